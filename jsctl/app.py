@@ -1,0 +1,85 @@
+"""The root command, and the one place that turns what went wrong into a line and an exit status."""
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+import click
+
+from jsctl import __version__
+from jsctl.commands.cli import GlobalOption, Group
+from jsctl.env import Env, Streams
+from jsctl.errors import ExitStatus, JsctlError
+
+
+@click.version_option(__version__, "--version", message="jsctl %(version)s")
+@click.group(cls=Group, name="jsctl", examples=["jsctl demo", "jsctl stream ls", "jsctl report --watch"])
+def root() -> None:
+    """A terminal tool for NATS JetStream.
+
+    What `nats` does for JetStream, `jsctl` does with the same words and the same context files; and live
+    reports over many domains, a whole network on your laptop, and streams in Spark.
+    """
+
+
+for _option in root.params:
+    if isinstance(_option, GlobalOption):
+        _option.envvar = _option.environment
+
+
+def run(args: Sequence[str], env: Env) -> int:
+    """Run one command line and return its exit status. Never raises."""
+    try:
+        value = root.main(list(args), prog_name="jsctl", standalone_mode=False, obj=env)
+        if isinstance(value, int):  # click's own exits: --help, --version
+            return value
+        status = env.emit(value) if value is not None else ExitStatus.OK
+        env.streams.stdout.flush()
+        return status
+    except JsctlError as error:
+        return _fail(env, str(error), error.status)
+    except click.exceptions.NoArgsIsHelpError as error:
+        env.streams.stderr.write(error.format_message() + "\n")
+        return ExitStatus.USAGE
+    except click.ClickException as error:
+        return _fail(env, _usage(error), ExitStatus.USAGE)
+    except (KeyboardInterrupt, click.Abort):
+        env.streams.stderr.write("\n")
+        return ExitStatus.INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output has gone (jsctl ... | head); Python would complain once more at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitStatus.OK
+    except OSError as error:
+        where = f" {error.filename}" if error.filename else ""
+        return _fail(env, f"cannot use{where}: {error.strerror or error}", ExitStatus.FAILURE)
+    except Exception as error:
+        if env.environ.get("JSCTL_DEBUG"):
+            raise
+        return _fail(
+            env,
+            f"unexpected {type(error).__name__}: {error}; a fault of jsctl, JSCTL_DEBUG=1 shows where",
+            ExitStatus.FAILURE,
+        )
+
+
+def main() -> NoReturn:
+    """Entry point of the `jsctl` script."""
+    sys.exit(run(sys.argv[1:], Env(Streams.real(), os.environ)))
+
+
+def _usage(error: click.ClickException) -> str:
+    message = error.format_message().rstrip(".")
+    ctx = getattr(error, "ctx", None)
+    if ctx is not None and ";" not in message:
+        message += f"; {ctx.command_path} --help shows what it takes"
+    return message
+
+
+def _fail(env: Env, message: str, status: ExitStatus) -> int:
+    from jsctl.render.text import clean
+
+    env.streams.stdout.flush()
+    env.streams.stderr.write(f"jsctl: error: {clean(message)}\n")
+    return status

@@ -1,0 +1,210 @@
+"""Env: what a command runs in. Streams, terminal, clock; contexts, connections and prompter on demand."""
+
+import sys
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+
+from jsctl.errors import BadInput, ExitStatus
+
+if TYPE_CHECKING:
+    from jsctl.contexts.model import Context
+    from jsctl.contexts.settings import Settings
+    from jsctl.contexts.store import ContextStore
+    from jsctl.jetstream.api import Api
+    from jsctl.jetstream.client import Connection
+    from jsctl.prompts.prompter import Prompter
+    from jsctl.render.emit import Form
+    from jsctl.views.result import Result
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Streams:
+    """Where input comes from and output goes; each says for itself whether it is a terminal."""
+
+    stdin: TextIO
+    stdout: TextIO
+    stderr: TextIO
+    width: int | None = None  #: columns; None asks the terminal
+
+    @classmethod
+    def real(cls) -> "Streams":
+        return cls(sys.stdin, sys.stdout, sys.stderr)
+
+
+@dataclass(slots=True)
+class Env:
+    """One run of jsctl. `flags` holds the global flags that were given, by Settings field name."""
+
+    streams: Streams
+    environ: Mapping[str, str]
+    flags: dict[str, Any] = field(default_factory=dict)
+    clock: Callable[[], float] = time.time  #: seconds since the epoch
+    own_prompter: "Prompter | None" = None
+    _open: dict[str, "Connection"] = field(default_factory=dict)
+    _stack: AsyncExitStack | None = None
+
+    # -- terminal ---------------------------------------------------------------------------------
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether people read stdout."""
+        return self.streams.stdout.isatty()
+
+    @property
+    def can_ask(self) -> bool:
+        """Whether questions can be asked: stdin and stderr are a terminal."""
+        return self.own_prompter is not None or (self.streams.stdin.isatty() and self.streams.stderr.isatty())
+
+    @property
+    def width(self) -> int:
+        """Columns of the terminal."""
+        if self.streams.width:
+            return self.streams.width
+        import shutil
+
+        return shutil.get_terminal_size((100, 24)).columns
+
+    @property
+    def color(self) -> bool:
+        """Whether stdout takes colours (a terminal, NO_COLOR unset)."""
+        return self.is_terminal and not self.environ.get("NO_COLOR") and self.environ.get("TERM") != "dumb"
+
+    @property
+    def form(self) -> "Form":
+        """The output form: asked for, else tables for a terminal and plain text for a pipe."""
+        asked: Form | None = self.flags.get("form")
+        return asked or ("table" if self.is_terminal else "plain")
+
+    @property
+    def wants_json(self) -> bool:
+        return self.form == "json"
+
+    @property
+    def prompter(self) -> "Prompter":
+        """Asks on the terminal, or refuses where there is none."""
+        if self.own_prompter is None:
+            if self.can_ask:
+                from jsctl.prompts.terminal import TerminalPrompter
+
+                self.own_prompter = TerminalPrompter(self.streams.stderr)
+            else:
+                from jsctl.prompts.prompter import RefusingPrompter
+
+                return RefusingPrompter()
+        return self.own_prompter
+
+    def say(self, text: str) -> None:
+        """A line for people, on stderr. Foreign text in it is made safe."""
+        from jsctl.render.text import clean_lines
+
+        self.streams.stderr.write(clean_lines(text) + "\n")
+        self.streams.stderr.flush()
+
+    def emit(self, result: "Result") -> ExitStatus:
+        """Write a result to stdout in the form asked for."""
+        from jsctl.render.emit import emit
+
+        scheme = self.settings().colors if self.color else ""
+        width = self.width if self.is_terminal else None
+        emit(result, self.streams.stdout, self.form, width=width, scheme=scheme, color=self.color)
+        return result.status
+
+    # -- contexts and connections -----------------------------------------------------------------
+
+    @property
+    def contexts(self) -> "ContextStore":
+        from jsctl.contexts.store import ContextStore
+
+        return ContextStore.from_environment(self.environ)
+
+    def context(self, name: str | None = None) -> "Context | None":
+        """The context by name, by --context or NATS_CONTEXT, or the selected one. Raises NotFound."""
+        if name:
+            return self.contexts.load(name)
+        if self.flags.get("no_context"):
+            return None
+        store = self.contexts
+        wanted = self.flags.get("context") or store.selected()
+        return store.load(wanted) if wanted else None
+
+    def settings(self, context: str | None = None) -> "Settings":
+        """Flags and environment laid over the context. Raises BadInput, NotFound."""
+        from jsctl.contexts.settings import resolve
+
+        return resolve(self.flags, self.context(context))
+
+    async def connection(self, context: str | None = None) -> "Connection":
+        """The connection of a context; made once, closed when the command ends."""
+        key = context or ""
+        if key not in self._open:
+            if self._stack is None:
+                raise RuntimeError("connections are opened within Env.run")
+            from jsctl.jetstream.client import Connection
+
+            connection = await Connection.open(self.settings(context), on_event=self._on_event)
+            self._stack.push_async_callback(connection.close)
+            self._open[key] = connection
+        return self._open[key]
+
+    async def jetstream(self, context: str | None = None, domain: str | None = None) -> "Api":
+        """The JetStream API of a context; `domain` replaces its domain and prefix."""
+        from jsctl.jetstream.api import Api
+
+        connection = await self.connection(context)
+        settings = connection.settings
+        return Api(
+            connection,
+            domain=settings.js_domain if domain is None else domain,
+            prefix=settings.js_api_prefix if domain is None else "",
+            trace=self._trace if self.flags.get("trace") else None,
+        )
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run a command's coroutine; every connection is closed when it ends, however it ends."""
+        import asyncio
+
+        async def scoped() -> T:
+            async with AsyncExitStack() as stack:
+                self._stack = stack
+                try:
+                    return await work
+                finally:
+                    self._open.clear()
+                    self._stack = None
+
+        return asyncio.run(scoped())
+
+    async def confirm(self, message: str, *, force: bool, flag: str = "--force") -> None:
+        """Ask before something is destroyed. Raises Cancelled on no; without a terminal names the flag."""
+        if force:
+            return
+        if not await self.prompter.confirm(message, flag=flag, default=False):
+            from jsctl.errors import Cancelled
+
+            raise Cancelled("nothing was changed")
+
+    def _on_event(self, event: str, sentence: str) -> None:
+        if event != "closed":
+            self.say(f"jsctl: {sentence}")
+
+    def _trace(self, subject: str, body: str) -> None:
+        self.say(f"{subject}\n{body}\n" if body else f"{subject}\n")
+
+
+Work = Callable[..., Awaitable["Result | None"]]
+
+
+def read_input(path: str, env: Env) -> str:
+    """A file's text, `-` for stdin. Raises BadInput."""
+    from pathlib import Path
+
+    try:
+        return env.streams.stdin.read() if path == "-" else Path(path).expanduser().read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
+        raise BadInput(f"cannot read {path}: {reason}") from None

@@ -1,0 +1,84 @@
+"""Questions on a terminal, with questionary. Prompts go to stderr, so that stdout stays data."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import questionary
+from prompt_toolkit.output import create_output
+
+from jsctl.errors import Cancelled
+from jsctl.prompts.prompter import Check, Choice, as_choice
+
+_STYLE = questionary.Style(
+    [
+        ("qmark", "fg:ansigreen bold"),
+        ("question", "bold"),
+        ("answer", "fg:ansicyan"),
+        ("pointer", "fg:ansicyan bold"),
+    ]
+)
+_LONG = 12  #: from this many choices on, typing filters the list
+
+
+class TerminalPrompter:
+    """Implements `Prompter` on the controlling terminal."""
+
+    def __init__(self, stderr: Any) -> None:
+        self._output = create_output(stdout=stderr)
+
+    async def text(
+        self, message: str, *, flag: str, default: str = "", check: Check | None = None, help: str = ""
+    ) -> str:
+        def valid(answer: str) -> bool | str:
+            try:
+                if check:
+                    check(answer)
+            except ValueError as error:
+                return str(error)
+            return True
+
+        return str(
+            await self._ask(
+                questionary.text(
+                    message, default=default, validate=valid, instruction=help or None, qmark="?",
+                    style=_STYLE, output=self._output,
+                )
+            )
+        )  # fmt: skip
+
+    async def secret(self, message: str, *, flag: str) -> str:
+        return str(
+            await self._ask(questionary.password(message, qmark="?", style=_STYLE, output=self._output))
+        )
+
+    async def select(
+        self,
+        message: str,
+        choices: Sequence[str | Choice],
+        *,
+        flag: str,
+        default: str | None = None,
+        help: str = "",
+    ) -> Any:
+        shown = [questionary.Choice(c.title, value=c.value) for c in map(as_choice, choices)]
+        long = len(shown) > _LONG
+        return await self._ask(
+            questionary.select(
+                message, shown, default=next((c for c in shown if c.title == default), None), qmark="?",
+                instruction=help or None, style=_STYLE, output=self._output,
+                use_search_filter=long, use_jk_keys=not long,
+            )
+        )  # fmt: skip
+
+    async def confirm(self, message: str, *, flag: str, default: bool = False, help: str = "") -> bool:
+        return bool(
+            await self._ask(
+                questionary.confirm(message, default=default, qmark="?", style=_STYLE, output=self._output)
+            )
+        )
+
+    async def _ask(self, question: questionary.Question) -> Any:
+        try:
+            return await question.unsafe_ask_async()
+        except KeyboardInterrupt:
+            raise Cancelled("cancelled; nothing was changed") from None

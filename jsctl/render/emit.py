@@ -1,0 +1,92 @@
+"""A Result on an output stream, in the form asked for."""
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal, TextIO
+
+from jsctl.errors import BadInput
+from jsctl.render import sheet, table
+from jsctl.render.style import paint
+from jsctl.render.text import clean_json, clean_lines
+from jsctl.views.result import Cell, Result, Sheet, Table, Text
+
+Form = Literal["table", "plain", "json", "csv", "tsv"]
+
+
+def emit(
+    result: Result,
+    out: TextIO,
+    form: Form,
+    *,
+    width: int | None = None,
+    scheme: str = "",
+    color: bool = False,
+) -> None:
+    """Write `result`. Raises BadInput where CSV or TSV is asked of something that has no table."""
+    if form == "json":
+        out.write(json_text(result.document()) + "\n")
+    elif form in ("csv", "tsv"):
+        _delimited(result, out, "," if form == "csv" else "\t")
+    else:
+        _write_lines(out, text_lines(result, form == "table", width=width, scheme=scheme, color=color))
+
+
+def json_text(document: Any, indent: int | None = 2) -> str:
+    """One JSON document, safe for a terminal."""
+    return clean_json(json.dumps(document, indent=indent, ensure_ascii=False, default=_plain_value))
+
+
+def text_lines(
+    result: Result, box: bool, *, width: int | None = None, scheme: str = "", color: bool = False
+) -> Iterator[str]:
+    """The human form. Parts are set apart by an empty line."""
+    for at, part in enumerate(result.parts):
+        if at:
+            yield ""
+        match part:
+            case Table():
+                yield from table.boxed(part, width, scheme, color) if box else table.plain(part)
+            case Sheet():
+                yield from sheet.lines(part, scheme, color)
+            case Text():
+                text = clean_lines(part.text)
+                yield paint(text, part.style) if color and part.style else text
+
+
+def _write_lines(out: TextIO, lines: Iterable[str]) -> None:
+    for line in lines:
+        out.write(line + "\n")
+
+
+def _delimited(result: Result, out: TextIO, separator: str) -> None:
+    tables = result.tables()
+    if not tables:
+        raise BadInput("this command has no table", "use --json")
+    import csv
+
+    writer = csv.writer(out, delimiter=separator, lineterminator="\n")
+    for at, one in enumerate(tables):
+        if at:
+            out.write("\n")
+        writer.writerow([column.key for column in one.columns])
+        writer.writerows([_scalar(value) for value in row] for row in one.rows)
+
+
+def _scalar(value: Any) -> Any:
+    if isinstance(value, Cell):
+        value = value.raw
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return clean_lines(value)
+    if isinstance(value, (list, dict)):
+        return json_text(value, indent=None)
+    return _plain_value(value) if hasattr(value, "isoformat") else value
+
+
+def _plain_value(value: Any) -> Any:
+    if isinstance(value, Cell):
+        return value.raw
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    raise TypeError(f"{type(value).__name__} has no JSON form")

@@ -1,0 +1,130 @@
+"""What a command gives back: data with its raw and its human form. Nothing here prints.
+
+A `Result` holds the JSON document (`data`) and the parts that people see. Cells and fields carry raw
+values; their `kind` says how people read them (`render.text`).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from jsctl.errors import ExitStatus
+
+Kind = Literal[
+    "text",
+    "count",  #: 200,004
+    "bytes",  #: 1.1 KiB
+    "duration",  #: ns, rounded: 2.17s
+    "span",  #: ns, exact: 2m0s
+    "ago",  #: ns since something; -1 means never
+    "time",  #: an aware datetime or RFC 3339 text, shown in local time
+    "limit",  #: a count; -1 or 0 means unlimited
+    "bytes_limit",  #: bytes; -1 or 0 means unlimited
+    "span_limit",  #: ns; 0 means unlimited
+    "bool",
+    "percent",  #: 0.25 is 25%
+    "rate",  #: a second
+]
+Style = Literal["", "good", "warn", "bad", "dim", "bold"]
+
+
+class Cell(NamedTuple):
+    """A value with a form of its own: for what a column's kind cannot say."""
+
+    raw: Any
+    shown: str
+    style: Style = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """`key` names the value in CSV and JSON."""
+
+    title: str
+    key: str
+    kind: Kind = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of raw values (or Cells). `footer` holds totals; it is for people only."""
+
+    title: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Any]]
+    footer: Sequence[Any] | None = None
+
+    def records(self) -> list[dict[str, Any]]:
+        """The rows as dictionaries of raw values."""
+        keys = [column.key for column in self.columns]
+        return [
+            {k: v.raw if isinstance(v, Cell) else v for k, v in zip(keys, row, strict=True)}
+            for row in self.rows
+        ]
+
+
+class Field(NamedTuple):
+    """A line of an info sheet. A list value takes one line an item."""
+
+    label: str
+    value: Any
+    kind: Kind = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    title: str
+    fields: Sequence[Field]
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """An info sheet: a heading, then sections of right-aligned labels. A section without a title
+    comes first."""
+
+    heading: str
+    sections: Sequence[Section]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Plain lines. `style` colours the whole on a terminal."""
+
+    text: str
+    style: Style = ""
+
+
+Part = Table | Sheet | Text
+
+
+class _Unset:
+    pass
+
+
+UNSET = _Unset()
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a command found or did.
+
+    data: the JSON document; when left out, the tables' records (one table: a list; several: a
+        mapping by title).
+    """
+
+    parts: Sequence[Part] = ()
+    data: Any = field(default_factory=lambda: UNSET)
+    status: ExitStatus = ExitStatus.OK
+
+    def document(self) -> Any:
+        """The one JSON document that stands for this result."""
+        if not isinstance(self.data, _Unset):
+            return self.data
+        tables = self.tables()
+        if len(tables) == 1:
+            return tables[0].records()
+        document: Mapping[str, Any] = {t.title.lower().replace(" ", "_"): t.records() for t in tables}
+        return document
+
+    def tables(self) -> list[Table]:
+        return [part for part in self.parts if isinstance(part, Table)]

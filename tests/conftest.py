@@ -1,0 +1,68 @@
+"""Fixtures: real servers, a command line, a pseudo-terminal."""
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.run import Cli
+from tests.support.servers import HubLeaf, RealServer, many_accounts
+
+_numbers = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def shared_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealServer]:
+    """One server for the whole run; tests take `url`, an account of their own on it."""
+    server = RealServer(tmp_path_factory.mktemp("server"), many_accounts()).start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def url(shared_server: RealServer) -> str:
+    """A URL with the login of a fresh account with JetStream."""
+    return shared_server.url_for(f"t{next(_numbers)}")
+
+
+@pytest.fixture
+def system_url(shared_server: RealServer) -> str:
+    """A URL with the system account's login."""
+    return shared_server.url_for("admin")
+
+
+@pytest.fixture
+def cli(tmp_path: Path, url: str) -> Cli:
+    """jsctl against a fresh account."""
+    return Cli(tmp_path / "config", url)
+
+
+@pytest.fixture
+def offline_cli(tmp_path: Path) -> Cli:
+    """jsctl without any server."""
+    return Cli(tmp_path / "config")
+
+
+@pytest.fixture(scope="session")
+def shared_hub_leaf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubLeaf]:
+    pair = HubLeaf(tmp_path_factory.mktemp("hubleaf")).start()
+    yield pair
+    pair.stop()
+
+
+@pytest.fixture
+def hub_leaf(shared_hub_leaf: HubLeaf, tmp_path: Path) -> Iterator[HubLeaf]:
+    """The guide's pair; streams are removed afterwards."""
+    yield shared_hub_leaf
+    clean = Cli(tmp_path / "clean", shared_hub_leaf.url)
+    for domain in ("hub", "leaf"):
+        names = clean(f"stream ls --js-domain {domain} --all --json", status=0).json
+        for name in names:
+            clean(f"stream rm {name} --force --js-domain {domain}", status=0)
+
+
+@pytest.fixture
+def hub_cli(tmp_path: Path, hub_leaf: HubLeaf) -> Cli:
+    """jsctl connected to the hub as acc."""
+    return Cli(tmp_path / "config", hub_leaf.url)

