@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from jsctl import registry, units
+from jsctl import registry
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -25,6 +25,8 @@ class Duration(click.ParamType[int]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         if isinstance(value, int):
             return value
+        from jsctl import units
+
         try:
             return units.parse_duration(value)
         except ValueError as error:
@@ -39,6 +41,8 @@ class Size(click.ParamType[int]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         if isinstance(value, int):
             return value
+        from jsctl import units
+
         try:
             return units.parse_bytes(value)
         except ValueError as error:
