@@ -31,7 +31,13 @@ for _option in root.params:
 def run(args: Sequence[str], env: Env) -> int:
     """Run one command line and return its exit status. Never raises."""
     try:
-        value = root.main(list(args), prog_name="jsctl", standalone_mode=False, obj=env)
+        value = root.main(
+            list(args),
+            prog_name="jsctl",
+            standalone_mode=False,
+            obj=env,
+            terminal_width=min(env.width, 110) - 2,
+        )
         if isinstance(value, int):  # click's own exits: --help, --version
             return value
         status = env.emit(value) if value is not None else ExitStatus.OK

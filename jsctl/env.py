@@ -1,5 +1,6 @@
 """Env: what a command runs in. Streams, terminal, clock; contexts, connections and prompter on demand."""
 
+import os
 import sys
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
@@ -76,12 +77,17 @@ class Env:
 
     @property
     def width(self) -> int:
-        """Columns of the terminal."""
+        """Columns of the terminal, else 100."""
         if self.streams.width:
             return self.streams.width
-        import shutil
-
-        return shutil.get_terminal_size((100, 24)).columns
+        # os, not shutil: shutil brings every compression library with it.
+        columns = self.environ.get("COLUMNS", "")
+        if columns.isdigit() and int(columns):
+            return int(columns)
+        try:
+            return os.get_terminal_size(self.streams.stdout.fileno()).columns or 100
+        except (OSError, ValueError):
+            return 100
 
     @property
     def color(self) -> bool:
