@@ -13,14 +13,21 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-import nats.errors
-from nats.aio.client import Client
-from nats.aio.msg import Msg
-from nats.aio.subscription import Subscription as NatsSubscription
+from jsctl.jetstream.lean import deferred
 
-from jsctl.contexts.settings import Settings
-from jsctl.errors import BadInput, Denied, NoResponders, RequestTimeout, Unreachable
-from jsctl.units import SECOND
+_js = deferred("nats", "js")  # before the first import of nats
+
+import nats.errors  # noqa: E402
+from nats.aio.client import Client  # noqa: E402
+from nats.aio.msg import Msg  # noqa: E402
+from nats.aio.subscription import Subscription as NatsSubscription  # noqa: E402
+
+from jsctl.contexts.settings import Settings  # noqa: E402
+from jsctl.errors import BadInput, Denied, NoResponders, RequestTimeout, Unreachable  # noqa: E402
+from jsctl.units import SECOND  # noqa: E402
+
+if _js is not None:
+    nats.js = _js
 
 EventHandler = Callable[[str, str], None]
 """Called with an event ("disconnected", "reconnected", "error", "closed") and a sentence."""
