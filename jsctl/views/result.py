@@ -2,10 +2,10 @@
 
 A `Result` holds the JSON document (`data`) and the parts that people see. Cells and fields carry raw
 values; their `kind` says how people read them (`render.text`).
+Named tuples, not dataclasses, which would cost every start 5 ms.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from jsctl.errors import ExitStatus
@@ -36,8 +36,7 @@ class Cell(NamedTuple):
     style: Style = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     """`key` names the value in CSV and JSON."""
 
     title: str
@@ -45,8 +44,7 @@ class Column:
     kind: Kind = "text"
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(NamedTuple):
     """Rows of raw values (or Cells). `footer` holds totals; it is for people only."""
 
     title: str
@@ -71,14 +69,12 @@ class Field(NamedTuple):
     kind: Kind = "text"
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(NamedTuple):
     title: str
     fields: Sequence[Field]
 
 
-@dataclass(frozen=True, slots=True)
-class Sheet:
+class Sheet(NamedTuple):
     """An info sheet: a heading, then sections of right-aligned labels. A section without a title
     comes first."""
 
@@ -86,8 +82,7 @@ class Sheet:
     sections: Sequence[Section]
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(NamedTuple):
     """Plain lines. `style` colours the whole on a terminal."""
 
     text: str
@@ -104,8 +99,7 @@ class _Unset:
 UNSET = _Unset()
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """What a command found or did.
 
     data: the JSON document; when left out, the tables' records (one table: a list; several: a
@@ -113,7 +107,7 @@ class Result:
     """
 
     parts: Sequence[Part] = ()
-    data: Any = field(default_factory=lambda: UNSET)
+    data: Any = UNSET
     status: ExitStatus = ExitStatus.OK
 
     def document(self) -> Any:
