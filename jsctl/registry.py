@@ -31,6 +31,8 @@ COMMANDS: dict[str, Entry] = {
         "JetStream streams", "str", "st", "ms", "s", target="jsctl.commands.stream.group:stream"
     ),
     "stream ls": _verb("List the streams", "stream.ls:ls", "list", "l"),
+    "export": _group("Streams and reports into Spark tables"),
+    "export query": _verb("Ask exported tables with Spark SQL", "export.query:query", "sql"),
 }
 """In the order in which help shows them."""
 

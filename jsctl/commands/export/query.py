@@ -1,0 +1,37 @@
+"""`jsctl export query`."""
+
+from pathlib import Path
+
+from jsctl.commands.cli import argument, command, option
+from jsctl.commands.export.options import spark_options
+from jsctl.env import Env
+from jsctl.spark import query as spark_query
+from jsctl.spark.session import check_installed, session
+from jsctl.views import export as view
+from jsctl.views.result import Result
+
+
+@command(
+    "query",
+    examples=[
+        'jsctl export query --from reports "SELECT stream, max(messages) FROM streams GROUP BY stream"',
+        'jsctl export query --from reports "SELECT * FROM replication WHERE lag > 1000" --json',
+    ],
+)
+@option("--from", "folder", metavar="DIR", required=True, help="Folder that an export went to")
+@option("--limit", type=int, metavar="ROWS", default=1000, help="Show at most this many rows (1000)")
+@spark_options
+@argument("sql")
+def query(env: Env, folder: str, limit: int, master: str, remote: str, sql: str) -> Result:
+    """Ask exported tables with Spark SQL
+
+    Every folder below DIR is a table of its name. SQL is one SELECT of Spark's dialect.
+    """
+    path = Path(folder).expanduser()
+    spark_query.tables(path)  # before the seconds that Spark takes to start
+    check_installed(remote, env.environ)
+    with session(master, remote, name="jsctl export query") as spark:
+        answer = spark_query.query(spark, path, sql, limit)
+    if answer.more:
+        env.say(f"only the first {limit:,} rows are shown; --limit shows more")
+    return view.answer(answer.columns, answer.rows)

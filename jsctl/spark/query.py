@@ -1,0 +1,78 @@
+"""Spark SQL on an export's folder: every table in it is a view of its name."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from jsctl.errors import BadInput, NotFound
+from jsctl.spark.reports import SCHEMAS
+from jsctl.spark.session import first_line
+from jsctl.spark.target import FORMATS, read_marker
+from jsctl.spark.write import options
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+class Answer(NamedTuple):
+    """What a query found. `columns`: (name, Spark's simple type name). `rows`: Python values; times aware
+    and in UTC. `more`: there were more rows than asked for."""
+
+    columns: list[tuple[str, str]]
+    rows: list[list[Any]]
+    more: bool
+
+
+def tables(path: Path) -> dict[str, str]:
+    """The tables below `path`: name -> format. A table that our export has not written to yet is one too.
+
+    Raises NotFound when there is none.
+    """
+    if not path.is_dir():
+        raise NotFound(f"there is no folder {path}", "jsctl export reports --to makes one")
+    marker = read_marker(path)
+    if marker:
+        return {str(name): str(marker.get("format")) for name in marker.get("tables", ())}
+    folders = [f for f in sorted(path.iterdir()) if f.is_dir() and not f.name.startswith(("_", "."))]
+    found = {folder.name: format for folder in folders if (format := _format(folder))}
+    if not found:
+        raise NotFound(f"{path} holds no tables", "name the folder that an export went to")
+    return found
+
+
+def _format(folder: Path) -> str:
+    endings = {
+        file.suffix.lstrip(".") for file in folder.rglob("*.*") if not file.name.startswith(("_", "."))
+    }
+    return next((format for format in FORMATS if format in endings), "")
+
+
+def query(spark: "SparkSession", path: Path, sql: str, limit: int = 1000) -> Answer:
+    """Run one SELECT over the tables below `path`; at most `limit` rows come back.
+
+    Raises NotFound (no tables there), BadInput (Spark refuses the SQL).
+    """
+    found = tables(path)
+    reports = (read_marker(path) or {}).get("kind") == "reports"
+    for name, format in found.items():
+        reader = spark.read.format(format).options(**options(format))
+        schema = SCHEMAS[name].ddl() if reports and name in SCHEMAS else ""
+        if schema:
+            reader = reader.schema(schema)
+        elif format == "csv":
+            reader = reader.option("inferSchema", "true")
+        folder = path / name
+        exists = folder.is_dir() or not schema
+        frame = reader.load(folder.absolute().as_uri()) if exists else spark.createDataFrame([], schema)
+        frame.createOrReplaceTempView(name)
+    try:
+        frame = spark.sql(sql)
+        columns = [(field.name, field.dataType.simpleString()) for field in frame.schema.fields]
+        # Arrow, because Row would give times without a zone.
+        table = frame.limit(limit + 1).toArrow()
+    except Exception as error:
+        raise BadInput(
+            f"Spark refuses the query: {first_line(error)}", f"the tables are {', '.join(found)}"
+        ) from None
+    values = [table.column(at).to_pylist() for at in range(table.num_columns)]
+    rows = [list(row) for row in zip(*values, strict=True)]
+    return Answer(columns, rows[:limit], len(rows) > limit)

@@ -1,0 +1,208 @@
+"""A Spark session for one command: quiet, in UTC, with nothing left behind.
+
+Without PySpark, pyarrow or Java one line says what to install, before anything is tried. The JVM hangs on
+a pipe from this process, so that it ends with it, also after kill -9; its stderr goes to a file that is
+read only to explain a failure.
+"""
+
+import contextlib
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jsctl.errors import BadInput, JsctlError, MissingDependency
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+LOCAL = "local[*]"
+MIN_JAVA = 17  #: what Spark 4 needs
+
+_JAVA_HINT = f"install Java {MIN_JAVA} or newer (a JRE is enough), or point JAVA_HOME at one"
+
+RUNTIME_CONF = {
+    "spark.sql.session.timeZone": "UTC",
+    # Spark's own default is INT96, which other readers take for a time without a zone.
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.shuffle.partitions": "4",
+}
+"""Settings that a session may take at any time, also one over Spark Connect."""
+
+_STATIC_CONF = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+    "spark.sql.catalogImplementation": "in-memory",  # Hive's would leave a metastore_db
+}
+
+
+def check_installed(remote: str = "", environ: Mapping[str, str] = os.environ) -> None:
+    """Raise MissingDependency unless PySpark can run here. A remote Spark (Connect) needs no Java."""
+    wanted = ("pyspark", "pyarrow", "grpc") if remote else ("pyspark", "pyarrow")
+    missing = [name for name in wanted if not _has(name)]
+    if missing == ["grpc"]:
+        raise MissingDependency(
+            "--remote needs the Spark Connect client", "run: pip install 'pyspark[connect]'"
+        )
+    if missing:
+        named = {"pyspark": "PySpark", "pyarrow": "PyArrow", "grpc": "grpcio"}[missing[0]]
+        raise MissingDependency(f"{named} is not installed", "run: pip install 'jsctl[spark]'")
+    if not remote:
+        _check_java(environ)
+
+
+def _has(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def _check_java(environ: Mapping[str, str]) -> None:
+    """Look for Java where Spark's own start script does: JAVA_HOME, then PATH."""
+    home = environ.get("JAVA_HOME")
+    java = shutil.which(str(Path(home, "bin", "java")) if home else "java", path=environ.get("PATH", ""))
+    if not java:
+        where = (
+            f"JAVA_HOME is {home}, which has no bin/java" if home else "Spark needs Java, and there is none"
+        )
+        raise MissingDependency(where, _JAVA_HINT)
+    try:
+        said = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=False)
+        text = said.stderr + said.stdout
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise MissingDependency(f"{java} does not run: {error}", _JAVA_HINT) from None
+    found = re.search(r'version "(?:1\.)?(\d+)', text)
+    if not found:
+        raise MissingDependency(f"{java} is no working Java", _JAVA_HINT)
+    if int(found[1]) < MIN_JAVA:
+        raise MissingDependency(f"{java} is Java {found[1]}, too old for Spark", _JAVA_HINT)
+
+
+@contextlib.contextmanager
+def session(
+    master: str = "", remote: str = "", *, name: str = "jsctl", conf: Mapping[str, str] | None = None
+) -> Iterator["SparkSession"]:
+    """A session, closed at the end with its JVM. One that this process has already is used and left alone.
+
+    master: a cluster's URL; empty is LOCAL. remote: a Spark Connect URL, instead of a master.
+    Raises MissingDependency, BadInput (both master and remote), JsctlError when Spark does not start.
+    """
+    if master and remote:
+        raise BadInput("--master and --remote exclude each other", "give one")
+    check_installed(remote)
+    from pyspark.sql import SparkSession
+
+    _silence()
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        yield active
+        return
+    with tempfile.TemporaryDirectory(prefix="jsctl-spark-", ignore_cleanup_errors=True) as folder:
+        opened = _connect(remote, name, conf or {}) if remote else _start(master, name, conf or {}, folder)
+        with opened as spark:
+            yield spark
+
+
+@contextlib.contextmanager
+def _connect(remote: str, name: str, conf: Mapping[str, str]) -> Iterator["SparkSession"]:
+    from pyspark.sql import SparkSession
+
+    try:
+        builder = SparkSession.builder.remote(remote).appName(name)
+        for key, value in {**RUNTIME_CONF, **conf}.items():
+            builder = builder.config(key, value)
+        spark = builder.getOrCreate()
+    except Exception as error:
+        raise JsctlError(f"cannot reach Spark Connect at {remote}: {first_line(error)}") from None
+    try:
+        yield spark
+    finally:
+        spark.stop()
+
+
+@contextlib.contextmanager
+def _start(master: str, name: str, conf: Mapping[str, str], folder: str) -> Iterator["SparkSession"]:
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
+    from pyspark.sql import SparkSession
+
+    chosen = {
+        **_STATIC_CONF,
+        **RUNTIME_CONF,
+        "spark.master": master or LOCAL,
+        "spark.app.name": name,
+        "spark.sql.warehouse.dir": str(Path(folder, "warehouse")),
+        "spark.local.dir": str(Path(folder, "local")),
+        "spark.sql.artifact.isolation.enabled": "false",  # would make a folder artifacts/ here
+    }
+    if (master or LOCAL).startswith("local"):
+        chosen |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
+    settings = SparkConf(loadDefaults=False).setAll([*{**chosen, **conf}.items()])
+    log = Path(folder, "spark.log")
+    gateway: Any = None
+    try:
+        with log.open("wb") as out:
+            gateway = launch_gateway(settings, {"stdout": out, "stderr": out})  # type: ignore[no-untyped-call]
+        SparkContext._ensure_initialized(gateway=gateway, conf=settings)
+        spark = SparkSession.builder.config(conf=settings).getOrCreate()
+    except Exception as error:
+        _end(gateway)
+        raise JsctlError(f"Spark does not start: {_why(log, error)}") from None
+    except BaseException:
+        _end(gateway)
+        raise
+    try:
+        yield spark
+    finally:
+        with contextlib.suppress(Exception):  # the JVM may be gone
+            spark.stop()
+        _end(gateway)
+
+
+def _end(gateway: Any) -> None:
+    """End the JVM, and make PySpark forget it, so that a later session starts another."""
+    from pyspark import SparkContext
+
+    SparkContext._gateway = None
+    SparkContext._jvm = None
+    if gateway is None:
+        return
+    with contextlib.suppress(Exception):
+        gateway.shutdown()
+    process: subprocess.Popen[bytes] = gateway.proc
+    if process.stdin:
+        with contextlib.suppress(OSError):
+            process.stdin.close()
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _silence() -> None:
+    """PySpark also logs each failing query to stderr, with its Java stack; the failure itself is enough."""
+    from pyspark.logger import PySparkLogger
+
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        PySparkLogger.getLogger(name).disabled = True
+
+
+def first_line(error: BaseException) -> str:
+    """What a Spark error says, without its class, its state number and its Java stack."""
+    line = next(iter(str(error).strip().splitlines()), "") or type(error).__name__
+    return re.sub(r"^\[[A-Z0-9_.]+\] | SQLSTATE: .*", "", line)
+
+
+def _why(log: Path, error: BaseException) -> str:
+    """The line of Spark's log that names the failure, else the error's own."""
+    said = log.read_text(errors="replace").splitlines() if log.exists() else []
+    causes = [line for line in said if "Exception" in line or line.startswith("Error")]
+    return causes[0].strip() if causes else first_line(error)

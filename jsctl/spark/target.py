@@ -1,0 +1,133 @@
+"""The folder that an export writes to: a folder a table, files by date below it.
+
+Every write is staged in a hidden folder and then moved in. A run that was killed is undone by the next one
+when its files were not all there yet, and completed when they were: readers see whole files only, and never
+one table of a write without the other for good.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from jsctl.errors import BadInput, JsctlError
+
+MARKER = "_jsctl_export.json"
+_STAGING = ".staging"
+_COMPLETE = "complete"
+_LOCK = ".lock"
+
+FORMATS = ("parquet", "json", "csv")
+
+
+class Target:
+    """An export's folder. `open` has checked that it is ours or not there yet; `stage` writes to it."""
+
+    def __init__(self, path: Path, kind: str, format: str, tables: Sequence[str]) -> None:
+        self.path = path
+        self.kind = kind
+        self.format = format
+        self.tables = tables
+
+    @classmethod
+    def open(cls, path: Path, kind: str, format: str, tables: Sequence[str]) -> "Target":
+        """Raises BadInput where something else is at `path`. Writes nothing."""
+        if path.exists():
+            if not path.is_dir():
+                raise BadInput(f"{path} is a file", "name a folder that is not there yet")
+            marker = read_marker(path)
+            if marker is None and any(child.name != _STAGING for child in path.iterdir()):
+                raise BadInput(
+                    f"{path} exists and is no export of jsctl", "name a folder that is not there yet"
+                )
+            if marker and marker.get("kind") != kind:
+                raise BadInput(f"{path} holds an export of {marker.get('kind')}", "name another folder")
+            if marker and marker.get("format") != format:
+                raise BadInput(
+                    f"{path} holds {marker.get('format')}, not {format}",
+                    f"give --format {marker.get('format')} or another folder",
+                )
+        else:
+            above = next(parent for parent in path.absolute().parents if parent.exists())
+            if not above.is_dir() or not os.access(above, os.W_OK):
+                raise BadInput(f"cannot write below {above}", "name a folder that you may write to")
+        return cls(path, kind, format, tables)
+
+    def recover(self) -> None:
+        """Complete or undo what killed runs left; runs that are alive are left alone."""
+        for lock_file in (self.path / _STAGING).glob("*" + _LOCK):
+            with contextlib.suppress(BlockingIOError), lock_file.open("a") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                folder = lock_file.with_suffix("")
+                if (folder / _COMPLETE).exists():
+                    self._move(folder)
+                self._clear(folder)
+
+    @contextlib.contextmanager
+    def stage(self) -> Iterator[Path]:
+        """A folder to write tables into; moved into the target when the block ends without an error."""
+        made = not self.path.exists()
+        folder = self.path / _STAGING / uuid.uuid4().hex
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with folder.with_suffix(_LOCK).open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            try:
+                folder.mkdir()
+                yield folder
+                self._write_marker()
+                (folder / _COMPLETE).touch()
+                self._move(folder)
+            finally:
+                # What is complete and could not be moved stays for the next run.
+                if not (folder / _COMPLETE).exists() or not any(_files(folder)):
+                    self._clear(folder)
+                if made and read_marker(self.path) is None:
+                    with contextlib.suppress(OSError):  # not empty: another run's
+                        self.path.rmdir()
+
+    def _clear(self, folder: Path) -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.with_suffix(_LOCK).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # not empty: another run's
+            folder.parent.rmdir()
+
+    def _move(self, folder: Path) -> None:
+        for file in _files(folder):
+            wanted = self.path / file.relative_to(folder)
+            wanted.parent.mkdir(parents=True, exist_ok=True)
+            file.rename(wanted)
+
+    def _write_marker(self) -> None:
+        marker = self.path / MARKER
+        if not marker.exists():
+            draft = self.path / f"{MARKER}.{uuid.uuid4().hex}"
+            draft.write_text(
+                json.dumps({"kind": self.kind, "format": self.format, "tables": list(self.tables)}) + "\n"
+            )
+            draft.rename(marker)
+
+
+def read_marker(path: Path) -> dict[str, Any] | None:
+    """What an export's folder says of itself, or None when it is no export. Raises JsctlError when the
+    marker cannot be read."""
+    try:
+        found = json.loads((path / MARKER).read_text())
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError) as error:
+        raise JsctlError(f"cannot read {path / MARKER}: {error}") from None
+    if not isinstance(found, dict):
+        raise JsctlError(f"{path / MARKER} is no description of an export")
+    return found
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """The data files of a staged write; Spark's own notes (`_SUCCESS`, `.crc`) stay behind."""
+    for file in sorted(folder.glob("*/**/*")):
+        if file.is_file() and not file.name.startswith(("_", ".")):
+            yield file

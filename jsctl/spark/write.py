@@ -1,0 +1,54 @@
+"""Rows into an export's folder, through Spark."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jsctl.errors import JsctlError
+from jsctl.spark.session import first_line
+from jsctl.spark.tables import PARTITION, TableSchema
+from jsctl.spark.target import Target
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# Spark's own pattern keeps milliseconds only.
+TIMESTAMPS = {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"}
+CSV = {"header": "true", "escape": '"', "multiLine": "true"}
+
+Rows = Mapping[str, Iterable[Mapping[str, Any]]]
+
+
+def options(format: str) -> dict[str, str]:
+    """Spark's options for writing and reading a format."""
+    return {"parquet": {}, "json": TIMESTAMPS, "csv": {**TIMESTAMPS, **CSV}}[format]
+
+
+def append(
+    spark: "SparkSession", target: Target, schemas: Mapping[str, TableSchema], rows: Rows
+) -> dict[str, int]:
+    """Append rows, by table, in one step: all tables or none. Returns rows written by table.
+
+    Raises JsctlError when Spark cannot write, or wrote where this machine does not see it.
+    """
+    written: dict[str, int] = {}
+    with target.stage() as folder:
+        for name, schema in schemas.items():
+            table = schema.arrow(rows.get(name, ()))
+            written[name] = table.num_rows
+            if table.num_rows:
+                _write(spark, table, target.format, folder / name)
+    return written
+
+
+def _write(spark: "SparkSession", table: Any, format: str, folder: Path) -> None:
+    try:
+        writer = spark.createDataFrame(table).coalesce(1).write.partitionBy(PARTITION)
+        writer.options(**options(format)).format(format).save(folder.absolute().as_uri())
+    except Exception as error:
+        raise JsctlError(f"Spark cannot write to {folder.parent}: {first_line(error)}") from None
+    if not folder.is_dir():
+        raise JsctlError(
+            f"Spark wrote {folder.name} where this machine does not see it",
+            "the folder must be shared by this machine and all of Spark's",
+        )
