@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
-from jsctl.errors import BadInput, ExitStatus
+from jsctl.errors import BadInput, ExitStatus, JsctlError
 
 if TYPE_CHECKING:
     from jsctl.contexts.model import Context
@@ -43,7 +43,8 @@ class Streams:
 class Env:
     """One run of jsctl.
 
-    flags: the global flags that were given, by Settings field name.
+    flags: the global flags that were given, by Settings field name (`server` for the URL).
+    given: of the flags that may be given several times (--context, --js-domain), every value of the line.
     clock: seconds since the epoch.
     """
 
@@ -60,6 +61,8 @@ class Env:
         self.clock = clock
         self.own_prompter = own_prompter
         self.flags: dict[str, Any] = {}
+        self.given: dict[str, list[str]] = {}
+        self.from_environment: set[str | None] = set()  #: those of the flags that are variables
         self._open: dict[str, Connection] = {}
         self._stack: AsyncExitStack | None = None
 
@@ -129,10 +132,17 @@ class Env:
         """Write a result to stdout in the form asked for."""
         from jsctl.render.emit import emit
 
-        scheme = self.settings().colors if self.color else ""
+        scheme = self._scheme() if self.color else ""
         width = self.width if self.is_terminal else None
         emit(result, self.streams.stdout, self.form, width=width, scheme=scheme, color=self.color)
         return result.status
+
+    def _scheme(self) -> str:
+        # A broken context must not hide the output of what repairs it.
+        try:
+            return self.settings().colors
+        except JsctlError:
+            return ""
 
     # -- contexts and connections -----------------------------------------------------------------
 
@@ -145,18 +155,18 @@ class Env:
     def context(self, name: str | None = None) -> "Context | None":
         """The context by name, by --context or NATS_CONTEXT, or the selected one. Raises NotFound."""
         if name:
-            return self.contexts.load(name)
+            return self.contexts.find(name)
         if self.flags.get("no_context"):
             return None
         store = self.contexts
         wanted = self.flags.get("context") or store.selected()
-        return store.load(wanted) if wanted else None
+        return store.find(wanted) if wanted else None
 
     def settings(self, context: str | None = None) -> "Settings":
         """Flags and environment laid over the context. Raises BadInput, NotFound."""
         from jsctl.contexts.settings import resolve
 
-        return resolve(self.flags, self.context(context))
+        return resolve(self.flags, self.context(context), self.from_environment)
 
     async def connection(self, context: str | None = None) -> "Connection":
         """The connection of a context; made once, closed when the command ends."""

@@ -58,11 +58,22 @@ def _keep(ctx: click.Context, param: click.Parameter, value: Any) -> None:
     given = source in (click.core.ParameterSource.COMMANDLINE, click.core.ParameterSource.ENVIRONMENT)
     if given and ctx.obj is not None:
         ctx.obj.flags[param.name] = value
+        if source is click.core.ParameterSource.ENVIRONMENT:
+            ctx.obj.from_environment.add(param.name)
+        else:
+            ctx.obj.from_environment.discard(param.name)
 
 
 def _json(ctx: click.Context, param: click.Parameter, value: bool) -> None:
     if value and ctx.obj is not None:
         ctx.obj.flags["form"] = "json"
+
+
+def _keep_all(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> None:
+    if values:
+        _keep(ctx, param, values[-1])
+        if ctx.get_parameter_source(param.name or "") is click.core.ParameterSource.COMMANDLINE:
+            ctx.obj.given.setdefault(param.name, []).extend(values)
 
 
 class GlobalOption(click.Option):
@@ -74,6 +85,18 @@ class GlobalOption(click.Option):
         super().__init__([*names], expose_value=False, **attrs)
         self.environment = self.envvar
         self.envvar = None
+
+
+class RepeatedOption(GlobalOption):
+    """A global option that may be given several times: the last counts, `Env.given` has all of them in
+    the order of the line, those before a command's name first."""
+
+    def __init__(self, *names: str, **attrs: Any) -> None:
+        super().__init__(*names, multiple=True, callback=_keep_all, **attrs)
+
+    def value_from_envvar(self, ctx: click.Context) -> Any:
+        value = self.resolve_envvar_value(ctx)
+        return None if value is None else (value,)  # one name, whatever it holds
 
 
 def _globals() -> list[GlobalOption]:
@@ -111,7 +134,7 @@ def _globals() -> list[GlobalOption]:
             help="Subject prefix of the JetStream API; empty clears the context's",
         ),
         o("--js-event-prefix", metavar="PREFIX", help="Subject prefix of JetStream advisories"),
-        o("--js-domain", metavar="DOMAIN", help="JetStream domain; empty clears the context's"),
+        RepeatedOption("--js-domain", metavar="DOMAIN", help="JetStream domain; empty clears the context's"),
         o("--inbox-prefix", metavar="PREFIX", help="Subject prefix of inboxes"),
         o(
             "--colors",
@@ -119,7 +142,7 @@ def _globals() -> list[GlobalOption]:
             envvar="NATS_COLOR",
             help="Colour of table borders: yellow, blue, cyan, green, magenta, red",
         ),
-        o(
+        RepeatedOption(
             "--context",
             metavar="NAME",
             envvar="NATS_CONTEXT",

@@ -1,7 +1,10 @@
 """A context: how to reach a NATS network, in the `nats` tool's own JSON keys (jsm.go natscontext)."""
 
+import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 DEFAULT_URL = "nats://127.0.0.1:4222"
@@ -37,14 +40,64 @@ KEYS: dict[str, Any] = {
 SECRETS = frozenset({"token", "password", "user_jwt", "user_seed"})
 """Keys that are never shown unless asked for."""
 
+FILES = ("creds", "nkey", "cert", "key", "ca")
+"""Keys that hold the path of a file."""
+
+COLOR_SCHEMES = ("rounded", "double", "yellow", "blue", "cyan", "green", "magenta", "red")
+"""Values of `--colors` and of `color_scheme`, as in the `nats` tool."""
+
+HIDDEN = "********"
+
+# A key of another tool's whose name says that it holds a secret.
+_SECRET_NAME = re.compile(r"pass|secret|token|seed|private|jwt", re.IGNORECASE)
+
 
 @dataclass(frozen=True, slots=True)
 class Context:
     """`raw` is the file's JSON as it is: keys that jsctl does not know survive."""
 
     name: str
-    raw: Mapping[str, Any] = field(default_factory=dict)
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    path: str = ""  #: the file it came from
 
     def get(self, key: str) -> Any:
         """The value of a key, or its empty value."""
         return self.raw.get(key) or KEYS.get(key)
+
+    def document(self, *, show_secrets: bool = False) -> dict[str, Any]:
+        """Every key with its value, in the `nats` tool's order, unknown ones last; secrets as stars."""
+        full = {**KEYS, **self.raw}
+        return full if show_secrets else {key: _hidden(key, value) for key, value in full.items()}
+
+
+def public_url(url: str, mask: str = "") -> str:
+    """A URL, or several with commas, without user and password; `mask` stands in their place."""
+    return ",".join(_without_login(part.strip(), mask) for part in url.split(","))
+
+
+def _without_login(url: str, mask: str) -> str:
+    scheme, separator, rest = url.rpartition("://")
+    login, at, host = rest.rpartition("@")
+    name, _, port = host.rpartition(":")
+    if name and not port.rstrip("/").isdigit() and not host.endswith("]"):
+        # No port: the tail of a password that held a comma, or a typing mistake. Not to be shown.
+        host = name
+    if not at or not mask:
+        return f"{scheme}{separator}{host}"
+    user, colon, _ = login.partition(":")
+    return f"{scheme}{separator}{user + colon if colon else ''}{mask}@{host}"
+
+
+def _hidden(key: str, value: Any) -> Any:
+    if not value:
+        return value
+    if key in SECRETS or (key not in KEYS and _SECRET_NAME.search(key)):
+        return HIDDEN
+    if key in ("url", "socks_proxy") and isinstance(value, str) and "@" in value:
+        return public_url(value, HIDDEN)
+    return value
+
+
+def expand_path(path: str) -> Path:
+    """A path of a context file: environment variables and `~` as the `nats` tool expands them."""
+    return Path(os.path.expandvars(path)).expanduser()

@@ -6,24 +6,34 @@ a time-out on everything, denied publishes told apart from silence, no secret in
 
 import asyncio
 import contextlib
-import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from importlib.util import find_spec
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
 from jsctl.jetstream.lean import deferred
 
 _js = deferred("nats", "js")  # before the first import of nats
 
 import nats.errors  # noqa: E402
-from nats.aio.client import Client  # noqa: E402
+from nats.aio.client import Client, Srv  # noqa: E402
 from nats.aio.msg import Msg  # noqa: E402
 from nats.aio.subscription import Subscription as NatsSubscription  # noqa: E402
+from nats.aio.transport import TcpTransport  # noqa: E402
 
+from jsctl.contexts.model import public_url  # noqa: E402
 from jsctl.contexts.settings import Settings  # noqa: E402
-from jsctl.errors import BadInput, Denied, NoResponders, RequestTimeout, Unreachable  # noqa: E402
+from jsctl.errors import (  # noqa: E402
+    BadInput,
+    Denied,
+    JsctlError,
+    MissingDependency,
+    NoResponders,
+    RequestTimeout,
+    Unreachable,
+)
+from jsctl.jetstream import login  # noqa: E402
+from jsctl.jetstream.login import reason  # noqa: E402
 from jsctl.units import SECOND  # noqa: E402
 
 if _js is not None:
@@ -46,11 +56,12 @@ class Message:
 class Connection:
     """One connection to a NATS network. Use `Connection.open`."""
 
-    def __init__(self, client: Client, settings: Settings, on_event: EventHandler | None) -> None:
+    def __init__(self, client: "_Client", settings: Settings, on_event: EventHandler | None) -> None:
         self._client = client
         self._on_event = on_event
         self._waiting: dict[str, set[asyncio.Future[Any]]] = {}  #: requests by subject
         self._denials: set[asyncio.Future[Any]] = set()  #: requests that the server refused
+        self._live = False  #: connected once
         self.settings = settings
 
     @classmethod
@@ -61,50 +72,55 @@ class Connection:
 
         reconnect: whether a connection once made is made again when it is lost.
         """
-        client = Client()
-        self = cls(client, settings, on_event)
-        servers = _servers(settings.url)
-        failures: list[Exception] = []
+        settings = await login.prepare(settings)
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + settings.timeout / SECOND
+        servers = login.servers(settings.url)
+        failures: list[JsctlError] = []
+        for number, server in enumerate(servers):
+            left = max(deadline - loop.time(), 0.1)
+            others = len(servers) - number - 1
+            self = cls(_Client(settings), settings, on_event)
+            options = await login.authentication(settings, server) | login.tls(settings, server)
+            try:
+                # A server that hangs must leave time for those after it.
+                async with asyncio.timeout(min(left / (others + 1), 2) if others else left):
+                    await self._connect(server, options)
+            except (OSError, ValueError, ImportError, nats.errors.Error, TimeoutError) as error:
+                failures.append(login.failure(error, server, settings))
+            else:
+                self._client.add_servers(s.url for s in servers if s != server)
+                self._client.options["allow_reconnect"] = reconnect
+                return self
+            finally:
+                if not self._live:
+                    await _abandon(self._client)
+        raise _most_telling(failures, settings)
 
-        async def failed(error: Exception) -> None:
-            # Raised from here, an error ends nats-py's connect, which would retry for two minutes.
-            if not client.is_connecting and client._server_info:  # connected once
-                self._on_error(error)
-                return
-            failures.append(error)
-            if len(failures) >= len(servers) or isinstance(error, nats.errors.AuthorizationError):
-                raise error
+    async def _connect(self, server: login.Server, options: Mapping[str, Any]) -> None:
+        """One attempt at one server. Raises what nats-py raises."""
+        await self._client.connect(
+            [server.url],
+            name=self.settings.connection_name or "jsctl",
+            connect_timeout=self.settings.timeout / SECOND,  # type: ignore[arg-type]
+            max_reconnect_attempts=-1,
+            reconnect_time_wait=0.5,  # type: ignore[arg-type]
+            inbox_prefix=self.settings.inbox_prefix,
+            error_cb=self._failed,
+            disconnected_cb=self._handler("disconnected", "connection lost"),
+            reconnected_cb=self._handler("reconnected", "connected again"),
+            closed_cb=self._handler("closed", "connection closed"),
+            **options,
+        )
+        if not self._client.is_connected:
+            # nats-py takes an end of file in place of the PONG for a success.
+            raise nats.errors.Error("nats: the server closed the connection while logging in")
+        self._live = True
 
-        options: dict[str, Any] = {
-            "servers": servers,
-            "name": settings.connection_name or "jsctl",
-            "connect_timeout": settings.timeout / SECOND,
-            "max_reconnect_attempts": -1,
-            "reconnect_time_wait": 0.5,
-            "allow_reconnect": True,
-            "inbox_prefix": settings.inbox_prefix,
-            "error_cb": failed,
-            "disconnected_cb": self._handler("disconnected", "connection lost"),
-            "reconnected_cb": self._handler("reconnected", "connected again"),
-            "closed_cb": self._handler("closed", "connection closed"),
-            **_authentication(settings),
-            **_tls(settings),
-        }
-        try:
-            async with asyncio.timeout(settings.timeout / SECOND):
-                await client.connect(**options)
-        except TimeoutError:
-            await _abandon(client)
-            raise Unreachable(
-                f"cannot connect to {public_url(settings.url)}: no answer in {settings.timeout / SECOND:g}s",
-                "is it a NATS server? --server, --context or --timeout may help",
-            ) from None
-        except (OSError, ValueError, nats.errors.Error, ssl.SSLError) as error:
-            await _abandon(client)
-            raise _connect_failure(failures[-1] if failures else error, settings) from None
-        if not reconnect:
-            client.options["allow_reconnect"] = False
-        return self
+    async def _failed(self, error: Exception) -> None:
+        if not self._live:
+            raise error  # ends nats-py's connect, which would retry for minutes
+        self._on_error(error)
 
     @property
     def server_info(self) -> Mapping[str, Any]:
@@ -150,7 +166,7 @@ class Connection:
                 raise Denied(f"not allowed to publish to {subject}", "ask for that permission") from None
             raise
         except nats.errors.Error as error:
-            raise Unreachable(f"request to {subject} failed: {_reason(error)}") from None
+            raise Unreachable(f"request to {subject} failed: {reason(error)}") from None
         finally:
             waiting.discard(task)
             self._denials.discard(task)
@@ -199,7 +215,7 @@ class Connection:
         except nats.errors.BadSubjectError:
             raise BadInput(f"{subject!r} is no subject to publish to") from None
         except nats.errors.Error as error:
-            raise Unreachable(f"cannot publish: {_reason(error)}") from None
+            raise Unreachable(f"cannot publish: {reason(error)}") from None
 
     def subscribe(self, subject: str, *, queue: str = "") -> "Subscription":
         """An async context manager; see Subscription."""
@@ -214,14 +230,14 @@ class Connection:
         try:
             await self._client.flush(timeout=(timeout or self.settings.timeout) / SECOND)  # type: ignore[arg-type]
         except (nats.errors.Error, TimeoutError) as error:
-            raise Unreachable(f"the server did not take everything: {_reason(error)}") from None
+            raise Unreachable(f"the server did not take everything: {reason(error)}") from None
 
     async def rtt(self) -> int:
         """Round-trip time to the connected server in ns."""
         try:
             return int(await self._client.rtt(timeout=self.settings.timeout / SECOND) * SECOND)  # type: ignore[arg-type]
         except (nats.errors.Error, TimeoutError) as error:
-            raise Unreachable(f"no answer to a ping: {_reason(error)}") from None
+            raise Unreachable(f"no answer to a ping: {reason(error)}") from None
 
     async def close(self) -> None:
         """Close at once; what was published and not flushed may be lost."""
@@ -231,7 +247,7 @@ class Connection:
 
     def _handler(self, event: str, sentence: str) -> Callable[[], Awaitable[None]]:
         async def handle() -> None:
-            if self._on_event:
+            if self._on_event and self._live:
                 self._on_event(event, f"{sentence} ({self.url})")
 
         return handle
@@ -244,7 +260,7 @@ class Connection:
                     self._denials.add(future)
                     future.cancel()
         if self._on_event:
-            self._on_event("error", _reason(error))
+            self._on_event("error", reason(error))
 
 
 class Subscription:
@@ -286,96 +302,63 @@ class Subscription:
             yield _message(message)
 
 
-def public_url(url: str) -> str:
-    """A URL, or several with commas, without user and password."""
-    return ",".join(_without_credentials(part.strip()) for part in url.split(","))
-
-
-def _without_credentials(url: str) -> str:
-    parts = urlsplit(url if "://" in url else f"nats://{url}")
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
-
-
 def _message(message: Msg) -> Message:
     return Message(message.subject, message.data, message.reply or "", message.headers or {})
 
 
-def _servers(url: str) -> list[str]:
-    servers = []
-    for part in url.split(","):
-        server = part.strip()
-        if not server:
-            continue
-        server = server if "://" in server else f"nats://{server}"
-        parts = urlsplit(server)
+class _Client(Client):
+    """nats-py with what it lacks: TLS that cannot be talked out of, and a SOCKS5 proxy."""
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__()
+        # nats-py signs only when it believes in a login; a server with no_auth_user does not ask for one.
+        self._auth_configured = True
+        if settings.socks_proxy:
+            self._transport = _Proxied(login.proxy(settings.socks_proxy))
+
+    def add_servers(self, urls: Iterable[str]) -> None:
+        """Further servers to reconnect to; the login that worked is theirs too."""
+        self._server_pool.extend(Srv(self._parse_server_uri(url)) for url in urls)
+
+    async def _connect_to_server(self, s: Srv) -> None:
+        if s.uri.scheme in ("ws", "wss"):
+            if self._transport and isinstance(self._transport, _Proxied):
+                raise BadInput("a SOCKS5 proxy cannot be used with a websocket address")
+            if not find_spec("aiohttp"):
+                raise MissingDependency("websocket addresses need aiohttp", "pip install aiohttp")
+        await super()._connect_to_server(s)
+
+    async def _process_info(self, info: dict[str, Any], initial_connection: bool = False) -> None:
+        if initial_connection and "tls" in self.options and not self.options["tls_handshake_first"]:
+            # As the Go client: TLS that was asked for is never left out, or secrets would go in the clear.
+            if not (info.get("tls_required") or info.get("tls_available")):
+                raise nats.errors.SecureConnWantedError
+            info["tls_required"] = True
+        await super()._process_info(info, initial_connection)
+
+
+class _Proxied(TcpTransport):
+    """A TCP transport through a SOCKS5 proxy, which looks the host up."""
+
+    def __init__(self, proxy: login.Proxy) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._proxy = proxy
+
+    async def connect(self, uri: Any, buffer_size: int, connect_timeout: float) -> None:
+        from python_socks import ProxyError, ProxyType
+        from python_socks.async_.asyncio import Proxy
+
+        proxy = Proxy(ProxyType.SOCKS5, *self._proxy, rdns=True)
         try:
-            usable = (
-                bool(parts.hostname) and parts.scheme in ("nats", "tls", "ws", "wss") and (parts.port or True)
-            )
-        except ValueError:
-            usable = False
-        if not usable:
-            raise BadInput(f"{_without_credentials(server)!r} is no server address", "use nats://host:port")
-        servers.append(server)
-    if not servers:
-        raise BadInput("the server address is empty", "use nats://host:port")
-    return servers
+            connected = await proxy.connect(uri.hostname, uri.port, timeout=connect_timeout)
+        except ProxyError as error:
+            raise OSError(f"the proxy says: {error}") from None
+        reader, writer = await asyncio.open_connection(sock=connected, limit=buffer_size)
+        self._bare_io_reader = self._io_reader = reader
+        self._bare_io_writer = self._io_writer = writer
 
-
-def _authentication(settings: Settings) -> dict[str, Any]:
-    """nats-py's options for what was given; credentials in the URL go first, as in the Go client."""
-    if "@" in settings.url:
-        return {}
-    if settings.user:
-        return {"user": settings.user, "password": settings.password}
-    if settings.creds:
-        return {"user_credentials": _existing(settings.creds, "credentials file")}
-    if settings.nkey:
-        return {"nkeys_seed": _existing(settings.nkey, "nkey seed file")}
-    if settings.jwt and settings.seed:
-        return _jwt_and_seed(settings.jwt, settings.seed)
-    if settings.token:
-        return {"token": settings.token}
-    return {}
-
-
-def _jwt_and_seed(jwt: str, seed: str) -> dict[str, Any]:
-    import base64
-
-    import nkeys
-
-    def sign(nonce: str) -> bytes:
-        pair = nkeys.from_seed(bytearray(seed.strip().encode()))
-        return base64.b64encode(pair.sign(nonce.encode()))
-
-    # nats-py sends a signature only when it believes that authentication was configured.
-    return {"user_jwt_cb": lambda: bytearray(jwt.strip().encode()), "signature_cb": sign, "token": None}
-
-
-def _existing(path: str, what: str) -> str:
-    full = Path(path).expanduser()
-    if not full.is_file():
-        raise BadInput(f"{what} {path} does not exist")
-    return str(full)
-
-
-def _tls(settings: Settings) -> dict[str, Any]:
-    urls = [urlsplit(part).scheme for part in settings.url.split(",")]
-    if not (settings.tlscert or settings.tlskey or settings.tlsca or settings.tlsfirst or "tls" in urls):
-        return {}
-    try:
-        context = ssl.create_default_context(
-            cafile=_existing(settings.tlsca, "CA certificate") if settings.tlsca else None
-        )
-        if settings.tlscert or settings.tlskey:
-            if not (settings.tlscert and settings.tlskey):
-                raise BadInput("a client certificate needs both --tlscert and --tlskey")
-            context.load_cert_chain(
-                _existing(settings.tlscert, "certificate"), _existing(settings.tlskey, "certificate key")
-            )
-    except ssl.SSLError as error:
-        raise BadInput(f"the TLS files cannot be used: {error.reason or error}") from None
-    return {"tls": context, "tls_handshake_first": settings.tlsfirst}
+    def __bool__(self) -> bool:
+        return True  # nats-py puts a plain transport in the place of one that is false
 
 
 async def _abandon(client: Client) -> None:
@@ -383,24 +366,11 @@ async def _abandon(client: Client) -> None:
         await asyncio.wait_for(client.close(), 1)
 
 
-def _connect_failure(error: Exception, settings: Settings) -> Exception:
-    where = public_url(settings.url)
-    if isinstance(error, nats.errors.AuthorizationError) or "authorization" in str(error).lower():
-        return Denied(
-            f"{where} refuses the login: authorization violation", "check user, password, creds or token"
-        )
-    if isinstance(error, ssl.SSLError) or isinstance(error.__cause__, ssl.SSLError):
-        return Unreachable(
-            f"TLS with {where} failed: {_reason(error)}", "check --tlsca, --tlscert and --tlskey"
-        )
+def _most_telling(failures: list[JsctlError], settings: Settings) -> JsctlError:
+    """A refused login says more than a server that is away."""
+    chosen = next((failure for failure in failures if isinstance(failure, Denied)), failures[-1])
+    if len(failures) == 1 or isinstance(chosen, Denied):
+        return chosen
     return Unreachable(
-        f"cannot connect to {where}: {_reason(error)}", "jsctl server run starts a local server"
+        f"cannot connect to any of {public_url(settings.url)}; the last: {chosen.message}", chosen.hint
     )
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, ConnectionRefusedError):
-        return "connection refused"
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror
-    return (str(error) or type(error).__name__).removeprefix("nats: ")
