@@ -33,6 +33,19 @@ COMMANDS: dict[str, Entry] = {
     "stream ls": _verb("List the streams", "stream.ls:ls", "list", "l"),
     "export": _group("Streams and reports into Spark tables"),
     "export query": _verb("Ask exported tables with Spark SQL", "export.query:query", "sql"),
+    "context": _group("Contexts: named ways to reach a network", "ctx"),
+    "context add": _verb("Create or update a context", "context.add:add", "create", "save"),
+    "context copy": _verb("Copy a context", "context.copy:copy", "cp"),
+    "context edit": _verb("Edit a context in your EDITOR", "context.edit:edit", "vi"),
+    "context ls": _verb("List the contexts", "context.ls:ls", "list", "l"),
+    "context rm": _verb("Remove a context", "context.rm:rm", "remove"),
+    "context select": _verb("Select the default context", "context.select:select", "switch", "set"),
+    "context unselect": _verb("Select no context", "context.unselect:unselect"),
+    "context info": _verb("Show a context", "context.info:info", "show", "v", "view"),
+    "context validate": _verb("Check one context or all", "context.validate:validate"),
+    "context previous": _verb(
+        "Select the context that was selected before", "context.previous:previous", "-"
+    ),
 }
 """In the order in which help shows them."""
 

@@ -21,7 +21,7 @@ from nats.aio.msg import Msg  # noqa: E402
 from nats.aio.subscription import Subscription as NatsSubscription  # noqa: E402
 from nats.aio.transport import TcpTransport  # noqa: E402
 
-from jsctl.contexts.model import public_url  # noqa: E402
+from jsctl.contexts.model import public_url as public_url  # noqa: E402
 from jsctl.contexts.settings import Settings  # noqa: E402
 from jsctl.errors import (  # noqa: E402
     BadInput,

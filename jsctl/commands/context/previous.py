@@ -1,0 +1,19 @@
+"""`jsctl context previous`."""
+
+from jsctl.commands.cli import command
+from jsctl.env import Env
+from jsctl.errors import NotFound
+from jsctl.views import contexts as view
+from jsctl.views.result import Result
+
+
+@command("previous", examples=["jsctl context previous", "jsctl context -"])
+def previous(env: Env) -> Result:
+    """Select the context that was selected before"""
+    store = env.contexts
+    name = store.previous() or store.selected()
+    if not name:
+        raise NotFound("no context was selected before", "jsctl context select NAME selects one")
+    context = store.load(name)
+    store.select(name)
+    return view.info(context)
