@@ -99,25 +99,27 @@ class Api:
         return reply
 
     async def pages(self, subject: str, key: str, body: Mapping[str, Any] | None = None) -> list[Any]:
-        """All items of a paged list: the first page, then all others at once.
+        """All items of a paged list; see `replies`. `key` is where a reply keeps its items."""
+        return [item for reply in await self.replies(subject, key, body) for item in reply.get(key) or []]
 
-        `key` is where the reply keeps its items. Lists say `total`; the page size is what the first
-        reply says in `limit`. Items that come or go meanwhile may be missed or seen twice.
+    async def replies(self, subject: str, key: str, body: Mapping[str, Any] | None = None) -> list[Json]:
+        """All pages of a list: the first, then all others at once.
+
+        Lists say `total`; the page size is what the first reply says in `limit`. Items that come or go
+        meanwhile may be missed or seen twice.
         """
         first = await self.call(subject, {**(body or {}), "offset": 0})
-        found: list[Any] = list(first.get(key) or [])
-        total, limit = int(first.get("total", 0)), int(first.get("limit", 0)) or len(found)
-        if found and total > len(found):
-            gate = asyncio.Semaphore(16)
+        count = len(first.get(key) or [])
+        total, limit = int(first.get("total", 0)), int(first.get("limit", 0)) or count
+        if not count or total <= count:
+            return [first]
+        gate = asyncio.Semaphore(16)
 
-            async def page(offset: int) -> list[Any]:
-                async with gate:
-                    reply = await self.call(subject, {**(body or {}), "offset": offset})
-                    return list(reply.get(key) or [])
+        async def page(offset: int) -> Json:
+            async with gate:
+                return await self.call(subject, {**(body or {}), "offset": offset})
 
-            for items in await asyncio.gather(*(page(at) for at in range(limit, total, limit))):
-                found.extend(items)
-        return found
+        return [first, *await asyncio.gather(*(page(at) for at in range(limit, total, limit)))]
 
     async def _nobody(self) -> NoResponders:
         if self.prefix == "$JS.API":
