@@ -1,5 +1,7 @@
 """Checks of a context by itself: no flag, variable or other context takes part, but for the time-out."""
 
+from typing import Any
+
 from jsctl.contexts.model import COLOR_SCHEMES, KEYS, Context
 from jsctl.contexts.settings import METHODS, from_context, resolve
 from jsctl.env import Env
@@ -8,14 +10,16 @@ from jsctl.jetstream import login
 from jsctl.jetstream.client import Connection
 from jsctl.views.contexts import Checked
 
-_VARIABLES = ("server", "user", "password", "token", "creds", "nkey", "jwt", "seed", "tlscert", "tlskey")
-_VARIABLES += ("tlsca", "timeout", "socks_proxy", "colors")
+_VARIABLES = (
+    "server", "user", "password", "token", "creds", "nkey", "jwt", "seed", "tlscert", "tlskey",
+    "tlsca", "timeout", "socks_proxy", "colors",
+)  # fmt: skip
 
 
 async def check(env: Env, context: Context, *, connect: bool) -> Checked:
     """What is wrong with a context, and with `connect` whether a server takes it."""
     problems = _contradictions(context)
-    own = {name: env.flags[name] for name in ("timeout", "connection_name") if name in env.flags}
+    own: dict[str, Any] = {k: env.flags[k] for k in ("timeout", "connection_name") if k in env.flags}
     try:
         settings = resolve(own, context)
         await login.check(settings)
