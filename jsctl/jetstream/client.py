@@ -362,6 +362,9 @@ class _Proxied(TcpTransport):
 
 
 async def _abandon(client: Client) -> None:
+    for name in ("_io_writer", "_bare_io_writer"):
+        if writer := getattr(client._transport, name, None):
+            writer.transport.abort()  # a TLS handshake that failed would be waited for
     with contextlib.suppress(Exception):
         await asyncio.wait_for(client.close(), 1)
 

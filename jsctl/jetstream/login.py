@@ -172,6 +172,8 @@ def failure(error: BaseException, server: Server, settings: Settings) -> JsctlEr
     if isinstance(error, JsctlError):
         return error
     text = str(error).lower()
+    if settings.socks_proxy and "proxy" in text:
+        return Unreachable(f"cannot connect to {server.url}: {reason(error)}", "check --socks-proxy")
     if "authorization" in text or "authentication" in text:
         return Denied(
             f"{server.url} refuses the login: {reason(error).lower()}",
@@ -194,8 +196,6 @@ def failure(error: BaseException, server: Server, settings: Settings) -> JsctlEr
             f"cannot connect to {server.url}: the server closed the connection without a word",
             "is it a NATS server? one with handshake_first needs --tlsfirst",
         )
-    if settings.socks_proxy and "proxy" in text:
-        return Unreachable(f"cannot connect to {server.url}: {reason(error)}", "check --socks-proxy")
     return Unreachable(
         f"cannot connect to {server.url}: {reason(error)}", "jsctl server run starts a local server"
     )
