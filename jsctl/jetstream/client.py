@@ -366,7 +366,7 @@ async def _abandon(client: Client) -> None:
         if writer := getattr(client._transport, name, None):
             writer.transport.abort()  # a TLS handshake that failed would be waited for
     with contextlib.suppress(Exception):
-        await asyncio.wait_for(client.close(), 1)
+        await asyncio.wait_for(client.close(), 0.1)
 
 
 def _most_telling(failures: list[JsctlError], settings: Settings) -> JsctlError:
