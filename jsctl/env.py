@@ -191,7 +191,7 @@ class Env:
             connection,
             domain=settings.js_domain if domain is None else domain,
             prefix=settings.js_api_prefix if domain is None else "",
-            trace=self._trace if self.flags.get("trace") else None,
+            trace=self.trace,
         )
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
@@ -221,6 +221,11 @@ class Env:
     def _on_event(self, event: str, sentence: str) -> None:
         if event != "closed":
             self.say(f"jsctl: {sentence}")
+
+    @property
+    def trace(self) -> Callable[[str, str], None] | None:
+        """Shows JetStream requests and replies on stderr; None without --trace."""
+        return self._trace if self.flags.get("trace") else None
 
     def _trace(self, subject: str, body: str) -> None:
         self.say(f"{subject}\n{body}\n" if body else f"{subject}\n")

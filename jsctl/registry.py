@@ -32,7 +32,13 @@ COMMANDS: dict[str, Entry] = {
     ),
     "stream ls": _verb("List the streams", "stream.ls:ls", "list", "l"),
     "export": _group("Streams and reports into Spark tables"),
+    "export reports": _verb("Write the reports to Spark tables", "export.reports:reports", "report"),
     "export query": _verb("Ask exported tables with Spark SQL", "export.query:query", "sql"),
+    "report": _group(
+        "Streams, consumers and replication of several contexts and domains",
+        target="jsctl.commands.report.report:report",
+        runs=True,
+    ),
     "context": _group("Contexts: named ways to reach a network", "ctx"),
     "context add": _verb("Create or update a context", "context.add:add", "create", "save"),
     "context copy": _verb("Copy a context", "context.copy:copy", "cp"),
@@ -46,6 +52,9 @@ COMMANDS: dict[str, Entry] = {
     "context previous": _verb(
         "Select the context that was selected before", "context.previous:previous", "-"
     ),
+    "server": _group("Servers: run some here, look at all of them", "srv", "sys", "system"),
+    "server run": _verb("Run nats-servers on this machine", "server.run:run"),
+    "server stop": _verb("Stop nats-servers that jsctl started", "server.stop:stop"),
 }
 """In the order in which help shows them."""
 

@@ -273,12 +273,22 @@ def _load(path: str, name: str, entry: registry.Entry) -> click.Command:
         name,
         path=path,
         params=own,
-        callback=target.callback if target else None,
+        callback=_alone(target.callback) if target and entry.runs else target.callback if target else None,
         invoke_without_command=entry.runs,
         no_args_is_help=not entry.runs,
         help=(target.help if target else None) or entry.help,
         examples=getattr(target, "examples", ()),
     )
+
+
+def _alone(callback: Callable[..., Any] | None) -> Callable[..., Any]:
+    """A group's callback that runs only without a subcommand; click runs it before one, too."""
+
+    def run(*args: Any, **values: Any) -> Any:
+        chosen = click.get_current_context().invoked_subcommand
+        return callback(*args, **values) if callback and not chosen else None
+
+    return run
 
 
 def command(name: str, *, examples: Sequence[str], **attrs: Any) -> Callable[[Callable[..., Any]], Command]:

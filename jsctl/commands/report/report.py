@@ -1,0 +1,81 @@
+"""`jsctl report`: several contexts and domains on one screen."""
+
+from functools import partial
+from typing import cast
+
+import click
+
+from jsctl.commands.cli import DURATION, command, option
+from jsctl.commands.report import rounds
+from jsctl.commands.report.targets import targets
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.jetstream.overview import overview
+from jsctl.jetstream.watch import watch as start
+from jsctl.units import MS, SECOND
+from jsctl.views import report as view
+from jsctl.views.result import Result
+
+_SORTS = ("name", "messages", "bytes", "rate", "lag", "trouble")
+
+
+@command(
+    "report",
+    examples=[
+        "jsctl report",
+        "jsctl report --watch --context east --context west",
+        "jsctl report --watch 5s --js-domain hub --js-domain leaf",
+        "jsctl report --watch --sort lag --stream 'ORDERS*'",
+        "jsctl report --watch 10s --count 6 --json",
+    ],
+)
+@option(
+    "--watch",
+    metavar="[INTERVAL]",
+    type=DURATION,
+    is_flag=False,
+    flag_value="2s",
+    help="Again and again, every 2s or so often; ctrl-C or q ends it",
+)
+@option(
+    "--count",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="End after N rounds; without --watch, one every 2s",
+)
+@option("--stream", "pattern", metavar="PATTERN", default="", help="Only streams whose name matches, as *")
+@option("--sort", type=click.Choice(_SORTS), default="name", help="Order of the rows (name)")
+@option(
+    "--consumers/--no-consumers",
+    default=None,
+    help="Show consumers too; left to itself, when at most 100 streams have some",
+)
+async def report(
+    env: Env, watch: int | None, count: int | None, pattern: str, sort: str, consumers: bool | None
+) -> Result | None:
+    """Streams, consumers and replication of several contexts and domains
+
+    Give --context and --js-domain more than once to see all of them: each domain of each context has a
+    part of its own, which says when it cannot be reached while the others go on.
+
+    With --json, one document {"at", "reports": [{"context", "domain", "at", "error", "trouble",
+    "streams", "replication", "consumers"}]}; with --watch, one a line.
+    The exit status is 4 when a context could not be reached; with --watch it is 0, also after ctrl-C,
+    unless ctrl-C cuts --count short.
+    """
+    if watch is not None and watch < 100 * MS:
+        raise BadInput("--watch takes 100ms or more", "2s is the default")
+    places = targets(env)
+    repeated = watch is not None or count is not None
+    options = rounds.Options((watch or 2 * SECOND) / SECOND, count, cast(view.Sort, sort))
+
+    ask = partial(overview, pattern=pattern, consumers=consumers)
+    async with start(places, ask, clock=env.clock, trace=env.trace) as watched:
+        if repeated:
+            await rounds.run(env, watched, options)
+            return None
+        await watched.once()
+        found = rounds.states(watched)
+    if len(found) == 1 and found[0].failure is not None and not env.wants_json:
+        raise found[0].failure
+    return view.result(found, env.clock(), options.sort)

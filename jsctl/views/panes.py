@@ -1,0 +1,38 @@
+"""What a live screen shows: panes with tables whose rows say how much is wrong. Pure data."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from jsctl.views.result import Style, Table, Text
+
+FINE, WARN, BAD = 0, 1, 2
+"""How much is wrong with a row or a pane."""
+
+STYLES: tuple[Style, ...] = ("", "warn", "bad")
+
+
+class Section(NamedTuple):
+    """A table of a pane.
+
+    trouble: FINE, WARN or BAD of each row. noun: what the rows are, in the plural. spare: keys of the
+    columns that a narrow screen leaves out, the most dispensable first.
+    """
+
+    table: Table
+    trouble: Sequence[int]
+    noun: str
+    spare: Sequence[str] = ()
+
+
+class Pane(NamedTuple):
+    """One context and domain.
+
+    summary: a few words beside the title. dim: the tables are from before.
+    """
+
+    title: str
+    summary: Text
+    messages: Sequence[Text]
+    sections: Sequence[Section]
+    dim: bool = False
+    trouble: int = FINE
