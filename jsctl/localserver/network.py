@@ -1,0 +1,281 @@
+"""Start a network of real servers on this machine, wait until it answers, stop it."""
+
+import asyncio
+import contextlib
+import json
+import os
+import socket
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from jsctl.contexts.settings import Settings
+from jsctl.contexts.store import ContextStore
+from jsctl.errors import Denied, JsctlError, Unreachable
+from jsctl.jetstream.api import Api
+from jsctl.jetstream.client import Connection
+from jsctl.localserver import contexts, folder
+from jsctl.localserver.binary import Binary
+from jsctl.localserver.failure import explain
+from jsctl.localserver.process import Guarded
+from jsctl.localserver.topology import CLIENT, Login, Node, Topology
+from jsctl.units import MS, SECOND
+
+READY_SECONDS = 120
+"""How long a server may take until it answers; one with much data reads all of it first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to start.
+
+    port: of the first node's clients; None is the usual one, 0 takes free ports for everything.
+    extra: more arguments for each nats-server. temporary: contexts go when the network stops.
+    """
+
+    topology: Topology
+    folder: Path
+    port: int | None = None
+    store: Path | None = None  #: JetStream's store folder, for a configuration that names none
+    extra: Sequence[str] = ()
+    temporary: bool = False
+
+
+@dataclass(slots=True)
+class Server:
+    """A node that runs. `info` is what the server says of itself when a client connects."""
+
+    node: Node
+    pid: int
+    log: Path
+    url: str = ""
+    info: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Ended(Exception):
+    """A server ended by itself with status 0 before it was ready, as after `--help`; holds its output."""
+
+
+class Network:
+    """Servers that run. `start` gives one; they stop when its block ends, unless `leave` was called."""
+
+    def __init__(self, plan: Plan, guarded: Guarded, ports: Mapping[str, int]) -> None:
+        self.plan = plan
+        self.folder = plan.folder
+        self.servers: dict[str, Server] = {}
+        self.contexts: dict[str, str] = {}  #: name of a login -> the context written for it
+        self.edited: list[str] = []  #: configurations that somebody edited and that were left so
+        self._guarded = guarded
+        self._ports = ports
+        self._left = False
+
+    @classmethod
+    @contextlib.asynccontextmanager
+    async def start(cls, plan: Plan, binary: Binary, environ: Mapping[str, str]) -> AsyncIterator["Network"]:
+        """A network that answers, with its contexts written. Raises JsctlError with one line that says why
+        not; then nothing is left running. Raises Ended."""
+        lock = folder.lock(plan.folder)
+        try:
+            guarded = await Guarded.open(lock, environ)
+            folder.write_pid(lock, guarded.pid)
+        finally:
+            os.close(lock)
+        try:
+            with _reserve(plan) as (ports, release):
+                network = cls(plan, guarded, ports)
+                network.edited = folder.write_configs(plan.folder, plan.topology, ports)
+                release()
+            async with asyncio.timeout(READY_SECONDS):
+                for node in plan.topology.nodes:
+                    await network._launch(node, binary)
+                for login in plan.topology.logins:
+                    await network._ready(login)
+            network._save_contexts(ContextStore.from_environment(environ))
+        except TimeoutError:
+            await guarded.close()
+            raise JsctlError(
+                f"the servers did not answer within {READY_SECONDS}s", f"their logs are in {plan.folder}"
+            ) from None
+        except BaseException:
+            await guarded.close()
+            raise
+        try:
+            yield network
+        finally:
+            if not network._left:
+                await guarded.close()
+
+    async def leave(self) -> None:
+        """Let the servers run on when the block ends; `stop` on the folder ends them."""
+        self._left = True
+        await self._guarded.leave()
+
+    async def failed(self) -> JsctlError | None:
+        """Wait until a server ends, and say why; None where somebody stopped the network."""
+        ended = {self._guarded.ended(name): name for name in self.servers}
+        await asyncio.wait(ended, return_when=asyncio.FIRST_COMPLETED)
+        if self._guarded.stopping:
+            return None
+        name, future = next((n, f) for f, n in ended.items() if f.done())
+        server = self.servers[name]
+        return explain(name, future.result(), server.log)
+
+    async def _launch(self, node: Node, binary: Binary) -> None:
+        """Start a node and wait until it takes clients."""
+        argv = [binary.path, "-c", str(node.file.absolute() if node.file else f"{node.name}.conf")]
+        argv += ["--ports_file_dir", str(self.folder)]
+        if node.file and self.plan.port is not None:
+            argv += ["-p", str(self.plan.port or -1)]
+        if self.plan.store:
+            argv += ["-js", "-sd", str(self.plan.store)]
+        # A configuration of the user's is run where the user is, as nats-server would be.
+        cwd = Path.cwd() if node.file else self.folder
+        log = folder.start_log(self.folder, node.name)
+        pid = await self._guarded.start(node.name, [*argv, *self.plan.extra], cwd, log)
+        server = self.servers[node.name] = Server(node, pid, log)
+        server.url = await self._while_running(server, _read_url(self.folder, pid))
+        server.info = await self._while_running(server, _read_info(server.url))
+
+    async def _while_running(self, server: Server, work: Any) -> Any:
+        """The result of `work`, or the reason why the server ended meanwhile."""
+        task = asyncio.ensure_future(work)
+        ended = self._guarded.ended(server.node.name)
+        try:
+            await asyncio.wait([task, ended], return_when=asyncio.FIRST_COMPLETED)
+            if not ended.done():
+                return await task
+        finally:
+            if not task.done():
+                task.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await task
+        if ended.result() == 0:
+            raise Ended(server.log.read_text(encoding="utf-8", errors="replace"))
+        raise explain(server.node.name, ended.result(), server.log, str(self.plan.store or self.folder))
+
+    async def _ready(self, login: Login) -> None:
+        """Wait until all that a login should reach answers."""
+        server = self.servers[login.node]
+        if login.domains or login.servers:
+            await self._while_running(server, _answers(server.url, login))
+
+    def _save_contexts(self, store: ContextStore) -> None:
+        for login in self.plan.topology.logins:
+            raw = {
+                "description": login.description,
+                "url": self.servers[login.node].url,
+                "user": login.user,
+                "password": login.password,
+            }
+            self.contexts[login.name] = contexts.save(store, login.name, raw, self.folder)
+            if self.plan.temporary:
+                self._guarded.forget([self.contexts[login.name]], self.folder)
+
+
+async def stop(where: Path) -> None:
+    """Stop the network that runs in a folder. Raises JsctlError when none runs there."""
+    if not folder.in_use(where):
+        raise JsctlError(f"no local server runs in {where}")
+    pid = folder.pid(where)
+    if pid:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, 15)
+    for _ in range(200):
+        if not folder.in_use(where):
+            return
+        await asyncio.sleep(0.05)
+    raise JsctlError(f"the local server in {where} did not stop", f"its process is {pid}")
+
+
+@contextlib.contextmanager
+def _reserve(plan: Plan) -> Any:
+    """The ports of a plan by `node.purpose`, free ones held until the second value is called."""
+    ports: dict[str, int] = {}
+    held: list[socket.socket] = []
+    for number, node in enumerate(plan.topology.nodes):
+        for purpose, usual in node.ports.items():
+            port = usual
+            if plan.port == 0:
+                holder = socket.socket()
+                holder.bind(("127.0.0.1", 0))
+                held.append(holder)
+                port = int(holder.getsockname()[1])
+            elif plan.port and number == 0 and purpose == CLIENT:
+                port = plan.port
+            ports[f"{node.name}.{purpose}"] = port
+
+    def release() -> None:
+        for holder in held:
+            holder.close()
+
+    try:
+        yield ports, release
+    finally:
+        release()
+
+
+async def _read_url(where: Path, pid: int) -> str:
+    """The URL that a server's ports file names: the server writes it when it takes clients."""
+    while True:
+        for path in where.glob(f"*_{pid}.ports"):
+            try:
+                urls = [str(url) for url in json.loads(path.read_text())["nats"]]
+            except (OSError, ValueError, KeyError, TypeError):
+                continue  # half written
+            local = [url for url in urls if "//127.0.0.1:" in url]
+            if urls:
+                return (local or urls)[0]
+        await asyncio.sleep(0.01)
+
+
+async def _read_info(url: str) -> Mapping[str, Any]:
+    """The INFO of a server; empty where it does not speak first (TLS first)."""
+    host, _, port = url.rpartition("//")[2].rpartition(":")
+    while True:
+        try:
+            reader, writer = await asyncio.open_connection(host.strip("[]"), int(port), limit=1 << 20)
+        except OSError:
+            await asyncio.sleep(0.01)
+            continue
+        try:
+            async with asyncio.timeout(2):
+                line = await reader.readline()
+            found = json.loads(line.removeprefix(b"INFO "))
+            return found if isinstance(found, dict) else {}
+        except (TimeoutError, ValueError, OSError):
+            return {}
+        finally:
+            writer.close()
+
+
+async def _answers(url: str, login: Login) -> None:
+    """Returns when every domain and server of a login has answered."""
+    settings = Settings(url=url, user=login.user, password=login.password, timeout=2 * SECOND)
+    while True:
+        try:
+            connection = await Connection.open(settings)
+        except (Unreachable, Denied):
+            await asyncio.sleep(0.05)
+            continue
+        try:
+            for domain in login.domains:
+                await _until_jetstream(Api(connection, domain=domain))
+            while login.servers:
+                found = await connection.request_many(
+                    "$SYS.REQ.SERVER.PING", expect=login.servers, stall=100 * MS
+                )
+                if len(found) >= login.servers:
+                    break
+            return
+        finally:
+            await connection.close()
+
+
+async def _until_jetstream(api: Api) -> None:
+    while True:
+        try:
+            await api.call("INFO")
+            return
+        except JsctlError:  # not there yet; the caller knows when to give up
+            await asyncio.sleep(0.05)

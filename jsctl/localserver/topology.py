@@ -1,0 +1,172 @@
+"""Networks as data: which servers, on which ports, with which configuration, and who logs in where.
+
+In configurations and files `@node.purpose@` stands for a port: `@hub.client@`, `@hub.leafnodes@`. Paths in
+them are relative to the network's folder, where the servers run.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+CLIENT = "client"  #: the purpose of the port that clients connect to
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One server. Its configuration goes to `<name>.conf`, its output to `<name>.log`.
+
+    ports: the usual port of each purpose. file: a configuration that is there already and is used as it is.
+    """
+
+    name: str
+    ports: Mapping[str, int] = field(default_factory=dict)
+    config: str = ""
+    domain: str = ""
+    file: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """A context to write, and what must answer it before the network is ready.
+
+    domains: JetStream domains that this login must reach ("" is the server's own).
+    servers: how many servers must answer this login, one of the system account.
+    """
+
+    name: str
+    node: str
+    description: str
+    user: str = ""
+    password: str = field(default="", repr=False)
+    domains: tuple[str, ...] = ()
+    servers: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Topology:
+    """Nodes start in their order. `files` are configurations that several nodes include."""
+
+    name: str
+    nodes: tuple[Node, ...]
+    logins: tuple[Login, ...]
+    files: Mapping[str, str] = field(default_factory=dict)
+
+
+def single(name: str = "local", domain: str = "") -> Topology:
+    """One server with JetStream. Whoever does not log in is the user `local`; `admin` sees the system."""
+    in_domain = f"\n    domain: {domain}" if domain else ""
+    config = f"""listen: "127.0.0.1:@server.client@"
+server_name: {name}
+jetstream {{
+    store_dir: "."{in_domain}
+}}
+accounts {{
+    SYS: {{
+        users: [{{user: admin, password: admin}}]
+    }}
+    LOCAL: {{
+        users: [{{user: local, password: local}}]
+        jetstream: enabled
+    }}
+}}
+system_account: SYS
+no_auth_user: local
+"""
+    return Topology(
+        name,
+        (Node("server", {CLIENT: 4222}, config, domain),),
+        (
+            Login(name, "server", "Local server", domains=("",)),
+            Login(f"{name}-system", "server", "Local server, system account", "admin", "admin", servers=1),
+        ),
+    )
+
+
+def as_configured(file: Path, name: str = "local") -> Topology:
+    """One server on a configuration of the user's. Nothing is known of its logins."""
+    return Topology(
+        name,
+        (Node("server", file=file),),
+        (Login(name, "server", f"Local server on {file.name}"),),
+    )
+
+
+_ACCOUNTS = """accounts {
+    SYS: {
+        users: [{user: admin, password: admin}]
+    }
+    ACC: {
+        users: [{user: acc, password: acc}]
+        jetstream: enabled
+    }
+}
+system_account: SYS
+"""
+
+_HUB = """listen: "127.0.0.1:@hub.client@"
+server_name: hub-server
+jetstream {
+    store_dir: "./store_server"
+    domain: hub
+}
+leafnodes {
+    listen: "127.0.0.1:@hub.leafnodes@"
+}
+include ./accounts.conf
+"""
+
+_LEAF = """listen: "127.0.0.1:@leaf.client@"
+server_name: leaf-server
+jetstream {
+    store_dir: "./store_leaf"
+    domain: leaf
+}
+leafnodes {
+    reconnect: "1s"
+    remotes: [
+        {
+            urls: ["nats-leaf://admin:admin@127.0.0.1:@hub.leafnodes@"]
+            account: SYS
+        }
+        {
+            urls: ["nats-leaf://acc:acc@127.0.0.1:@hub.leafnodes@"]
+            account: ACC
+        }
+    ]
+}
+include ./accounts.conf
+"""
+
+
+def hub_leaf(name: str = "") -> Topology:
+    """The leaf node guide's pair: domain `hub`, and domain `leaf` behind a leaf node connection.
+
+    The configurations are the guide's, but for listening on this machine alone and for looking for a lost
+    hub each second.
+    """
+    before = f"{name}-" if name else ""
+    both = ("hub", "leaf")
+    return Topology(
+        name or "hub-leaf",
+        (
+            Node("hub", {CLIENT: 4222, "leafnodes": 7422}, _HUB, "hub"),
+            Node("leaf", {CLIENT: 4111}, _LEAF, "leaf"),
+        ),
+        (
+            Login(f"{before}hub", "hub", "Local hub", "acc", "acc", domains=both),
+            Login(f"{before}leaf", "leaf", "Local leaf node", "acc", "acc", domains=both),
+            Login(f"{before}system", "hub", "Local hub, system account", "admin", "admin", servers=2),
+        ),
+        {"accounts.conf": _ACCOUNTS},
+    )
+
+
+TOPOLOGIES: Mapping[str, Callable[[str], Topology]] = {"hub-leaf": hub_leaf}
+"""Networks by the name that `jsctl server run` takes; made when asked for, under a name of the user's."""
+
+
+def fill(text: str, ports: Mapping[str, int]) -> str:
+    """A configuration with its ports (`hub.client` -> 4222) filled in."""
+    for purpose, port in ports.items():
+        text = text.replace(f"@{purpose}@", str(port))
+    return text
