@@ -1,0 +1,419 @@
+"""`jsctl server run` and `server stop`: a real process with real servers."""
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.run import Cli
+from tests.support.servers import RealServer, binary, free_port
+
+
+class Run:
+    """`jsctl server run ...` as a process of its own, with folders of its own."""
+
+    def __init__(self, home: Path, *args: str, environ: dict[str, str] | None = None) -> None:
+        self.home = home
+        self.environ = {**os.environ, "XDG_CONFIG_HOME": str(home), "XDG_DATA_HOME": str(home / "data")}
+        for name in [name for name in self.environ if name.startswith("NATS_")]:
+            del self.environ[name]
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "jsctl", "server", "run", *args, "--json"],
+            env={**self.environ, **(environ or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.said: dict[str, Any] = {}
+
+    def ready(self) -> dict[str, Any]:
+        """What it says once the servers answer."""
+        assert self.process.stdout
+        text = ""
+        for line in self.process.stdout:
+            text += line
+            with contextlib.suppress(ValueError):
+                self.said = json.loads(text)
+                return self.said
+        raise AssertionError(self.end())
+
+    def end(self) -> tuple[int, str]:
+        """Exit status and stderr."""
+        _, err = self.process.communicate(timeout=30)
+        return self.process.returncode, err
+
+    @property
+    def pids(self) -> list[int]:
+        return [server["pid"] for server in self.said["servers"]]
+
+    def cli(self) -> Cli:
+        return Cli(self.home)
+
+
+def alive(pid: int) -> bool:
+    """Whether a process is there and no zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def wait_for(done: Callable[[], bool], what: str, seconds: float = 15) -> None:
+    deadline = time.monotonic() + seconds
+    while not done():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.02)
+
+
+def children() -> set[str]:
+    """The nats-servers and guards that run now, by their command lines."""
+    found = set()
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            text = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            if "nats-server" in text or "localserver.guard" in text:
+                found.add(f"{path.parent.name} {text}")
+    return found
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., Run]]:
+    runs: list[Run] = []
+
+    def start(*args: str, environ: dict[str, str] | None = None) -> Run:
+        runs.append(Run(tmp_path, *args, environ=environ))
+        return runs[-1]
+
+    yield start
+    for run in runs:
+        if run.process.poll() is None:
+            run.process.terminate()
+            run.process.communicate(timeout=20)
+
+
+def fails(run: Run, status: int = 1) -> str:
+    """The one line of a run that cannot start."""
+    code, err = run.end()
+    assert code == status, err
+    lines = err.strip().splitlines()
+    assert len(lines) == 1, err
+    assert lines[0].startswith("jsctl: error: ")
+    return lines[0]
+
+
+def test_the_next_terminal_needs_only_the_context(start: Callable[..., Run]) -> None:
+    run = start("--port", "0")
+    said = run.ready()
+    cli = run.cli()
+    assert [context["context"] for context in said["contexts"]] == ["local", "local-system"]
+    assert cli("stream ls --context local --json", status=0).json == []
+    raw = json.loads((run.home / "nats" / "context" / "local.json").read_text())
+    assert raw["url"] == said["servers"][0]["url"]
+    assert Path(said["servers"][0]["log"]).read_text().count("Server is ready") == 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_signals_stop_it_cleanly(start: Callable[..., Run], number: signal.Signals) -> None:
+    run = start("hub-leaf", "--port", "0")
+    run.ready()
+    assert all(alive(pid) for pid in run.pids)
+    run.process.send_signal(number)
+    code, err = run.end()
+    assert code == 0
+    assert err.endswith("stopped\n")
+    assert not any(alive(pid) for pid in run.pids)
+    assert "Server Exiting" in Path(run.said["servers"][0]["log"]).read_text()
+
+
+@pytest.mark.parametrize("delay", [0.05, 0.15, 0.25, 0.35])
+def test_a_signal_during_the_start_leaves_nothing(start: Callable[..., Run], delay: float) -> None:
+    run = start("hub-leaf", "--port", "0")
+    time.sleep(delay)
+    run.process.send_signal(signal.SIGTERM)
+    run.process.communicate(timeout=20)
+    wait_for(lambda: not [c for c in children() if str(run.home) in c], "a process is left")
+    assert not list((run.home / "nats").glob("context/*")) if (run.home / "nats").exists() else True
+
+
+def test_kill_9_leaves_no_server_and_no_context(start: Callable[..., Run]) -> None:
+    run = start("hub-leaf", "--port", "0")
+    run.ready()
+    contexts = run.home / "nats" / "context"
+    assert sorted(path.stem for path in contexts.iterdir()) == ["hub", "leaf", "system"]
+    run.process.kill()
+    wait_for(lambda: not any(alive(pid) for pid in run.pids), "a server outlived jsctl")
+    wait_for(lambda: not list(contexts.iterdir()), "a context is left")
+
+
+def test_a_killed_guard_leaves_no_server(start: Callable[..., Run]) -> None:
+    run = start("hub-leaf", "--port", "0")
+    run.ready()
+    guard = json.loads((Path(run.said["folder"]) / "jsctl.lock").read_text())["pid"]
+    os.kill(guard, signal.SIGKILL)
+    assert run.end()[0] == 1
+    wait_for(lambda: not any(alive(pid) for pid in run.pids), "a server outlived its guard")
+
+
+def test_a_server_that_dies_is_told(start: Callable[..., Run]) -> None:
+    run = start("hub-leaf", "--port", "0")
+    run.ready()
+    os.kill(run.pids[1], signal.SIGKILL)
+    code, err = run.end()
+    assert code == 1
+    assert "nats-server (leaf) was ended by signal 9" in err
+    assert not any(alive(pid) for pid in run.pids)
+
+
+def test_hub_and_leaf_answer_for_both_domains(start: Callable[..., Run]) -> None:
+    run = start("hub-leaf", "--port", "0")
+    said = run.ready()
+    assert [server["domain"] for server in said["servers"]] == ["hub", "leaf"]
+    cli = run.cli()
+    for context in ("hub", "leaf"):
+        for domain in ("hub", "leaf"):
+            assert cli(f"stream ls --context {context} --js-domain {domain} --json", status=0).json == []
+    folder = Path(said["folder"])
+    assert "include ./accounts.conf" in (folder / "hub.conf").read_text()
+    assert (folder / "store_server" / "jetstream").is_dir()
+
+
+def test_a_given_port_is_used_and_its_context_stays(start: Callable[..., Run]) -> None:
+    port = free_port()
+    run = start("--port", str(port), "--name", "mine", "--domain", "edge")
+    said = run.ready()
+    assert said["servers"][0]["url"] == f"nats://127.0.0.1:{port}"
+    assert said["servers"][0]["domain"] == "edge"
+    run.process.terminate()
+    run.end()
+    again = start("--port", str(port), "--name", "mine")
+    assert again.ready()["contexts"][0]["context"] == "mine"
+    assert run.cli()("stream ls --context mine --json", status=0).json == []
+
+
+def test_data_outlives_the_server(start: Callable[..., Run], tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    run = start("--port", "0", "--store", str(store))
+    run.ready()
+    run.cli()("stream add KEPT --subjects kept --defaults --context local", status=0)
+    run.process.terminate()
+    run.end()
+    again = start("--port", "0", "--store", str(store))
+    again.ready()
+    assert again.cli()("stream ls --context local --json", status=0).json == ["KEPT"]
+
+
+def test_a_context_of_the_users_is_never_touched(start: Callable[..., Run], tmp_path: Path) -> None:
+    theirs = tmp_path / "nats" / "context" / "local.json"
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text('{"url": "nats://elsewhere:4222"}')
+    run = start("--port", "0")
+    said = run.ready()
+    assert said["contexts"][0]["context"] == "local-2"
+    run.process.terminate()
+    code, err = run.end()
+    assert code == 0
+    assert "context 'local' is somebody else's" in err
+    assert theirs.read_text() == '{"url": "nats://elsewhere:4222"}'
+    assert sorted(path.name for path in theirs.parent.iterdir()) == ["local.json"]
+
+
+def test_a_context_of_ours_that_was_edited_is_theirs(start: Callable[..., Run], tmp_path: Path) -> None:
+    run = start("--port", "0")
+    run.ready()
+    path = tmp_path / "nats" / "context" / "local.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "description": "edited"}))
+    run.process.terminate()
+    run.end()
+    assert json.loads(path.read_text())["description"] == "edited"
+
+
+def test_server_stop(start: Callable[..., Run]) -> None:
+    run = start("hub-leaf", "--port", "0")
+    folder = run.ready()["folder"]
+    cli = run.cli()
+    cli("server stop leaf", status=0)
+    code, err = run.end()
+    assert (code, err.splitlines()[-1]) == (0, "stopped")
+    assert not any(alive(pid) for pid in run.pids)
+    assert "no local server runs" in cli(["server", "stop", folder], status=1).err
+    assert "no context and no folder 'leaf'" in cli("server stop leaf", status=3).err
+
+
+def test_a_port_in_use(start: Callable[..., Run]) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        run = start("--port", str(port))
+        assert fails(run).startswith(f"jsctl: error: port {port} is in use; --port")
+    assert not (run.home / "nats").exists()
+
+
+def test_a_leaf_that_cannot_start_takes_the_hub_down(start: Callable[..., Run], tmp_path: Path) -> None:
+    store = tmp_path / "net"
+    store.mkdir()
+    (store / "leaf.conf").write_text("nonsense {\n")
+    run = start("hub-leaf", "--port", "0", "--store", str(store))
+    assert "nats-server (leaf) does not start: " in fails(run)
+    assert (store / "leaf.conf").read_text() == "nonsense {\n"
+    assert not [c for c in children() if str(tmp_path) in c]
+
+
+def test_an_unwritable_store(start: Callable[..., Run], tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    line = fails(start("--port", "0", "--store", str(tmp_path / "file" / "below")))
+    assert line == (
+        f"jsctl: error: cannot write to {tmp_path / 'file' / 'below'}: Not a directory;"
+        " --store names another folder"
+    )
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store" / "jetstream").touch()
+    line = fails(start("--port", "0", "--store", str(tmp_path / "store")))
+    assert "JetStream cannot use its store" in line
+
+
+def test_a_store_in_use(start: Callable[..., Run], tmp_path: Path) -> None:
+    store = str(tmp_path / "store")
+    first = start("--port", "0", "--store", store)
+    first.ready()
+    line = fails(start("--port", "0", "--store", store, "--name", "other"))
+    assert f"{store} is in use by a local server (process " in line
+    assert alive(first.pids[0])
+
+
+def test_two_networks_at_once(start: Callable[..., Run]) -> None:
+    first, second = start("--port", "0"), start("--port", "0", "--name", "other")
+    urls = {run.ready()["servers"][0]["url"] for run in (first, second)}
+    assert len(urls) == 2
+    assert {c["context"] for c in second.said["contexts"]} == {"other", "other-system"}
+
+
+def test_no_nats_server(start: Callable[..., Run], tmp_path: Path) -> None:
+    line = fails(start(environ={"JSCTL_NATS_SERVER": str(tmp_path / "nope")}))
+    assert f"JSCTL_NATS_SERVER is {tmp_path / 'nope'}, which is not there" in line
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"\x7fELF" + b"\x99" * 60, "is not a program for this machine"),
+        (b"#!/bin/sh\necho hello\n", "is no working nats-server"),
+        (b"#!/no/such/interpreter\n", "cannot run"),
+    ],
+)
+def test_a_binary_that_does_not_run(
+    start: Callable[..., Run], tmp_path: Path, content: bytes, message: str
+) -> None:
+    path = tmp_path / "nats-server"
+    path.write_bytes(content)
+    path.chmod(0o755)
+    assert message in fails(start(environ={"JSCTL_NATS_SERVER": str(path)}))
+    assert message in fails(start(environ={"PATH": f"{tmp_path}:/bin:/usr/bin"}))
+
+
+def test_a_configuration_as_it_is(start: Callable[..., Run], tmp_path: Path) -> None:
+    config, store = tmp_path / "my.conf", tmp_path / "js"
+    text = f"""
+listen: "127.0.0.1:{free_port()}"
+server_name: mine
+jetstream {{ store_dir: "{store}", domain: mydomain }}
+authorization {{ user: joe, password: secret }}
+"""
+    config.write_text(text)
+    run = start("--config", str(config))
+    server = run.ready()["servers"][0]
+    assert (server["name"], server["domain"]) == ("mine", "mydomain")
+    assert config.read_text() == text
+    login = "--user joe --password secret"
+    assert run.cli()(f"stream ls --context local {login} --json", status=0).json == []
+    run.process.terminate()
+    assert "my.conf asks for a login; jsctl context edit local adds one" in run.end()[1]
+
+
+def test_a_wrong_configuration(start: Callable[..., Run], tmp_path: Path) -> None:
+    config = tmp_path / "my.conf"
+    config.write_text("listen: 127.0.0.1:-1\nnonsense: 1\n")
+    assert "my.conf:2:" in (line := fails(start("--config", str(config)))) and "nonsense" in line
+    assert "there is no file" in fails(start("--config", str(tmp_path / "none.conf")), status=64)
+
+
+def test_what_follows_two_dashes_goes_to_the_server(start: Callable[..., Run]) -> None:
+    monitor = free_port()
+    run = start("--port", "0", "--", "--http_port", str(monitor), "-D")
+    run.ready()
+    with socket.create_connection(("127.0.0.1", monitor), timeout=5):
+        pass
+    assert "[DBG]" in Path(run.said["servers"][0]["log"]).read_text()
+
+
+def test_a_server_that_only_says_its_version(offline_cli: Cli, tmp_path: Path) -> None:
+    outcome = offline_cli(["server", "run", "--store", str(tmp_path / "s"), "--", "--version"], status=0)
+    assert outcome.out.startswith("nats-server: v")
+    assert (
+        "nats-server (server)"
+        in offline_cli(
+            ["server", "run", "--store", str(tmp_path / "s"), "--", "--no-such-flag"], status=1
+        ).err
+    )
+
+
+def test_an_edited_configuration_stays(start: Callable[..., Run], tmp_path: Path) -> None:
+    store = tmp_path / "net"
+    first = start("hub-leaf", "--port", "0", "--store", str(store))
+    first.ready()
+    first.process.terminate()
+    first.end()
+    accounts = store / "accounts.conf"
+    edited = accounts.read_text() + "# mine\n"
+    accounts.write_text(edited)
+    again = start("hub-leaf", "--port", "0", "--store", str(store))
+    again.ready()
+    again.process.terminate()
+    assert f"{accounts} was edited and is used as it is" in again.end()[1]
+    assert accounts.read_text() == edited
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("server run nonsense", "no topology 'nonsense'; there is hub-leaf"),
+        ("server run hub-leaf --domain x", "--domain cannot be used with hub-leaf"),
+        ("server run hub-leaf --config x", "--config cannot be used with hub-leaf"),
+        ("server run --domain x --config y", "--domain and --config exclude each other"),
+        ("server run --domain 'a b'", "'a b' cannot be a JetStream domain"),
+        ("server run --name ../x", "invalid name '../x'"),
+        ("server run --port 99999", "99999 is not in the range"),
+    ],
+)
+def test_wrong_lines(offline_cli: Cli, line: str, message: str) -> None:
+    assert message in offline_cli(line, status=64).err
+
+
+def test_the_path_goes_before_the_installed_one(start: Callable[..., Run], tmp_path: Path) -> None:
+    mine = tmp_path / "bin" / "nats-server"
+    mine.parent.mkdir()
+    mine.write_text(f'#!/bin/sh\nexec {binary()} "$@"\n')
+    mine.chmod(0o755)
+    run = start("--port", "0", environ={"PATH": f"{mine.parent}:/bin:/usr/bin"})
+    run.ready()
+    assert alive(run.pids[0])
+
+
+def test_a_foreign_server_on_the_port_is_not_taken_for_ours(
+    start: Callable[..., Run], tmp_path: Path
+) -> None:
+    foreign = RealServer(tmp_path / "foreign", 'listen: "127.0.0.1:{port}"\n').start()
+    try:
+        assert "is in use" in fails(start("--port", str(foreign.port)))
+    finally:
+        foreign.stop()
