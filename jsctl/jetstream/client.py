@@ -62,6 +62,7 @@ class Connection:
         self._waiting: dict[str, set[asyncio.Future[Any]]] = {}  #: requests by subject
         self._denials: set[asyncio.Future[Any]] = set()  #: requests that the server refused
         self._live = False  #: connected once
+        self._said = ""  #: the last error that was told
         self.settings = settings
 
     @classmethod
@@ -259,6 +260,10 @@ class Connection:
                 for future in waiting:
                     self._denials.add(future)
                     future.cancel()
+        lost = isinstance(error, (OSError, TimeoutError, nats.errors.StaleConnectionError))
+        if lost or (text == self._said and not self.is_connected):
+            return  # "disconnected" has said it; each try to reconnect would say it again
+        self._said = text
         if self._on_event:
             self._on_event("error", reason(error))
 

@@ -12,7 +12,7 @@ import pytest
 from jsctl.contexts.model import KEYS
 from jsctl.errors import ExitStatus
 from tests.support.run import Cli
-from tests.support.servers import HubLeaf
+from tests.support.servers import HubLeaf, RealServer
 
 SECRET = "Tr0ub4dor"
 
@@ -309,7 +309,6 @@ def test_info_hides_secrets(cli: Cli, verb: str) -> None:
         f"context {verb}",
         f"context {verb} a",
         f"context {verb} --json",
-        f"context {verb} a --as csv",
     ):
         for tty in (False, True):
             assert SECRET not in cli(line, tty=tty, status=0).out
@@ -488,3 +487,27 @@ def test_domains_of_the_guide(cli: Cli, shared_hub_leaf: HubLeaf) -> None:
     file = cli.home / "nats" / "context" / "leaf.json"
     file.write_text(json.dumps(stored(cli, "leaf") | {"jetstream_api_prefix": "x"}))
     assert "has both" in cli("stream ls --context leaf", status=ExitStatus.USAGE).err
+
+
+def test_dotted_domain(cli: Cli, tmp_path: Path) -> None:
+    """No server has such a domain of its own; an account that imports another's JetStream gives it one."""
+    server = RealServer(
+        tmp_path / "server",
+        """
+listen: "127.0.0.1:{port}"
+jetstream { store_dir: "{store}" }
+accounts {
+  A: { jetstream: enabled, users: [{user: a, password: a}], exports: [{service: "$JS.API.>"}] }
+  B: { users: [{user: b, password: b}],
+       imports: [{service: {account: A, subject: "$JS.API.>"}, to: "$JS.leafacc.spoke-1.API.>"}] }
+}
+""",
+    ).start()
+    try:
+        cli(f"context add b -s {server.url_for('b')} --select", status=0)
+        cli("context cp b dotted --js-domain leafacc.spoke-1", status=0)
+        assert domain(cli, "--js-domain leafacc.spoke-1") == "$JS.leafacc.spoke-1.API"
+        assert domain(cli, "--context dotted") == "$JS.leafacc.spoke-1.API"
+        cli("stream ls", status=ExitStatus.FAILURE)  # B has no JetStream of its own
+    finally:
+        server.stop()

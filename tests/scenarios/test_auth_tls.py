@@ -1,5 +1,6 @@
 """TLS and proxies on real servers, and servers that hang or die."""
 
+import asyncio
 import socket
 import subprocess
 import threading
@@ -12,7 +13,10 @@ from typing import NamedTuple
 import pytest
 import trustme
 
-from jsctl.errors import ExitStatus
+from jsctl.contexts.settings import Settings
+from jsctl.errors import Denied, ExitStatus, Unreachable
+from jsctl.jetstream.client import Connection
+from jsctl.units import SECOND
 from tests.support.run import Cli
 from tests.support.servers import RealServer, binary, free_port
 from tests.support.socks import socks5
@@ -210,3 +214,44 @@ def test_a_server_that_dies(offline_cli: Cli, tmp_path: Path) -> None:
     server.kill()
     outcome = offline_cli(line, status=ExitStatus.UNREACHABLE)
     assert outcome.err.count("\n") == 1 and "connection refused" in outcome.err
+
+
+def test_a_lost_connection_is_told_once(tmp_path: Path) -> None:
+    """Not once a try: a watch would scroll away."""
+    server = RealServer(tmp_path, 'listen: "127.0.0.1:{port}"').start()
+    events: list[tuple[str, str]] = []
+
+    async def watch() -> None:
+        back = asyncio.Event()
+
+        def on_event(event: str, sentence: str) -> None:
+            events.append((event, sentence))
+            if event == "reconnected":
+                back.set()
+
+        connection = await Connection.open(Settings(url=server.url, timeout=SECOND), on_event=on_event)
+        server.kill()
+        with pytest.raises(Unreachable, match="lost the connection"):
+            await connection.request("x", timeout=2 * SECOND)
+        server.start()
+        await back.wait()
+        await connection.flush()
+        await connection.close()
+
+    try:
+        asyncio.run(asyncio.wait_for(watch(), 20))
+    finally:
+        server.stop()
+    assert [event for event, _ in events] == ["disconnected", "reconnected"]
+
+
+def test_a_refused_login_is_no_lost_connection(shared_server: RealServer) -> None:
+    events: list[tuple[str, str]] = []
+
+    async def attempt() -> None:
+        url = f"nats://t0:wrong@127.0.0.1:{shared_server.port}"
+        await Connection.open(Settings(url=url), on_event=lambda *event: events.append(event))
+
+    with pytest.raises(Denied):
+        asyncio.run(attempt())
+    assert events == []
