@@ -12,7 +12,7 @@ from typing import Any
 
 from jsctl.contexts.settings import Settings
 from jsctl.contexts.store import ContextStore
-from jsctl.errors import Denied, JsctlError, Unreachable
+from jsctl.errors import BadInput, Denied, JsctlError, Unreachable
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.client import Connection
 from jsctl.localserver import contexts, folder
@@ -151,7 +151,10 @@ class Network:
                 with contextlib.suppress(asyncio.CancelledError):
                     await task
         if ended.result() == 0:
-            raise Ended(server.log.read_text(encoding="utf-8", errors="replace"))
+            said = server.log.read_text(encoding="utf-8", errors="replace")
+            if said.startswith("flag "):  # a wrong flag is status 0, too
+                raise BadInput(f"nats-server: {said.splitlines()[0]}")
+            raise Ended(said)
         raise explain(server.node.name, ended.result(), server.log, str(self.plan.store or self.folder))
 
     async def _ready(self, login: Login) -> None:

@@ -27,7 +27,7 @@ class Run:
         for name in [name for name in self.environ if name.startswith("NATS_")]:
             del self.environ[name]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "jsctl", "server", "run", *args, "--json"],
+            [sys.executable, "-m", "jsctl", "--json", "server", "run", *args],
             env={**self.environ, **(environ or {})},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -359,12 +359,8 @@ def test_what_follows_two_dashes_goes_to_the_server(start: Callable[..., Run]) -
 def test_a_server_that_only_says_its_version(offline_cli: Cli, tmp_path: Path) -> None:
     outcome = offline_cli(["server", "run", "--store", str(tmp_path / "s"), "--", "--version"], status=0)
     assert outcome.out.startswith("nats-server: v")
-    assert (
-        "nats-server (server)"
-        in offline_cli(
-            ["server", "run", "--store", str(tmp_path / "s"), "--", "--no-such-flag"], status=1
-        ).err
-    )
+    line = ["server", "run", "--store", str(tmp_path / "s"), "--", "--no-such-flag"]
+    assert "flag provided but not defined: -no-such-flag" in offline_cli(line, status=64).err
 
 
 def test_an_edited_configuration_stays(start: Callable[..., Run], tmp_path: Path) -> None:
