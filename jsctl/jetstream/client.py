@@ -350,7 +350,7 @@ class _Proxied(TcpTransport):
         self._proxy = proxy
 
     async def connect(self, uri: Any, buffer_size: int, connect_timeout: float) -> None:
-        from python_socks import ProxyError, ProxyType
+        from python_socks import ProxyConnectionError, ProxyError, ProxyType
         from python_socks.async_.asyncio import Proxy
 
         proxy = Proxy(ProxyType.SOCKS5, *self._proxy, rdns=True)
@@ -358,6 +358,8 @@ class _Proxied(TcpTransport):
             connected = await proxy.connect(uri.hostname, uri.port, timeout=connect_timeout)
         except ProxyError as error:
             raise OSError(f"the proxy says: {error}") from None
+        except ProxyConnectionError:
+            raise OSError(f"the proxy at {self._proxy.host}:{self._proxy.port} cannot be reached") from None
         reader, writer = await asyncio.open_connection(sock=connected, limit=buffer_size)
         self._bare_io_reader = self._io_reader = reader
         self._bare_io_writer = self._io_writer = writer

@@ -184,7 +184,11 @@ def failure(error: BaseException, server: Server, settings: Settings) -> JsctlEr
             f"cannot connect to {server.url}: no answer in time",
             "is it a NATS server? --server, --tlsfirst or --timeout may help",
         )
-    if isinstance(error, ssl.SSLError) or "certificate" in text or "secure connection" in text:
+    if "secure connection" in text:
+        return Unreachable(
+            f"TLS with {server.url} failed: the server has none", "use nats:// and leave the TLS flags out"
+        )
+    if isinstance(error, ssl.SSLError) or "certificate" in text:
         hint = (
             "--tlsfirst is for servers that expect it"
             if settings.tlsfirst

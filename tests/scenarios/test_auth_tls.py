@@ -124,7 +124,7 @@ def test_tls_that_was_asked_for_is_never_left_out(
 ) -> None:
     for flags in (f"--tlsca {certs.ca}", ""):
         url = f"tls://t0:t0@127.0.0.1:{shared_server.port}"
-        assert "TLS with" in tls_failure(offline_cli, f"stream ls -s {url} {flags}")
+        assert "the server has none" in tls_failure(offline_cli, f"stream ls -s {url} {flags}")
     assert "--tlsfirst is for" in tls_failure(
         offline_cli, f"stream ls -s nats://t0:t0@127.0.0.1:{shared_server.port} --tlsfirst"
     )
@@ -153,7 +153,7 @@ def test_socks_proxy(cli: Cli, certs: Certificates, shared_server: RealServer, t
         assert cli("stream ls --socks-proxy none", environ=variables, status=0).out == OK
         assert len(proxy.targets) == 4
     outcome = cli(f"stream ls {flag}", status=ExitStatus.UNREACHABLE)
-    assert outcome.err.count("\n") == 1 and "--socks-proxy" in outcome.err
+    assert outcome.err.count("\n") == 1 and "cannot be reached" in outcome.err
 
 
 def test_socks_proxy_with_a_login(cli: Cli) -> None:
