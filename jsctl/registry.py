@@ -27,6 +27,7 @@ def _verb(help: str, target: str, *aliases: str) -> Entry:
 
 
 COMMANDS: dict[str, Entry] = {
+    "demo": _verb("Two real servers, two domains, a report, and Spark", "demo.demo:demo"),
     "stream": _group(
         "JetStream streams", "str", "st", "ms", "s", target="jsctl.commands.stream.group:stream"
     ),
@@ -55,6 +56,7 @@ COMMANDS: dict[str, Entry] = {
     "server": _group("Servers: run some here, look at all of them", "srv", "sys", "system"),
     "server run": _verb("Run nats-servers on this machine", "server.run:run"),
     "server stop": _verb("Stop nats-servers that jsctl started", "server.stop:stop"),
+    "completion": _verb("Print the completion script for a shell", "completion:completion"),
 }
 """In the order in which help shows them."""
 

@@ -1,9 +1,10 @@
 """Local servers: what runs, and how to reach it."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from jsctl.views.result import Column, Result, Table
+from jsctl.views.result import Column, Field, Result, Section, Sheet, Table, Text
 
 _SERVERS = (
     Column("Server", "name"),
@@ -29,4 +30,28 @@ def running(
             Table("Contexts", _CONTEXTS, [[context[c.key] for c in _CONTEXTS] for context in contexts]),
         ],
         data={"folder": folder, "servers": list(servers), "contexts": list(contexts)},
+    )
+
+
+def demo(folder: Path, contexts: Sequence[str], steps: Sequence[Mapping[str, Any]], *, spark: bool) -> Result:
+    """Where the demo's things are. contexts: those of a network that was left running."""
+    fields = [
+        Field("Configurations", str(folder / "*.conf")),
+        Field("Logs", str(folder / "*.log")),
+        Field("Streams", str(folder / "store_*")),
+    ]
+    if spark:
+        fields.append(Field("Reports", str(folder / "reports")))
+    if contexts:
+        use = [
+            Field("Contexts", list(contexts)),
+            Field("Look", f"jsctl report --watch --context {contexts[0]}"),
+            Field("Stop", f"jsctl server stop {contexts[0]}"),
+        ]
+    else:
+        use = [Field("Start again", f"jsctl server run hub-leaf --store {folder}")]
+    document = {"folder": str(folder), "contexts": list(contexts), "steps": list(steps)}
+    heading = "The network is running" if contexts else "All servers have stopped"
+    return Result(
+        [Text(""), Sheet(heading, [Section("", fields), Section("The network", use)])], data=document
     )
