@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from jsctl import registry
+from jsctl.commands import complete
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -70,7 +71,7 @@ def _json(ctx: click.Context, param: click.Parameter, value: bool) -> None:
 
 
 def _keep_all(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> None:
-    if values:
+    if values and ctx.obj is not None:
         _keep(ctx, param, values[-1])
         if ctx.get_parameter_source(param.name or "") is click.core.ParameterSource.COMMANDLINE:
             ctx.obj.given.setdefault(param.name, []).extend(values)
@@ -144,6 +145,7 @@ def _globals() -> list[GlobalOption]:
         ),
         RepeatedOption(
             "--context",
+            shell_complete=complete.contexts,
             metavar="NAME",
             envvar="NATS_CONTEXT",
             help="Context to use instead of the selected one",
@@ -307,4 +309,10 @@ def option(*names: str, **attrs: Any) -> Callable[[F], F]:
     return click.option(*names, **attrs)
 
 
-argument = click.argument
+_COMPLETES = {"stream": complete.streams, "consumer": complete.consumers}
+
+
+def argument(name: str, **attrs: Any) -> Callable[[F], F]:
+    """click.argument; one called `stream` or `consumer` completes to what is there."""
+    attrs.setdefault("shell_complete", _COMPLETES.get(name))
+    return click.argument(name, **attrs)

@@ -1,5 +1,6 @@
 """`jsctl context copy`."""
 
+from jsctl.commands import complete
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.context._save import layer, save
 from jsctl.env import Env
@@ -10,7 +11,7 @@ from jsctl.views.result import Result
 @command(
     "copy", examples=["jsctl context copy hub hub-leaf --js-domain leaf --description 'leaf, by way of hub'"]
 )
-@argument("source")
+@argument("source", shell_complete=complete.contexts)
 @argument("name")
 @option("--description", metavar="TEXT", help="Friendly description, shown when listing")
 @option("--select", "-S", "select_it", is_flag=True, help="Select the new context")

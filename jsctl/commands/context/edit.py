@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from jsctl.commands import complete
 from jsctl.commands.cli import argument, command
 from jsctl.contexts.model import KEYS
 from jsctl.contexts.store import parse
@@ -16,7 +17,7 @@ from jsctl.views.result import Result
 
 
 @command("edit", examples=["jsctl context edit hub"])
-@argument("name")
+@argument("name", shell_complete=complete.contexts)
 async def edit(env: Env, name: str) -> Result | None:
     """Edit a context in your EDITOR"""
     store = env.contexts

@@ -1,5 +1,6 @@
 """`jsctl context info`."""
 
+from jsctl.commands import complete
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.context._check import check, warn_of_variables
 from jsctl.env import Env
@@ -9,7 +10,7 @@ from jsctl.views.result import Result
 
 
 @command("info", examples=["jsctl context info", "jsctl context info hub --connect"])
-@argument("name", required=False)
+@argument("name", required=False, shell_complete=complete.contexts)
 @option("--connect", is_flag=True, help="Try to connect with it")
 @option("--show-secrets", is_flag=True, help="Show passwords, tokens, JWTs and seeds")
 async def info(env: Env, name: str | None, connect: bool, show_secrets: bool) -> Result:

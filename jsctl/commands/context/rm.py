@@ -1,12 +1,13 @@
 """`jsctl context rm`."""
 
+from jsctl.commands import complete
 from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
 from jsctl.errors import JsctlError, NotFound
 
 
 @command("rm", examples=["jsctl context rm old", "jsctl context rm old --force"])
-@argument("name")
+@argument("name", shell_complete=complete.contexts)
 @option("--force", "-f", is_flag=True, help="Remove without asking, also the selected context")
 async def rm(env: Env, name: str, force: bool) -> None:
     """Remove a context"""

@@ -1,5 +1,6 @@
 """`jsctl context select`."""
 
+from jsctl.commands import complete
 from jsctl.commands.cli import argument, command
 from jsctl.env import Env
 from jsctl.errors import NotFound
@@ -8,7 +9,7 @@ from jsctl.views.result import Result
 
 
 @command("select", examples=["jsctl context select hub", "jsctl context select"])
-@argument("name", required=False)
+@argument("name", required=False, shell_complete=complete.contexts)
 async def select(env: Env, name: str | None) -> Result:
     """Select the default context; without a name, pick from a list"""
     store = env.contexts

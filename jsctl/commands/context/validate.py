@@ -1,5 +1,6 @@
 """`jsctl context validate`."""
 
+from jsctl.commands import complete
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.context._check import check
 from jsctl.env import Env
@@ -9,7 +10,7 @@ from jsctl.views.result import Result
 
 
 @command("validate", examples=["jsctl context validate", "jsctl context validate hub --connect"])
-@argument("name", required=False)
+@argument("name", required=False, shell_complete=complete.contexts)
 @option("--connect", is_flag=True, help="Try to connect with each")
 async def validate(env: Env, name: str | None, connect: bool) -> Result:
     """Check one context or all: their files, logins and addresses"""

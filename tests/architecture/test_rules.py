@@ -1,0 +1,66 @@
+"""The rules of the house, held by tests: imports, file sizes, what start-up may load."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "jsctl"
+
+
+def test_imports_go_down_the_layers() -> None:
+    made = subprocess.run(
+        [str(Path(sys.executable).parent / "lint-imports"), "--no-cache"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert made.returncode == 0, made.stdout
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda p: str(p.relative_to(ROOT)))
+def test_no_file_is_long(path: Path) -> None:
+    lines = path.read_text().splitlines()
+    verb = "commands" in path.parts and path.parent.name != "commands"
+    limit = 250 if verb else 400
+    # A longer file says why in its first lines, with these words.
+    assert len(lines) <= limit or "This file is long because" in "\n".join(lines[:12]), len(lines)
+
+
+@pytest.mark.parametrize("args", [["--help"], ["--version"], ["stream", "--help"], ["stream"]])
+def test_help_loads_no_heavy_module(args: list[str]) -> None:
+    probe = (
+        "import sys, jsctl.app, os, io\n"
+        "from jsctl.env import Env, Streams\n"
+        f"jsctl.app.run({args!r}, Env(Streams.real(), os.environ))\n"
+        "heavy = {'nats', 'rich', 'pyspark', 'asyncio', 'questionary', 'yaml', 'ssl'} & set(sys.modules)\n"
+        "sys.exit(f'loaded {heavy}' if heavy else 0)"
+    )
+    made = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=False)
+    assert made.returncode == 0, made.stderr
+
+
+def test_static_output_does_not_load_rich() -> None:
+    probe = (
+        "import sys, io\n"
+        "import jsctl.render.emit as e\n"
+        "from jsctl.views.result import *\n"
+        "t = Table('T', [Column('A', 'a')], [('x',)])\n"
+        "e.emit(Result([t, Sheet('s', [])]), io.StringIO(), 'table', width=80, color=True)\n"
+        "sys.exit('rich' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", probe], check=False).returncode == 0
+
+
+def test_top_level_holds_what_the_design_says() -> None:
+    tracked = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False
+    ).stdout
+    if not tracked:
+        pytest.skip("not a git checkout")
+    top = {line.split("/")[0] for line in tracked.splitlines()}
+    allowed = {"pyproject.toml", "jsctl", "contexts", "tests", "completions", "README.md"}
+    assert {name for name in top if not name.startswith(".")} <= allowed

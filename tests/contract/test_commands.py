@@ -1,0 +1,113 @@
+"""What holds for every command, whatever it does."""
+
+import shlex
+
+import click
+import pytest
+
+from jsctl import registry
+from jsctl.app import root
+from jsctl.commands.cli import Command, Group
+from tests.support.run import Cli
+
+PATHS = list(registry.COMMANDS)
+VERBS = [path for path, entry in registry.COMMANDS.items() if not entry.group]
+
+
+def resolve(words: list[str]) -> click.Command:
+    """The command that a path of words reaches."""
+    found: click.Command | None = root
+    for word in words:
+        assert isinstance(found, click.Group), words
+        found = found.get_command(click.Context(found), word)
+    assert found is not None, words
+    return found
+
+
+def parse(line: str) -> click.Context:
+    """Parse a command line all the way down, running nothing."""
+    words = shlex.split(line, comments=True)
+    assert words[0] == "jsctl", line
+    words = words[: next((at for at, word in enumerate(words) if word in ("|", ">", "&&")), len(words))]
+    ctx = root.make_context("jsctl", words[1:])
+    while isinstance(ctx.command, click.Group):
+        left = [*ctx._protected_args, *ctx.args]
+        if not left and ctx.command.invoke_without_command:
+            break
+        name, command, rest = ctx.command.resolve_command(ctx, left)
+        assert command is not None, line
+        ctx = command.make_context(name, rest, parent=ctx)
+    return ctx
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_registry_agrees_with_the_command(path: str) -> None:
+    words = path.split()
+    command = resolve(words)
+    entry = registry.COMMANDS[path]
+    assert isinstance(command, Group if entry.group else Command)
+    if not entry.group:
+        assert command.name == words[-1]
+    assert command.help, path
+    assert command.help.split()[0] == entry.help.split()[0] or entry.group
+    for alias in entry.aliases:
+        assert resolve([*words[:-1], alias]) is command
+
+
+@pytest.mark.parametrize("path", VERBS)
+def test_help_has_examples_that_parse(path: str) -> None:
+    command = resolve(path.split())
+    assert isinstance(command, Command)
+    assert command.examples, f"{path} shows no example"
+    for example in command.examples:
+        ctx = parse(example)
+        assert ctx.command is command, f"{example!r} calls another command"
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_help_is_shown(path: str, offline_cli: Cli) -> None:
+    shown = offline_cli([*path.split(), "--help"], status=0).out
+    assert shown.startswith("Usage: jsctl ")
+
+
+@pytest.mark.parametrize("path", VERBS)
+def test_every_flag_is_explained(path: str) -> None:
+    for param in resolve(path.split()).params:
+        if isinstance(param, click.Option) and not param.hidden:
+            assert param.help, f"{path} {param.opts[0]} has no help"
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_an_unknown_flag_is_one_line(path: str, offline_cli: Cli) -> None:
+    outcome = offline_cli([*path.split(), "--no-such-flag"], status=64)
+    assert outcome.out == ""
+    assert outcome.err.startswith("jsctl: error: ")
+    assert len(outcome.err.splitlines()) == 1
+
+
+def _takes_a_stream(path: str) -> bool:
+    first = next((p for p in resolve(path.split()).params if isinstance(p, click.Argument)), None)
+    return first is not None and first.name == "stream"
+
+
+#: What a command needs beside a stream name before it looks for the stream.
+EXTRA: dict[str, list[str]] = {}
+CREATES = {"stream add"}
+
+
+@pytest.mark.parametrize("path", [p for p in VERBS if _takes_a_stream(p) and p not in CREATES])
+def test_an_unknown_stream_is_not_found(path: str, cli: Cli) -> None:
+    outcome = cli([*path.split(), "NOPE", *EXTRA.get(path, [])])
+    assert outcome.status == 3, outcome
+    assert outcome.out == ""
+    assert len(outcome.err.splitlines()) == 1
+    assert "jsctl: error: " in outcome.err
+
+
+@pytest.mark.parametrize("path", [p for p in VERBS if _takes_a_stream(p) and p not in CREATES])
+def test_no_server_is_one_line(path: str, offline_cli: Cli) -> None:
+    line = [*path.split(), "ORDERS", *EXTRA.get(path, []), "--server", "nats://127.0.0.1:1"]
+    outcome = offline_cli(line)
+    assert outcome.status == 4, outcome
+    assert outcome.out == ""
+    assert len(outcome.err.splitlines()) == 1
