@@ -210,8 +210,10 @@ def test_a_server_that_hangs_up(cli: Cli) -> None:
 def test_a_server_that_dies(offline_cli: Cli, tmp_path: Path) -> None:
     server = RealServer(tmp_path, 'listen: "127.0.0.1:{port}"\njetstream { store_dir: "{store}" }').start()
     line = f"stream ls -s {server.url} --timeout 1s"
-    assert offline_cli(line, status=0).out == OK
-    server.kill()
+    try:
+        assert offline_cli(line, status=0).out == OK
+    finally:
+        server.kill()
     outcome = offline_cli(line, status=ExitStatus.UNREACHABLE)
     assert outcome.err.count("\n") == 1 and "connection refused" in outcome.err
 
