@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -66,3 +67,12 @@ def hub_leaf(shared_hub_leaf: HubLeaf, tmp_path: Path) -> Iterator[HubLeaf]:
 def hub_cli(tmp_path: Path, hub_leaf: HubLeaf) -> Cli:
     """jsctl connected to the hub as acc."""
     return Cli(tmp_path / "config", hub_leaf.url)
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    """One Spark for the whole run; commands that are called in this process use it too."""
+    from jsctl.spark.session import session
+
+    with session(conf={"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}) as shared:
+        yield shared

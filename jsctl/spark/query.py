@@ -3,14 +3,14 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jsctl.errors import BadInput, NotFound
+from jsctl.errors import BadInput, JsctlError, NotFound
 from jsctl.spark.reports import SCHEMAS
 from jsctl.spark.session import first_line
 from jsctl.spark.target import FORMATS, read_marker
 from jsctl.spark.write import options
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 
 class Answer(NamedTuple):
@@ -49,21 +49,14 @@ def _format(folder: Path) -> str:
 def query(spark: "SparkSession", path: Path, sql: str, limit: int = 1000) -> Answer:
     """Run one SELECT over the tables below `path`; at most `limit` rows come back.
 
-    Raises NotFound (no tables there), BadInput (Spark refuses the SQL).
+    Raises NotFound (no tables there), BadInput (Spark refuses the SQL), JsctlError (unreadable tables).
     """
     found = tables(path)
-    reports = (read_marker(path) or {}).get("kind") == "reports"
     for name, format in found.items():
-        reader = spark.read.format(format).options(**options(format))
-        schema = SCHEMAS[name].ddl() if reports and name in SCHEMAS else ""
-        if schema:
-            reader = reader.schema(schema)
-        elif format == "csv":
-            reader = reader.option("inferSchema", "true")
-        folder = path / name
-        exists = folder.is_dir() or not schema
-        frame = reader.load(folder.absolute().as_uri()) if exists else spark.createDataFrame([], schema)
-        frame.createOrReplaceTempView(name)
+        try:
+            _table(spark, path, name, format).createOrReplaceTempView(name)
+        except Exception as error:
+            raise JsctlError(f"Spark cannot read {path / name}: {first_line(error)}") from None
     try:
         frame = spark.sql(sql)
         columns = [(field.name, field.dataType.simpleString()) for field in frame.schema.fields]
@@ -76,3 +69,16 @@ def query(spark: "SparkSession", path: Path, sql: str, limit: int = 1000) -> Ans
     values = [table.column(at).to_pylist() for at in range(table.num_columns)]
     rows = [list(row) for row in zip(*values, strict=True)]
     return Answer(columns, rows[:limit], len(rows) > limit)
+
+
+def _table(spark: "SparkSession", path: Path, name: str, format: str) -> "DataFrame":
+    folder = path / name
+    reader = spark.read.format(format).options(**options(format))
+    if (read_marker(path) or {}).get("kind") == "reports" and name in SCHEMAS:
+        schema = SCHEMAS[name].ddl()
+        if not folder.is_dir():
+            return spark.createDataFrame([], schema)
+        reader = reader.schema(schema)
+    elif format == "csv":
+        reader = reader.option("inferSchema", "true")
+    return reader.load(folder.absolute().as_uri())

@@ -42,8 +42,15 @@ _STATIC_CONF = {
 }
 
 
-def check_installed(remote: str = "", environ: Mapping[str, str] = os.environ) -> None:
-    """Raise MissingDependency unless PySpark can run here. A remote Spark (Connect) needs no Java."""
+QUICK = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+"""For small tables: the JVM starts faster, and would do much more slowly."""
+
+
+def check(master: str = "", remote: str = "") -> None:
+    """Raise MissingDependency unless PySpark can run here, BadInput when both a master and a remote are
+    named. A remote Spark (Connect) needs no Java."""
+    if master and remote:
+        raise BadInput("--master and --remote exclude each other", "give one")
     wanted = ("pyspark", "pyarrow", "grpc") if remote else ("pyspark", "pyarrow")
     missing = [name for name in wanted if not _has(name)]
     if missing == ["grpc"]:
@@ -54,7 +61,7 @@ def check_installed(remote: str = "", environ: Mapping[str, str] = os.environ) -
         named = {"pyspark": "PySpark", "pyarrow": "PyArrow", "grpc": "grpcio"}[missing[0]]
         raise MissingDependency(f"{named} is not installed", "run: pip install 'jsctl[spark]'")
     if not remote:
-        _check_java(environ)
+        _check_java()
 
 
 def _has(module: str) -> bool:
@@ -64,10 +71,10 @@ def _has(module: str) -> bool:
         return False
 
 
-def _check_java(environ: Mapping[str, str]) -> None:
+def _check_java() -> None:
     """Look for Java where Spark's own start script does: JAVA_HOME, then PATH."""
-    home = environ.get("JAVA_HOME")
-    java = shutil.which(str(Path(home, "bin", "java")) if home else "java", path=environ.get("PATH", ""))
+    home = os.environ.get("JAVA_HOME")
+    java = shutil.which(str(Path(home, "bin", "java")) if home else "java")
     if not java:
         where = (
             f"JAVA_HOME is {home}, which has no bin/java" if home else "Spark needs Java, and there is none"
@@ -89,20 +96,21 @@ def _check_java(environ: Mapping[str, str]) -> None:
 def session(
     master: str = "", remote: str = "", *, name: str = "jsctl", conf: Mapping[str, str] | None = None
 ) -> Iterator["SparkSession"]:
-    """A session, closed at the end with its JVM. One that this process has already is used and left alone.
+    """A session, closed at the end with its JVM. A Spark that this process has already is used, and left.
 
     master: a cluster's URL; empty is LOCAL. remote: a Spark Connect URL, instead of a master.
-    Raises MissingDependency, BadInput (both master and remote), JsctlError when Spark does not start.
+    Raises what `check` does, and JsctlError when Spark does not start.
     """
-    if master and remote:
-        raise BadInput("--master and --remote exclude each other", "give one")
-    check_installed(remote)
+    check(master, remote)
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
     _silence()
-    active = SparkSession.getActiveSession()
-    if active is not None:
-        yield active
+    if SparkContext._active_spark_context is not None:
+        own = SparkSession.builder.getOrCreate().newSession()  # settings and views of our own
+        for key, value in RUNTIME_CONF.items():
+            own.conf.set(key, value)
+        yield own
         return
     with tempfile.TemporaryDirectory(prefix="jsctl-spark-", ignore_cleanup_errors=True) as folder:
         opened = _connect(remote, name, conf or {}) if remote else _start(master, name, conf or {}, folder)

@@ -1,6 +1,6 @@
 """Rows into an export's folder, through Spark."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,11 +25,16 @@ def options(format: str) -> dict[str, str]:
 
 
 def append(
-    spark: "SparkSession", target: Target, schemas: Mapping[str, TableSchema], rows: Rows
+    spark: "SparkSession",
+    target: Target,
+    schemas: Mapping[str, TableSchema],
+    rows: Rows,
+    check: Callable[[], None] = lambda: None,
 ) -> dict[str, int]:
     """Append rows, by table, in one step: all tables or none. Returns rows written by table.
 
-    Raises JsctlError when Spark cannot write, or wrote where this machine does not see it.
+    `check` may raise to undo it as long as nothing is in its place. Raises JsctlError when Spark cannot
+    write, or wrote where this machine does not see it.
     """
     written: dict[str, int] = {}
     with target.stage() as folder:
@@ -38,6 +43,7 @@ def append(
             written[name] = table.num_rows
             if table.num_rows:
                 _write(spark, table, target.format, folder / name)
+        check()
     return written
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from jsctl.errors import ExitStatus
 from jsctl.units import SECOND, format_count
 from jsctl.views.result import Column, Kind, Result, Table, Text
 
@@ -21,11 +22,15 @@ def answer(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]]) ->
     return Result([Table("", shown, plain)] if rows else [Text("no rows")], data=_records(columns, plain))
 
 
-def reports(rows: dict[str, int], where: str, took: int) -> Result:
+def reports(rows: dict[str, int], where: str, took: int, status: ExitStatus) -> Result:
     """`export reports`: rows by table, the folder, ns that it took."""
-    counts = " and ".join(f"{format_count(count)} {name} rows" for name, count in rows.items())
-    text = f"wrote {counts} to {where} in {took / SECOND:.1f}s"
-    return Result([Text(text)], data={"rows": rows, "to": where, "seconds": round(took / SECOND, 3)})
+    counts = " and ".join(
+        f"{format_count(count)} {'row' if count == 1 else 'rows'} to {where}/{name}"
+        for name, count in rows.items()
+    )
+    text = f"wrote {counts} in {took / SECOND:.1f}s"
+    data = {"rows": rows, "to": where, "seconds": round(took / SECOND, 3)}
+    return Result([Text(text)], data, status)
 
 
 def _kind(name: str, type: str) -> Kind:

@@ -6,7 +6,7 @@ from jsctl.commands.cli import argument, command, option
 from jsctl.commands.export.options import spark_options
 from jsctl.env import Env
 from jsctl.spark import query as spark_query
-from jsctl.spark.session import check_installed, session
+from jsctl.spark.session import QUICK, check, session
 from jsctl.views import export as view
 from jsctl.views.result import Result
 
@@ -29,8 +29,8 @@ def query(env: Env, folder: str, limit: int, master: str, remote: str, sql: str)
     """
     path = Path(folder).expanduser()
     spark_query.tables(path)  # before the seconds that Spark takes to start
-    check_installed(remote, env.environ)
-    with session(master, remote, name="jsctl export query") as spark:
+    check(master, remote)
+    with session(master, remote, name="jsctl export query", conf=QUICK) as spark:
         answer = spark_query.query(spark, path, sql, limit)
     if answer.more:
         env.say(f"only the first {limit:,} rows are shown; --limit shows more")

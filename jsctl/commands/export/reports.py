@@ -1,0 +1,154 @@
+"""`jsctl export reports`."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from jsctl.commands.cli import DURATION, command, option
+from jsctl.commands.export.options import spark_options
+from jsctl.contexts.settings import Settings
+from jsctl.env import Env
+from jsctl.errors import BadInput, ExitStatus
+from jsctl.jetstream.reports import Snapshot, snapshot
+from jsctl.jetstream.watch import Poller, Watch, watch
+from jsctl.spark.reports import SCHEMAS, rows
+from jsctl.spark.sampling import sample
+from jsctl.spark.session import check
+from jsctl.spark.target import FORMATS, Target
+from jsctl.spark.write import Rows
+from jsctl.spark.writer import Writer
+from jsctl.units import SECOND, exact_duration
+from jsctl.views import export as view
+from jsctl.views.result import Result
+
+
+@command(
+    "reports",
+    examples=[
+        "jsctl export reports --to reports",
+        "jsctl export reports --to reports --every 30s --for 1h --context hub --context leaf",
+        "jsctl export reports --to reports --js-domain hub --js-domain leaf --format json",
+    ],
+)
+@option("--to", metavar="DIR", required=True, help="Folder for the tables; a later run appends to it")
+@option("--format", type=click.Choice(FORMATS), default="parquet", help="Form of the files (parquet)")
+@option("--every", type=DURATION, metavar="DURATION", default=0, help="Take a sample again and again")
+@option("--for", "duration", type=DURATION, metavar="DURATION", default=0, help="How long to take samples")
+@spark_options
+async def reports(
+    env: Env, to: str, format: str, every: int, duration: int, master: str, remote: str
+) -> Result:
+    """Write the reports on streams and replication to Spark tables
+
+    A table a report, in DIR/streams and DIR/replication, partitioned by date; times are in UTC, sizes in
+    bytes, durations in nanoseconds. --context and --js-domain may be given several times. With --every,
+    Ctrl-C ends the sampling and writes what was taken.
+    """
+    if every < 0 or duration < 0 or (duration and not every):
+        raise BadInput("--for needs --every", "say how often, such as --every 30s")
+    check(master, remote)
+    targets = _targets(env)
+    target = Target.open(Path(to).expanduser(), "reports", format, list(SCHEMAS))
+    begin = time.monotonic()
+    with _signals(graceful=bool(every)) as stop:
+        async with watch(targets, snapshot, clock=env.clock) as asked:
+            sampler = _Sampler(env, asked)
+            first = await sampler.first()
+            async with Writer(target, SCHEMAS, master, remote) as writer:
+                if every:
+                    end = f"for {exact_duration(duration)}" if duration else "until Ctrl-C"
+                    env.say(f"taking a sample every {exact_duration(every)} {end}")
+                await sample(first, sampler.take, writer, every, duration, stop)
+            status = sampler.status
+    took = int((time.monotonic() - begin) * SECOND)
+    return view.reports(writer.rows, str(target.path), took, status)
+
+
+class _Sampler:
+    """Takes samples of all that was asked for. What cannot be reached is said once, and when it is back."""
+
+    def __init__(self, env: Env, asked: Watch[Snapshot]) -> None:
+        self._env = env
+        self._asked = asked
+        self._failing: set[int] = set()
+
+    @property
+    def status(self) -> ExitStatus:
+        """That of a failure in the last sample, if any."""
+        return next((p.failure.status for p in self._asked.pollers if p.failure), ExitStatus.OK)
+
+    async def first(self) -> Rows:
+        """Raises a failure when nothing at all answers."""
+        await self._asked.once()
+        failures = [poller.failure for poller in self._asked.pollers if poller.failure]
+        if len(failures) == len(self._asked.pollers):
+            raise failures[0]
+        return self._rows()
+
+    async def take(self) -> Rows:
+        await self._asked.once()
+        return self._rows()
+
+    def _rows(self) -> Rows:
+        for at, poller in enumerate(self._asked.pollers):
+            if poller.failure and at not in self._failing:
+                self._failing.add(at)
+                self._env.say(f"jsctl: not in the samples: {_name(poller)}: {poller.failure}")
+            elif not poller.failure and at in self._failing:
+                self._failing.discard(at)
+                self._env.say(f"jsctl: in the samples again: {_name(poller)}")
+        return rows(
+            replace(poller.history[-1].data, context=poller.context, domain=poller.domain)
+            for poller in self._asked.pollers
+            if not poller.failure
+        )
+
+
+def _name(poller: Poller[Snapshot]) -> str:
+    return " ".join(part for part in (poller.context, poller.domain) if part) or poller.where
+
+
+def _targets(env: Env) -> list[Settings]:
+    """Every context that was given, in every domain that was given."""
+    found: list[Settings] = []
+    for name in env.given.get("context") or [""]:
+        settings = env.settings(name or None)
+        domains = env.given.get("js_domain") or [settings.js_domain]
+        prefix = "" if env.given.get("js_domain") else settings.js_api_prefix
+        found.extend(replace(settings, js_domain=domain, js_api_prefix=prefix) for domain in domains)
+    return list(dict.fromkeys(found))
+
+
+@contextlib.contextmanager
+def _signals(graceful: bool) -> Iterator[asyncio.Event]:
+    """SIGTERM counts as Ctrl-C. With `graceful` the first of them sets the event, the next one interrupts."""
+    loop = asyncio.get_running_loop()
+    stop = asyncio.Event()
+    handled = [signal.SIGTERM, *([signal.SIGINT] if graceful else [])]
+
+    def handle() -> None:
+        if graceful and not stop.is_set():
+            stop.set()
+        else:
+            loop.remove_signal_handler(signal.SIGINT)
+            signal.signal(signal.SIGINT, interrupt)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    interrupt = signal.getsignal(signal.SIGINT)
+    with contextlib.suppress(ValueError, RuntimeError):  # not in the main thread
+        for number in handled:
+            loop.add_signal_handler(number, handle)
+    try:
+        yield stop
+    finally:
+        for number in handled:
+            loop.remove_signal_handler(number)
+        with contextlib.suppress(ValueError):
+            signal.signal(signal.SIGINT, interrupt)
