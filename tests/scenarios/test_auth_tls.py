@@ -197,7 +197,7 @@ def test_a_server_that_hangs_up(cli: Cli) -> None:
             client.recv(100) if b"INFO" in greeting else None
             client.close()
 
-    thread = threading.Thread(target=answer)
+    thread = threading.Thread(target=answer, daemon=True)
     thread.start()
     for _ in range(3):
         line = f"stream ls -s nats://127.0.0.1:{listener.getsockname()[1]} --timeout 2s"
