@@ -96,9 +96,11 @@ def picture(
     if sum(least) > room or width < 2 * _NARROWEST:
         return Group(head, *_summaries(panes, width, room)) if room > 0 else head
     shares = _shares(panes, room)
+    left = room - sum(_height(pane, share) for pane, share in zip(panes, shares, strict=True))
+    airy = left >= sum(max(len(pane.sections) - 1, 0) for pane in panes)
     return Group(
         head,
-        *(_panel(pane, share, width, scheme) for pane, share in zip(panes, shares, strict=True)),
+        *(_panel(pane, share, width, scheme, airy) for pane, share in zip(panes, shares, strict=True)),
     )
 
 
@@ -110,7 +112,8 @@ def _summaries(panes: Sequence[Pane], width: int, room: int) -> list[Rich]:
         shown = [pane for at, pane in enumerate(panes) if at in chosen]
     lines = []
     for pane in shown:
-        words = [f"{pane.title}: {pane.summary.text}", *(m.text for m in pane.messages)]
+        # What is cut off at the end of a narrow line is not what is wrong.
+        words = [f"{pane.summary.text}: {pane.title}", *(m.text for m in pane.messages)]
         lines.append(_line("; ".join(words), STYLES[pane.trouble], width))
     if len(panes) > len(shown):
         lines.append(_line(f"… {len(panes) - len(shown)} more; a taller terminal", "dim", width))
@@ -152,9 +155,11 @@ def _shares(panes: Sequence[Pane], room: int) -> list[list[int]]:
     return shares
 
 
-def _panel(pane: Pane, shares: Sequence[int], width: int, scheme: str) -> Panel:
+def _panel(pane: Pane, shares: Sequence[int], width: int, scheme: str, airy: bool) -> Panel:
     lines: list[Rich] = [_line(m.text, m.style, width - 4) for m in pane.messages]
-    for section, rows in zip(pane.sections, shares, strict=True):
+    for at, (section, rows) in enumerate(zip(pane.sections, shares, strict=True)):
+        if at and airy:
+            lines.append(Rich())
         lines.extend(_section(section, rows, width - 4, pane.dim))
     title = Rich(" " + clean(pane.title), style="bold")
     title.append("  ")

@@ -163,7 +163,7 @@ def screen(states: Sequence[State], now: float, sort: Sort, every: str) -> tuple
 
 def pane(state: State, sort: Sort) -> Pane:
     """One context and domain for people."""
-    error = state.error
+    error = state.failure.message if state.failure is not None else state.error
     if not state.history:
         waiting = state.failure is None
         summary = Text("connecting" if waiting else "unreachable", "dim" if waiting else "bad")

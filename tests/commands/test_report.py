@@ -1,0 +1,164 @@
+"""`jsctl report` against real servers, on a terminal and in a pipe."""
+
+import json
+import time
+
+import pytest
+
+from tests.support import js
+from tests.support.run import Cli
+from tests.support.servers import HubLeaf, free_port
+
+
+@pytest.fixture
+def two(offline_cli: Cli, url: str) -> Cli:
+    """Contexts: `here`, and `gone` where no server is."""
+    offline_cli(f"context add here --server {url}", status=0)
+    offline_cli(f"context add gone --server nats://127.0.0.1:{free_port()}", status=0)
+    return offline_cli
+
+
+def test_two_domains(hub_cli: Cli, hub_leaf: HubLeaf) -> None:
+    js.stream(hub_leaf.url, "test", "test", domain="leaf")
+    origin = {"name": "test", "external": {"api": "$JS.leaf.API", "deliver": ""}}
+    js.stream(hub_leaf.url, "copy", domain="hub", mirror=origin)
+    time.sleep(0.5)
+    for tty in (True, False):
+        out = hub_cli("report --js-domain hub --js-domain leaf", tty=tty, status=0).out
+        assert "domain hub" in out
+        assert "domain leaf" in out
+        assert "Replication Report" in out
+        assert "$JS.leaf.API" in out
+        assert "\x1b[?1049h" not in out
+    document = hub_cli("--js-domain hub report --js-domain leaf --json", status=0).json
+    hub, leaf = document["reports"]
+    assert (hub["domain"], leaf["domain"]) == ("hub", "leaf")
+    assert [row["stream"] for row in hub["streams"]] == ["copy"]
+    assert [(row["stream"], row["kind"], row["origin"]) for row in hub["replication"]] == [
+        ("copy", "mirror", "test")
+    ]
+    assert [row["stream"] for row in leaf["streams"]] == ["test"]
+    assert hub["error"] is None
+
+
+def test_the_servers_own_domain_is_named(hub_cli: Cli) -> None:
+    assert hub_cli("report --json", status=0).json["reports"][0]["domain"] == "hub"
+
+
+def test_values_before_and_after_the_command_count(two: Cli) -> None:
+    for line in (
+        "report --context here --context gone",
+        "--context here report --context gone",
+        "--context here --context gone report",
+    ):
+        found = two(f"{line} --json", status=4).json["reports"]
+        assert [one["context"] for one in found] == ["here", "gone"], line
+
+
+def test_for_other_commands_the_last_context_counts(two: Cli) -> None:
+    two("--context gone stream ls --context here", status=0)
+    two("stream ls --context gone --context here", status=0)
+    two("stream ls --context here", environ={"NATS_CONTEXT": "gone"}, status=0)
+    assert two("stream ls", environ={"NATS_CONTEXT": "gone"}).status == 4
+
+
+def test_one_context_fails_the_other_is_shown(two: Cli, url: str) -> None:
+    js.stream(url, "s", "s.x")
+    for tty in (True, False):
+        outcome = two("report --context gone --context here", tty=tty, status=4)
+        assert "connection refused" in outcome.out
+        assert "here" in outcome.out
+        assert "Stream Report" in outcome.out
+    gone, here = two("report --context gone --context here --json", status=4).json["reports"]
+    assert "connection refused" in gone["error"]
+    assert gone["streams"] == []
+    assert here["error"] is None
+    assert len(here["streams"]) == 1
+
+
+def test_a_single_context_fails_in_one_line(two: Cli) -> None:
+    outcome = two("report --context gone", status=4)
+    assert outcome.out == ""
+    assert outcome.err.count("\n") == 1
+
+
+def test_variables_do_not_make_contexts_one(two: Cli) -> None:
+    found = two(
+        "report --context gone --context here --json", environ={"NATS_URL": "nats://127.0.0.1:1"}
+    ).json
+    assert [bool(one["error"]) for one in found["reports"]] == [True, False]
+    two("report --context gone --context here --server nats://127.0.0.1:1", status=64)
+
+
+def test_unknown_context(two: Cli) -> None:
+    two("report --context here --context nope", status=3)
+
+
+def test_json_lines(cli: Cli, url: str) -> None:
+    js.stream(url, "s", "s.x")
+    lines = cli("report --watch 200ms --count 3 --json", status=0).out.splitlines()
+    documents = [json.loads(line) for line in lines]
+    assert len(documents) == 3
+    assert [d["reports"][0]["streams"][0]["message_rate"] for d in documents] == [None, 0.0, 0.0]
+    assert len({d["at"] for d in documents}) == 3
+
+
+def test_rounds_in_a_pipe_are_text(cli: Cli, url: str) -> None:
+    js.stream(url, "s", "s.x")
+    out = cli("report --watch=100ms --count 2", status=0).out
+    assert out.count("Stream Report") == 2
+    assert out.count("No Streams") == 0
+    assert "\x1b" not in out
+
+
+def test_a_watch_goes_on_without_a_server(two: Cli) -> None:
+    lines = two("report --context gone --watch 100ms --count 2 --json", status=0).out.splitlines()
+    assert ["connection refused" in json.loads(line)["reports"][0]["error"] for line in lines] == [True, True]
+
+
+def test_only_matching_streams_in_the_order_asked(cli: Cli, url: str) -> None:
+    for name in ("ORDERS-a", "ORDERS-b", "other"):
+        js.stream(url, name, f"{name}.x")
+    js.publish(url, "ORDERS-b.x")
+    found = cli("report --stream 'ORDERS*' --json", status=0).json["reports"][0]["streams"]
+    assert [row["stream"] for row in found] == ["ORDERS-a", "ORDERS-b"]
+    out = cli("report --stream 'ORDERS*' --sort bytes", status=0).out
+    assert out.index("ORDERS-b") < out.index("ORDERS-a")
+
+
+def test_consumers(cli: Cli, url: str) -> None:
+    js.stream(url, "s", "s.x")
+    assert cli("report --json", status=0).json["reports"][0]["consumers"] == []
+    config = {"durable_name": "work", "ack_policy": "explicit"}
+    js.ask(url, "CONSUMER.CREATE.s.work", {"stream_name": "s", "config": config})
+    js.publish(url, "s.x", count=3)
+    (found,) = cli("report --json", status=0).json["reports"][0]["consumers"]
+    assert (found["stream"], found["consumer"], found["mode"], found["unprocessed"]) == (
+        "s",
+        "work",
+        "pull",
+        3,
+    )
+    assert "Consumer Report" in cli("report", tty=True, status=0).out
+    assert cli("report --json --no-consumers", status=0).json["reports"][0]["consumers"] is None
+
+
+def test_foreign_text(cli: Cli, url: str) -> None:
+    js.stream(url, "odd", "a.\x1b[31m", description="[red]x[/red]")
+    for line in ("report", "report --watch 100ms --count 2"):
+        out = cli(line, tty=True, width=100, status=0).out
+        assert "odd" in out
+        assert "\x1b[31m\x1b" not in out
+
+
+def test_wrong_input(cli: Cli) -> None:
+    assert "100ms" in cli("report --watch 1ms", status=64).err
+    cli("report --watch nonsense", status=64)
+    cli("report --count 0", status=64)
+    cli("report --js-domain a --js-api-prefix b.c", status=64)
+
+
+def test_a_domain_that_is_not_there(hub_cli: Cli) -> None:
+    found = hub_cli("report --js-domain hub --js-domain nope --json", status=4).json["reports"]
+    assert found[0]["error"] is None
+    assert "$JS.nope.API" in found[1]["error"]

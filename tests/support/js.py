@@ -1,0 +1,44 @@
+"""JetStream requests of tests, straight to a server: what a test needs before the command it is about."""
+
+import asyncio
+from typing import Any
+
+from jsctl.contexts.settings import Settings
+from jsctl.jetstream.api import Api
+from jsctl.jetstream.client import Connection
+
+
+def ask(url: str, subject: str, body: Any = None, *, domain: str = "") -> dict[str, Any]:
+    """The reply to one API request."""
+
+    async def work() -> dict[str, Any]:
+        connection = await Connection.open(Settings(url=url))
+        try:
+            return await Api(connection, domain=domain).call(subject, body)
+        finally:
+            await connection.close()
+
+    return asyncio.run(work())
+
+
+def stream(url: str, name: str, *subjects: str, domain: str = "", **config: Any) -> None:
+    """Make a stream."""
+    wanted = {"name": name, "subjects": list(subjects), "storage": "file", "retention": "limits", **config}
+    if not subjects:
+        del wanted["subjects"]
+    ask(url, f"STREAM.CREATE.{name}", {"num_replicas": 1, **wanted}, domain=domain)
+
+
+def publish(url: str, subject: str, data: bytes = b"x", count: int = 1) -> None:
+    """Publish, and wait until the server has everything."""
+
+    async def work() -> None:
+        connection = await Connection.open(Settings(url=url))
+        try:
+            for _ in range(count):
+                await connection.publish(subject, data)
+            await connection.flush()
+        finally:
+            await connection.close()
+
+    asyncio.run(work())
