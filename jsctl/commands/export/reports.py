@@ -13,7 +13,7 @@ import click
 
 from jsctl.commands.cli import DURATION, command, option
 from jsctl.commands.export.options import spark_options
-from jsctl.contexts.settings import Settings
+from jsctl.commands.report.targets import targets
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus
 from jsctl.jetstream.reports import Snapshot, snapshot
@@ -54,11 +54,11 @@ async def reports(
     if every < 0 or duration < 0 or (duration and not every):
         raise BadInput("--for needs --every", "say how often, such as --every 30s")
     check(master, remote)
-    targets = _targets(env)
+    wanted = targets(env)
     target = Target.open(Path(to).expanduser(), "reports", format, list(SCHEMAS))
     begin = time.monotonic()
     with _signals(graceful=bool(every)) as stop:
-        async with watch(targets, snapshot, clock=env.clock) as asked:
+        async with watch(wanted, snapshot, clock=env.clock) as asked:
             sampler = _Sampler(env, asked)
             first = await sampler.first()
             async with Writer(target, SCHEMAS, master, remote) as writer:
@@ -113,17 +113,6 @@ class _Sampler:
 
 def _name(poller: Poller[Snapshot]) -> str:
     return " ".join(part for part in (poller.context, poller.domain) if part) or poller.where
-
-
-def _targets(env: Env) -> list[Settings]:
-    """Every context that was given, in every domain that was given."""
-    found: list[Settings] = []
-    for name in env.given.get("context") or [""]:
-        settings = env.settings(name or None)
-        domains = env.given.get("js_domain") or [settings.js_domain]
-        prefix = "" if env.given.get("js_domain") else settings.js_api_prefix
-        found.extend(replace(settings, js_domain=domain, js_api_prefix=prefix) for domain in domains)
-    return list(dict.fromkeys(found))
 
 
 @contextlib.contextmanager
