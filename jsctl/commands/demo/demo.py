@@ -13,7 +13,7 @@ from jsctl.localserver import binary
 from jsctl.localserver.network import Network, Plan
 from jsctl.localserver.signals import Stopped, stoppable
 from jsctl.localserver.topology import hub_leaf
-from jsctl.spark.session import check_installed
+from jsctl.spark.session import check as check_spark
 from jsctl.views import localserver as view
 from jsctl.views.result import Result
 
@@ -63,7 +63,7 @@ async def _run(env: Env, server: binary.Binary, folder: Path, keep: bool, no_spa
             for step in GUIDE:
                 await runner.run(step)
             if not no_spark:
-                check_installed("", env.environ)
+                check_spark()
                 for step in SPARK:
                     await runner.run(step)
         except MissingDependency as error:
