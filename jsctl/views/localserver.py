@@ -43,15 +43,13 @@ def demo(folder: Path, contexts: Sequence[str], steps: Sequence[Mapping[str, Any
     if spark:
         fields.append(Field("Reports", str(folder / "reports")))
     if contexts:
-        use = [
+        fields += [
             Field("Contexts", list(contexts)),
             Field("Look", f"jsctl report --watch --context {contexts[0]}"),
             Field("Stop", f"jsctl server stop {contexts[0]}"),
         ]
     else:
-        use = [Field("Start again", f"jsctl server run hub-leaf --store {folder}")]
+        fields += [Field("Start again", f"jsctl server run hub-leaf --store {folder}")]
     document = {"folder": str(folder), "contexts": list(contexts), "steps": list(steps)}
     heading = "The network is running" if contexts else "All servers have stopped"
-    return Result(
-        [Text(""), Sheet(heading, [Section("", fields), Section("The network", use)])], data=document
-    )
+    return Result([Text(""), Sheet(heading, [Section("", fields)])], data=document)

@@ -39,8 +39,8 @@ class Runner:
         args = [self._fill(arg) for arg in step.args]
         shown = shlex.join(["jsctl", *args])
         if not self._env.wants_json:
-            note = [Text(f"\n# {step.note}", "dim")] if step.note else [Text("")]
-            self._env.emit(Result([*note, Text(f"$ {shown}\n", "bold")]))
+            note = f"# {step.note}\n" if step.note else ""
+            self._env.emit(Result([Text(f"\n{note}$ {shown}\n", "bold")]))
         if step.copied:
             await self._until_copied(step.copied)
         if form := self._env.flags.get("form"):
@@ -80,12 +80,19 @@ class Runner:
             api = Api(connection, domain="hub")
             async with asyncio.timeout(30):
                 for stream in streams:
-                    while not (await api.call(f"STREAM.INFO.{stream}"))["state"]["messages"]:
-                        await asyncio.sleep(0.05)
+                    await _until_filled(api, stream)
         except TimeoutError:
             raise JsctlError("the hub does not copy from the leaf node") from None
         finally:
             await connection.close()
+
+
+async def _until_filled(api: Api, stream: str) -> None:
+    while True:
+        info = await api.call(f"STREAM.INFO.{stream}")
+        if info["state"]["messages"]:
+            return
+        await asyncio.sleep(0.05)
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:

@@ -40,7 +40,17 @@ GUIDE = (
     Step("", ("stream", "report", *_HUB, "--js-domain", "hub")),
     Step(
         "A mirror in the hub of the leaf node's stream.",
-        ("stream", "add", "backup-test-leaf", "--mirror", "test", "--defaults", *_HUB, "--js-domain", "hub"),
+        (
+            "stream",
+            "add",
+            "backup-test-leaf",
+            "--mirror",
+            "test@leaf",
+            "--defaults",
+            *_HUB,
+            "--js-domain",
+            "hub",
+        ),
     ),
     Step(
         "A stream in the hub that gathers from the leaf node, and could from many.",
@@ -49,7 +59,7 @@ GUIDE = (
             "add",
             "aggregate-test-leaf",
             "--source",
-            "test",
+            "test@leaf",
             "--defaults",
             *_HUB,
             "--js-domain",

@@ -1,0 +1,160 @@
+"""Local servers without starting any: topologies, failures, contexts, folders, the binary."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from jsctl.contexts.store import ContextStore
+from jsctl.errors import JsctlError, MissingDependency
+from jsctl.localserver import binary, contexts, folder
+from jsctl.localserver.failure import explain
+from jsctl.localserver.topology import TOPOLOGIES, fill, hub_leaf, single
+
+
+@pytest.mark.parametrize(
+    "topology", [single(), single("x", "edge"), *(make("") for make in TOPOLOGIES.values())]
+)
+def test_every_placeholder_is_a_port_of_a_node(topology: object) -> None:
+    ports = {f"{node.name}.{purpose}": 1 for node in topology.nodes for purpose in node.ports}  # type: ignore[attr-defined]
+    for node in topology.nodes:  # type: ignore[attr-defined]
+        assert "@" not in fill(node.config, ports).replace("admin:admin@", "").replace("acc:acc@", "")
+    names = {node.name for node in topology.nodes}  # type: ignore[attr-defined]
+    assert {login.node for login in topology.logins} <= names  # type: ignore[attr-defined]
+
+
+def test_the_guides_ports() -> None:
+    nodes = {node.name: dict(node.ports) for node in hub_leaf().nodes}
+    assert nodes == {"hub": {"client": 4222, "leafnodes": 7422}, "leaf": {"client": 4111}}
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (
+            '[1] [FTL] Error listening on port: 127.0.0.1:4222, "listen tcp 127.0.0.1:4222: bind:'
+            ' address already in use"',
+            "port 4222 is in use; --port takes another one, --port 0 any that is free",
+        ),
+        (
+            "[1] [FTL] Error listening on leafnode port: 7422 - listen tcp 127.0.0.1:7422: bind:"
+            " address already in use",
+            "port 7422 is in use; --port takes another one, --port 0 any that is free",
+        ),
+        (
+            '[1] [FTL] Error listening on port: 127.0.0.1:80, "listen tcp 127.0.0.1:80: bind:'
+            ' permission denied"',
+            "cannot listen on port 80: permission denied; --port takes another one",
+        ),
+        (
+            "[1] [FTL] Can't start JetStream: could not create storage directory - mkdir /x:"
+            " read-only file system",
+            "JetStream cannot use its store S: could not create storage directory - mkdir /x: read-only file"
+            " system; --store names another folder",
+        ),
+        (
+            'nats-server: my.conf:1:28: unknown field "x"',
+            'nats-server (hub) does not start: my.conf:1:28: unknown field "x"; its log is {log}',
+        ),
+        ("[1] [INF] fine\nodd", "nats-server (hub) ended with status 1: odd; its log is {log}"),
+        ("", "nats-server (hub) ended with status 1; its log is {log}"),
+    ],
+)
+def test_why_a_server_ended(tmp_path: Path, line: str, told: str) -> None:
+    log = tmp_path / "hub.log"
+    log.write_text("[1] [INF] Starting\n" + line + "\n")
+    assert str(explain("hub", 1, log, "S")) == told.replace("{log}", str(log))
+
+
+def test_a_killed_server(tmp_path: Path) -> None:
+    assert str(explain("hub", -9, tmp_path / "none")).startswith("nats-server (hub) was ended by signal 9;")
+
+
+def test_a_folder_is_locked_once(tmp_path: Path) -> None:
+    assert not folder.in_use(tmp_path)
+    handle = folder.lock(tmp_path)
+    folder.write_pid(handle, 17)
+    assert folder.in_use(tmp_path)
+    assert folder.pid(tmp_path) == 17
+    with pytest.raises(JsctlError, match=r"is in use by a local server \(process 17\); jsctl server stop"):
+        folder.lock(tmp_path)
+    os.close(handle)
+    assert not folder.in_use(tmp_path)
+    os.close(folder.lock(tmp_path))
+
+
+def test_configurations_that_were_edited_stay(tmp_path: Path) -> None:
+    ports = {"hub.client": 1, "hub.leafnodes": 2, "leaf.client": 3}
+    assert folder.write_configs(tmp_path, hub_leaf(), ports) == []
+    assert folder.write_configs(tmp_path, hub_leaf(), {**ports, "hub.client": 9}) == []
+    hub = tmp_path / "hub.conf"
+    assert "127.0.0.1:9" in hub.read_text()
+    hub.write_text(hub.read_text().replace("hub-server", "mine"))
+    assert folder.write_configs(tmp_path, hub_leaf(), ports) == ["hub.conf"]
+    assert "mine" in hub.read_text()
+
+
+def test_the_log_of_the_run_before_is_kept(tmp_path: Path) -> None:
+    folder.start_log(tmp_path, "hub").write_text("first")
+    assert folder.start_log(tmp_path, "hub").read_text() == ""
+    assert (tmp_path / "hub.log.1").read_text() == "first"
+
+
+class TestContexts:
+    def test_ours_is_written_again_and_removed(self, tmp_path: Path) -> None:
+        store, place = ContextStore(tmp_path / "nats"), tmp_path / "net"
+        assert contexts.save(store, "local", {"url": "nats://a:1"}, place) == "local"
+        assert contexts.save(store, "local", {"url": "nats://a:2"}, place) == "local"
+        assert store.load("local").raw["url"] == "nats://a:2"
+        assert contexts.folder_of(store, "local") == place
+        contexts.forget({"XDG_CONFIG_HOME": str(tmp_path)}, ["local", "none"], str(place))
+        assert store.names() == []
+
+    def test_of_a_network_that_is_gone_is_taken_over(self, tmp_path: Path) -> None:
+        store = ContextStore(tmp_path / "nats")
+        contexts.save(store, "local", {"url": "nats://a:1"}, tmp_path / "gone")
+        assert contexts.save(store, "local", {"url": "nats://a:2"}, tmp_path / "net") == "local"
+
+    def test_of_a_network_that_runs_stays(self, tmp_path: Path) -> None:
+        store, other = ContextStore(tmp_path / "nats"), tmp_path / "other"
+        handle = folder.lock(other)
+        contexts.save(store, "local", {"url": "nats://a:1"}, other)
+        assert contexts.save(store, "local", {"url": "nats://a:2"}, tmp_path / "net") == "local-2"
+        os.close(handle)
+
+    @pytest.mark.parametrize("content", ['{"url": "nats://mine:1"}', "not json", "[]", '{"jsctl_server": 1}'])
+    def test_the_users_own_stays(self, tmp_path: Path, content: str) -> None:
+        store = ContextStore(tmp_path / "nats")
+        path = tmp_path / "nats" / "context" / "local.json"
+        path.parent.mkdir(parents=True)
+        path.write_text(content)
+        assert contexts.save(store, "local", {"url": "nats://a:2"}, tmp_path) == "local-2"
+        contexts.forget({"XDG_CONFIG_HOME": str(tmp_path)}, ["local"], str(tmp_path))
+        assert path.read_text() == content
+
+    def test_an_edited_one_is_the_users(self, tmp_path: Path) -> None:
+        store = ContextStore(tmp_path / "nats")
+        contexts.save(store, "local", {"url": "nats://a:1"}, tmp_path)
+        store.save("local", {**store.load("local").raw, "description": "mine"})
+        assert contexts.save(store, "local", {"url": "nats://a:2"}, tmp_path) == "local-2"
+
+    def test_the_mark_holds_no_secret(self, tmp_path: Path) -> None:
+        store = ContextStore(tmp_path / "nats")
+        contexts.save(store, "local", {"password": "hidden-word"}, tmp_path)
+        assert "hidden-word" not in json.dumps(store.load("local").raw[contexts.MARK])
+
+
+def test_the_installed_binary_is_found_without_a_path() -> None:
+    found = binary.find({"PATH": "/nonexistent"})
+    assert Path(found.path).name == "nats-server"
+    assert found.version[0].isdigit()
+
+
+def test_a_binary_that_is_no_program_here(tmp_path: Path) -> None:
+    path = tmp_path / "nats-server"
+    path.write_bytes(b"\x7fELF garbage")
+    path.chmod(0o755)
+    for environ in ({"JSCTL_NATS_SERVER": str(path)}, {"PATH": str(tmp_path)}):
+        with pytest.raises(MissingDependency, match="is not a program for this machine"):
+            binary.find(environ)
