@@ -31,7 +31,11 @@ COMMANDS: dict[str, Entry] = {
     "stream": _group(
         "JetStream streams", "str", "st", "ms", "s", target="jsctl.commands.stream.group:stream"
     ),
+    "stream add": _verb("Create a stream", "stream.add:add", "create", "new"),
     "stream ls": _verb("List the streams", "stream.ls:ls", "list", "l"),
+    "stream report": _verb("Streams in numbers, and how they replicate", "stream.report:report"),
+    "stream info": _verb("Configuration and state of a stream", "stream.info:info", "nfo", "i"),
+    "stream rm": _verb("Remove a stream", "stream.rm:rm", "delete", "del"),
     "export": _group("Streams and reports into Spark tables"),
     "export reports": _verb("Write the reports to Spark tables", "export.reports:reports", "report"),
     "export query": _verb("Ask exported tables with Spark SQL", "export.query:query", "sql"),

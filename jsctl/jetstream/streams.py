@@ -3,13 +3,13 @@
 import asyncio
 from typing import Any
 
+from jsctl.errors import ApiError, BadInput, JsctlError
 from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.config import needed_levels
+from jsctl.jetstream.fields import SERVERS
 
-
-async def listing(api: Api, subject: str = "") -> tuple[list[Json], list[str]]:
-    """Infos of all streams (those that listen on `subject`), and the names of those that are offline."""
-    body: dict[str, Any] = {"subject": subject} if subject else {}
-    return await api.pages("STREAM.LIST", "streams", body), []
+NOT_FOUND = 10059
+NAME_IN_USE = 10058
 
 
 async def names(api: Api, subject: str = "") -> list[str]:
@@ -20,7 +20,7 @@ async def names(api: Api, subject: str = "") -> list[str]:
 
 async def info(api: Api, name: str) -> Json:
     """Configuration and state. Raises ApiError 10059 when there is none."""
-    return await api.call(f"STREAM.INFO.{name}")
+    return await _of(name, api.call(f"STREAM.INFO.{name}"))
 
 
 async def infos(api: Api, wanted: list[str]) -> list[Json]:
@@ -28,6 +28,81 @@ async def infos(api: Api, wanted: list[str]) -> list[Json]:
     return list(await asyncio.gather(*(info(api, name) for name in wanted)))
 
 
+async def exists(api: Api, name: str) -> Json | None:
+    """The stream's info, None when there is none or we may not ask."""
+    try:
+        return await info(api, name)
+    except JsctlError:
+        return None
+
+
+async def create(api: Api, config: Json) -> tuple[Json, bool]:
+    """Create a stream; gives its info, and False when it was there already with this configuration.
+
+    Raises BadInput when the server is too old for it, ApiError 10058 when there is another of that name.
+    """
+    await check_level(api, config)
+    name = str(config["name"])
+    before = await exists(api, name)
+    made = await _of(name, api.call(f"STREAM.CREATE.{name}", config))
+    made.pop("did_create", None)
+    # The server answers the same for a new stream and for an identical old one (ADR-1: idempotent).
+    return made, before is None or before.get("created") != made.get("created")
+
+
+async def update(api: Api, config: Json) -> Json:
+    """Change a stream to this whole configuration; gives its info."""
+    await check_level(api, config)
+    name = str(config["name"])
+    return await _of(name, api.call(f"STREAM.UPDATE.{name}", config))
+
+
+async def delete(api: Api, name: str) -> None:
+    """Remove a stream with its messages and consumers."""
+    await _of(name, api.call(f"STREAM.DELETE.{name}"))
+
+
+async def check_level(api: Api, config: Json) -> None:
+    """Raises BadInput when the configuration needs a newer server. Asks only when it needs any level."""
+    needs = needed_levels(config)
+    if not needs:
+        return
+    have = int(((await account(api)).get("api") or {}).get("level", -1))
+    if have < 0:  # no right to ask, or a server from before API levels; the server itself will say
+        return
+    for level, what in sorted(needs.items()):
+        if level > have:
+            raise BadInput(
+                f"{', '.join(what)} needs nats-server {SERVERS[level]} (API level {level})",
+                f"this one has API level {have}",
+            )
+
+
+async def account(api: Api) -> Json:
+    """What INFO says of the account and the API; empty when that may not be asked."""
+    try:
+        return await api.call("INFO")
+    except JsctlError:
+        return {}
+
+
+def needs_max_bytes(account_info: Json) -> bool:
+    """Whether the account wants every stream to have a size limit."""
+    limits = account_info.get("limits") or {}
+    return bool(limits.get("max_bytes_required"))
+
+
 def is_internal(name: str) -> bool:
     """Whether a stream belongs to a key-value or object store, MQTT or the system."""
     return name.startswith(("KV_", "OBJ_", "MQTT_", "$"))
+
+
+async def _of(name: str, call: Any) -> Json:
+    """The reply; the error for a missing stream names it."""
+    try:
+        reply: Json = await call
+    except ApiError as error:
+        if error.err_code == NOT_FOUND:
+            raise ApiError(error.code, error.err_code, f"stream {name} not found", error.hint) from None
+        raise
+    return reply

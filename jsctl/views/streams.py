@@ -1,11 +1,13 @@
-"""Streams as people see them."""
+"""Lists and reports of streams as people see them."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from jsctl.units import SECOND, parse_time
-from jsctl.views.result import Column, Result, Table, Text
+from jsctl.jetstream.reports import ReplicationRow, Snapshot, StreamRow, replication_rows, stream_rows
+from jsctl.units import SECOND, format_bytes, format_count, parse_time
+from jsctl.views.result import Cell, Column, Part, Result, Table, Text
 
 Json = dict[str, Any]
 
@@ -17,13 +19,46 @@ _LIST = (
     Column("Size", "bytes", "bytes"),
     Column("Last Message", "last_message", "ago"),
 )
+_REPORT = (
+    Column("Stream", "stream"),
+    Column("Storage", "storage"),
+    Column("Placement", "placement"),
+    Column("Consumers", "consumers", "count"),
+    Column("Messages", "messages", "count"),
+    Column("Bytes", "bytes", "bytes"),
+    Column("Lost", "lost", "count"),
+    Column("Deleted", "deleted", "count"),
+    Column("API Level", "api_level", "count"),
+    Column("Replicas", "replicas"),
+)
+_REPLICATION = (
+    Column("Stream", "stream"),
+    Column("Kind", "kind"),
+    Column("API Prefix", "api_prefix"),
+    Column("Source Stream", "source"),
+    Column("Filters and Transforms", "filters"),
+    Column("Active", "active", "ago"),
+    Column("Lag", "lag", "count"),
+    Column("Error", "error"),
+)
+
+SORTS: dict[str, Callable[[StreamRow], Any]] = {
+    "bytes": lambda row: row.bytes,
+    "consumers": lambda row: row.consumers,
+    "messages": lambda row: row.messages,
+    "name": lambda row: "",
+    "storage": lambda row: row.storage,
+}
+"""Orders of a stream report; equal ones go by name."""
 
 
-def listing(infos: Sequence[Json], now: float) -> Result:
-    """`stream ls`: smallest first, as the `nats` tool sorts."""
-    if not infos:
-        return Result([Text("No Streams defined")], data=[])
-    ordered = sorted(infos, key=lambda info: (info["state"]["bytes"], info["config"]["name"]))
+def listing(snap: Snapshot, now: float, *, subject: str = "", hidden: bool = False) -> Result:
+    """`stream ls`: smallest first, as the `nats` tool sorts. hidden: some were left out."""
+    data = sorted(info["config"]["name"] for info in snap.infos)
+    if not snap.infos and not snap.missing and not snap.offline:
+        more = ", pass -a to include system streams" if hidden else ""
+        return Result([Text(f"No Streams defined{more}")], data=data)
+    ordered = sorted(snap.infos, key=lambda info: (info["state"]["bytes"], info["config"]["name"]))
     rows = [
         (
             info["config"]["name"],
@@ -35,7 +70,102 @@ def listing(infos: Sequence[Json], now: float) -> Result:
         )
         for info in ordered
     ]
-    return Result([Table("Streams", _LIST, rows)], data=sorted(info["config"]["name"] for info in infos))
+    title = f"Streams matching {subject}" if subject else "Streams"
+    return Result([Table(title, _LIST, rows), *unreachable(snap)], data=data)
+
+
+def report(snap: Snapshot, *, order: str = "bytes", raw: bool = False, leaders: bool = False) -> Result:
+    """`stream report`: streams, replication where there is any, leaders where asked."""
+    rows = [row for row in stream_rows(snap) if row.offline is None]
+    if not rows and not snap.missing and not snap.offline:
+        return Result([Text("No Streams defined")], data={"streams": [], "replication": []})
+    rows.sort(key=lambda row: (SORTS[order](row), row.stream))
+    places = {row.stream: at for at, row in enumerate(rows)}
+    links = sorted(replication_rows(snap), key=lambda link: places.get(link.stream, len(places)))
+    parts: list[Part] = [streams_table(rows, raw)]
+    if links:
+        parts.append(replication_table(links, raw))
+    if leaders:
+        parts.extend(_leaders(rows))
+    parts.extend(unreachable(snap))
+    data = {"streams": [row._asdict() for row in rows], "replication": [link._asdict() for link in links]}
+    return Result(parts, data=data)
+
+
+def streams_table(rows: Sequence[StreamRow], raw: bool = False) -> Table:
+    """The Stream Report. raw: numbers as they are."""
+    return Table(
+        "Stream Report",
+        _plain(_REPORT) if raw else _REPORT,
+        [
+            (
+                row.stream,
+                Cell(row.storage, row.storage.title()),
+                row.placement,
+                row.consumers,
+                row.messages,
+                row.bytes,
+                _lost(row, raw),
+                row.deleted,
+                row.api_level,
+                Cell(row.replicas, replicas(row), "bad" if any(p.endswith("!") for p in row.peers) else ""),
+            )
+            for row in rows
+        ],
+    )
+
+
+def replication_table(links: Sequence[ReplicationRow], raw: bool = False) -> Table:
+    """The Replication Report."""
+    return Table(
+        "Replication Report",
+        _plain(_REPLICATION) if raw else _REPLICATION,
+        [
+            (
+                link.stream,
+                Cell(link.kind, link.kind.title()),
+                link.api_prefix,
+                link.origin,
+                link.filters,
+                link.active,
+                link.lag,
+                Cell(link.error, link.error, "bad"),
+            )
+            for link in links
+        ],
+    )
+
+
+def replicas(row: StreamRow) -> str:
+    """`n1*, n2, n3!`: the leader with a star, what is behind or off with a mark."""
+    names = [f"{row.leader}*"] if row.leader else []
+    return ", ".join(sorted([*names, *row.peers]))
+
+
+def unreachable(snap: Snapshot) -> list[Table]:
+    """Tables of the streams that could not be asked, where there are any."""
+    tables = []
+    if snap.missing:
+        tables.append(
+            Table("Inaccessible Streams", [Column("Stream", "stream")], [(n,) for n in snap.missing])
+        )
+    if snap.offline:
+        columns = [Column("Stream", "stream"), Column("Reason", "reason")]
+        tables.append(Table("Offline Streams", columns, sorted(snap.offline.items())))
+    return tables
+
+
+def dot(snap: Snapshot) -> str:
+    """The replication as a GraphViz graph."""
+    lines = ["digraph {", f"  label={_quoted('Stream Replication Structure')};"]
+    for link in replication_rows(snap):
+        color = "blue" if link.kind == "mirror" else "green"
+        label = link.filters or link.kind.title()
+        origin = f"{link.origin} ({link.api_prefix})" if link.api_prefix else link.origin
+        lines.append(
+            f"  {_quoted(origin)} -> {_quoted(link.stream)} [color={color}, label={_quoted(label)}];"
+        )
+    return "\n".join([*lines, "}"]) + "\n"
 
 
 def since(moment: str | None, now: float) -> int:
@@ -43,3 +173,47 @@ def since(moment: str | None, now: float) -> int:
     if not moment or moment.startswith("0001-01-01"):
         return -1
     return max(0, int((datetime.fromtimestamp(now, UTC) - parse_time(moment)).total_seconds() * SECOND))
+
+
+def _leaders(rows: Sequence[StreamRow]) -> list[Part]:
+    groups = Counter((row.cluster or "", row.leader) for row in rows if row.leader)
+    if not groups:
+        return [Text("No leaders: these streams are not in a cluster")]
+    totals = Counter[str]()
+    for (cluster, _), count in groups.items():
+        totals[cluster] += count
+    ordered = sorted(groups.items(), key=lambda item: (item[0][0], item[1], item[0][1] or ""))
+    columns = [
+        Column("Server", "server"),
+        Column("Cluster", "cluster"),
+        Column("Streams", "streams", "count"),
+        Column("Distribution", "share"),
+    ]
+    table = [
+        (
+            leader,
+            cluster,
+            count,
+            Cell(round(count / totals[cluster], 4), "*" * max(1, round(10 * count / totals[cluster]))),
+        )
+        for (cluster, leader), count in ordered
+    ]
+    return [Table("RAFT Leader Report", columns, table)]
+
+
+def _lost(row: StreamRow, raw: bool) -> Any:
+    if not row.lost:
+        return 0
+    if raw:
+        return Cell(row.lost, f"{row.lost} ({row.lost_bytes})", "bad")
+    return Cell(row.lost, f"{format_count(row.lost)} ({format_bytes(row.lost_bytes)})", "bad")
+
+
+def _plain(columns: Sequence[Column]) -> list[Column]:
+    """The same columns with raw numbers."""
+    return [column._replace(kind="text") for column in columns]
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

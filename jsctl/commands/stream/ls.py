@@ -1,8 +1,10 @@
 """`jsctl stream ls`."""
 
+from dataclasses import replace
+
 from jsctl.commands.cli import command, option
 from jsctl.env import Env
-from jsctl.jetstream import streams
+from jsctl.jetstream import reports, streams
 from jsctl.views import streams as view
 from jsctl.views.result import Result, Text
 
@@ -14,11 +16,14 @@ async def ls(env: Env, subject: str, names_only: bool) -> Result:
     """List the streams"""
     api = await env.jetstream()
     everything = env.flags.get("all_streams")
+
+    def shown(name: str) -> bool:
+        return bool(everything) or not streams.is_internal(name)
+
     if names_only or env.wants_json:
-        found = sorted(
-            n for n in await streams.names(api, subject) if everything or not streams.is_internal(n)
-        )
+        found = sorted(name for name in await streams.names(api, subject) if shown(name))
         return Result([Text("\n".join(found))] if found else [], data=found)
-    infos, _ = await streams.listing(api, subject)
-    shown = [info for info in infos if everything or not streams.is_internal(info["config"]["name"])]
-    return view.listing(shown, env.clock())
+    snap = await reports.snapshot(api, subject=subject)
+    infos = [info for info in snap.infos if shown(info["config"]["name"])]
+    hidden = len(infos) < len(snap.infos)
+    return view.listing(replace(snap, infos=infos), env.clock(), subject=subject, hidden=hidden)

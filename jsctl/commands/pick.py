@@ -1,0 +1,31 @@
+"""Which stream is meant, when it may be left out."""
+
+from jsctl.env import Env
+from jsctl.errors import BadInput, NotFound
+from jsctl.jetstream import streams
+from jsctl.jetstream.api import Api
+from jsctl.jetstream.names import check_name
+
+
+def stream_name(name: str) -> str:
+    """A stream name from the command line. Raises BadInput for one that no stream can have."""
+    try:
+        return check_name(name)
+    except ValueError as error:
+        raise BadInput(str(error)) from None
+
+
+async def pick_stream(env: Env, api: Api, name: str, *, message: str = "Select a Stream") -> str:
+    """The stream that was named, or one that the user picks from a list.
+
+    Raises BadInput when it was left out and there is no terminal, NotFound when there is none to pick.
+    """
+    if name:
+        return stream_name(name)
+    if not env.can_ask:
+        raise BadInput("the stream's name is missing", "give STREAM; without a terminal none can be picked")
+    everything = env.flags.get("all_streams")
+    found = sorted(n for n in await streams.names(api) if everything or not streams.is_internal(n))
+    if not found:
+        raise NotFound("there are no streams to pick from", "jsctl stream add makes one")
+    return str(await env.prompter.select(message, found, flag="STREAM"))

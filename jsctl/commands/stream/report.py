@@ -1,0 +1,51 @@
+"""`jsctl stream report`."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from jsctl.commands.cli import command, option
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.jetstream import reports
+from jsctl.views import streams as view
+from jsctl.views.result import Result
+
+
+@command(
+    "report",
+    examples=[
+        "jsctl stream report",
+        "jsctl stream report --js-domain leaf --name",
+        "jsctl s report --dot g.dot",
+    ],
+)
+@option("--subject", metavar="SUBJECT", default="", help="Only streams that listen on this subject")
+@option("--cluster", metavar="CLUSTER", default="", help="Only streams in this cluster")
+@option("--consumers", "-o", "order", flag_value="consumers", help="Sort by number of consumers")
+@option("--messages", "-m", "order", flag_value="messages", help="Sort by number of messages")
+@option("--name", "-n", "order", flag_value="name", help="Sort by name")
+@option("--storage", "-t", "order", flag_value="storage", help="Sort by storage")
+@option("--raw", "-r", is_flag=True, help="Numbers as they are, not made readable")
+@option("--dot", metavar="FILE", help="Write the replication as a GraphViz graph, too")
+@option("--leaders", "-l", is_flag=True, help="Show which servers lead how many streams")
+async def report(
+    env: Env, subject: str, cluster: str, order: str | None, raw: bool, dot: str | None, leaders: bool
+) -> Result:
+    """Streams in numbers, and how they replicate.
+
+    Sorted by size when nothing else is asked for.
+    """
+    api = await env.jetstream()
+    if env.form in ("table", "plain"):
+        env.say("Obtaining Stream stats\n")
+    snap = await reports.snapshot(api, subject=subject)
+    if cluster:
+        snap = replace(
+            snap, infos=[info for info in snap.infos if (info.get("cluster") or {}).get("name") == cluster]
+        )
+    if dot:
+        try:
+            Path(dot).expanduser().write_text(view.dot(snap))
+        except OSError as error:
+            raise BadInput(f"cannot write {dot}: {error.strerror}") from None
+    return view.report(snap, order=order or "bytes", raw=raw, leaders=leaders)

@@ -1,0 +1,261 @@
+"""Stream configurations as raw JSON: where each flag goes, files, defaults, checks.
+
+A configuration is the server's own JSON object and stays one: what jsctl has no name for travels along.
+"""
+
+import copy
+import json
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime
+from typing import Any
+
+from jsctl.errors import BadInput
+from jsctl.jetstream.fields import BY_FLAG, DEFAULTS, DUPLICATE_WINDOW, FIELDS, REMOVALS, Field
+from jsctl.jetstream.names import check_name, is_subject, split_subjects
+from jsctl.jetstream.origins import parse_origin
+from jsctl.units import parse_bytes, parse_duration
+
+Json = dict[str, Any]
+_GONE = ("template_owner",)  # stream templates are no longer in the server, and it refuses their keys
+
+
+def lay(config: Json, given: Mapping[str, Any]) -> Json:
+    """A copy of `config` with the values of flags laid over it. `given`: value by flag, as the flag's
+    kind has it (bool for switches, as said on the command line). Raises BadInput."""
+    made = copy.deepcopy(config)
+    for flag, value in given.items():
+        if flag in REMOVALS:
+            if value:
+                made.pop(REMOVALS[flag], None)
+            continue
+        _put(made, BY_FLAG[flag].path, _stored(BY_FLAG[flag], value, made))
+        if flag == "discard-per-subject" and value:
+            made["discard"] = "new"
+    return made
+
+
+def with_defaults(config: Json) -> Json:
+    """A new stream's configuration, what is left out filled in. Values that are there win."""
+    made = {**DEFAULTS, **config}
+    if "mirror" not in made and "duplicate_window" not in made:
+        made["duplicate_window"] = default_window(int(made["max_age"]))
+    return made
+
+
+def default_window(max_age: int) -> int:
+    """ns: two minutes, or the maximum age where that is shorter, as the server wants."""
+    return min(DUPLICATE_WINDOW, max_age) if max_age > 0 else DUPLICATE_WINDOW
+
+
+def parse_config(text: str, name: str) -> Json:
+    """A configuration from JSON or YAML, or from a whole `info --json` document. `name` is the file's.
+
+    Durations and sizes may be written as people do (`max_age: 1d`). What the server owns (`_nats.*`
+    metadata) is left out. Raises BadInput.
+    """
+    try:
+        found = json.loads(text)
+    except ValueError:
+        import yaml
+
+        try:
+            found = yaml.safe_load(text)
+        except yaml.YAMLError as error:
+            mark = getattr(error, "problem_mark", None)
+            where = f"{name}:{mark.line + 1}" if mark else name
+            raise BadInput(f"{where}: {getattr(error, 'problem', None) or 'neither JSON nor YAML'}") from None
+    if not isinstance(found, dict):
+        raise BadInput(f"{name} holds no stream configuration", "it should be a JSON or YAML object")
+    inner = found.get("config")
+    config = _plain(inner if isinstance(inner, dict) else found)
+    if isinstance(inner, dict) and "stream_name" in found:
+        raise BadInput(f"{name} is a consumer's document, not a stream's")
+    if not config:
+        raise BadInput(f"{name} holds no stream configuration")
+    return without_reserved(read_human(config, name))
+
+
+def read_human(config: Json, name: str = "the configuration") -> Json:
+    """Durations, sizes and single subjects written as people do, turned into the server's form."""
+    made = copy.deepcopy(config)
+    for field in FIELDS:
+        value = _get(made, field.path)
+        if not isinstance(value, str):
+            continue
+        try:
+            if field.kind == "span":
+                _put(made, field.path, 0 if value == "-1" else parse_duration(value))
+            elif field.kind == "size":
+                _put(made, field.path, parse_bytes(value))
+            elif field.kind == "subjects":
+                _put(made, field.path, split_subjects([value]))
+        except ValueError as error:
+            raise BadInput(f"{name}: {'.'.join(field.path)}: {error}") from None
+    return made
+
+
+def without_reserved(config: Json) -> Json:
+    """The configuration without what the server writes into it, and without keys of old servers."""
+    made = {key: value for key, value in config.items() if key not in _GONE}
+    if isinstance(made.get("metadata"), dict):
+        kept = {k: v for k, v in made["metadata"].items() if not k.startswith("_nats.")}
+        made.pop("metadata")
+        if kept:
+            made["metadata"] = kept
+    return made
+
+
+def check(config: Json) -> None:
+    """What can be told to be wrong without a server. Raises BadInput with all of it."""
+    if wrong := problems(config):
+        raise BadInput("; ".join(wrong))
+
+
+def problems(config: Json) -> list[str]:
+    """What is wrong with a configuration, a sentence each."""
+    wrong = []
+    try:
+        check_name(str(config.get("name") or ""))
+    except ValueError as error:
+        wrong.append(str(error))
+    for field in FIELDS:
+        value = _get(config, field.path)
+        if value is not None and not _fits(field, value):
+            wrong.append(f"{'.'.join(field.path)} is {value!r}, which is not what it takes")
+    if wrong:
+        return wrong
+    subjects = config.get("subjects") or []
+    wrong.extend(f"{subject!r} is no subject" for subject in subjects if not is_subject(subject))
+    if config.get("mirror") and subjects:
+        wrong.append("a mirror takes no --subjects of its own")
+    if config.get("mirror") and config.get("sources"):
+        wrong.append("a stream has a --mirror or --sources, not both")
+    if ">" in subjects and not config.get("no_ack"):
+        wrong.append("the subject '>' needs --no-ack: acknowledgements would be stored too")
+    if int(config.get("max_msg_size", -1)) >= 1 << 31:
+        wrong.append("--max-msg-size is at most 2 GiB")
+    if int(config.get("num_replicas", 1)) < 1:
+        wrong.append("--replicas is at least 1")
+    for key, flag in (("republish", "republish"), ("subject_transform", "transform")):
+        pair = config.get(key)
+        if pair is not None and (key == "republish" or pair.get("src")) and not pair.get("dest"):
+            wrong.append(f"--{flag}-destination is missing")
+        if key == "republish" and pair is not None and not pair.get("src"):
+            wrong.append(f"--{flag}-source is missing")
+    return wrong
+
+
+def warnings(config: Json) -> list[str]:
+    """What the server takes but does not do as it reads."""
+    found: list[str] = []
+    for transform in _transforms(config):
+        found.extend(
+            f"{token!r} in {transform!r} is text to the server: a mapping function has to be a whole token"
+            for token in transform.split(".")
+            if re.search(r"\{\{.*\}\}|\$\d", token) and not re.fullmatch(r"\{\{.*\}\}|\$\d+", token)
+        )
+    return found
+
+
+def needed_levels(config: Json) -> dict[int, list[str]]:
+    """Flags that a configuration uses, by the API level they need."""
+    needs: dict[int, list[str]] = {}
+    for field in FIELDS:
+        value = _get(config, field.path)
+        if field.level and value and value != "default":
+            needs.setdefault(field.level, []).append(f"--{field.flag}")
+    origins = [config.get("mirror"), *(config.get("sources") or [])]
+    if any(isinstance(origin, dict) and origin.get("consumer") for origin in origins):
+        needs.setdefault(4, []).append("a durable consumer of a mirror or source")
+    return needs
+
+
+def _stored(field: Field, value: Any, config: Json) -> Any:
+    match field.kind:
+        case "subjects":
+            return split_subjects(value)
+        case "texts":
+            return split_subjects(value)
+        case "inverse":
+            return not value
+        case "choice":
+            return field.choices[str(value).lower()]
+        case "map":
+            return {**(config.get(field.path[0]) or {}), **_pairs(field.flag, value)}
+        case "origin":
+            return parse_origin(value) if isinstance(value, str) else value
+        case "origins":
+            return [parse_origin(one) if isinstance(one, str) else one for one in value]
+        case _:
+            return value
+
+
+def _pairs(flag: str, texts: Sequence[str]) -> dict[str, str]:
+    pairs = {}
+    for text in texts:
+        key, mark, value = text.partition("=") if "=" in text else text.partition(":")
+        if not mark or not key:
+            raise BadInput(f"--{flag} {text!r} is not KEY=VALUE")
+        if key.startswith("_nats."):
+            raise BadInput(f"--{flag} {key!r} belongs to the server")
+        pairs[key] = value
+    return pairs
+
+
+def _get(config: Json, path: Sequence[str]) -> Any:
+    value: Any = config
+    for key in path:
+        if not isinstance(value, dict):
+            return None
+        value = value.get(key)
+    return value
+
+
+def _put(config: Json, path: Sequence[str], value: Any) -> None:
+    for key in path[:-1]:
+        inner = config.get(key)
+        config[key] = config = dict(inner) if isinstance(inner, dict) else {}
+    config[path[-1]] = value
+
+
+def _fits(field: Field, value: Any) -> bool:
+    match field.kind:
+        case "text":
+            return isinstance(value, str)
+        case "choice":
+            return value in field.choices.values()
+        case "texts" | "subjects":
+            return isinstance(value, list) and all(isinstance(one, str) for one in value)
+        case "switch" | "inverse":
+            return isinstance(value, bool)
+        case "map":
+            return isinstance(value, dict) and all(isinstance(one, str) for one in value.values())
+        case "origin":
+            return isinstance(value, dict) and bool(value.get("name"))
+        case "origins":
+            return isinstance(value, list) and all(isinstance(o, dict) and o.get("name") for o in value)
+        case _:
+            return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _transforms(config: Json) -> list[str]:
+    destinations = [
+        _get(config, ("subject_transform", "dest")),
+        _get(config, ("republish", "dest")),
+    ]
+    for origin in [config.get("mirror"), *(config.get("sources") or [])]:
+        if isinstance(origin, dict):
+            destinations.extend(one.get("dest") for one in origin.get("subject_transforms") or [])
+    return [one for one in destinations if isinstance(one, str)]
+
+
+def _plain(value: Any) -> Any:
+    """YAML knows times; JSON and the server do not."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if isinstance(value, datetime):
+        return (value if value.tzinfo else value.replace(tzinfo=UTC)).isoformat().replace("+00:00", "Z")
+    return value.isoformat() if isinstance(value, date) else value

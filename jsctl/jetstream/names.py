@@ -1,0 +1,30 @@
+"""Names of streams and subjects, as the server takes them."""
+
+import re
+from collections.abc import Iterable
+
+_NAME = re.compile(r"[^\s.*>/\\\x00-\x1f\x7f]+")
+
+
+def check_name(name: str) -> str:
+    """A stream name that the server takes (server: isValidName, and it becomes a folder), or ValueError."""
+    if not name:
+        raise ValueError("a stream needs a name")
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is no stream name: no dots, spaces, wildcards or slashes")
+    if len(name) > 255:
+        raise ValueError("a stream name has at most 255 characters")
+    return name
+
+
+def split_subjects(texts: Iterable[str]) -> list[str]:
+    """`["a,b", "c d"]` is a, b, c and d."""
+    return [part for text in texts for part in re.split(r"[\s,]+", text) if part]
+
+
+def is_subject(subject: object) -> bool:
+    """Whether the server would take it as a subject, wildcards included."""
+    if not isinstance(subject, str) or not subject or re.search(r"\s", subject):
+        return False
+    tokens = subject.split(".")
+    return all(tokens) and ">" not in tokens[:-1]
