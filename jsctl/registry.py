@@ -36,6 +36,7 @@ COMMANDS: dict[str, Entry] = {
     "stream report": _verb("Streams in numbers, and how they replicate", "stream.report:report"),
     "stream info": _verb("Configuration and state of a stream", "stream.info:info", "nfo", "i"),
     "stream rm": _verb("Remove a stream", "stream.rm:rm", "delete", "del"),
+    "publish": _verb("Publish messages", "publish:publish", "pub"),
     "export": _group("Streams and reports into Spark tables"),
     "export reports": _verb("Write the reports to Spark tables", "export.reports:reports", "report"),
     "export query": _verb("Ask exported tables with Spark SQL", "export.query:query", "sql"),
