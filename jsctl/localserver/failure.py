@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from jsctl.errors import JsctlError
+from jsctl.errors import BadInput, JsctlError
 
 _PORT = re.compile(r"listen tcp \S*?:(\d+): bind: (.*?)\"?$")
 _STORE = re.compile(r"Can't start JetStream: (.*)")
@@ -28,6 +28,8 @@ def explain(name: str, status: int, log: Path, store: str = "") -> JsctlError:
             f"JetStream cannot use its store{f' {store}' if store else ''}: {reason[1]}",
             "--store names another folder",
         )
+    if "Duplicate 'store_dir'" in fatal:
+        return BadInput("the configuration has a store_dir of its own", "leave out --store")
     if fatal:
         return JsctlError(f"nats-server ({name}) does not start: {fatal}", where)
     # The server says what is wrong with a command line without any prefix.

@@ -121,7 +121,8 @@ def _stop(number: int, frame: object) -> NoReturn:
 
 
 def main() -> None:
-    """`python -m jsctl.localserver.guard LOCK_DESCRIPTOR`."""
+    """`python -m jsctl.localserver.guard LOCK_DESCRIPTOR FOLDER`; the folder is for people who look at
+    the list of processes."""
     Guard(int(sys.argv[1])).run()
 
 

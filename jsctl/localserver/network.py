@@ -77,8 +77,10 @@ class Network:
         not; then nothing is left running. Raises Ended."""
         lock = folder.lock(plan.folder)
         try:
-            guarded = await Guarded.open(lock, environ)
+            guarded = await Guarded.open(lock, plan.folder, environ)
             folder.write_pid(lock, guarded.pid)
+            for stale in plan.folder.glob("nats-server_*.ports"):  # a killed server leaves its own
+                stale.unlink()
         finally:
             os.close(lock)
         try:

@@ -37,10 +37,10 @@ class Guarded:
         self._reader = asyncio.create_task(self._read())
 
     @classmethod
-    async def open(cls, lock: int, environ: Mapping[str, str]) -> "Guarded":
-        """lock: a descriptor that guard and servers shall hold."""
+    async def open(cls, lock: int, folder: Path, environ: Mapping[str, str]) -> "Guarded":
+        """lock: a descriptor that guard and servers shall hold, of the lock on `folder`."""
         process = await asyncio.create_subprocess_exec(
-            *own("jsctl.localserver.guard", str(lock)),
+            *own("jsctl.localserver.guard", str(lock), str(folder)),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,

@@ -138,7 +138,8 @@ def _tell(env: Env, network: Network, version: str) -> None:
         env.say(f"JetStream is off in {first.node.file}")
     if first.node.file and first.info.get("auth_required"):
         env.say(f"{first.node.file} asks for a login; jsctl context edit {context} adds one")
-    env.say(f"nats-server {version} runs; data is in {network.folder}")
+    kept = "logs are" if first.node.file and not network.plan.store else "data is"
+    env.say(f"nats-server {version} runs; {kept} in {network.folder}")
     env.say(f"try: jsctl stream ls --context {context}        ctrl-C stops")
 
 

@@ -1,0 +1,181 @@
+"""`jsctl demo`: real servers, real commands, and nothing left."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.scenarios.test_server_run import children, wait_for
+
+
+class Demo:
+    """`jsctl demo` in a folder of its own."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.work = home / "work"
+        self.work.mkdir()
+        self.processes: list[subprocess.Popen[str]] = []
+        self.environ = {**os.environ, "XDG_CONFIG_HOME": str(home / "config")}
+        # Somebody's own settings, which the demo must not follow.
+        self.environ |= {"NATS_URL": "nats://127.0.0.1:1", "NATS_CONTEXT": "nowhere"}
+
+    def start(self, *args: str, environ: dict[str, str] | None = None) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "jsctl", *args],
+            cwd=self.work,
+            env={**self.environ, **(environ or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.processes.append(process)
+        return process
+
+    def run(self, *args: str, status: int = 0, environ: dict[str, str] | None = None) -> tuple[str, str]:
+        """stdout and stderr."""
+        process = self.start(*args, environ=environ)
+        out, err = process.communicate(timeout=110)
+        assert process.returncode == status, out + err
+        return out, err
+
+    def leaves_nothing(self) -> None:
+        wait_for(lambda: not children(self.work), f"left: {children(self.work)}")
+        assert list(self.work.iterdir()) == []
+        contexts = self.home / "config" / "nats" / "context"
+        assert not contexts.exists() or list(contexts.iterdir()) == []
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Iterator[Demo]:
+    made = Demo(tmp_path)
+    yield made
+    for process in made.processes:
+        if process.poll() is None:
+            process.terminate()
+            process.communicate(timeout=30)
+
+
+def test_the_walk_through_the_guide(demo: Demo) -> None:
+    out, err = demo.run("demo", "--no-spark")
+    commands = [line[2:] for line in out.splitlines() if line.startswith("$ ")]
+    assert commands[0] == "jsctl server report jetstream --context demo-system"
+    assert "jsctl pub test 'hello world' --context demo-hub" in commands
+    assert not [command for command in commands if "export" in command]
+    # A command's output follows its line.
+    places = [out.index(f"$ {command}\n") for command in dict.fromkeys(commands)]
+    assert places == sorted(places)
+    last = out[out.index("# Both have copied") :]
+    rows = {line.split()[0]: line.split() for line in last.splitlines() if line.strip()}
+    assert rows["backup-test-leaf"][0:2] == ["backup-test-leaf", "Mirror"] or "Mirror" in last
+    assert "$JS.leaf.API" in last
+    assert "Source" in last
+    folder = demo.work / "jsctl-demo"
+    assert {"hub.conf", "leaf.conf", "accounts.conf", "hub.log", "leaf.log", "store_server"} <= {
+        path.name for path in folder.iterdir()
+    }
+    assert "jsctl server run hub-leaf --store jsctl-demo" in out
+    assert "error" not in err
+    wait_for(lambda: not children(demo.work), "a server is left")
+    assert list((demo.home / "config" / "nats" / "context").iterdir()) == []
+
+
+def test_a_folder_is_never_overwritten(demo: Demo) -> None:
+    (demo.work / "jsctl-demo").mkdir()
+    (demo.work / "jsctl-demo" / "mine").write_text("mine")
+    _, err = demo.run("demo", "--to", "jsctl-demo", "--no-spark", status=64)
+    assert err == "jsctl: error: jsctl-demo exists; --to takes a folder that is not there yet\n"
+    process = demo.start("demo", "--no-spark")
+    wait_for((demo.work / "jsctl-demo-2").exists, "no fresh folder")
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+    assert [path.name for path in demo.work.iterdir()] == ["jsctl-demo"]
+    assert (demo.work / "jsctl-demo" / "mine").read_text() == "mine"
+
+
+def test_keep_leaves_the_network_and_stop_ends_it(demo: Demo) -> None:
+    out, _ = demo.run("demo", "--keep", "--no-spark", "--json")
+    said: dict[str, Any] = json.loads(out)
+    assert len(said["contexts"]) == 3
+    assert said["steps"][0]["command"].startswith("jsctl server report jetstream")
+    assert len(children(demo.work)) == 3, "two servers and their guard"
+    own = {"NATS_URL": "", "NATS_CONTEXT": ""}
+    listed, _ = demo.run("stream", "ls", "--context", "demo-leaf", "--json", environ=own)
+    assert json.loads(listed) == ["test"]
+    demo.run("server", "stop", "demo-hub", environ=own)
+    assert children(demo.work) == []
+    assert list((demo.home / "config" / "nats" / "context").iterdir()) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("delay", [0.1, 0.3, 0.6, 1.0, 2.0])
+def test_ctrl_c_at_any_point_leaves_nothing(demo: Demo, delay: float, number: signal.Signals) -> None:
+    process = demo.start("demo", "--no-spark")
+    time.sleep(delay)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode in (130, -signal.SIGTERM), err  # the latter before it had read its own code
+    assert "Traceback" not in err or delay < 0.3, err
+    demo.leaves_nothing()
+
+
+def test_kill_9_leaves_no_process(demo: Demo) -> None:
+    process = demo.start("demo", "--no-spark")
+    wait_for(lambda: len(children(demo.work)) >= 3, "no servers")
+    process.kill()
+    process.communicate(timeout=30)
+    wait_for(lambda: not children(demo.work), "a server outlived the demo")
+
+
+def test_without_java_one_line_says_what_to_install(demo: Demo) -> None:
+    out, err = demo.run("demo", status=1, environ={"JAVA_HOME": "/nonexistent"})
+    assert "# Both domains on one screen" in out
+    errors = [line for line in err.splitlines() if line.startswith("jsctl: error: ")]
+    assert len(errors) == 1
+    assert "install Java 17" in errors[0]
+    assert (demo.work / "jsctl-demo" / "hub.log").exists()
+    wait_for(lambda: not children(demo.work), "a server is left")
+
+
+def test_no_folder_to_write_to(demo: Demo) -> None:
+    _, err = demo.run("demo", "--to", "nope/demo", "--no-spark", status=64)
+    assert err == "jsctl: error: there is no folder nope; --to takes a folder in one that exists\n"
+    (demo.work / "file").touch()
+    _, err = demo.run("demo", "--to", "file/demo", "--no-spark", status=1)
+    assert err.startswith("jsctl: error: cannot make file/demo: Not a directory")
+
+
+@pytest.mark.spark
+def test_the_whole_demo(demo: Demo) -> None:
+    out, err = demo.run("demo")
+    query = out[out.index("# Read back with SQL") :]
+    rows = [line.split() for line in query.splitlines()]
+    assert ["hub", "aggregate-test-leaf", "1"] in [row[:3] for row in rows]
+    assert ["leaf", "test", "1"] in [row[:3] for row in rows]
+    assert "Mirror" in query or "mirror" in query
+    reports = demo.work / "jsctl-demo" / "reports"
+    assert list(reports.glob("streams/date=*/*.parquet"))
+    assert "Reports: jsctl-demo/reports" in out
+    wait_for(lambda: not children(demo.work), "a process is left")
+
+
+@pytest.mark.spark
+def test_ctrl_c_during_the_export_leaves_nothing(demo: Demo) -> None:
+    process = demo.start("demo")
+    assert process.stdout
+    for line in process.stdout:
+        if line.startswith("$ jsctl export reports"):
+            break
+    time.sleep(2)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+    assert process.returncode == 130
+    demo.leaves_nothing()
