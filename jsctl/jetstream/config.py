@@ -20,16 +20,21 @@ Json = dict[str, Any]
 _GONE = ("template_owner",)  # stream templates are no longer in the server, and it refuses their keys
 
 
-def lay(config: Json, given: Mapping[str, Any]) -> Json:
+def lay(
+    config: Json,
+    given: Mapping[str, Any],
+    by_flag: Mapping[str, Field] = BY_FLAG,
+    removals: Mapping[str, str] = REMOVALS,
+) -> Json:
     """A copy of `config` with the values of flags laid over it. `given`: value by flag, as the flag's
     kind has it (bool for switches, as said on the command line). Raises BadInput."""
     made = copy.deepcopy(config)
     for flag, value in given.items():
-        if flag in REMOVALS:
+        if flag in removals:
             if value:
-                made.pop(REMOVALS[flag], None)
+                made.pop(removals[flag], None)
             continue
-        _put(made, BY_FLAG[flag].path, _stored(BY_FLAG[flag], value, made))
+        _put(made, by_flag[flag].path, _stored(by_flag[flag], value, made))
         if flag == "discard-per-subject" and value:
             made["discard"] = "new"
     return made
@@ -49,11 +54,24 @@ def default_window(max_age: int) -> int:
 
 
 def parse_config(text: str, name: str) -> Json:
-    """A configuration from JSON or YAML, or from a whole `info --json` document. `name` is the file's.
+    """A stream's configuration from JSON or YAML, or from a whole `info --json` document. `name` is the
+    file's.
 
     Durations and sizes may be written as people do (`max_age: 1d`). What the server owns (`_nats.*`
     metadata) is left out. Raises BadInput.
     """
+    found = read_document(text, name)
+    inner = found.get("config")
+    if isinstance(inner, dict) and "stream_name" in found:
+        raise BadInput(f"{name} is a consumer's document, not a stream's")
+    config = inner if isinstance(inner, dict) else found
+    if not config:
+        raise BadInput(f"{name} holds no stream configuration")
+    return without_reserved(read_human(config, name))
+
+
+def read_document(text: str, name: str) -> Json:
+    """The object in a JSON or YAML file, times as text. Raises BadInput."""
     try:
         found = json.loads(text)
     except ValueError:
@@ -66,21 +84,16 @@ def parse_config(text: str, name: str) -> Json:
             where = f"{name}:{mark.line + 1}" if mark else name
             raise BadInput(f"{where}: {getattr(error, 'problem', None) or 'neither JSON nor YAML'}") from None
     if not isinstance(found, dict):
-        raise BadInput(f"{name} holds no stream configuration", "it should be a JSON or YAML object")
-    inner = found.get("config")
-    config = _plain(inner if isinstance(inner, dict) else found)
-    if isinstance(inner, dict) and "stream_name" in found:
-        raise BadInput(f"{name} is a consumer's document, not a stream's")
-    if not config:
-        raise BadInput(f"{name} holds no stream configuration")
-    return without_reserved(read_human(config, name))
+        raise BadInput(f"{name} holds no configuration", "it should be a JSON or YAML object")
+    plain: Json = _plain(found)
+    return plain
 
 
-def read_human(config: Json, name: str = "the configuration") -> Json:
+def read_human(config: Json, name: str = "the configuration", fields: Sequence[Field] = FIELDS) -> Json:
     """Durations, sizes and single subjects written as people do, turned into the server's form."""
     made = copy.deepcopy(config)
-    for field in FIELDS:
-        value = _get(made, field.path)
+    for field in fields:
+        value = get(made, field.path)
         if not isinstance(value, str):
             continue
         try:
@@ -120,8 +133,8 @@ def problems(config: Json) -> list[str]:
     except ValueError as error:
         wrong.append(str(error))
     for field in FIELDS:
-        value = _get(config, field.path)
-        if value is not None and not _fits(field, value):
+        value = get(config, field.path)
+        if value is not None and not fits(field, value):
             wrong.append(f"{'.'.join(field.path)} is {value!r}, which is not what it takes")
     if wrong:
         return wrong
@@ -162,7 +175,7 @@ def needed_levels(config: Json) -> dict[int, list[str]]:
     """Flags that a configuration uses, by the API level they need."""
     needs: dict[int, list[str]] = {}
     for field in FIELDS:
-        value = _get(config, field.path)
+        value = get(config, field.path)
         if field.level and value and value != "default":
             needs.setdefault(field.level, []).append(f"--{field.flag}")
     origins = [config.get("mirror"), *(config.get("sources") or [])]
@@ -203,7 +216,8 @@ def _pairs(flag: str, texts: Sequence[str]) -> dict[str, str]:
     return pairs
 
 
-def _get(config: Json, path: Sequence[str]) -> Any:
+def get(config: Json, path: Sequence[str]) -> Any:
+    """What is at a path of keys, None where there is nothing."""
     value: Any = config
     for key in path:
         if not isinstance(value, dict):
@@ -219,7 +233,8 @@ def _put(config: Json, path: Sequence[str], value: Any) -> None:
     config[path[-1]] = value
 
 
-def _fits(field: Field, value: Any) -> bool:
+def fits(field: Field, value: Any) -> bool:
+    """Whether a field can have this value, going by its type."""
     match field.kind:
         case "text":
             return isinstance(value, str)
@@ -241,8 +256,8 @@ def _fits(field: Field, value: Any) -> bool:
 
 def _transforms(config: Json) -> list[str]:
     destinations = [
-        _get(config, ("subject_transform", "dest")),
-        _get(config, ("republish", "dest")),
+        get(config, ("subject_transform", "dest")),
+        get(config, ("republish", "dest")),
     ]
     for origin in [config.get("mirror"), *(config.get("sources") or [])]:
         if isinstance(origin, dict):

@@ -6,14 +6,14 @@ from collections.abc import Iterable
 _NAME = re.compile(r"[^\s.*>/\\\x00-\x1f\x7f]+")
 
 
-def check_name(name: str) -> str:
-    """A stream name that the server takes (server: isValidName, and it becomes a folder), or ValueError."""
+def check_name(name: str, what: str = "stream") -> str:
+    """A name that the server takes (server: isValidName, and it becomes a folder), or ValueError."""
     if not name:
-        raise ValueError("a stream needs a name")
+        raise ValueError(f"a {what} needs a name")
     if not _NAME.fullmatch(name):
-        raise ValueError(f"{name!r} is no stream name: no dots, spaces, wildcards or slashes")
+        raise ValueError(f"{name!r} is no {what} name: no dots, spaces, wildcards or slashes")
     if len(name) > 255:
-        raise ValueError("a stream name has at most 255 characters")
+        raise ValueError(f"a {what} name has at most 255 characters")
     return name
 
 
