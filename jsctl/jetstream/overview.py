@@ -22,11 +22,12 @@ ConsumerKey = tuple[str, str]
 class Overview(NamedTuple):
     """One domain at one time.
 
-    consumers: CONSUMER.LIST entries of all streams; None when they were not asked for. account: what
-    INFO says, empty when that is not allowed.
+    links: the rows of its mirrors and sources. consumers: CONSUMER.LIST entries of all streams; None
+    when they were not asked for. account: what INFO says, empty when that is not allowed.
     """
 
     snap: Snapshot
+    links: Sequence[ReplicationRow]
     consumers: Sequence[Json] | None
     account: Json
 
@@ -63,7 +64,7 @@ async def overview(
     )
     having = [info["config"]["name"] for info in infos if info["state"].get("consumer_count")]
     if consumers is False or (consumers is None and len(having) > MANY):
-        return Overview(snap, None, account)
+        return Overview(snap, reports.replication_rows(snap), None, account)
     gate = asyncio.Semaphore(16)
 
     async def of(stream: str) -> list[Json]:
@@ -76,7 +77,8 @@ async def overview(
                 raise
 
     lists = await asyncio.gather(*map(of, having))
-    return Overview(snap, [consumer for one in lists for consumer in one], account)
+    found = [consumer for one in lists for consumer in one]
+    return Overview(snap, reports.replication_rows(snap), found, account)
 
 
 def rates(before: Overview, after: Overview, seconds: float) -> Rates:
@@ -95,12 +97,8 @@ def rates(before: Overview, after: Overview, seconds: float) -> Rates:
         if stored >= 0:  # less: a memory stream that lost everything, or one that was restored
             messages[name] = stored / seconds
             growth[name] = (state["bytes"] - old["state"]["bytes"]) / seconds
-    lags = {link(row): row.lag for row in reports.replication_rows(before.snap)}
-    lag = {
-        key: (row.lag - lags[key]) / seconds
-        for row in reports.replication_rows(after.snap)
-        if (key := link(row)) in lags
-    }
+    lags = {link(row): row.lag for row in before.links}
+    lag = {key: (row.lag - lags[key]) / seconds for row in after.links if (key := link(row)) in lags}
     waiting = {consumer_key(c): c["num_pending"] for c in before.consumers or ()}
     pending = {
         name: (c["num_pending"] - waiting[name]) / seconds

@@ -2,67 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
-from jsctl.errors import ExitStatus, JsctlError
+from jsctl.errors import ExitStatus
 from jsctl.jetstream import health
-from jsctl.jetstream.health import Trouble
-from jsctl.jetstream.overview import Overview, Rates, consumer_key, link, rates
-from jsctl.jetstream.reports import NEVER, replication_rows, stream_rows
-from jsctl.units import SECOND, format_bytes, format_duration, format_time, parse_time
+from jsctl.units import SECOND, format_bytes, format_duration, format_time
 from jsctl.views.panes import BAD, FINE, STYLES, WARN, Pane, Section
+from jsctl.views.report_rows import Row, Rows, Sort, State, rows_of
 from jsctl.views.result import Cell, Column, Part, Result, Table, Text
-
-Sort = Literal["name", "messages", "bytes", "rate", "lag", "trouble"]
-
-
-class State(NamedTuple):
-    """One context and domain, as its poller knows it.
-
-    history: the last overviews, oldest first, each with its time in seconds on one clock. failure: why
-    the last attempt failed. at: when it ended (seconds since the epoch), None before the first.
-    waiting: seconds that an attempt has been open beyond what is usual, else 0.
-    """
-
-    context: str
-    domain: str
-    where: str
-    prefix: str
-    history: Sequence[tuple[float, Overview]]
-    failure: JsctlError | None
-    at: float | None
-    waiting: float = 0.0
-
-    @property
-    def error(self) -> str:
-        """What is wrong with the whole, empty when nothing is."""
-        if self.failure is not None:
-            return str(self.failure)
-        if self.waiting:
-            return f"no answer for {self.waiting:.0f}s"
-        return "" if self.history else "no answer yet"
-
-    @property
-    def title(self) -> str:
-        name = self.context or self.where
-        if self.domain:
-            return f"{name} · domain {self.domain}"
-        return name if self.prefix == "$JS.API" else f"{name} · {self.prefix}"
-
-
-class _Row(NamedTuple):
-    """`data`: the JSON record, with what is wrong in words under `trouble`."""
-
-    data: dict[str, Any]
-    level: int
-
-
-class _Rows(NamedTuple):
-    streams: Sequence[_Row]
-    replication: Sequence[_Row]
-    consumers: Sequence[_Row] | None
-    account: Sequence[Trouble]
-
 
 _STREAMS = (
     Column("Stream", "stream"),
@@ -119,7 +66,7 @@ def document(states: Sequence[State], now: float) -> dict[str, Any]:
     reports = []
     for state in states:
         error = state.error or None
-        rows = _Rows([], [], [], []) if error else _rows(state, "name")
+        rows = Rows([], [], [], []) if error else rows_of(state, "name")
         consumers = None if rows.consumers is None else [row.data for row in rows.consumers]
         reports.append(
             {
@@ -148,17 +95,43 @@ def result(states: Sequence[State], now: float, sort: Sort, *, timed: bool = Fal
         parts.extend(one.messages)
         if not state.error:
             parts.extend(section.table for section in one.sections)
+    return Result(parts, document(states, now), _status(states))
+
+
+def flat(states: Sequence[State], now: float) -> Result:
+    """The form for CSV and TSV: streams, replication and consumers, context and domain in every row."""
+    reports = document(states, now)["reports"]
+    parts = []
+    for kind in ("streams", "replication", "consumers"):
+        rows = [
+            {"context": one["context"], "domain": one["domain"], **row}
+            for one in reports
+            for row in one[kind] or ()
+        ]
+        if rows or kind == "streams":
+            keys = list(rows[0]) if rows else ["context", "domain", "stream"]
+            parts.append(
+                Table(kind, [Column(key, key) for key in keys], [list(row.values()) for row in rows])
+            )
+    return Result(parts, reports, _status(states))
+
+
+def _word(state: State) -> str:
+    if state.failure is None:
+        return "late"
+    return "unreachable" if state.failure.status is ExitStatus.UNREACHABLE else "failed"
+
+
+def _status(states: Sequence[State]) -> ExitStatus:
     failed = [state.failure for state in states if state.failure is not None]
-    status = ExitStatus.OK
-    if failed:
-        status = failed[0].status if len(states) == 1 else ExitStatus.UNREACHABLE
-    return Result(parts, document(states, now), status)
+    if not failed:
+        return ExitStatus.OK
+    return failed[0].status if len(states) == 1 else ExitStatus.UNREACHABLE
 
 
-def screen(states: Sequence[State], now: float, sort: Sort, every: str) -> tuple[Text, list[Pane]]:
-    """The live form: a heading, and a pane for each context and domain."""
-    time = format_time(datetime.fromtimestamp(now, UTC))
-    return Text(f"{time} · every {every} · q ends it", "dim"), [pane(state, sort) for state in states]
+def heading(now: float, every: str) -> Text:
+    """The live screen's first line."""
+    return Text(f"{format_time(datetime.fromtimestamp(now, UTC))} · every {every} · q ends it", "dim")
 
 
 def pane(state: State, sort: Sort) -> Pane:
@@ -166,10 +139,10 @@ def pane(state: State, sort: Sort) -> Pane:
     error = state.failure.message if state.failure is not None else state.error
     if not state.history:
         waiting = state.failure is None
-        summary = Text("connecting" if waiting else "unreachable", "dim" if waiting else "bad")
+        summary = Text("connecting" if waiting else _word(state), "dim" if waiting else "bad")
         messages = [] if waiting and not state.waiting else [Text(error, "bad")]
         return Pane(state.title, summary, messages, [], trouble=FINE if waiting else BAD)
-    rows = _rows(state, sort)
+    rows = rows_of(state, sort)
     watched = len(state.history) > 1
     everything = [*rows.streams, *rows.replication, *(rows.consumers or ())]
     messages = [Text(trouble.words, STYLES[BAD if trouble.bad else WARN]) for trouble in rows.account]
@@ -191,7 +164,7 @@ def pane(state: State, sort: Sort) -> Pane:
     level = BAD if bad or error else WARN if warned else FINE
     if error:
         since = format_time(state.history[-1][1].snap.at)
-        summary = Text(f"unreachable, as of {since}" if state.failure else f"late, as of {since}", "bad")
+        summary = Text(f"{_word(state)}, as of {since}", "bad")
         messages.insert(0, Text(error, "bad"))
     elif bad or warned:
         words = [f"{bad:,} bad"] if bad else []
@@ -202,104 +175,13 @@ def pane(state: State, sort: Sort) -> Pane:
     return Pane(state.title, summary, messages, sections, dim=bool(error), trouble=level)
 
 
-def _rows(state: State, sort: Sort) -> _Rows:
-    now = state.history[-1][1]
-    changes = _changes(state.history)
-    streams = _streams(now, changes)
-    replication = _replication(state.history, changes)
-    consumers = None if now.consumers is None else _consumers(state.history, changes)
-    _order(streams, sort, {"messages": "messages", "bytes": "bytes", "rate": "message_rate"})
-    _order(replication, sort, {"lag": "lag"})
-    if consumers is not None:
-        _order(consumers, sort, {"lag": "unprocessed"})
-    return _Rows(streams, replication, consumers, health.of_account(now.account))
-
-
-def _changes(history: Sequence[tuple[float, Overview]]) -> Rates:
-    if len(history) < 2:
-        return Rates({}, {}, {}, {})
-    (then, before), (now, after) = history[-2:]
-    return rates(before, after, now - then)
-
-
-def _streams(now: Overview, changes: Rates) -> list[_Row]:
-    infos = {info["config"]["name"]: info for info in now.snap.infos}
-    rows = []
-    for row in stream_rows(now.snap):
-        info = infos.get(row.stream)
-        found = health.of_stream(info, now.snap.at) if info else []
-        if row.offline is not None:
-            found.insert(0, Trouble(f"offline: {row.offline}", True))
-        data = row._asdict()
-        del data["context"], data["domain"]
-        data["peers"] = list(row.peers)
-        data["message_rate"] = changes.messages.get(row.stream)
-        data["byte_rate"] = changes.bytes.get(row.stream)
-        rows.append(_row(data, found))
-    return rows
-
-
-def _replication(history: Sequence[tuple[float, Overview]], changes: Rates) -> list[_Row]:
-    now = history[-1][1]
-    created = {info["config"]["name"]: info.get("created") for info in now.snap.infos}
-    lags: dict[Any, list[int]] = {}
-    for _, overview in history:
-        for row in replication_rows(overview.snap):
-            lags.setdefault(link(row), []).append(row.lag)
-    rows = []
-    for row in replication_rows(now.snap):
-        data = row._asdict()
-        del data["context"], data["domain"]
-        data["lag_rate"] = changes.lag.get(link(row))
-        rows.append(_row(data, health.of_link(row, lags[link(row)], created[row.stream], now.snap.at)))
-    return rows
-
-
-def _consumers(history: Sequence[tuple[float, Overview]], changes: Rates) -> list[_Row]:
-    now = history[-1][1]
-    pending: dict[Any, list[int]] = {}
-    for _, overview in history:
-        for info in overview.consumers or ():
-            pending.setdefault(consumer_key(info), []).append(info["num_pending"])
-    rows = []
-    for info in now.consumers or ():
-        config, key = info.get("config") or {}, consumer_key(info)
-        data = {
-            "stream": info["stream_name"],
-            "consumer": info["name"],
-            "mode": "push" if config.get("deliver_subject") else "pull",
-            "ack_pending": info.get("num_ack_pending", 0),
-            "redelivered": info.get("num_redelivered", 0),
-            "unprocessed": info.get("num_pending", 0),
-            "unprocessed_rate": changes.pending.get(key),
-            "last_delivery": _since((info.get("delivered") or {}).get("last_active"), now.snap.at),
-        }
-        rows.append(_row(data, health.of_consumer(info, pending[key], now.snap.at)))
-    return rows
-
-
-def _row(data: dict[str, Any], found: Sequence[Trouble]) -> _Row:
-    data["trouble"] = [trouble.words for trouble in found]
-    return _Row(data, BAD if any(t.bad for t in found) else WARN if found else FINE)
-
-
-def _order(rows: list[_Row], sort: Sort, keys: dict[str, str]) -> None:
-    """By name; or the largest, or the worst, first."""
-    names = ("stream", "kind", "origin", "consumer")
-    rows.sort(key=lambda row: [str(row.data.get(name, "")) for name in names])
-    if sort == "trouble":
-        rows.sort(key=lambda row: -row.level)
-    elif sort in keys:
-        rows.sort(key=lambda row: -(row.data[keys[sort]] or 0))
-
-
 def _section(
     title: str,
     columns: Sequence[Column],
-    rows: Sequence[_Row],
+    rows: Sequence[Row],
     noun: str,
     watched: bool,
-    cell: Callable[[str, _Row], Any],
+    cell: Callable[[str, Row], Any],
 ) -> Section:
     shown = [
         column
@@ -314,7 +196,7 @@ def _section(
     return Section(table, [row.level for row in rows], noun, _SPARE[noun])
 
 
-def _stream_cell(key: str, row: _Row) -> Any:
+def _stream_cell(key: str, row: Row) -> Any:
     value = row.data[key]
     match key:
         case "storage":
@@ -330,7 +212,7 @@ def _stream_cell(key: str, row: _Row) -> Any:
     return _common(key, row)
 
 
-def _link_cell(key: str, row: _Row) -> Any:
+def _link_cell(key: str, row: Row) -> Any:
     value = row.data[key]
     match key:
         case "kind":
@@ -344,7 +226,7 @@ def _link_cell(key: str, row: _Row) -> Any:
     return _common(key, row)
 
 
-def _consumer_cell(key: str, row: _Row) -> Any:
+def _consumer_cell(key: str, row: Row) -> Any:
     value = row.data[key]
     match key:
         case "mode":
@@ -354,7 +236,7 @@ def _consumer_cell(key: str, row: _Row) -> Any:
     return _common(key, row)
 
 
-def _common(key: str, row: _Row) -> Any:
+def _common(key: str, row: Row) -> Any:
     value = row.data[key]
     if key == "trouble":
         return Cell(value, ", ".join(value), STYLES[row.level])
@@ -374,12 +256,6 @@ def _trend(rate: float | None, left: int) -> Any:
         return Cell(rate, f"↑ {shown}", "warn")
     over = f", {format_duration(round(left / -rate) * SECOND)} left" if left else ""
     return Cell(rate, f"↓ {shown}{over}", "good")
-
-
-def _since(moment: str | None, now: datetime) -> int:
-    if not moment:
-        return NEVER
-    return max(0, int((now - parse_time(moment)).total_seconds()) * SECOND)
 
 
 def _utc(moment: float | None) -> str | None:

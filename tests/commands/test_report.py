@@ -162,3 +162,12 @@ def test_a_domain_that_is_not_there(hub_cli: Cli) -> None:
     found = hub_cli("report --js-domain hub --js-domain nope --json", status=4).json["reports"]
     assert found[0]["error"] is None
     assert "$JS.nope.API" in found[1]["error"]
+
+
+def test_csv_names_context_and_domain(two: Cli, url: str) -> None:
+    js.stream(url, "s", "s.x")
+    outcome = two("report --context gone --context here --as csv", status=4)
+    head, row = outcome.out.splitlines()
+    assert head.startswith("context,domain,stream,")
+    assert row.startswith("here,,s,")
+    assert "gone: " in outcome.err

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -172,13 +173,9 @@ def test_keys_are_not_echoed(cli: Cli) -> None:
 def test_lines_in_a_pipe(both: Cli, west: RealServer) -> None:
     """One document a line while a server comes, dies and is killed; written as they are made."""
     west.start()
+    line = "report --context west --context east --watch 100ms --json"
     process = subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "jsctl",
-            *["report", "--context", "west", "--context", "east", "--watch", "100ms", "--json"],
-        ],
+        [sys.executable, "-m", "jsctl", *shlex.split(line)],
         env={**os.environ, **both.environ},
         stdout=subprocess.PIPE,
         text=True,

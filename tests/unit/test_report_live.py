@@ -15,6 +15,7 @@ from jsctl.render.live import picture
 from jsctl.units import SECOND
 from jsctl.views import report as view
 from jsctl.views.panes import Pane
+from jsctl.views.report_rows import State
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
@@ -32,12 +33,13 @@ def mirror(name: str, **link: Any) -> dict[str, Any]:
 
 
 def look(*infos: dict[str, Any], consumers: Any = None) -> Overview:
-    return Overview(Snapshot(NOW, infos), consumers, {})
+    snap = Snapshot(NOW, infos)
+    return Overview(snap, replication_rows(snap), consumers, {})
 
 
-def state(*overviews: Overview, failure: Unreachable | None = None, context: str = "east") -> view.State:
+def state(*overviews: Overview, failure: Unreachable | None = None, context: str = "east") -> State:
     history = [(float(at), one) for at, one in enumerate(overviews)]
-    return view.State(context, "", "nats://x:1", "$JS.API", history, failure, NOW.timestamp())
+    return State(context, "", "nats://x:1", "$JS.API", history, failure, NOW.timestamp())
 
 
 def drawn(panes: list[Pane], width: int, height: int, ansi: bool = False) -> list[str]:
@@ -47,7 +49,7 @@ def drawn(panes: list[Pane], width: int, height: int, ansi: bool = False) -> lis
     return out.getvalue().splitlines()
 
 
-def panes(*states: view.State) -> list[Pane]:
+def panes(*states: State) -> list[Pane]:
     return [view.pane(one, "name") for one in states]
 
 

@@ -13,7 +13,7 @@ from jsctl.errors import BadInput
 from jsctl.jetstream.overview import overview
 from jsctl.jetstream.watch import watch as start
 from jsctl.units import MS, SECOND
-from jsctl.views import report as view
+from jsctl.views.report_rows import Sort
 from jsctl.views.result import Result
 
 _SORTS = ("name", "messages", "bytes", "rate", "lag", "trouble")
@@ -67,7 +67,7 @@ async def report(
         raise BadInput("--watch takes 100ms or more", "2s is the default")
     places = targets(env)
     repeated = watch is not None or count is not None
-    options = rounds.Options((watch or 2 * SECOND) / SECOND, count, cast(view.Sort, sort))
+    options = rounds.Options((watch or 2 * SECOND) / SECOND, count, cast(Sort, sort))
 
     ask = partial(overview, pattern=pattern, consumers=consumers)
     async with start(places, ask, clock=env.clock, trace=env.trace) as watched:
@@ -75,7 +75,7 @@ async def report(
             await rounds.run(env, watched, options)
             return None
         await watched.once()
-        found = rounds.states(watched)
+        found = rounds.states(watched, options.interval)
     if len(found) == 1 and found[0].failure is not None and not env.wants_json:
         raise found[0].failure
-    return view.result(found, env.clock(), options.sort)
+    return rounds.outcome(env, found, options.sort)

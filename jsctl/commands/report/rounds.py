@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jsctl.commands.report.terminal import guarded
@@ -10,9 +11,16 @@ from jsctl.jetstream.overview import Overview
 from jsctl.jetstream.watch import Watch
 from jsctl.units import SECOND, exact_duration
 from jsctl.views import report as view
+from jsctl.views.panes import Pane
+from jsctl.views.report_rows import Sort, State
+from jsctl.views.result import Result
 
 _TOGETHER = 0.05
 """Seconds in which answers that come one after the other are drawn at once."""
+
+
+_LATE = 3.0
+"""Seconds without an answer that are told; sooner, what was answered last still stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +29,14 @@ class Options:
 
     interval: float
     count: int | None
-    sort: view.Sort
+    sort: Sort
 
 
-def states(watch: Watch[Overview], late: float = 0.0) -> list[view.State]:
-    """What is known of every context and domain. late: seconds after which an answer is overdue."""
+def states(watch: Watch[Overview], interval: float) -> list[State]:
+    """What is known of every context and domain."""
+    late = max(_LATE, 1.5 * interval)
     return [
-        view.State(
+        State(
             poller.context,
             poller.domain,
             poller.where,
@@ -35,10 +44,20 @@ def states(watch: Watch[Overview], late: float = 0.0) -> list[view.State]:
             list(poller.history),
             poller.failure,
             poller.at,
-            poller.waiting if late and poller.waiting >= late else 0.0,
+            poller.waiting if poller.waiting >= late else 0.0,
         )
         for poller in watch.pollers
     ]
+
+
+def outcome(env: Env, found: Sequence[State], sort: Sort, *, timed: bool = False) -> Result:
+    """One round for stdout. In CSV and TSV there is no place for failures: they go to stderr."""
+    if env.form not in ("csv", "tsv"):
+        return view.result(found, env.clock(), sort, timed=timed)
+    for state in found:
+        if state.error:
+            env.say(f"jsctl: {state.title}: {state.error}")
+    return view.flat(found, env.clock())
 
 
 async def run(env: Env, watch: Watch[Overview], options: Options) -> None:
@@ -56,11 +75,11 @@ async def _lines(env: Env, watch: Watch[Overview], options: Options) -> None:
     from jsctl.render.emit import json_text
 
     async for _ in watch.rounds(options.interval, options.count):
-        found = states(watch, late=0.9 * options.interval)
+        found = states(watch, options.interval)
         if env.wants_json:
             env.streams.stdout.write(json_text(view.document(found, env.clock()), indent=None) + "\n")
         else:
-            env.emit(view.result(found, env.clock(), options.sort, timed=True))
+            env.emit(outcome(env, found, options.sort, timed=True))
         env.streams.stdout.flush()
 
 
@@ -72,13 +91,18 @@ async def _screen(env: Env, watch: Watch[Overview], options: Options) -> None:
     assert main is not None
     every = exact_duration(round(options.interval * SECOND))
     pending: asyncio.TimerHandle | None = None
+    panes: dict[int, tuple[object, Pane]] = {}
 
     def draw() -> None:
         nonlocal pending
         pending = None
-        # A round that hangs is told after a few seconds, or the screen would flicker with every slow one.
-        found = states(watch, late=max(3.0, 1.5 * options.interval))
-        screen.show(*view.screen(found, env.clock(), options.sort, every))
+        found = states(watch, options.interval)
+        for at, state in enumerate(found):
+            # One answer changes one pane; with 10,000 streams a pane takes a third of a second.
+            known = (state.title, state.at, state.error)
+            if at not in panes or panes[at][0] != known:
+                panes[at] = known, view.pane(state, options.sort)
+        screen.show(view.heading(env.clock(), every), [panes[at][1] for at in range(len(found))])
 
     def changed() -> None:
         nonlocal pending
