@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.scenarios.test_server_run import children, wait_for
+from tests.support.processes import children, wait_for
 
 
 class Demo:
@@ -155,7 +155,7 @@ def test_no_folder_to_write_to(demo: Demo) -> None:
 
 @pytest.mark.spark
 def test_the_whole_demo(demo: Demo) -> None:
-    out, err = demo.run("demo")
+    out, _ = demo.run("demo")
     query = out[out.index("# Read back with SQL") :]
     rows = [line.split() for line in query.splitlines()]
     assert ["hub", "aggregate-test-leaf", "1"] in [row[:3] for row in rows]

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.processes import alive, children, wait_for
 from tests.support.run import Cli
 from tests.support.servers import RealServer, binary, free_port
 
@@ -58,25 +59,6 @@ class Run:
 
     def cli(self) -> Cli:
         return Cli(self.home)
-
-
-def alive(pid: int) -> bool:
-    """Whether a process is there and no zombie."""
-    said = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
-    return bool(said.stdout.strip()) and not said.stdout.strip().startswith("Z")
-
-
-def wait_for(done: Callable[[], bool], what: str, seconds: float = 15) -> None:
-    deadline = time.monotonic() + seconds
-    while not done():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.02)
-
-
-def children(home: Path) -> list[str]:
-    """Processes that run now with something below `home` on their command lines."""
-    said = subprocess.run(["ps", "-axo", "pid,args"], capture_output=True, text=True, check=True)
-    return [line for line in said.stdout.splitlines() if str(home) in line]
 
 
 @pytest.fixture

@@ -1,0 +1,26 @@
+"""Which processes run, and waiting for what they do."""
+
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+
+def alive(pid: int) -> bool:
+    """Whether a process is there and no zombie."""
+    said = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    return bool(said.stdout.strip()) and not said.stdout.strip().startswith("Z")
+
+
+def children(home: Path) -> list[str]:
+    """Processes that run now with something below `home` on their command lines."""
+    said = subprocess.run(["ps", "-axo", "pid,args"], capture_output=True, text=True, check=True)
+    return [line for line in said.stdout.splitlines() if str(home) in line]
+
+
+def wait_for(done: Callable[[], bool], what: str, seconds: float = 15) -> None:
+    """Raises AssertionError with `what` when it is not done in time."""
+    deadline = time.monotonic() + seconds
+    while not done():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.02)
