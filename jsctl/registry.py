@@ -61,6 +61,10 @@ COMMANDS: dict[str, Entry] = {
     "server": _group("Servers: run some here, look at all of them", "srv", "sys", "system"),
     "server run": _verb("Run nats-servers on this machine", "server.run:run"),
     "server stop": _verb("Stop nats-servers that jsctl started", "server.stop:stop"),
+    "server report": _group("Reports on servers", "rep", target="jsctl.commands.server.report.group:report"),
+    "server report jetstream": _verb(
+        "JetStream on all servers", "server.report.jetstream:jetstream", "jsz", "js"
+    ),
     "completion": _verb("Print the completion script for a shell", "completion:completion"),
 }
 """In the order in which help shows them."""

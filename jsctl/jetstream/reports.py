@@ -5,8 +5,8 @@ exports say the same. Rows are named tuples (`_asdict()` gives a record): a repo
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from jsctl.jetstream.api import Api, Json
@@ -14,8 +14,7 @@ from jsctl.jetstream.api import Api, Json
 NEVER = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(NamedTuple):
     """All streams of one account in one domain, as they were at one time.
 
     at: when the answer was here (UTC).
@@ -27,7 +26,7 @@ class Snapshot:
     at: datetime
     infos: Sequence[Json] = ()
     missing: Sequence[str] = ()
-    offline: Mapping[str, str] = field(default_factory=dict)
+    offline: Mapping[str, str] = MappingProxyType({})
     context: str = ""
     domain: str = ""
 

@@ -8,6 +8,7 @@ from typing import Any
 from jsctl.jetstream.reports import ReplicationRow, Snapshot, StreamRow, replication_rows, stream_rows
 from jsctl.units import SECOND, format_bytes, format_count, parse_time
 from jsctl.views.result import Cell, Column, Part, Result, Table, Text
+from jsctl.views.servers import leader_share
 
 Json = dict[str, Any]
 
@@ -194,7 +195,7 @@ def _leaders(rows: Sequence[StreamRow]) -> list[Part]:
             leader,
             cluster,
             count,
-            Cell(round(count / totals[cluster], 4), "*" * max(1, round(10 * count / totals[cluster]))),
+            leader_share(count, totals[cluster]),
         )
         for (cluster, leader), count in ordered
     ]

@@ -1,7 +1,5 @@
 """`jsctl stream ls`."""
 
-from dataclasses import replace
-
 from jsctl.commands.cli import command, option
 from jsctl.env import Env
 from jsctl.jetstream import reports, streams
@@ -26,4 +24,4 @@ async def ls(env: Env, subject: str, names_only: bool) -> Result:
     snap = await reports.snapshot(api, subject=subject)
     infos = [info for info in snap.infos if shown(info["config"]["name"])]
     hidden = len(infos) < len(snap.infos)
-    return view.listing(replace(snap, infos=infos), env.clock(), subject=subject, hidden=hidden)
+    return view.listing(snap._replace(infos=infos), env.clock(), subject=subject, hidden=hidden)

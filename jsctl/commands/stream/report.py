@@ -1,6 +1,5 @@
 """`jsctl stream report`."""
 
-from dataclasses import replace
 from pathlib import Path
 
 from jsctl.commands.cli import command, option
@@ -40,8 +39,8 @@ async def report(
         env.say("Obtaining Stream stats\n")
     snap = await reports.snapshot(api, subject=subject)
     if cluster:
-        snap = replace(
-            snap, infos=[info for info in snap.infos if (info.get("cluster") or {}).get("name") == cluster]
+        snap = snap._replace(
+            infos=[info for info in snap.infos if (info.get("cluster") or {}).get("name") == cluster]
         )
     if dot:
         try:

@@ -1,0 +1,67 @@
+"""`jsctl server report jetstream`."""
+
+import click
+
+from jsctl.commands.cli import DURATION, argument, command, option
+from jsctl.commands.repeat import repeat
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.jetstream import servers
+from jsctl.units import MS
+from jsctl.views import servers as view
+from jsctl.views.result import Result
+
+
+@command(
+    "jetstream",
+    examples=[
+        "jsctl server report jetstream --user admin --password admin",
+        "jsctl server report jetstream --account ACC --sort msgs",
+    ],
+)
+@argument("limit", type=click.IntRange(min=1), required=False)
+@option("--account", metavar="ACCOUNT", default="", help="Report on this account")
+@option("--sort", "order", type=click.Choice(list(view.SORTS)), default="cluster", help="Sort by this")
+@option("--compact/--no-compact", default=True, help="Leave out what all server names end in")
+@option("--leaders", "-l", is_flag=True, help="Show how many streams and consumers each server leads")
+@option("--host", metavar="NAME", default="", help="Only this server")
+@option("--cluster", metavar="CLUSTER", default="", help="Only servers of this cluster")
+@option("--tags", metavar="TAG", multiple=True, help="Only servers with this tag; may be repeated")
+@option("--watch", type=DURATION, metavar="INTERVAL", help="Show it again and again")
+async def jetstream(
+    env: Env,
+    limit: int | None,
+    account: str,
+    order: str,
+    compact: bool,
+    leaders: bool,
+    host: str,
+    cluster: str,
+    tags: tuple[str, ...],
+    watch: int | None,
+) -> Result | None:
+    """JetStream on all servers of the network.
+
+    LIMIT ends the wait once that many servers have answered.
+    """
+    if watch is not None and watch < 100 * MS:
+        raise BadInput("--watch takes 100ms or more")
+    connection = await env.connection()
+    only = servers.Filter(host, cluster, tags)
+
+    async def ask() -> Result:
+        replies = await servers.jetstream(connection, account=account, only=only, expect=limit or 0)
+        return view.jetstream_report(
+            replies,
+            account=account,
+            order=order,
+            reverse=bool(env.flags.get("reverse")),
+            compact=compact,
+            leaders=leaders,
+            filtered=bool(host or cluster or tags or limit),
+        )
+
+    if watch is None:
+        return await ask()
+    await repeat(env, watch, ask)
+    return None

@@ -1,0 +1,236 @@
+"""Servers as people see them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from jsctl.views.result import Cell, Column, Part, Result, Table, Text
+
+Json = dict[str, Any]
+
+
+class JetStreamRow(NamedTuple):
+    """A server's line in the JetStream summary. leads: whether it leads its domain's meta group."""
+
+    server: str
+    cluster: str
+    domain: str
+    streams: int
+    consumers: int
+    messages: int
+    bytes: int
+    memory: int
+    file: int
+    api: int
+    errors: int
+    pending: int
+    leads: bool
+    stream_leaders: int
+    consumer_leaders: int
+
+
+SORTS: Mapping[str, Callable[[JetStreamRow], Any]] = {
+    "cluster": lambda row: row.cluster,
+    "name": lambda row: "",
+    "streams": lambda row: row.streams,
+    "consumers": lambda row: row.consumers,
+    "msgs": lambda row: row.messages,
+    "mbytes": lambda row: row.bytes,
+    "bytes": lambda row: row.bytes,
+    "mem": lambda row: row.memory,
+    "file": lambda row: row.file,
+    "store": lambda row: row.file,
+    "api": lambda row: row.api,
+    "err": lambda row: row.errors,
+}
+"""Orders of the JetStream summary; equal ones go by name."""
+
+_SUMMARY = (
+    Column("Server", "server"),
+    Column("Cluster", "cluster"),
+    Column("Domain", "domain"),
+    Column("Streams", "streams", "count"),
+    Column("Consumers", "consumers", "count"),
+    Column("Messages", "messages", "count"),
+    Column("Bytes", "bytes", "bytes"),
+    Column("Memory", "memory", "bytes"),
+    Column("File", "file", "bytes"),
+    Column("API Req", "api", "count"),
+    Column("API Err", "errors", "count"),
+    Column("Pending", "pending", "count"),
+)
+_META = (
+    Column("Connection Name", "name"),
+    Column("ID", "id"),
+    Column("Leader", "leader"),
+    Column("Current", "current", "bool"),
+    Column("Online", "online"),
+    Column("Active", "active", "duration"),
+    Column("Lag", "lag", "count"),
+)
+
+
+def jetstream_report(
+    replies: Sequence[Json],
+    *,
+    account: str = "",
+    order: str = "cluster",
+    reverse: bool = False,
+    compact: bool = True,
+    leaders: bool = False,
+    filtered: bool = False,
+) -> Result:
+    """`server report jetstream`. filtered: not all servers were asked, so none is missed."""
+    rows = sorted((row_of(reply, account) for reply in replies), key=lambda row: row.server)
+    rows.sort(key=SORTS[order], reverse=reverse)
+    parts: list[Part] = [_summary(rows, account, compact)]
+    if not filtered:
+        parts.extend(_meta_groups(replies, compact))
+    if leaders:
+        parts.append(_leaders(rows, "Stream Leaders", [row.stream_leaders for row in rows]))
+        parts.append(_leaders(rows, "Consumer Leaders", [row.consumer_leaders for row in rows]))
+    return Result(parts, data=list(replies))
+
+
+def row_of(reply: Json, account: str = "") -> JetStreamRow:
+    """A server's JSZ reply as a row; with an account, the account's part of it."""
+    server, data = reply.get("server") or {}, reply.get("data") or {}
+    meta = data.get("meta_cluster") or {}
+    name = str(server.get("name", ""))
+    api = data.get("api") or {}
+    common: Json = {
+        "server": name,
+        "cluster": str(server.get("cluster") or ""),
+        "domain": str((data.get("config") or {}).get("domain") or server.get("domain") or ""),
+        "pending": int(meta.get("pending", 0)),
+        "leads": bool(meta) and meta.get("leader") == name,
+    }
+    if account:
+        return JetStreamRow(**common, **_of_account(data, name))
+    return JetStreamRow(
+        **common,
+        streams=int(data.get("streams", 0)),
+        consumers=int(data.get("consumers", 0)),
+        messages=int(data.get("messages", 0)),
+        bytes=int(data.get("bytes", 0)),
+        memory=int(data.get("memory", 0)),
+        file=int(data.get("storage", 0)),
+        api=int(api.get("total", 0)),
+        errors=int(api.get("errors", 0)),
+        stream_leaders=int(data.get("streams_leader", 0)),
+        consumer_leaders=int(data.get("consumers_leader", 0)),
+    )
+
+
+def short_names(names: Sequence[str]) -> list[str]:
+    """Host names without the domain that all of them end in: `n1.example.net` is `n1`. Addresses and
+    single names stay whole."""
+    parts = [name.split(".") for name in names]
+    if len(names) < 2 or any(len(one) < 2 or one[-1].isdigit() for one in parts):
+        return list(names)
+    shared = 0
+    while shared < min(map(len, parts)) - 1 and len({one[-1 - shared] for one in parts}) == 1:
+        shared += 1
+    return [".".join(one[: len(one) - shared]) for one in parts]
+
+
+def _of_account(data: Json, server: str) -> Json:
+    """The numbers of the one account that was asked for; a server that has none of it says nothing."""
+    details = data.get("account_details") or []
+    found = details[0] if len(details) == 1 else {}
+    streams = found.get("stream_detail") or []
+    consumers = [one for stream in streams for one in stream.get("consumer_detail") or []]
+    api = found.get("api") or {}
+    memory, stored = int(found.get("memory", 0)), int(found.get("storage", 0))
+    return {
+        "streams": len(streams),
+        "consumers": sum(int(stream["state"].get("consumer_count", 0)) for stream in streams),
+        "messages": sum(int(stream["state"].get("messages", 0)) for stream in streams),
+        "bytes": memory + stored,
+        "memory": memory,
+        "file": stored,
+        "api": int(api.get("total", 0)),
+        "errors": int(api.get("errors", 0)),
+        "stream_leaders": sum(_leader(stream) == server for stream in streams),
+        "consumer_leaders": sum(_leader(consumer) == server for consumer in consumers),
+    }
+
+
+def _leader(detail: Json) -> str:
+    return str((detail.get("cluster") or {}).get("leader") or "")
+
+
+def _summary(rows: Sequence[JetStreamRow], account: str, compact: bool) -> Table:
+    names = [row.server for row in rows]
+    shown = short_names(names) if compact else names
+    keep = [at for at, column in enumerate(_SUMMARY) if column.key != "domain" or any(r.domain for r in rows)]
+    lines: list[list[Any]] = []
+    for row, name in zip(rows, shown, strict=True):
+        values = {**row._asdict(), "server": Cell(row.server, name + ("*" if row.leads else ""))}
+        lines.append([values[_SUMMARY[at].key] for at in keep])
+    totals = [
+        sum(getattr(row, _SUMMARY[at].key) for row in rows) if _SUMMARY[at].kind != "text" else ""
+        for at in keep
+    ]
+    title = f"JetStream Summary for Account {account}" if account else "JetStream Summary"
+    return Table(title, [_SUMMARY[at] for at in keep], lines, footer=totals)
+
+
+def _meta_groups(replies: Sequence[Json], compact: bool) -> list[Part]:
+    metas = [(reply["server"]["name"], (reply.get("data") or {}).get("meta_cluster")) for reply in replies]
+    found = [(name, meta) for name, meta in metas if meta]
+    led = [meta for name, meta in found if meta.get("leader") == name]
+    if not found:
+        return []
+    if not led:
+        size = max(int(meta.get("cluster_size", 0)) for _, meta in found)
+        return [
+            Text(
+                f"WARNING: no cluster meta leader found. The cluster expects {size} nodes, {len(found)}"
+                f" answered. JetStream needs at least {size // 2 + 1}.",
+                "bad",
+            )
+        ]
+    return [_meta_group(meta, compact) for meta in sorted(led, key=lambda meta: str(meta.get("name", "")))]
+
+
+def _meta_group(meta: Json, compact: bool) -> Table:
+    leader = {"name": meta["leader"], "peer": meta.get("peer", ""), "current": True}
+    peers = sorted([*(meta.get("replicas") or []), leader], key=lambda peer: str(peer["name"]))
+    names = [str(peer["name"]) for peer in peers]
+    shown = short_names(names) if compact else names
+    rows = [
+        (
+            Cell(peer["name"], name),
+            peer.get("peer", ""),
+            "yes" if peer["name"] == meta["leader"] else "",
+            bool(peer.get("current")),
+            Cell(False, "false", "bad") if peer.get("offline") else Cell(True, "true"),
+            int(peer.get("active", 0)),
+            int(peer.get("lag", 0)),
+        )
+        for peer, name in zip(peers, shown, strict=True)
+    ]
+    return Table(f"RAFT Meta Group Information - Lead cluster: {meta.get('name', '')}", _META, rows)
+
+
+def _leaders(rows: Sequence[JetStreamRow], title: str, counts: Sequence[int]) -> Table:
+    totals: dict[str, int] = {}
+    for row, count in zip(rows, counts, strict=True):
+        totals[row.cluster] = totals.get(row.cluster, 0) + count
+    lines = sorted((row.cluster, count, row.server) for row, count in zip(rows, counts, strict=True) if count)
+    columns = [
+        Column("Server", "server"),
+        Column("Cluster", "cluster"),
+        Column(title, "count", "count"),
+        Column("Distribution", "share"),
+    ]
+    return Table(
+        "RAFT Leader Report",
+        columns,
+        [(server, cluster, count, leader_share(count, totals[cluster])) for cluster, count, server in lines],
+    )
+
+
+def leader_share(count: int, total: int) -> Cell:
+    """A part of all leaders, as stars: ten are all."""
+    return Cell(round(count / total, 4), "*" * max(1, round(10 * count / total)))
