@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from jsctl.errors import ExitStatus
 from jsctl.views.result import Column, Field, Result, Section, Sheet, Table, Text
 
 _SERVERS = (
@@ -50,6 +51,14 @@ def demo(folder: Path, contexts: Sequence[str], steps: Sequence[Mapping[str, Any
         ]
     else:
         fields += [Field("Start again", f"jsctl server run hub-leaf --store {folder}")]
-    document = {"folder": str(folder), "contexts": list(contexts), "steps": list(steps)}
     heading = "The network is running" if contexts else "All servers have stopped"
-    return Result([Text(""), Sheet(heading, [Section("", fields)])], data=document)
+    return Result([Text(""), Sheet(heading, [Section("", fields)])], data=_document(folder, contexts, steps))
+
+
+def demo_failed(folder: Path, steps: Sequence[Mapping[str, Any]]) -> Result:
+    """A demo that one of its commands ended."""
+    return Result(data=_document(folder, (), steps), status=ExitStatus.FAILURE)
+
+
+def _document(folder: Path, contexts: Sequence[str], steps: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    return {"folder": str(folder), "contexts": list(contexts), "steps": list(steps)}

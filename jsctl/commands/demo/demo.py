@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 from jsctl.commands.cli import command, option
-from jsctl.commands.demo.runner import Runner
+from jsctl.commands.demo.runner import Runner, StepFailed
 from jsctl.commands.demo.steps import GUIDE, SPARK
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError, MissingDependency
@@ -68,6 +68,9 @@ async def _run(env: Env, server: binary.Binary, folder: Path, keep: bool, no_spa
                     await runner.run(step)
         except MissingDependency as error:
             missing = error  # all but Spark is there to be looked at
+        except StepFailed:
+            env.say(f"the demo ends here; configurations and logs are in {folder}")
+            return view.demo_failed(folder, runner.done)
         except JsctlError as error:
             raise JsctlError(str(error), f"configurations and logs are in {folder}") from None
         if keep:

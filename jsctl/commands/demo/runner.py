@@ -23,6 +23,10 @@ _GRACE = 10.0
 """Seconds that a command may take to end after ctrl-C; Spark needs some."""
 
 
+class StepFailed(Exception):
+    """A command failed, and has said why."""
+
+
 class Runner:
     """values: what stands for the names in braces in a step. url: the hub's, with the login of its user."""
 
@@ -35,7 +39,8 @@ class Runner:
         self._environ = {k: v for k, v in env.environ.items() if not k.startswith("NATS_")}
 
     async def run(self, step: Step) -> None:
-        """Show a command line, run it, show its output. Raises JsctlError when it fails."""
+        """Show a command line, run it, show its output. Raises StepFailed, and JsctlError when the hub does
+        not copy."""
         args = [self._fill(arg) for arg in step.args]
         shown = shlex.join(["jsctl", *args])
         if not self._env.wants_json:
@@ -47,7 +52,7 @@ class Runner:
             args = ["--as", form, *args]
         status, output = await self._process(args)
         if status:
-            raise JsctlError(f"`{shown}` ended with status {status}")
+            raise StepFailed
         if self._env.wants_json:
             self.done.append({"command": shown, "output": _parsed(output)})
         elif output:
