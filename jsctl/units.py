@@ -16,8 +16,9 @@ _UNITS = {
     "ns": NS, "us": US, "µs": US, "μs": US, "ms": MS, "s": SECOND, "m": MINUTE, "h": HOUR,
     "d": DAY, "D": DAY, "w": 7 * DAY, "W": 7 * DAY, "M": 30 * DAY, "y": 365 * DAY, "Y": 365 * DAY,
 }  # fmt: skip
-_PART = re.compile(r"(\d+)(?:\.(\d+))?(ns|us|µs|μs|ms|[smhdDwWMyY])")
-_BYTES = re.compile(r"(\d+)\s*([A-Za-z]*)")
+# Patterns, not compiled ones: `re` compiles at the first use and keeps them.
+_PART = r"(\d+)(?:\.(\d+))?(ns|us|µs|μs|ms|[smhdDwWMyY])"
+_BYTES = r"(\d+)\s*([A-Za-z]*)"
 _SHIFT = {"": 0, "b": 0, "k": 10, "m": 20, "g": 30, "t": 40, "p": 50}
 _MAX_INT64 = (1 << 63) - 1
 
@@ -30,7 +31,7 @@ def parse_duration(text: str) -> int:
     if body == "0":
         return 0
     total, at = 0, 0
-    for part in _PART.finditer(body):
+    for part in re.finditer(_PART, body):
         if part.start() != at:
             break
         whole, fraction, unit = part.groups()
@@ -54,7 +55,7 @@ def parse_bytes(text: str) -> int:
         if body != "-1":
             raise ValueError(f"{text!r} is no size; -1 means unlimited")
         return -1
-    match = _BYTES.fullmatch(body)
+    match = re.fullmatch(_BYTES, body)
     if match:
         unit = match[2].lower()
         for ending in ("ib", "b"):

@@ -3,9 +3,9 @@
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 DEFAULT_URL = "nats://127.0.0.1:4222"
 
@@ -52,13 +52,15 @@ HIDDEN = "********"
 _SECRET_NAME = re.compile(r"pass|secret|token|seed|private|jwt", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(NamedTuple):
     """`raw` is the file's JSON as it is: keys that jsctl does not know survive."""
 
     name: str
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    raw: Mapping[str, Any] = MappingProxyType({})
     path: str = ""  #: the file it came from
+
+    def __repr__(self) -> str:
+        return f"Context({self.name!r})"  # raw holds secrets
 
     def get(self, key: str) -> Any:
         """The value of a key, or its empty value."""

@@ -16,7 +16,7 @@ from jsctl.units import SECOND
 _TOKEN = re.compile(r"[^\s.*>]+(\.[^\s.*>]+)*")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Settings:
     """Everything a connection and its JetStream requests need. Secrets are kept out of repr."""
 

@@ -7,9 +7,9 @@ a time-out on everything, denied publishes told apart from silence, no secret in
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from importlib.util import find_spec
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from jsctl.jetstream.lean import deferred
 
@@ -43,14 +43,16 @@ EventHandler = Callable[[str, str], None]
 """Called with an event ("disconnected", "reconnected", "error", "closed") and a sentence."""
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+_NO_HEADERS: Mapping[str, str] = MappingProxyType({})
+
+
+class Message(NamedTuple):
     """A message as it came. Header order and duplicates are as nats-py keeps them."""
 
     subject: str
     data: bytes
     reply: str = ""
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = _NO_HEADERS
 
 
 class Connection:

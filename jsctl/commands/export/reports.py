@@ -6,7 +6,6 @@ import os
 import signal
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -105,7 +104,7 @@ class _Sampler:
                 self._failing.discard(at)
                 self._env.say(f"jsctl: in the samples again: {_name(poller)}")
         return rows(
-            replace(poller.history[-1].data, context=poller.context, domain=poller.domain)
+            poller.history[-1].data._replace(context=poller.context, domain=poller.domain)
             for poller in self._asked.pollers
             if not poller.failure
         )
