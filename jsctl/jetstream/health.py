@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.overview import growing
 from jsctl.jetstream.reports import NEVER, ReplicationRow
-from jsctl.units import SECOND, format_count, format_duration, parse_time
+from jsctl.units import SECOND, exact_duration, format_count, parse_time
 
 NEARLY = 0.9  #: of a limit
 SILENT = 30 * SECOND  #: an origin was last heard of
+GONE = 10 * SECOND  #: a replica was last heard of
 YOUNG = 10.0  #: seconds in which a new stream finds its replicas and origins
 
 
@@ -40,7 +41,7 @@ def of_link(row: ReplicationRow, lags: Sequence[int], created: str | None, now: 
         if not row.error and _age(created, now) > YOUNG:
             found.append(Trouble("never seen", True))
     elif row.active >= SILENT:
-        found.append(Trouble(f"not seen for {format_duration(row.active // SECOND * SECOND)}", True))
+        found.append(Trouble(f"not seen for {exact_duration(row.active // SECOND * SECOND)}", True))
     if growing(lags):
         found.append(Trouble("lag growing", False))
     elif len(lags) >= 3 and row.lag > 0 and min(lags) == max(lags):
@@ -94,8 +95,13 @@ def _of_cluster(info: Json, now: datetime) -> Iterator[Trouble]:
         if peer.get("offline"):
             yield Trouble(f"replica {peer['name']} offline", True)
         elif not peer.get("current") and not young:
+            # A server that died is not called offline for long, only no longer heard of; 0 is never.
+            seen = int(peer.get("active", 0))
+            words = "outdated" if seen else "not seen"
+            if seen >= GONE:
+                words = f"not seen for {exact_duration(seen // SECOND * SECOND)}"
             behind = f", {format_count(peer['lag'])} behind" if peer.get("lag") else ""
-            yield Trouble(f"replica {peer['name']} outdated{behind}", False)
+            yield Trouble(f"replica {peer['name']} {words}{behind}", seen >= GONE)
 
 
 def _of_state(config: Json, state: Json) -> Iterator[Trouble]:

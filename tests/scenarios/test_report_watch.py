@@ -102,16 +102,17 @@ def test_a_server_that_is_not_there_at_first(both: Cli, west: RealServer) -> Non
 def test_a_server_that_hangs_holds_nobody_up(both: Cli, east: RealServer, west: RealServer) -> None:
     west.start()
     js.stream(east.url, "going", "going")
-    child = both.terminal("report --watch 200ms --timeout 1s --context west --context east")
+    child = both.terminal("report --watch 200ms --timeout 4s --context west --context east")
     child.expect(f"west{STYLED}all well.*east{STYLED}all well")
     assert west.process is not None
     west.process.send_signal(signal.SIGSTOP)
     try:
+        time.sleep(0.5)  # what was asked before has been answered
         asked = time.monotonic()
         js.publish(east.url, "going", count=777)
         child.expect(r"going\W.*\b777\b", timeout=5)
-        assert time.monotonic() - asked < 0.9
-        child.expect(f"west{STYLED}unreachable", timeout=6)
+        assert time.monotonic() - asked < 2
+        child.expect(f"west{STYLED}(late|unreachable)", timeout=9)
     finally:
         west.process.send_signal(signal.SIGCONT)
     child.expect(f"west{STYLED}all well", timeout=10)
@@ -147,12 +148,12 @@ def test_count_on_a_terminal_and_ctrl_c_before_it(cli: Cli) -> None:
 def test_sizes(cli: Cli, url: str) -> None:
     for number in range(30):
         js.stream(url, f"stream-{number:02}", f"s.{number}")
-    child = cli.terminal("report --watch 300ms", columns=80, rows=24)
+    child = cli.terminal("report --watch 60s", columns=80, rows=24)
     child.expect("more streams; --stream PATTERN or a taller terminal")
     child.setwinsize(5, 20)
-    child.expect("all well")
+    child.expect("all well: nats", timeout=3)
     child.setwinsize(50, 100)
-    child.expect("stream-29")
+    child.expect("stream-29", timeout=3)
     child.sendintr()
     left, status = end(child)
     assert status == 0

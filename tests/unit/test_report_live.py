@@ -143,12 +143,22 @@ def words(found: list[health.Trouble]) -> list[str]:
 def test_streams_in_trouble() -> None:
     one = info("a", messages=95)
     one["config"] |= {"max_msgs": 100, "discard": "new"}
-    one["cluster"] = {"name": "c", "replicas": [{"name": "n2", "offline": True}, {"name": "n3", "lag": 7}]}
+    one["cluster"] = {
+        "name": "c",
+        "replicas": [
+            {"name": "n2", "offline": True},
+            {"name": "n3", "lag": 7, "active": 900},
+            {"name": "n4", "active": 12 * SECOND + 5},
+            {"name": "n5"},
+        ],
+    }
     found = health.of_stream(one, NOW)
     assert words(found) == [
         "no leader",
         "replica n2 offline",
         "replica n3 outdated, 7 behind",
+        "replica n4 not seen for 12s",
+        "replica n5 not seen",
         "95% of its messages",
     ]
     one["config"]["discard"] = "old"
