@@ -43,6 +43,12 @@ EventHandler = Callable[[str, str], None]
 """Called with an event ("disconnected", "reconnected", "error", "closed") and a sentence."""
 
 
+Taker = Callable[[bytes, bytes, bytes, bytes], None]
+"""Called with subject, reply, header block (empty for none) and data of a message; see Connection.receive."""
+
+BURST = 1 << 16
+"""Bytes that are gathered before a burst of frames is sent."""
+
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -65,6 +71,7 @@ class Connection:
         self._denials: set[asyncio.Future[Any]] = set()  #: requests that the server refused
         self._live = False  #: connected once
         self._said = ""  #: the last error that was told
+        self.watchers: list[EventHandler] = []  #: told of events, beside the one who opened it
         self.settings = settings
 
     @classmethod
@@ -224,6 +231,55 @@ class Connection:
         """An async context manager; see Subscription."""
         return Subscription(self._client, subject, queue)
 
+    def receive(self, subject: str, taker: Taker, *, queue: str = "") -> "Receiver":
+        """An async context manager: while it is open, `taker` is called for each message, as it is read.
+
+        Half the cost of a message through nats-py's queues, and headers stay as they came. What `taker`
+        raises ends nothing: it has to catch what can go wrong.
+        """
+        return Receiver(self._client, subject, taker, queue)
+
+    async def send(self, frames: bytes) -> None:
+        """Send frames (`frames.frame`), and wait while the socket takes no more.
+
+        A burst of many frames costs about as much as one message through `publish`, which checks, counts
+        and wakes the flusher each time. While the connection is lost it waits for the next one, up to
+        the settings' time-out. Raises Unreachable.
+        """
+        client = self._client
+        if not client.is_connected:
+            await self.reconnected()
+        await client._send_command(frames)
+        if client._pending_data_size < BURST:
+            await client._flush_pending()
+            return
+        block, client._pending, client._pending_data_size = client._pending, [], 0
+        try:
+            client._transport.writelines(block)
+            await client._transport.drain()
+        except OSError as error:
+            raise Unreachable(f"lost the connection to {self.url}: {reason(error)}") from None
+
+    def post(self, frames: bytes) -> None:
+        """As `send`, without waiting: for acknowledgements from within a Taker."""
+        self._client._pending.append(frames)
+        self._client._pending_data_size += len(frames)
+        if self._client._flush_queue is not None and self._client._flush_queue.empty():
+            self._client._flush_queue.put_nowait(asyncio.get_running_loop().create_future())
+
+    async def reconnected(self, timeout: int | None = None) -> None:
+        """Wait for a connection that was lost, `timeout` ns at most. Raises Unreachable."""
+        deadline = asyncio.get_running_loop().time() + (timeout or self.settings.timeout) / SECOND
+        while not self._client.is_connected:
+            if self._client.is_closed or asyncio.get_running_loop().time() > deadline:
+                raise Unreachable(f"lost the connection to {self.url}")
+            await asyncio.sleep(0.02)
+
+    @property
+    def max_payload(self) -> int:
+        """Bytes that the server takes in headers and data."""
+        return self._client.max_payload
+
     def new_inbox(self) -> str:
         """A subject of our own below the inbox prefix."""
         return self._client.new_inbox()
@@ -252,6 +308,8 @@ class Connection:
         async def handle() -> None:
             if self._on_event and self._live:
                 self._on_event(event, f"{sentence} ({self.url})")
+                for watcher in self.watchers:
+                    watcher(event, sentence)
 
         return handle
 
@@ -268,6 +326,8 @@ class Connection:
         self._said = text
         if self._on_event:
             self._on_event("error", reason(error))
+            for watcher in self.watchers:
+                watcher("error", reason(error))
 
 
 class Subscription:
@@ -309,6 +369,37 @@ class Subscription:
             yield _message(message)
 
 
+class Receiver:
+    """See Connection.receive."""
+
+    def __init__(self, client: "_Client", subject: str, taker: Taker, queue: str) -> None:
+        self._client = client
+        self._subject = subject
+        self._taker = taker
+        self._queue = queue
+        self._sub: NatsSubscription | None = None
+
+    async def __aenter__(self) -> "Receiver":
+        # Before the subscription is sent: its first message may be read while we wait for that.
+        sid = self._client._sid + 1
+        self._client.takers[sid] = self._taker
+        try:
+            self._sub = await self._client.subscribe(self._subject, queue=self._queue)
+        except nats.errors.BadSubjectError:
+            self._client.takers.pop(sid, None)
+            raise BadInput(f"{self._subject!r} is no subject to subscribe to") from None
+        except nats.errors.Error as error:
+            self._client.takers.pop(sid, None)
+            raise Unreachable(f"cannot subscribe: {reason(error)}") from None
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._sub:
+            with contextlib.suppress(nats.errors.Error):
+                await self._sub.unsubscribe()
+            self._client.takers.pop(self._sub._id, None)
+
+
 def _message(message: Msg) -> Message:
     return Message(message.subject, message.data, message.reply or "", message.headers or {})
 
@@ -320,8 +411,16 @@ class _Client(Client):
         super().__init__()
         # nats-py signs only when it believes in a login; a server with no_auth_user does not ask for one.
         self._auth_configured = True
+        self.takers: dict[int, Taker] = {}  #: by subscription id
         if settings.socks_proxy:
             self._transport = _Proxied(login.proxy(settings.socks_proxy))
+
+    async def _process_msg(self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: bytes) -> None:
+        taker = self.takers.get(sid)
+        if taker is None:
+            await super()._process_msg(sid, subject, reply, data, headers)
+        else:
+            taker(subject, reply, headers or b"", data)
 
     def add_servers(self, urls: Iterable[str]) -> None:
         """Further servers to reconnect to; the login that worked is theirs too."""
