@@ -35,6 +35,7 @@ COMMANDS: dict[str, Entry] = {
     "stream ls": _verb("List the streams", "stream.ls:ls", "list", "l"),
     "stream report": _verb("Streams in numbers, and how they replicate", "stream.report:report"),
     "stream info": _verb("Configuration and state of a stream", "stream.info:info", "nfo", "i"),
+    "stream edit": _verb("Change a stream", "stream.edit:edit", "update"),
     "stream rm": _verb("Remove a stream", "stream.rm:rm", "delete", "del"),
     "publish": _verb("Publish messages", "publish:publish", "pub"),
     "export": _group("Streams and reports into Spark tables"),

@@ -1,5 +1,6 @@
 """`jsctl stream info` and `jsctl stream state`."""
 
+from jsctl.commands import complete
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.pick import pick_stream
 from jsctl.env import Env
@@ -10,7 +11,7 @@ from jsctl.views.result import Result
 
 
 @command("info", examples=["jsctl stream info ORDERS", "jsctl stream info ORDERS --json"])
-@argument("stream", default="")
+@argument("stream", default="", shell_complete=complete.streams)
 @option("--state", is_flag=True, help="Only the state")
 @option("--no-select", is_flag=True, help="Never offer a list to pick from")
 async def info(env: Env, stream: str, state: bool, no_select: bool) -> Result:

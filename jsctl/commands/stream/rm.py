@@ -1,5 +1,6 @@
 """`jsctl stream rm`."""
 
+from jsctl.commands import complete
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.pick import pick_stream
 from jsctl.env import Env
@@ -10,7 +11,7 @@ from jsctl.views.result import Result, Text
 
 
 @command("rm", examples=["jsctl stream rm ORDERS", "jsctl stream rm ORDERS --force"])
-@argument("stream", default="")
+@argument("stream", default="", shell_complete=complete.streams)
 @option("--force", "-f", is_flag=True, help="Remove without asking")
 async def rm(env: Env, stream: str, force: bool) -> Result:
     """Remove a stream with its messages and consumers"""

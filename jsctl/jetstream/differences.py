@@ -1,0 +1,44 @@
+"""What differs between two configurations: what changes, and nothing that only reads differently."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from jsctl.jetstream.fields import FIELDS
+
+Json = dict[str, Any]
+
+
+_PLAIN = {"compression": "none", "persist_mode": "default"}  #: what the server may leave out
+_BOUNDS = {".".join(field.path) for field in FIELDS if field.kind in ("limit", "size")}
+
+
+class Difference(NamedTuple):
+    """A key, written with dots, and its values; None where one side lacks it."""
+
+    key: str
+    before: Any
+    after: Any
+
+
+def differences(before: Json, after: Json) -> list[Difference]:
+    """By key. Lists count as sets (the server keeps no order of subjects, tags or sources), and what is
+    missing equals what is empty, zero or false; every limit below 1 is none."""
+    return list(_walk("", before, after))
+
+
+def _walk(path: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Difference]:
+    for key in [*before, *(key for key in after if key not in before)]:
+        old, new = before.get(key), after.get(key)
+        if isinstance(old or {}, dict) and isinstance(new or {}, dict) and (old or new):
+            yield from _walk(f"{path}{key}.", old or {}, new or {})
+        elif _canonical(path + key, old) != _canonical(path + key, new):
+            yield Difference(path + key, old, new)
+
+
+def _canonical(key: str, value: Any) -> Any:
+    if value == _PLAIN.get(key) or (key in _BOUNDS and isinstance(value, int) and value < 1):
+        return None
+    if isinstance(value, list):
+        return sorted(json.dumps(one, sort_keys=True) for one in value)
+    return value or None
