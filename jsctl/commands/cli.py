@@ -88,6 +88,10 @@ class GlobalOption(click.Option):
         self.envvar = None
 
 
+class GroupOption(GlobalOption):
+    """An option of a group that its commands take too. Its value goes into `Env.flags`."""
+
+
 class RepeatedOption(GlobalOption):
     """A global option that may be given several times: the last counts, `Env.given` has all of them in
     the order of the line, those before a command's name first."""
@@ -179,7 +183,7 @@ class _WithGlobals(click.Command):
                 self.params.append(option)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        own = [p.get_help_record(ctx) for p in self.params if not isinstance(p, GlobalOption)]
+        own = [p.get_help_record(ctx) for p in self.params if _is_own(p)]
         if rows := [row for row in own if row]:
             with formatter.section("Flags"):
                 formatter.write_dl(rows)
@@ -237,7 +241,9 @@ class Group(_WithGlobals, click.Group):
         if not name:
             return None
         if name not in self._loaded:
-            self._loaded[name] = _load(f"{self.path} {name}".strip(), name, children[name])
+            loaded = _load(f"{self.path} {name}".strip(), name, children[name])
+            loaded.params.extend(p for p in self.params if isinstance(p, GroupOption))
+            self._loaded[name] = loaded
         return self._loaded[name]
 
     def resolve_command(
@@ -259,6 +265,10 @@ class Group(_WithGlobals, click.Group):
                 formatter.write_dl(rows)
 
 
+def _is_own(param: click.Parameter) -> bool:
+    return not isinstance(param, GlobalOption) or isinstance(param, GroupOption)
+
+
 def _load(path: str, name: str, entry: registry.Entry) -> click.Command:
     target: click.Command | None = None
     if entry.target:
@@ -270,7 +280,7 @@ def _load(path: str, name: str, entry: registry.Entry) -> click.Command:
         if target is None:
             raise RuntimeError(f"registry: {path} has no target")
         return target
-    own = [p for p in target.params if not isinstance(p, GlobalOption)] if target else []
+    own = [p for p in target.params if _is_own(p)] if target else []
     return Group(
         name,
         path=path,
