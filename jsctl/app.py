@@ -54,8 +54,7 @@ def run(args: Sequence[str], env: Env) -> int:
         env.streams.stderr.write("\n")
         return ExitStatus.INTERRUPTED
     except BrokenPipeError:
-        # The reader of our output has gone (jsctl ... | head); Python would complain once more at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        env.discard_output()
         return ExitStatus.OK
     except OSError as error:
         where = f" {error.filename}" if error.filename else ""

@@ -144,6 +144,10 @@ class Env:
         except JsctlError:
             return ""
 
+    def discard_output(self) -> None:
+        """The reader of our output has gone (jsctl ... | head): Python would complain of it at exit."""
+        os.dup2(os.open(os.devnull, os.O_WRONLY), self.streams.stdout.fileno())
+
     # -- contexts and connections -----------------------------------------------------------------
 
     @property

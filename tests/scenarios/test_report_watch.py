@@ -171,6 +171,27 @@ def test_keys_are_not_echoed(cli: Cli) -> None:
     assert status == 0
 
 
+def test_the_reader_goes(cli: Cli) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "jsctl", *shlex.split("report --watch 100ms --json")],
+        env={**os.environ, **cli.environ},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    try:
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.wait(10) == 0
+        assert process.stderr.read() == ""
+    finally:
+        process.kill()
+        process.wait()
+        process.stderr.close()
+
+
 def test_lines_in_a_pipe(both: Cli, west: RealServer) -> None:
     """One document a line while a server comes, dies and is killed; written as they are made."""
     west.start()

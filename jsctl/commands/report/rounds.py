@@ -66,6 +66,8 @@ async def run(env: Env, watch: Watch[Overview], options: Options) -> None:
     live = live and env.environ.get("TERM") != "dumb"
     try:
         await (_screen if live else _lines)(env, watch, options)
+    except BrokenPipeError:
+        env.discard_output()  # jsctl report --watch | head: click would make it a failure
     except asyncio.CancelledError:
         if options.count is not None:
             raise
