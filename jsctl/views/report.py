@@ -49,10 +49,10 @@ _CONSUMERS = (
 )
 _SPARE = {
     "streams": ("deleted", "storage", "consumers", "byte_rate", "lost", "bytes", "peers"),
-    "links": ("filters", "api_prefix", "error", "kind", "lag_rate"),
+    "links": ("filters", "api_prefix", "kind", "lag_rate"),
     "consumers": ("mode", "last_delivery", "redelivered", "unprocessed_rate", "ack_pending"),
 }
-_OPTIONAL = frozenset({"filters", "trouble", "peers"})  #: columns that are left out when all empty
+_OPTIONAL = frozenset({"filters", "error", "trouble", "peers"})  #: columns that are left out when all empty
 _WATCHED = frozenset({"message_rate", "byte_rate", "lag_rate", "unprocessed_rate"})
 
 
