@@ -98,16 +98,24 @@ class Guarded:
                 self.stopping = True
             elif event["event"] == "started":
                 self._pids[name] = event["pid"]
-                self._started[name].set_result(event["pid"])
+                _settle(self._started[name], event["pid"])
             elif event["event"] == "failed":
-                self._started[name].set_exception(JsctlError(f"cannot start nats-server: {event['reason']}"))
+                _settle(self._started[name], JsctlError(f"cannot start nats-server: {event['reason']}"))
             elif event["event"] == "ended":
                 self._pids.pop(name, None)
-                self._ended[name].set_result(event["status"])
+                _settle(self._ended[name], event["status"])
         # The guard has ended. What it did not stop has nobody else now: it was killed.
         for pid in self._pids.values():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGTERM)
         for future in (*self._started.values(), *self._ended.values()):
-            if not future.done():
-                future.set_result(-signal.SIGKILL)
+            _settle(future, -signal.SIGKILL)
+
+
+def _settle(future: "asyncio.Future[int]", outcome: int | JsctlError) -> None:
+    if future.done():  # cancelled: whoever waited has gone
+        return
+    if isinstance(outcome, JsctlError):
+        future.set_exception(outcome)
+    else:
+        future.set_result(outcome)

@@ -15,8 +15,9 @@ class Stopped(Cancelled):
 
 
 @contextlib.asynccontextmanager
-async def stoppable() -> AsyncIterator[None]:
-    """Within the block a signal cancels the task; the block then ends with Stopped."""
+async def stoppable() -> AsyncIterator[list[signal.Signals]]:
+    """Within the block a signal cancels the task; the block then ends with Stopped, whatever the cleaning
+    up raises. Gives the list of signals that came."""
     loop = asyncio.get_running_loop()
     task = asyncio.current_task()
     assert task is not None
@@ -31,8 +32,8 @@ async def stoppable() -> AsyncIterator[None]:
     for number in numbers:
         loop.add_signal_handler(number, stop, number)
     try:
-        yield
-    except asyncio.CancelledError:
+        yield came
+    except (asyncio.CancelledError, Exception):
         if not came:
             raise
         task.uncancel()

@@ -122,8 +122,9 @@ def test_ctrl_c_at_any_point_leaves_nothing(demo: Demo, delay: float, number: si
     time.sleep(delay)
     process.send_signal(number)
     _, err = process.communicate(timeout=30)
-    assert process.returncode in (130, -signal.SIGTERM), err  # the latter before it had read its own code
-    assert "Traceback" not in err or delay < 0.3, err
+    # A signal that comes before jsctl has read its own code is Python's to answer.
+    assert process.returncode in (130, -number), err
+    assert process.returncode < 0 or "Traceback" not in err, err
     demo.leaves_nothing()
 
 

@@ -1,6 +1,5 @@
 """`jsctl demo`."""
 
-import asyncio
 import shutil
 from pathlib import Path
 
@@ -34,18 +33,18 @@ async def demo(env: Env, to: str, keep: bool, no_spark: bool) -> Result:
     server = binary.find(env.environ)
     folder = _new_folder(to)
     try:
-        async with stoppable():
+        async with stoppable() as signals:
+            _make(folder)
             try:
                 return await _run(env, server, folder, keep, no_spark)
-            except asyncio.CancelledError:
-                shutil.rmtree(folder, ignore_errors=True)
-                raise
+            finally:
+                if signals:
+                    shutil.rmtree(folder, ignore_errors=True)
     except Stopped:
         raise Stopped("the demo was stopped; nothing of it is left") from None
 
 
 async def _run(env: Env, server: binary.Binary, folder: Path, keep: bool, no_spark: bool) -> Result:
-    _make(folder)
     plan = Plan(hub_leaf("demo"), folder.absolute(), port=0, temporary=True)
     async with Network.start(plan, server, env.environ) as network:
         hub = network.servers["hub"]

@@ -50,7 +50,7 @@ class Runner:
             await self._until_copied(step.copied)
         if form := self._env.flags.get("form"):
             args = ["--as", form, *args]
-        status, output = await self._process(args)
+        status, output = await self._process(args, step.gentle)
         if status:
             raise StepFailed
         if self._env.wants_json:
@@ -61,7 +61,7 @@ class Runner:
     def _fill(self, arg: str) -> str:
         return self._values.get(arg.strip("{}"), arg) if arg.startswith("{") else arg
 
-    async def _process(self, args: list[str]) -> tuple[int, str]:
+    async def _process(self, args: list[str], gentle: bool) -> tuple[int, str]:
         """Exit status and what went to stdout, empty where that is ours and the command wrote to it."""
         out: int | None = None if self._env.wants_json else _descriptor(self._env.streams.stdout)
         self._env.streams.stdout.flush()
@@ -75,7 +75,7 @@ class Runner:
         try:
             output, _ = await process.communicate()
         except asyncio.CancelledError:
-            await _end(process)
+            await _end(process, gentle)
             raise
         return process.returncode or 0, (output or b"").decode(errors="replace")
 
@@ -100,9 +100,10 @@ async def _until_filled(api: Api, stream: str) -> None:
         await asyncio.sleep(0.05)
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """End a command and what it started: ctrl-C first, then by force."""
-    for number in (signal.SIGINT, signal.SIGKILL):
+async def _end(process: asyncio.subprocess.Process, gentle: bool) -> None:
+    """End a command and what it started: by a signal, then by force."""
+    # SIGTERM is silent, where ctrl-C during Python's own start is a traceback.
+    for number in (signal.SIGINT if gentle else signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, number)
         with contextlib.suppress(TimeoutError):

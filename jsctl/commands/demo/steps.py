@@ -8,11 +8,13 @@ class Step(NamedTuple):
     """A command line of jsctl, and what is to be seen.
 
     copied: streams in the domain hub that must hold a message before the command is run.
+    gentle: ctrl-C ends the command in its own way, as it has files to remove.
     """
 
     note: str
     args: tuple[str, ...]
     copied: tuple[str, ...] = ()
+    gentle: bool = False
 
 
 _HUB = ("--context", "{hub}")
@@ -76,6 +78,10 @@ SQL = (
 )
 
 SPARK = (
-    Step("The same report as Spark tables, in Parquet.", ("export", "reports", "--to", "{reports}", *_BOTH)),
-    Step("Read back with SQL.", ("export", "query", "--from", "{reports}", SQL)),
+    Step(
+        "The same report as Spark tables, in Parquet.",
+        ("export", "reports", "--to", "{reports}", *_BOTH),
+        gentle=True,
+    ),
+    Step("Read back with SQL.", ("export", "query", "--from", "{reports}", SQL), gentle=True),
 )
