@@ -3,8 +3,8 @@
 import os
 import sys
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from contextlib import AsyncExitStack
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
+from contextlib import AsyncExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from jsctl.errors import BadInput, ExitStatus, JsctlError
@@ -127,6 +127,27 @@ class Env:
 
         self.streams.stderr.write(clean_lines(text) + "\n")
         self.streams.stderr.flush()
+
+    def write_bytes(self, data: bytes) -> None:
+        """Write to stdout byte for byte; a stream without bytes below it gets them as text."""
+        out = self.streams.stdout
+        if (below := getattr(out, "buffer", None)) is None:
+            out.write(data.decode(errors="surrogateescape"))
+            return
+        out.flush()
+        below.write(data)
+        below.flush()
+
+    @contextmanager
+    def progress(self, label: str, total: int) -> Iterator[Callable[[int], None]]:
+        """Yields what is called with each number of steps done; a bar on stderr, when that is a terminal."""
+        if total < 2 or not self.streams.stderr.isatty() or self.environ.get("TERM") == "dumb":
+            yield lambda steps: None
+            return
+        from jsctl.render.progress import Bar
+
+        with Bar(self.streams.stderr, label, total) as bar:
+            yield bar.advance
 
     def emit(self, result: "Result") -> ExitStatus:
         """Write a result to stdout in the form asked for."""

@@ -59,6 +59,7 @@ COMMANDS: dict[str, Entry] = {
     "context previous": _verb(
         "Select the context that was selected before", "context.previous:previous", "-"
     ),
+    "publish": _verb("Publish messages", "publish:publish", "pub"),
     "server": _group("Servers: run some here, look at all of them", "srv", "sys", "system"),
     "server run": _verb("Run nats-servers on this machine", "server.run:run"),
     "server stop": _verb("Stop nats-servers that jsctl started", "server.stop:stop"),

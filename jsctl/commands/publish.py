@@ -1,118 +1,238 @@
-"""`jsctl pub`."""
+"""`jsctl publish`."""
 
-import itertools
+import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
 
-import click
-
+from jsctl.commands import stdin
 from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream import messages
+from jsctl.jetstream import dump, frames
+from jsctl.jetstream import publish as sending
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.client import Connection
-from jsctl.jetstream.messages import Outgoing
-from jsctl.units import format_bytes, format_count
-from jsctl.views.result import Result
+from jsctl.jetstream.publish import Count, Draft, Outgoing
+from jsctl.jetstream.templates import Moment, Template, compile_template
+from jsctl.units import SECOND
+from jsctl.views import publish as view
+from jsctl.views.result import Result, Text
 
-TOLD = 20
-"""Up to this many messages are told one by one, as the `nats` tool does."""
+_BURST = 256  #: messages that are made before they are sent
+_SPOKEN = 20  #: up to so many messages each gets its line
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """body: None takes stdin. count: messages, or of each line. sleep: ns. dumped: where a dump is."""
+
+    subject: str
+    body: str | None
+    headers: Sequence[str]
+    extra: Sequence[tuple[str, str]]
+    reply: str
+    count: int
+    sleep: int
+    by_line: bool
+    templates: bool
+    jetstream: bool
+    atomic: bool
+    dumped: str
+    paced: bool
+
+
+HELP = """Publish messages
+
+Subject, body and header values may hold templates that make each message different:
+
+\b
+  {{Count}}            the message's number
+  {{TimeStamp}}        the time in RFC 3339
+  {{Unix}} {{UnixNano}}  seconds, nanoseconds since 1970
+  {{Time}}             the time of day
+  {{ID}}               a unique text
+  {{Random 10 100}}    letters, at least 10 and at most 100
+
+Without a body, stdin is the body: all of it, or with --send-on newline each line a message.
+"""
 
 
 @command(
     "publish",
+    help=HELP,
     examples=[
-        'jsctl pub test "hello world"',
-        "jsctl pub ORDERS.new order --count 1000 --jetstream",
-        "jsctl pub ORDERS.new order -H Nats-Msg-Id:1 -J",
+        "jsctl pub orders.new 'order 1'",
+        "jsctl pub orders.new 'order {{Count}}' --count 1000 -J",
+        "jsctl pub orders.new -H 'Nats-Msg-Id: 7' --jetstream hello",
+        "jsctl pub --from-dump orders.jsonl --original-pace",
     ],
 )
-@argument("subject")
+@argument("subject", required=False, default="")
 @argument("body", required=False)
-@option("--reply", metavar="SUBJECT", default="", help="Reply subject of the message")
-@option("--header", "-H", "headers", metavar="K:V", multiple=True, help="A header; may be repeated")
-@option("--count", type=click.IntRange(min=1), default=1, metavar="NUMBER", help="Publish that many")
-@option("--sleep", type=DURATION, default=0, metavar="DURATION", help="Wait between two messages")
-@option("--force-stdin", is_flag=True, help="Read the body from stdin")
-@option("--jetstream", "-J", is_flag=True, help="Wait until a stream has stored it")
-@option("--quiet", "-q", is_flag=True, help="Say nothing when all went well")
-async def publish(
-    env: Env,
-    subject: str,
-    body: str | None,
-    reply: str,
-    headers: tuple[str, ...],
-    count: int,
-    sleep: int,
-    force_stdin: bool,
-    jetstream: bool,
-    quiet: bool,
-) -> Result:
-    """Publish messages; the body comes from stdin when it is left out"""
-    try:
-        messages.check_subject(subject)
-    except ValueError as error:
-        raise BadInput(str(error)) from None
-    if jetstream and reply:
-        raise BadInput("--jetstream and --reply exclude each other", "the acknowledgement needs the reply")
-    data = _stdin(env) if force_stdin or body is None else body.encode("utf-8", "surrogateescape")
-    message = Outgoing(subject, data, reply, messages.parse_headers(headers) or None)
-    connection = await env.connection()
-    tell = not quiet and count <= TOLD
-    started = time.monotonic()
-    acks: list[Json] = []
-    async for ack in _published(connection, message, count, sleep, jetstream):
-        if tell:
-            _say(env, f'Published {len(data)} bytes to "{subject}"')
-        if ack is not None:
-            acks.append(ack)
-            if tell:
-                _say(env, _stored(ack))
-    if not quiet and not tell:
-        took = time.monotonic() - started
-        _say(
-            env,
-            f'Published {format_count(count)} messages, {format_bytes(count * len(data))}, to "{subject}"'
-            f" in {took:.2f}s, {count / took:,.0f} a second",
-        )
-    return Result(
-        data=acks if jetstream else {"subject": subject, "messages": count, "bytes": count * len(data)}
+@option("--reply", metavar="SUBJECT", default="", help="Reply subject of the messages")
+@option("--header", "-H", "headers", metavar="K:V", multiple=True, help="Add a header; several times")
+@option("--count", type=int, default=1, metavar="N", help="Publish so many messages")
+@option("--sleep", type=DURATION, default=0, metavar="DURATION", help="Wait between messages")
+@option("--templates/--no-templates", default=True, help="Fill templates in subject and body (yes)")
+@option("--send-on", type=str, default="eof", metavar="eof|newline", help="When stdin is sent (eof)")
+@option("--force-stdin", is_flag=True, help="Take the body from stdin")
+@option("--jetstream", "-J", is_flag=True, help="Publish to a stream and show its ack")
+@option("--wait", "-w", "jetstream_old", is_flag=True, hidden=True, help="Old name of --jetstream")
+@option("--atomic", is_flag=True, help="Store all messages or none of them; implies --jetstream")
+@option("--quiet", "-q", is_flag=True, help="Say nothing but what went wrong")
+@option("--ttl", type=DURATION, metavar="DURATION", help="The stream forgets the message after this")
+@option("--schedule-after", type=DURATION, metavar="DURATION", help="The stream publishes it after this")
+@option("--schedule-at", metavar="TIME", help="The stream publishes it at an RFC 3339 time")
+@option("--schedule-every", type=DURATION, metavar="DURATION", help="The stream publishes it every so often")
+@option("--schedule-cron", metavar="CRON", help="The stream publishes it by a cron expression")
+@option("--schedule-dest", metavar="SUBJECT", help="Where a scheduled message is published")
+@option("--schedule-source", metavar="SUBJECT", help="Publish the last message of this subject instead")
+@option("--schedule-ttl", type=DURATION, metavar="DURATION", help="TTL of what a schedule publishes")
+@option("--from-dump", "dumped", metavar="PATH", default="", help="Publish what sub --dump wrote; - is stdin")
+@option("--original-pace", "paced", is_flag=True, help="With --from-dump: as far apart as they were")
+async def publish(env: Env, quiet: bool, **given: Any) -> Result | None:
+    options, connection = _options(env, given), await env.connection()
+    count, started = Count(), time.perf_counter()
+    if options.body is None and not options.dumped and env.streams.stdin.isatty() and not quiet:
+        env.say("Reading payload from STDIN")
+    total = options.count if options.body is not None else 0
+    spoken = not quiet and total <= _SPOKEN and not options.dumped
+
+    with env.progress("Publishing", total if total > _SPOKEN and not quiet else 0) as advance:
+
+        def done(message: Outgoing, ack: Json | None) -> None:
+            advance(1)
+            if spoken:
+                env.say(view.published(message))
+                if ack and not env.wants_json:
+                    env.emit(Result([Text(view.stored(ack))]))
+
+        try:
+            if options.atomic:
+                ack = await _atomic(env, options, connection, count)
+                return None if quiet else view.batch(ack)
+            send = sending.acked if options.jetstream else sending.core
+            await send(connection, _bursts(env, options), count, done)
+        except (asyncio.CancelledError, Exception):
+            if count.messages and not spoken:
+                env.say(f"Stopped after {count.messages:,} messages")
+            raise
+    return view.result(count, time.perf_counter() - started, quiet=quiet, spoken=spoken)
+
+
+def _options(env: Env, given: dict[str, Any]) -> Options:
+    schedule = {
+        name.removeprefix("schedule_"): value
+        for name, value in given.items()
+        if name.startswith("schedule_") and value is not None
+    }
+    extra = sending.schedule_headers(schedule, env.clock())
+    if given["ttl"] is not None:
+        extra.append(("Nats-TTL", sending.ttl(given["ttl"])))
+    body: str | None = given["body"]
+    dumped: str = given["dumped"]
+    if given["send_on"] not in ("eof", "newline"):
+        raise BadInput("--send-on takes eof or newline")
+    if not given["subject"] and not dumped:
+        raise BadInput("the subject is missing", "give SUBJECT, or --from-dump PATH")
+    if dumped and body is not None:
+        raise BadInput("a dump has its own payloads", "leave the body out")
+    if given["paced"] and not dumped:
+        raise BadInput("--original-pace is for --from-dump")
+    jetstream = given["jetstream"] or given["jetstream_old"] or given["atomic"] or bool(extra)
+    if jetstream and given["reply"]:
+        raise BadInput("a stream's ack takes the reply subject", "leave out --reply or --jetstream")
+    if given["atomic"] and schedule:
+        raise BadInput("an atomic batch takes no schedules")
+    return Options(
+        given["subject"], body, given["headers"], extra, given["reply"], max(given["count"], 1),
+        given["sleep"], given["send_on"] == "newline", given["templates"], jetstream, given["atomic"],
+        dumped, given["paced"],
+    )  # fmt: skip
+
+
+def _draft(options: Options) -> Draft:
+    """The draft of every message; its body comes later."""
+    made = sending.draft(
+        options.subject, b"", options.headers, reply=options.reply, templates=options.templates
     )
+    fixed = [(key, Template([value.encode()])) for key, value in options.extra]
+    return replace(made, headers=[*made.headers, *fixed])
 
 
-async def _published(
-    connection: Connection, message: Outgoing, count: int, sleep: int, jetstream: bool
-) -> AsyncIterator[Json | None]:
-    """Each message's acknowledgement, None where none was asked for."""
-    batch = itertools.repeat(message, count)
-    if jetstream:
-        async for _, ack in messages.store(connection, batch, pause=sleep):
-            yield ack
+async def _bursts(env: Env, options: Options) -> AsyncIterator[Sequence[Outgoing]]:
+    """The messages, in groups that are sent at once."""
+    if options.dumped:
+        async for group in _dumped(env, options):
+            yield group
+    elif options.body is not None or not options.by_line:
+        body = await stdin.whole(env) if options.body is None else _bytes(options.body)
+        draft = replace(_draft(options), body=compile_template(body, enabled=options.templates))
+        async for group in _paced(draft.many(1, options.count), options.sleep):
+            yield group
     else:
-        async for _ in messages.send(connection, batch, pause=sleep):
-            yield None
+        number, base = 0, _draft(options)
+        async for lines in stdin.lines(env):
+            made: list[Outgoing] = []
+            for line in lines:
+                number += 1
+                draft = replace(base, body=compile_template(line, enabled=options.templates))
+                made += (draft.make(Moment(number)) for _ in range(options.count))
+            async for group in _paced(iter(made), options.sleep):
+                yield group
 
 
-def _stdin(env: Env) -> bytes:
-    stdin = env.streams.stdin
-    if stdin.isatty():
-        env.say("Reading the body from stdin, ctrl-D ends it")
-    raw = getattr(stdin, "buffer", None)
-    data = raw.read() if raw is not None else stdin.read().encode()
-    return bytes(data)
+async def _paced(messages: Iterator[Outgoing], sleep: int) -> AsyncIterator[Sequence[Outgoing]]:
+    if not sleep:
+        while group := list(islice(messages, _BURST)):
+            yield group
+        return
+    first = True
+    for message in messages:
+        if not first:
+            await asyncio.sleep(sleep / SECOND)
+        first = False
+        yield [message]
 
 
-def _stored(ack: Json) -> str:
-    text = f"Stored in Stream: {ack.get('stream', '')} Sequence: {format_count(int(ack.get('seq', 0)))}"
-    if ack.get("domain"):
-        text += f' Domain: "{ack["domain"]}"'
-    if ack.get("duplicate"):
-        text += " Duplicate: true"
-    if ack.get("val"):
-        text += f" Counter Value: {ack['val']}"
-    return text
+async def _dumped(env: Env, options: Options) -> AsyncIterator[Sequence[Outgoing]]:
+    messages = dump.read(options.dumped, env.streams.stdin)
+    extra = _draft(replace(options, subject=options.subject or "unused")).headers
+
+    def made() -> Iterator[Outgoing]:
+        for number, message in enumerate(messages, 1):
+            changed = message
+            if extra:
+                pairs = [(key, value.render(Moment(number)).decode()) for key, value in extra]
+                header = frames.header_block([*frames.header_pairs(message.header), *pairs])
+                changed = changed._replace(header=header)
+            if options.subject:
+                changed = changed._replace(subject=options.subject)
+            yield changed
+
+    if not options.paced:
+        async for group in _paced(made(), options.sleep):
+            yield group
+        return
+    began, first = time.monotonic_ns(), 0
+    for message in made():
+        first = first or message.at
+        left = message.at - first - (time.monotonic_ns() - began)
+        if message.at and left > 0:
+            await asyncio.sleep(left / SECOND)
+        yield [message]
 
 
-def _say(env: Env, text: str) -> None:
-    env.say(f"{time.strftime('%H:%M:%S', time.localtime(env.clock()))} {text}")
+async def _atomic(env: Env, options: Options, connection: Connection, count: Count) -> Json:
+    messages = [message async for group in _bursts(env, options) for message in group]
+    ack = await sending.atomic(connection, messages)
+    count.messages = len(messages)
+    return ack
+
+
+def _bytes(argument: str) -> bytes:
+    """An argument of the command line as the shell gave it."""
+    return argument.encode(errors="surrogateescape")

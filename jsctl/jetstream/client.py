@@ -254,6 +254,7 @@ class Connection:
             await client._flush_pending()
             return
         block, client._pending, client._pending_data_size = client._pending, [], 0
+        assert client._transport is not None
         try:
             client._transport.writelines(block)
             await client._transport.drain()
@@ -363,6 +364,19 @@ class Subscription:
         except (nats.errors.TimeoutError, TimeoutError):
             return None
 
+    async def take(self, timeout: int) -> list[Message]:
+        """All messages that are here, after waiting for the first one up to `timeout` ns; none is []."""
+        first = await self.next(timeout)
+        if first is None or self._sub is None:
+            return []
+        found, queue = [first], self._sub._pending_queue
+        while not queue.empty():
+            message = queue.get_nowait()
+            queue.task_done()
+            self._sub._pending_size -= len(message.data)
+            found.append(_message(message))
+        return found
+
     async def __aiter__(self) -> AsyncIterator[Message]:
         assert self._sub is not None, "enter the subscription first"
         async for message in self._sub.messages:
@@ -401,7 +415,9 @@ class Receiver:
 
 
 def _message(message: Msg) -> Message:
-    return Message(message.subject, message.data, message.reply or "", message.headers or {})
+    # nats-py's own header names are enum members, which no plain text finds.
+    headers = {str.__str__(key): value for key, value in (message.headers or {}).items()}
+    return Message(message.subject, message.data, message.reply or "", headers)
 
 
 class _Client(Client):

@@ -19,7 +19,7 @@ _LONGEST = 64 * 1024 * 1024
 class Moment(NamedTuple):
     """What templates can refer to. `request` is the payload that a reply answers."""
 
-    count: int
+    number: int
     request: bytes = b""
 
 
@@ -94,8 +94,8 @@ def _kitchen(_: Moment) -> bytes:
 
 
 _FUNCTIONS: dict[str, Piece] = {
-    "Count": lambda moment: b"%d" % moment.count,
-    "Cnt": lambda moment: b"%d" % moment.count,
+    "Count": lambda moment: b"%d" % moment.number,
+    "Cnt": lambda moment: b"%d" % moment.number,
     "TimeStamp": _timestamp,
     "Time": _kitchen,
     "Unix": lambda _: b"%d" % time.time(),
