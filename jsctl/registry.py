@@ -38,6 +38,15 @@ COMMANDS: dict[str, Entry] = {
     "stream edit": _verb("Change a stream", "stream.edit:edit", "update"),
     "stream rm": _verb("Remove a stream", "stream.rm:rm", "delete", "del"),
     "publish": _verb("Publish messages", "publish:publish", "pub"),
+    "consumer": _group(
+        "JetStream consumers", "con", "obs", "c", target="jsctl.commands.consumer.group:consumer"
+    ),
+    "consumer add": _verb("Create a consumer", "consumer.add:add", "create", "new"),
+    "consumer ls": _verb("List the consumers of a stream", "consumer.ls:ls", "list"),
+    "consumer info": _verb("Configuration and state of a consumer", "consumer.info:info", "nfo"),
+    "consumer state": _verb("State of a consumer", "consumer.info:state"),
+    "consumer report": _verb("Consumers in numbers", "consumer.report:report"),
+    "consumer rm": _verb("Remove a consumer", "consumer.rm:rm", "delete", "del"),
     "export": _group("Streams and reports into Spark tables"),
     "export reports": _verb("Write the reports to Spark tables", "export.reports:reports", "report"),
     "export query": _verb("Ask exported tables with Spark SQL", "export.query:query", "sql"),

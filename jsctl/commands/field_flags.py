@@ -60,6 +60,8 @@ def field_option(field: Field) -> Callable[[F], F]:
             return option(flag, name, type=SIZE, metavar="BYTES", **plain)
         case "limit":
             return option(flag, name, type=Limit(), metavar="NUMBER", **plain)
+        case "integer":
+            return option(flag, name, type=int, metavar="NUMBER", **plain)
         case "number":
             return option(flag, name, type=click.IntRange(min=0), metavar="NUMBER", **plain)
         case _:

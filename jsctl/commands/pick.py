@@ -1,8 +1,8 @@
-"""Which stream is meant, when it may be left out."""
+"""Which stream or consumer is meant, when it may be left out."""
 
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
-from jsctl.jetstream import streams
+from jsctl.jetstream import consumers, streams
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.names import check_name
 
@@ -29,3 +29,29 @@ async def pick_stream(env: Env, api: Api, name: str, *, message: str = "Select a
     if not found:
         raise NotFound("there are no streams to pick from", "jsctl stream add makes one")
     return str(await env.prompter.select(message, found, flag="STREAM"))
+
+
+def consumer_name(name: str) -> str:
+    """A consumer name from the command line. Raises BadInput for one that no consumer can have."""
+    try:
+        return check_name(name, "consumer")
+    except ValueError as error:
+        raise BadInput(str(error)) from None
+
+
+async def pick_consumer(env: Env, api: Api, stream: str, consumer: str) -> tuple[str, str]:
+    """The stream and consumer that were named, or that the user picks from lists.
+
+    Raises BadInput when one was left out and there is no terminal, NotFound when there is none to pick.
+    """
+    stream = await pick_stream(env, api, stream)
+    if consumer:
+        return stream, consumer_name(consumer)
+    found = sorted(await consumers.names(api, stream))
+    if not env.can_ask:
+        raise BadInput(
+            "the consumer's name is missing", "give CONSUMER; without a terminal none can be picked"
+        )
+    if not found:
+        raise NotFound(f"stream {stream} has no consumers to pick from", "jsctl consumer add makes one")
+    return stream, str(await env.prompter.select("Select a Consumer", found, flag="CONSUMER"))

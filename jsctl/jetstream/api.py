@@ -80,6 +80,11 @@ class Api:
             self._trace(f"<<< {full}", message.data.decode(errors="replace"))
         return self.parse(message.data, full)
 
+    def show(self, subject: str, body: str) -> None:
+        """With --trace, a request that does not go through `call`."""
+        if self._trace:
+            self._trace(subject, body)
+
     @staticmethod
     def parse(data: bytes, subject: str) -> Json:
         """A reply's JSON. Raises ApiError where it holds an error."""

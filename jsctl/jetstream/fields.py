@@ -10,6 +10,7 @@ Kind = Literal[
     "texts",  #: a list of texts
     "subjects",  #: a list; one text may hold several, parted by commas or spaces
     "number",
+    "integer",  #: a number that may be negative
     "limit",  #: a count; -1 is unlimited
     "size",  #: bytes; -1 is unlimited
     "span",  #: ns; 0 is unlimited

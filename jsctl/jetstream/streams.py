@@ -1,6 +1,7 @@
 """Stream requests. Everything in and out is the server's JSON."""
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jsctl.errors import ApiError, BadInput, JsctlError
@@ -64,7 +65,11 @@ async def delete(api: Api, name: str) -> None:
 
 async def check_level(api: Api, config: Json) -> None:
     """Raises BadInput when the configuration needs a newer server. Asks only when it needs any level."""
-    needs = needed_levels(config)
+    await check_needs(api, needed_levels(config))
+
+
+async def check_needs(api: Api, needs: Mapping[int, Sequence[str]]) -> None:
+    """Raises BadInput when the server has not the API level of one of these flags."""
     if not needs:
         return
     have = int(((await account(api)).get("api") or {}).get("level", -1))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jsctl.jetstream import reports
-from jsctl.units import format_bytes, format_count, format_duration, format_time, parse_time
+from jsctl.units import SECOND, format_bytes, format_count, format_duration, format_time, parse_time
 from jsctl.views.result import Field, Result, Section, Sheet
 
 Json = dict[str, Any]
@@ -20,9 +20,9 @@ def sheet(info: Json, *, state_only: bool = False) -> Result:
     """`stream info`; the document is what the server said."""
     config = info["config"]
     what = "State" if state_only else "Information"
-    heading = f"{what} for Stream {config['name']} created {_local(info.get('created'))}"
+    heading = f"{what} for Stream {config['name']} created {local_time(info.get('created'))}"
     sections = [] if state_only else _configuration(config)
-    sections += _cluster(info.get("cluster") or {})
+    sections += cluster_section(info.get("cluster") or {}, now=info.get("ts"))
     if not state_only:
         if mirror := info.get("mirror"):
             sections.append(Section("Mirror Information", _origin(mirror)))
@@ -43,7 +43,7 @@ def _configuration(config: Json) -> list[Section]:
     metadata = {
         k: v for k, v in sorted((config.get("metadata") or {}).items()) if not k.startswith(_RESERVED)
     }
-    basics = _present(
+    basics = present(
         Field("Description", config.get("description")),
         Field("Subjects", ", ".join(config.get("subjects") or [])),
         Field("Replicas", config.get("num_replicas", 1), "count"),
@@ -56,7 +56,7 @@ def _configuration(config: Json) -> list[Section]:
         Field("Placement Tags", ", ".join(placement.get("tags") or [])),
         Field("Placement Preferred", placement.get("preferred")),
     )
-    bounds = _present(
+    bounds = present(
         Field("Maximum Messages", config.get("max_msgs", -1), "limit"),
         Field("Maximum Per Subject", config.get("max_msgs_per_subject", -1), "limit"),
         Field("Maximum Bytes", config.get("max_bytes", -1), "bytes_limit"),
@@ -76,7 +76,7 @@ def _configuration(config: Json) -> list[Section]:
 
 
 def _options(config: Json) -> list[Field]:
-    return _present(
+    return present(
         Field("Subject Transform", _move(config.get("subject_transform"))),
         Field(
             "Republishing Headers" if (config.get("republish") or {}).get("headers_only") else "Republishing",
@@ -137,7 +137,7 @@ def _origin(source: Json) -> list[Field]:
     ]
     error = source.get("error") or {}
     external = source.get("external") or {}
-    return _present(
+    return present(
         Field("Stream Name", source.get("name", "")),
         Field("Subject Filter", source.get("filter_subject")),
         Field(label, moves or None),
@@ -149,18 +149,21 @@ def _origin(source: Json) -> list[Field]:
     )
 
 
-def _cluster(cluster: Json) -> list[Section]:
+def cluster_section(cluster: Json, group: str = "Cluster Group", now: str | None = None) -> list[Section]:
+    """Leader and followers, nothing where there is no cluster. now: the server's time, to tell since
+    when the leader leads."""
     if not cluster.get("name"):
         return []
     leader = cluster.get("leader") or "none"
+    led = between(cluster.get("leader_since"), now)
     fields = [
         Field("Name", cluster["name"]),
-        Field("Cluster Group", cluster.get("raft_group")),
-        Field("Leader", leader),
+        Field(group, cluster.get("raft_group")),
+        Field("Leader", leader if led is None else f"{leader} ({format_duration(led)})"),
     ]
     for peer in cluster.get("replicas") or []:
         fields.append(Field("Replica", ", ".join(_peer(peer))))
-    return [Section("Cluster Information", _present(*fields))]
+    return [Section("Cluster Information", present(*fields))]
 
 
 def _peer(peer: Json) -> list[str]:
@@ -197,7 +200,7 @@ def _state(info: Json) -> list[Field]:
         Field("Number of Subjects", state.get("num_subjects") or None, "count"),
         Field("Alternates", [_alternate(one) for one in info.get("alternates") or []] or None),
     ]
-    return _present(*fields)
+    return present(*fields)
 
 
 def _alternate(one: Json) -> str:
@@ -205,7 +208,8 @@ def _alternate(one: Json) -> str:
     return f"{one.get('name', '')}: Cluster: {one.get('cluster', '')}{domain}"
 
 
-def _present(*fields: Field) -> list[Field]:
+def present(*fields: Field) -> list[Field]:
+    """Those that say something."""
     return [field for field in fields if field.value is not None and field.value != ""]
 
 
@@ -236,10 +240,18 @@ def _prefix(source: Json) -> str:
 
 def _at(sequence: int, moment: str | None) -> str:
     there = reports.when(moment)
-    return f"{format_count(sequence)} @ {_local(there)}" if there else format_count(sequence)
+    return f"{format_count(sequence)} @ {local_time(there)}" if there else format_count(sequence)
 
 
-def _local(moment: str | None) -> str:
+def between(moment: str | None, now: str | None) -> int | None:
+    """ns between two times of the server; None where one is missing."""
+    if not reports.when(moment) or not moment or not now:
+        return None
+    return max(0, int((parse_time(now) - parse_time(moment)).total_seconds() * SECOND))
+
+
+def local_time(moment: str | None) -> str:
+    """The server's time as people here read it."""
     if not moment:
         return "at an unknown time"
     try:

@@ -1,7 +1,7 @@
 """Lists and reports of streams as people see them."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -87,7 +87,7 @@ def report(snap: Snapshot, *, order: str = "bytes", raw: bool = False, leaders: 
     if links:
         parts.append(replication_table(links, raw))
     if leaders:
-        parts.extend(_leaders(rows))
+        parts.extend(leader_parts([(row.cluster or "", row.leader) for row in rows if row.leader], "Streams"))
     parts.extend(unreachable(snap))
     data = {"streams": [row._asdict() for row in rows], "replication": [link._asdict() for link in links]}
     return Result(parts, data=data)
@@ -97,7 +97,7 @@ def streams_table(rows: Sequence[StreamRow], raw: bool = False) -> Table:
     """The Stream Report. raw: numbers as they are."""
     return Table(
         "Stream Report",
-        _plain(_REPORT) if raw else _REPORT,
+        plain_columns(_REPORT) if raw else _REPORT,
         [
             (
                 row.stream,
@@ -120,7 +120,7 @@ def replication_table(links: Sequence[ReplicationRow], raw: bool = False) -> Tab
     """The Replication Report."""
     return Table(
         "Replication Report",
-        _plain(_REPLICATION) if raw else _REPLICATION,
+        plain_columns(_REPLICATION) if raw else _REPLICATION,
         [
             (
                 link.stream,
@@ -176,18 +176,19 @@ def since(moment: str | None, now: float) -> int:
     return max(0, int((datetime.fromtimestamp(now, UTC) - parse_time(moment)).total_seconds() * SECOND))
 
 
-def _leaders(rows: Sequence[StreamRow]) -> list[Part]:
-    groups = Counter((row.cluster or "", row.leader) for row in rows if row.leader)
+def leader_parts(leaders: Iterable[tuple[str, str]], what: str) -> list[Part]:
+    """Which servers lead how many. leaders: cluster and server of each; what: "Streams"."""
+    groups = Counter(leaders)
     if not groups:
-        return [Text("No leaders: these streams are not in a cluster")]
+        return [Text(f"No leaders: these {what.lower()} are not in a cluster")]
     totals = Counter[str]()
     for (cluster, _), count in groups.items():
         totals[cluster] += count
-    ordered = sorted(groups.items(), key=lambda item: (item[0][0], item[1], item[0][1] or ""))
+    ordered = sorted(groups.items(), key=lambda item: (item[0][0], item[1], item[0][1]))
     columns = [
         Column("Server", "server"),
         Column("Cluster", "cluster"),
-        Column("Streams", "streams", "count"),
+        Column(what, what.lower(), "count"),
         Column("Distribution", "share"),
     ]
     table = [
@@ -210,7 +211,7 @@ def _lost(row: StreamRow, raw: bool) -> Any:
     return Cell(row.lost, f"{format_count(row.lost)} ({format_bytes(row.lost_bytes)})", "bad")
 
 
-def _plain(columns: Sequence[Column]) -> list[Column]:
+def plain_columns(columns: Sequence[Column]) -> list[Column]:
     """The same columns with raw numbers."""
     return [column._replace(kind="text") for column in columns]
 

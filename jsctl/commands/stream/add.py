@@ -1,13 +1,12 @@
 """`jsctl stream add`."""
 
-from pathlib import Path
 from typing import Any
 
 from jsctl.commands.cli import argument, command, option
+from jsctl.commands.config_output import saved
 from jsctl.commands.pick import stream_name
 from jsctl.commands.stream.flags import given, stream_flags
 from jsctl.env import Env, read_input
-from jsctl.errors import BadInput
 from jsctl.jetstream import config as configs
 from jsctl.jetstream import streams
 from jsctl.jetstream.api import Api, Json
@@ -65,7 +64,7 @@ async def add(
     if validate:
         return Result([Text(f"the configuration of stream {draft['name']} is valid")], data=draft)
     if output:
-        return _saved(draft, output)
+        return saved(draft, output, f"stream {draft['name']}")
     assert api is not None
     info, created = await streams.create(api, draft)
     name = draft["name"]
@@ -88,15 +87,3 @@ async def _complete(env: Env, api: Api | None, draft: Json, *, ask: bool, whole:
     elif size_needed:
         draft["max_bytes"] = SIZE_WHERE_NEEDED
     return configs.with_defaults(draft)
-
-
-def _saved(draft: Json, output: str) -> Result:
-    import json
-
-    if output == "-":
-        return Result([Text(json.dumps(draft, indent=2, ensure_ascii=False))], data=draft)
-    try:
-        Path(output).expanduser().write_text(json.dumps(draft, indent=2, ensure_ascii=False) + "\n")
-    except OSError as error:
-        raise BadInput(f"cannot write {output}: {error.strerror}") from None
-    return Result([Text(f"wrote the configuration of stream {draft['name']} to {output}")], data=draft)

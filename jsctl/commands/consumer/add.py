@@ -1,0 +1,86 @@
+"""`jsctl consumer add`."""
+
+from typing import Any
+
+from jsctl.commands.cli import argument, command, option
+from jsctl.commands.config_output import saved
+from jsctl.commands.consumer.flags import consumer_flags, laid
+from jsctl.commands.pick import consumer_name, pick_stream, stream_name
+from jsctl.env import Env, read_input
+from jsctl.jetstream import consumer_config as configs
+from jsctl.jetstream import consumers
+from jsctl.jetstream.api import Json
+from jsctl.prompts import consumer as questions
+from jsctl.views import consumer_info as view
+from jsctl.views.result import Result, Text
+
+
+@command(
+    "add",
+    examples=[
+        "jsctl consumer add ORDERS NEW --filter ORDERS.received --ack explicit --pull --sample 100",
+        "jsctl consumer add ORDERS MONITOR --filter '' --ack none --target monitor.ORDERS --deliver last",
+        "jsctl consumer add ORDERS WORK --pull --backoff 1s,10s,1m --max-deliver 5 --defaults",
+        "jsctl consumer add ORDERS NEW --config new.json --max-pending 100",
+    ],
+)
+@argument("stream", default="")
+@argument("consumer", default="")
+@option("--config", "config_file", metavar="FILE", help="Configuration in JSON or YAML; flags win over it")
+@option("--validate", is_flag=True, help="Only check the configuration")
+@option("--output", metavar="FILE", help="Save the configuration (- prints it) instead of creating")
+@consumer_flags("add")
+@option("--defaults", is_flag=True, help="Take every default instead of asking")
+async def add(
+    env: Env,
+    stream: str,
+    consumer: str,
+    config_file: str | None,
+    validate: bool,
+    output: str | None,
+    defaults: bool,
+    **flags: Any,
+) -> Result:
+    """Create a consumer.
+
+    Asks for what flags leave out; with --defaults, or without a terminal, what has a default takes it.
+    A pull consumer acknowledges explicitly, a push consumer (--target) not at all, unless --ack says
+    otherwise.
+    """
+    base = configs.parse_config(read_input(config_file, env), config_file) if config_file else {}
+    draft = laid(base, flags, env.clock())
+    named = consumer or draft.get("durable_name") or draft.get("name") or ""
+    temporary = flags["ephemeral"] or bool(
+        config_file and not draft.get("durable_name") and (draft.get("name") or not consumer)
+    )
+    if stream:
+        stream = stream_name(stream)
+    if not named:
+        named = consumers.new_name() if temporary else await questions.ask_name(env.prompter)
+    draft = configs.named(draft, consumer_name(named), ephemeral=temporary)
+    if not defaults and not config_file and env.can_ask:
+        draft = await questions.ask_rest(
+            env.prompter,
+            draft,
+            pull=flags["pull"],
+            all_subjects=bool(flags["filter"]),
+            now=env.clock(),
+        )
+    draft = configs.with_defaults(draft)
+    configs.check(draft)
+    if validate:
+        return Result([Text(f"the configuration of consumer {named} is valid")], data=draft)
+    if output:
+        return saved(draft, output, f"consumer {named}")
+    return await _created(env, stream, draft)
+
+
+async def _created(env: Env, stream: str, draft: Json) -> Result:
+    api = await env.jetstream()
+    stream = await pick_stream(env, api, stream)
+    info, created = await consumers.create(api, stream, draft)
+    result = view.sheet(info)
+    if not created:
+        told = f"Consumer {stream} > {info['name']} exists already, nothing was changed"
+        result = result._replace(parts=[Text(told), *result.parts])
+    return result

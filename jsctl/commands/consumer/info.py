@@ -1,0 +1,35 @@
+"""`jsctl consumer info` and `jsctl consumer state`."""
+
+from jsctl.commands.cli import argument, command, option
+from jsctl.commands.pick import pick_consumer
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.jetstream import consumers
+from jsctl.views import consumer_info as view
+from jsctl.views.result import Result
+
+
+@command("info", examples=["jsctl consumer info ORDERS NEW", "jsctl consumer info ORDERS NEW --json"])
+@argument("stream", default="")
+@argument("consumer", default="")
+@option("--no-select", is_flag=True, help="Never offer a list to pick from")
+async def info(env: Env, stream: str, consumer: str, no_select: bool) -> Result:
+    """Configuration and state of a consumer"""
+    return await _shown(env, stream, consumer, no_select, state_only=False)
+
+
+@command("state", examples=["jsctl consumer state ORDERS NEW"])
+@argument("stream", default="")
+@argument("consumer", default="")
+@option("--no-select", is_flag=True, help="Never offer a list to pick from")
+async def state(env: Env, stream: str, consumer: str, no_select: bool) -> Result:
+    """State of a consumer"""
+    return await _shown(env, stream, consumer, no_select, state_only=True)
+
+
+async def _shown(env: Env, stream: str, consumer: str, no_select: bool, *, state_only: bool) -> Result:
+    if no_select and not (stream and consumer):
+        raise BadInput("a name is missing", "give STREAM and CONSUMER")
+    api = await env.jetstream()
+    found = await consumers.info(api, *await pick_consumer(env, api, stream, consumer))
+    return view.sheet(found, state_only=state_only)
