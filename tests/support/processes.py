@@ -14,7 +14,7 @@ def alive(pid: int) -> bool:
 
 def children(home: Path) -> list[str]:
     """Processes that run now with something below `home` on their command lines."""
-    said = subprocess.run(["ps", "-axo", "pid,args"], capture_output=True, text=True, check=True)
+    said = subprocess.run(["ps", "-axww", "-o", "pid,args"], capture_output=True, text=True, check=True)
     return [line for line in said.stdout.splitlines() if str(home) in line]
 
 
