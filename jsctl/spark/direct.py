@@ -1,0 +1,172 @@
+"""One range of a stream by batch direct get (ADR-31): no consumer, no state on the server, any replica.
+
+Any replica answers, and one that lags looks as if messages were deleted; so does a mirror, which answers
+for its origin. Where an answer ends too early the stream's leader is asked, and an answer of another stream
+is thrown away.
+"""
+
+import json
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import NamedTuple
+
+from jsctl.errors import ApiError, JsctlError, NoResponders
+from jsctl.jetstream.api import Json
+from jsctl.spark.reader import Chunk, Job, RangeReader, before
+from jsctl.spark.wire import Reply, Wire
+from jsctl.units import SECOND
+
+DEPTH = 2
+"""Requests in flight. More of them, or larger ones, hold up publishers (the server answers in one go)."""
+
+
+class _Asked(NamedTuple):
+    """A request for `batch` messages from `start` on."""
+
+    key: bytes
+    reply: Reply
+    start: int
+    batch: int
+
+
+class MirrorAnswers(JsctlError):
+    """A mirror keeps answering in the stream's place."""
+
+
+class DirectReader(RangeReader):
+    """Raises MirrorAnswers, besides what a RangeReader raises."""
+
+    def __init__(self, job: Job, connect: Callable[[], Wire]) -> None:
+        super().__init__(job, connect)
+        self._batch = job.batch
+        self._asked: deque[_Asked] = deque()
+        self._subject = job.subjects[0] if job.subjects else ""  # it takes one filter
+        self._sparse = bool(self._subject)  #: answers reach far beyond what was asked: one at a time
+
+    def step(self, wire: Wire) -> Chunk | None:
+        self._fill(wire)
+        asked = self._asked[0]
+        deadline = time.monotonic() + self.job.timeout / SECOND
+        seen = -1
+        while not asked.reply.status:
+            if len(asked.reply.rows) != seen:  # it goes on: the time-out is for silence
+                seen = len(asked.reply.rows)
+                deadline = time.monotonic() + self.job.timeout / SECOND
+            wire.pump(deadline)
+        self._asked.popleft()
+        wire.forget(asked.key)
+        return self._answered(wire, asked)
+
+    def interrupted(self) -> Chunk | None:
+        # A reader that is slower than the server's write deadline is cut off: ask for less.
+        self._batch = max(1, self._batch // 2)
+        asked = self._asked[0] if self._asked else None
+        self._asked.clear()
+        if asked is None or asked.reply.foreign:
+            return None
+        begin, count = before(asked.reply.rows, self.at), 0
+        for _, sequence, _ in asked.reply.rows[begin:]:
+            if int(sequence) != self.at + count or self.at + count >= self.job.end:
+                break
+            count += 1
+        self.at += count
+        return _slice(asked.reply, begin, begin + count) if count else None
+
+    def _fill(self, wire: Wire) -> None:
+        depth = 1 if self._sparse else DEPTH
+        if not self._asked:
+            self._ask(wire, self.at)
+        while len(self._asked) < depth:
+            last = self._asked[-1]
+            if last.start + last.batch >= self.job.end:
+                break
+            self._ask(wire, last.start + last.batch)
+
+    def _ask(self, wire: Wire, start: int) -> None:
+        job = self.job
+        batch = min(self._batch, job.end - start)
+        body: Json = {"seq": start, "batch": batch, "max_bytes": job.max_bytes}
+        if self._subject:
+            body["next_by_subj"] = self._subject
+        key, reply = wire.ask(f"{job.prefix}.DIRECT.GET.{job.stream}", json.dumps(body).encode())
+        self._asked.append(_Asked(key, reply, start, batch))
+
+    def _drop_asked(self, wire: Wire) -> None:
+        for asked in self._asked:
+            wire.forget(asked.key)
+        self._asked.clear()
+
+    # -- answers ------------------------------------------------------------------------------------
+
+    def _answered(self, wire: Wire, asked: _Asked) -> Chunk | None:
+        job, reply = self.job, asked.reply
+        if reply.status == 503:
+            raise NoResponders(
+                f"nobody answers direct gets for {job.stream}", "no leader now, or direct get is off"
+            )
+        if reply.status not in (204, 404):
+            raise JsctlError(f"direct get on {job.stream} failed: {reply.status} {reply.description}")
+        if reply.foreign:
+            self._drop_asked(wire)
+            self.failed(
+                MirrorAnswers(
+                    f"a mirror of {job.stream} answers in its place",
+                    "read with fetchMode consumer, or the mirror itself",
+                )
+            )
+            return None
+        begin = before(reply.rows, self.at)
+        stop = before(reply.rows, job.end)
+        chunk = _slice(reply, begin, stop)
+        reached = self._reached(wire, asked, chunk, beyond=stop < len(reply.rows))
+        self.count_missing(wire, chunk, reached)
+        self._adapt(wire, asked, reached)
+        self.at = reached
+        return chunk
+
+    def _reached(self, wire: Wire, asked: _Asked, chunk: Chunk, beyond: bool) -> int:
+        """Where the next answer must start: the first sequence that this one says nothing about."""
+        job, reply = self.job, asked.reply
+        if beyond:
+            return job.end
+        after = int(chunk.rows[-1][1]) + 1 if chunk.rows else max(self.at, asked.start)
+        full = len(reply.rows) >= asked.batch or reply.pending > 0
+        if full or after >= job.end or (not self._subject and after >= asked.start + asked.batch):
+            return after
+        # The replica has nothing more. Either nobody has, or it lags: its stream's leader knows.
+        following = self._next_of_leader(wire, after)
+        return min(following, job.end) if following else job.end
+
+    def _next_of_leader(self, wire: Wire, sequence: int) -> int:
+        """The sequence of the leader's first message from `sequence` on; 0 when there is none."""
+        body = {"seq": sequence, "next_by_subj": self._subject or ">"}
+        try:
+            found = self.call(wire, f"STREAM.MSG.GET.{self.job.stream}", body)
+        except ApiError as error:
+            if error.err_code == 10037:  # no message found
+                return 0
+            raise
+        return int(found["message"]["seq"])
+
+    def _adapt(self, wire: Wire, asked: _Asked, reached: int) -> None:
+        """Choose what to ask next from how far this answer reached."""
+        job, rows = self.job, len(asked.reply.rows)
+        if reached < min(asked.start + asked.batch, job.end):
+            # It ended early, at max_bytes or with a lagging replica: what was asked ahead leaves a hole.
+            self._drop_asked(wire)
+            if asked.reply.pending:
+                self._batch = max(1, rows)
+        elif not self._subject:
+            self._sparse = reached > asked.start + asked.batch * 3 // 2
+        if rows >= asked.batch and sum(map(len, asked.reply.payloads)) * 2 <= job.max_bytes:
+            self._batch = min(job.batch, self._batch * 2)
+        while self._asked and self._asked[0].start + self._asked[0].batch <= reached:
+            wire.forget(self._asked.popleft().key)
+
+
+def _slice(reply: Reply, begin: int, end: int) -> Chunk:
+    if begin == 0 and end == len(reply.rows):
+        return Chunk(reply.rows, reply.payloads, reply.headers)
+    headers = {row - begin: raw for row, raw in reply.headers.items() if begin <= row < end}
+    return Chunk(reply.rows[begin:end], reply.payloads[begin:end], headers)

@@ -1,0 +1,94 @@
+"""One range of a stream through a pull consumer: where direct get is off, or the server is older.
+
+The consumer acknowledges nothing and keeps nothing on disk; it is removed afterwards, and by the server
+itself when this process is killed.
+"""
+
+import contextlib
+import json
+import random
+import time
+from collections.abc import Callable
+
+from jsctl.errors import JsctlError
+from jsctl.jetstream.api import Json
+from jsctl.spark.reader import Chunk, Job, RangeReader, before
+from jsctl.spark.wire import Lost, Wire
+from jsctl.units import SECOND
+
+IDLE = 60 * SECOND
+"""After this much silence the server removes the consumer."""
+
+
+class ConsumerReader(RangeReader):
+    """Raises what a RangeReader raises."""
+
+    def __init__(self, job: Job, connect: Callable[[], Wire]) -> None:
+        super().__init__(job, connect)
+        self._name = ""
+        self._max_bytes = job.max_bytes
+
+    def step(self, wire: Wire) -> Chunk | None:
+        job = self.job
+        if not self._name:
+            self._create(wire)
+        batch = min(job.batch, job.end - self.at)
+        body = {"batch": batch, "max_bytes": self._max_bytes, "no_wait": True}
+        subject = f"{job.prefix}.CONSUMER.MSG.NEXT.{job.stream}.{self._name}"
+        delivered = wire.deliver()
+        key, reply = wire.ask(subject, json.dumps(body).encode())
+        deadline, seen = 0.0, -1
+        while not reply.status and len(delivered.rows) < batch:
+            if len(delivered.rows) != seen:  # it goes on: the time-out is for silence
+                seen = len(delivered.rows)
+                deadline = time.monotonic() + job.timeout / SECOND
+            wire.pump(deadline)
+        wire.forget(key)
+        rows = delivered.rows
+        if rows and int(rows[0][1]) < self.at:
+            raise Lost("the consumer started over")
+        if not rows and reply.status == 409 and "exceeds maxbytes" in reply.description.lower():
+            self._max_bytes = 0  # one message is larger: take it by itself
+            return None
+        if not rows and reply.status == 409 and "max" not in reply.description.lower():
+            raise Lost(f"the consumer is gone: {reply.description}")
+        if not rows and reply.status == 503:
+            raise Lost("the consumer is gone")
+        if not rows and reply.status not in (404, 408):
+            raise JsctlError(f"{job.stream}: {reply.status} {reply.description}")
+        stop = before(rows, job.end)
+        headers = {row: raw for row, raw in delivered.headers.items() if row < stop}
+        chunk = Chunk(rows[:stop], delivered.payloads[:stop], headers)
+        # Consumers live with the stream's leader: what it does not have is not there.
+        none_left = not rows or stop < len(rows) or not delivered.pending
+        reached = job.end if none_left else int(rows[-1][1]) + 1
+        self.count_missing(wire, chunk, reached)
+        self.at = reached
+        return chunk
+
+    def interrupted(self) -> Chunk | None:
+        self._name = ""
+        return None
+
+    def finish(self) -> None:
+        name, self._name = self._name, ""
+        if name and self._wire is not None:
+            # Otherwise the server removes it when it is idle.
+            with contextlib.suppress(Lost, TimeoutError, JsctlError):
+                self.call(self._wire, f"CONSUMER.DELETE.{self.job.stream}.{name}")
+
+    def _create(self, wire: Wire) -> None:
+        job = self.job
+        name = f"jsctl_spark_{random.getrandbits(64):016x}"
+        config: Json = {
+            "name": name, "deliver_policy": "by_start_sequence", "opt_start_seq": self.at,
+            "ack_policy": "none", "mem_storage": True, "num_replicas": 1, "inactive_threshold": IDLE,
+        }  # fmt: skip
+        subject = f"CONSUMER.CREATE.{job.stream}.{name}"
+        if len(job.subjects) == 1:
+            config["filter_subject"] = job.subjects[0]
+            subject += f".{job.subjects[0]}"
+        elif job.subjects:
+            config["filter_subjects"] = list(job.subjects)
+        self.call(wire, subject, {"stream_name": job.stream, "config": config})
+        self._name = name

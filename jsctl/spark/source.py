@@ -1,0 +1,133 @@
+"""`spark.read.format("jetstream")`: a stream as a table, on Spark's Python data sources."""
+
+import contextlib
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    DataType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampType,
+)
+
+from jsctl.errors import BadInput
+from jsctl.spark import columns, plan, ranges
+from jsctl.spark.direct import DirectReader, MirrorAnswers
+from jsctl.spark.options import ReadOptions, parse
+from jsctl.spark.pull import ConsumerReader
+from jsctl.spark.reader import Chunk, Job, RangeReader
+from jsctl.spark.wire import Wire
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ROWS, BYTES = 8192, 4 << 20
+"""How much goes into one Arrow batch: whichever is reached first."""
+
+
+class JetStreamSource(DataSource):
+    """The data source; `jsctl.spark.options` has the options, `jsctl.spark.columns` the schema."""
+
+    @classmethod
+    def name(cls) -> str:
+        return "jetstream"
+
+    def schema(self) -> StructType:
+        return schema_of(parse(self.options))
+
+    def reader(self, schema: StructType) -> "JetStreamReader":
+        options = parse(self.options)
+        check_schema(schema, options)
+        return JetStreamReader(options)
+
+
+class Range(InputPartition):
+    """A task's part. direct: by batch direct get, else through a consumer."""
+
+    def __init__(self, job: Job, direct: bool) -> None:
+        super().__init__(None)
+        self.job = job
+        self.direct = direct
+
+    def __repr__(self) -> str:
+        return f"{self.job.stream}[{self.job.start}, {self.job.end})"
+
+
+class JetStreamReader(DataSourceReader):
+    """Plans on the driver, reads in tasks."""
+
+    def __init__(self, options: ReadOptions) -> None:
+        self.options = options
+
+    def partitions(self) -> list[Range]:
+        options = self.options
+        with contextlib.closing(Wire.open(options.settings)) as wire:
+            stream = plan.look(wire, options)
+            start, end = plan.resolve(wire, options, stream)
+        return split(options, stream.created, start, end, stream.direct)
+
+    def read(self, partition: InputPartition) -> "Iterator[pa.RecordBatch]":
+        assert isinstance(partition, Range)
+        return read(self.options, partition)
+
+
+def split(options: ReadOptions, created: str, start: int, end: int, direct: bool) -> list[Range]:
+    """[start, end) as parts for tasks; one that is empty where there is nothing, as Spark wants one."""
+    count = ranges.parts(end - start, options.min_partitions, os.cpu_count() or 1)
+    found = ranges.split(start, end, count)
+    return [Range(plan.job(options, created, first, last), direct) for first, last in found]
+
+
+def read(options: ReadOptions, part: Range) -> "Iterator[pa.RecordBatch]":
+    """A part's messages. Raises what RangeReader raises."""
+    stream = options.stream
+    waiting: list[Chunk] = []
+    rows = size = 0
+    for chunk in _chunks(options, part):
+        waiting.append(chunk)
+        rows += len(chunk.rows)
+        size += sum(map(len, chunk.payloads))
+        if rows >= ROWS or size >= BYTES:
+            yield columns.batch(stream, waiting, options.headers)
+            waiting, rows, size = [], 0, 0
+    if waiting:
+        yield columns.batch(stream, waiting, options.headers)
+
+
+def _chunks(options: ReadOptions, part: Range) -> Iterator[Chunk]:
+    def connect() -> Wire:
+        return Wire.open(options.settings)
+
+    reader: RangeReader = (DirectReader if part.direct else ConsumerReader)(part.job, connect)
+    try:
+        yield from reader
+    except MirrorAnswers:
+        if options.fetch_mode == "direct":
+            raise
+        yield from ConsumerReader(part.job._replace(start=reader.at), connect)
+
+
+def schema_of(options: ReadOptions) -> StructType:
+    """The schema that `jsctl.spark.columns` describes."""
+    fields: dict[str, DataType] = {
+        "stream": StringType(), "subject": StringType(), "sequence": LongType(), "timestamp": TimestampType(),
+        "data": BinaryType(),
+    }  # fmt: skip
+    if options.headers:
+        pair = [StructField("key", StringType()), StructField("value", BinaryType())]
+        fields["headers"] = ArrayType(StructType(pair))
+    return StructType([StructField(name, type) for name, type in fields.items()])
+
+
+def check_schema(schema: StructType, options: ReadOptions) -> None:
+    """Raise BadInput when a schema was given that is not ours."""
+    ours = schema_of(options).simpleString()
+    if schema.simpleString() != ours:
+        raise BadInput("the schema of a stream is fixed", f"leave it out: it is {ours}")
