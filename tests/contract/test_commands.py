@@ -91,13 +91,18 @@ def _takes_a_stream(path: str) -> bool:
 
 
 #: What a command needs beside a stream name before it looks for the stream.
-EXTRA: dict[str, list[str]] = {}
+EXTRA: dict[str, list[str]] = {"stream edit": ["--max-age", "1h"]}
 CREATES = {"stream add"}
+
+
+def _more(path: str) -> list[str]:
+    arguments = [p.name for p in resolve(path.split()).params if isinstance(p, click.Argument)]
+    return [*(["C"] if "consumer" in arguments else []), *EXTRA.get(path, [])]
 
 
 @pytest.mark.parametrize("path", [p for p in VERBS if _takes_a_stream(p) and p not in CREATES])
 def test_an_unknown_stream_is_not_found(path: str, cli: Cli) -> None:
-    outcome = cli([*path.split(), "NOPE", *EXTRA.get(path, [])])
+    outcome = cli([*path.split(), "NOPE", *_more(path)])
     assert outcome.status == 3, outcome
     assert outcome.out == ""
     assert len(outcome.err.splitlines()) == 1
@@ -106,7 +111,7 @@ def test_an_unknown_stream_is_not_found(path: str, cli: Cli) -> None:
 
 @pytest.mark.parametrize("path", [p for p in VERBS if _takes_a_stream(p) and p not in CREATES])
 def test_no_server_is_one_line(path: str, offline_cli: Cli) -> None:
-    line = [*path.split(), "ORDERS", *EXTRA.get(path, []), "--server", "nats://127.0.0.1:1"]
+    line = [*path.split(), "ORDERS", *_more(path), "--server", "nats://127.0.0.1:1"]
     outcome = offline_cli(line)
     assert outcome.status == 4, outcome
     assert outcome.out == ""
