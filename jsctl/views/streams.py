@@ -130,7 +130,7 @@ def replication_table(links: Sequence[ReplicationRow], raw: bool = False) -> Tab
                 link.filters,
                 link.active,
                 link.lag,
-                Cell(link.error, link.error, "bad"),
+                Cell(link.error, link.error, "bad" if link.error else ""),
             )
             for link in links
         ],

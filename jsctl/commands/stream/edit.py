@@ -49,14 +49,14 @@ async def edit(
     """Change a stream; what is not named stays as it is"""
     wanted = given(flags)
     file = configs.parse_config(read_input(config_file, env), config_file) if config_file else None
-    if not wanted and file is None and not interactive:
-        raise BadInput("nothing to change was given", "use flags, --config or --interactive")
     if replace and file is None:
         raise BadInput("--replace needs --config")
     api = await env.jetstream()
     name = stream or (str(file["name"]) if file and file.get("name") else "")
     name = await pick_stream(env, api, name)
     info = await streams.info(api, name)
+    if not wanted and file is None and not interactive:
+        raise BadInput("nothing to change was given", "use flags, --config or --interactive")
     live = configs.without_reserved(info["config"])
 
     def composed(base: Json) -> Json:

@@ -1,0 +1,113 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.run import Cli
+
+
+@pytest.fixture
+def stream(cli: Cli) -> Cli:
+    """With a stream S on s."""
+    republish = "--republish-source s --republish-destination t"
+    cli(f"stream add S --subjects s --metadata k=v --max-age 1h {republish}", status=0)
+    return cli
+
+
+def config(cli: Cli) -> dict[str, object]:
+    return dict(cli("stream info S --json", status=0).json["config"])
+
+
+def test_only_what_was_asked_changes(stream: Cli) -> None:
+    before = config(stream)
+    out = stream("stream edit S --max-msgs 5 --force", status=0).out
+    assert out.startswith("Stream S was updated\n\nInformation for Stream S created ")
+    assert config(stream) == {**before, "max_msgs": 5}
+
+
+def test_the_difference_is_shown_before_the_question(stream: Cli) -> None:
+    edited = stream("stream edit S --max-age 2h --metadata x=y", answers=[True], status=0)
+    assert edited.asked == ["Really edit Stream S"]
+    assert "  max_age: 1h0m0s -> 2h0m0s\n  metadata.x: (not set) -> y\n" in edited.err
+    left = stream("stream edit S --max-age 3h", answers=[False], status=1)
+    assert "nothing was changed" in left.err
+    assert config(stream)["max_age"] == 7_200_000_000_000
+
+
+def test_dry_run_changes_nothing(stream: Cli) -> None:
+    before = config(stream)
+    shown = stream("stream edit S --max-msgs 5 --no-republish --dry-run --json", status=0).json
+    assert {one["key"]: (one["before"], one["after"]) for one in shown} == {
+        "max_msgs": (-1, 5),
+        "republish.src": ("s", None),
+        "republish.dest": ("t", None),
+    }
+    assert config(stream) == before
+
+
+def test_without_a_terminal_the_flag_is_named(stream: Cli) -> None:
+    assert "--force" in stream("stream edit S --max-msgs 5", status=64).err
+
+
+def test_nothing_asked(stream: Cli) -> None:
+    assert "nothing to change" in stream("stream edit S", status=64).err
+
+
+def test_no_phantom_differences(stream: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "info.json"
+    file.write_text(stream("stream info S --json").out)
+    for extra in ("", "--replace"):
+        same = stream(f"stream edit S --config {file} {extra}", status=0)
+        assert same.out == "No difference in configuration\n"
+    assert stream("stream edit S --max-msgs=-1", status=0).out == "No difference in configuration\n"
+
+
+def test_a_file_is_laid_over_or_replaces(stream: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "s.yaml"
+    file.write_text("subjects: [s, u]\n")
+    stream(f"stream edit S --config {file} -f", status=0)
+    assert config(stream)["max_age"] == 3_600_000_000_000
+    file.write_text("subjects: [s]\nstorage: file\n")
+    stream(f"stream edit S --config {file} --replace -f", status=0)
+    after = config(stream)
+    assert (after["max_age"], after["subjects"]) == (0, ["s"]) and "republish" not in after
+
+
+def test_an_unknown_stream(cli: Cli) -> None:
+    failed = cli("stream edit NOPE --max-msgs 5 -f", status=3)
+    assert "stream NOPE not found" in failed.err and failed.err.count("\n") == 1
+
+
+def test_the_server_refuses(stream: Cli) -> None:
+    failed = stream("stream edit S --retention workq --no-republish -f", status=1)
+    assert failed.err.startswith("jsctl: error: ") and failed.err.count("\n") == 1
+
+
+def test_in_an_editor(stream: Cli) -> None:
+    edit = {"EDITOR": """sed -i 's/"max_msgs": -1/"max_msgs": 8/'"""}
+    stream("stream edit S -i -f", environ=edit, status=0)
+    assert config(stream)["max_msgs"] == 8
+    assert stream("stream edit S -i -f", environ={"EDITOR": "true"}, status=0).out.startswith("No difference")
+
+
+def test_a_text_that_cannot_be_used_is_kept(stream: Cli) -> None:
+    failed = stream("stream edit S -i -f", environ={"EDITOR": """sed -i '$d'"""}, status=64)
+    kept = Path(failed.err.rpartition(" in ")[2].strip())
+    assert '"name": "S"' in kept.read_text()
+    kept.unlink()
+    kept.parent.rmdir()
+
+
+def test_editing_again_after_an_error(stream: Cli, tmp_path: Path) -> None:
+    script = tmp_path / "editor"
+    script.write_text(f"""#!/bin/sh
+if [ -e {tmp_path}/second ]; then sed -i 's/"max_msgs": "x"/"max_msgs": 6/' "$1"
+else touch {tmp_path}/second; sed -i 's/"max_msgs": -1/"max_msgs": "x"/' "$1"; fi
+""")
+    script.chmod(0o755)
+    stream("stream edit S -i -f", environ={"EDITOR": str(script)}, answers=[True], status=0)
+    assert config(stream)["max_msgs"] == 6
+
+
+def test_json(stream: Cli) -> None:
+    assert json.loads(stream("stream edit S --max-msgs 5 -f --json", status=0).out)["config"]["max_msgs"] == 5

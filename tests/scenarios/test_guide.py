@@ -1,0 +1,217 @@
+"""The leaf node guide, line by line with `jsctl` in place of `nats`, up to the import across accounts."""
+
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.run import Cli
+from tests.support.servers import HubLeaf
+
+STREAM_QUESTIONS = [
+    "Stream Name",
+    "Subjects to consume",
+    "Storage backend",
+    "Retention Policy",
+    "Discard Policy",
+    "Stream Messages Limit",
+    "Per Subject Messages Limit",
+    "Message size limit",
+    "Maximum message age limit",
+    "Maximum individual message size",
+    "Duplicate tracking time window",
+    "Replicas",
+]
+MIRROR_QUESTIONS = [
+    "Stream Name",
+    "Storage backend",
+    "Retention Policy",
+    "Discard Policy",
+    "Stream Messages Limit",
+    "Message size limit",
+    "Maximum message age limit",
+    "Maximum individual message size",
+    "Replicas",
+    "Adjust mirror start",
+    "Import mirror from a different JetStream domain",
+]
+SOURCE_QUESTIONS = [
+    *MIRROR_QUESTIONS[:8],
+    "Duplicate tracking time window",
+    "Replicas",
+    'Adjust source "test" start',
+    'Import "test" from a different JetStream domain',
+    "test Source foreign JetStream domain name",
+    "test Source foreign JetStream domain delivery prefix",
+]
+
+# The guide's accounts.conf with the exports that a present server needs: flow control of the mirror.
+ACCOUNTS = """
+accounts {
+    SYS: { users: [{user: admin, password: admin}] }
+    ACC: {
+        users: [{user: acc, password: acc}], jetstream: enabled
+        exports: [
+            {service: "$JS.hub.API.CONSUMER.CREATE.>", response_type: "stream"}
+            {stream: "deliver.acc.hub.>"}
+            {service: "$JS.FC.aggregate-test-leaf.>"}
+        ]
+    }
+    IMPORT_MIRROR: {
+        users: [{user: import_mirror, password: import_mirror}], jetstream: enabled
+        imports: [
+            {
+                service: {account: ACC, subject: "$JS.hub.API.CONSUMER.CREATE.>"}
+                to: "JS.acc@hub.API.CONSUMER.CREATE.>"
+            }
+            {service: {account: ACC, subject: "$JS.FC.aggregate-test-leaf.>"}}
+            {stream: {account: ACC, subject: deliver.acc.hub.import_mirror.>}}
+        ]
+    }
+}
+system_account: SYS
+"""
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubLeaf]:
+    pair = HubLeaf(tmp_path_factory.mktemp("guide"), ACCOUNTS)
+    try:
+        yield pair.start()
+    finally:
+        pair.stop()
+
+
+def until(cli: Cli, line: str, pattern: str, seconds: float = 15) -> str:
+    """The output of a command once it matches."""
+    deadline = time.monotonic() + seconds
+    while True:
+        out = cli(line, status=0).out
+        if re.search(pattern, out):
+            return out
+        assert time.monotonic() < deadline, out
+        time.sleep(0.1)
+
+
+def test_the_whole_guide(network: HubLeaf, tmp_path: Path) -> None:
+    cli = Cli(tmp_path)
+    hub = f"--server {network.url}"
+    importer = f"--server {network.hub.url_for('import_mirror')}"
+
+    out = cli(f"--server {network.system_url} server report jetstream", status=0).out
+    assert re.search(r"leaf-server +leaf-server +leaf +0 +0 +0 +0 B", out), out
+    assert re.search(r"hub-server +hub +0 +0 +0 +0 B", out), out
+
+    for domain in ("", "--js-domain leaf"):
+        made = cli(f"{hub} stream add {domain}", answers=["test", "test", *[...] * 10], status=0)
+        assert made.asked == STREAM_QUESTIONS
+        assert made.out.startswith("Stream test was created\n\nInformation for Stream test created ")
+        assert re.search(r"Subjects: test\n", made.out)
+        assert re.search(r"Duplicate Window: 2m0s\n", made.out)
+
+    told = cli(f'{hub} pub test "hello world"', status=0)
+    assert 'Published 11 bytes to "test"' in told.err
+
+    for domain in ("leaf", "hub"):
+        until(cli, f"{hub} stream report --js-domain {domain}", r"test +File +0 +1 +45 B +0 +0")
+
+    made = cli(
+        f"{hub} stream add --js-domain hub --mirror test",
+        answers=["backup-test-leaf", *[...] * 9, True, "leaf", ""],
+        status=0,
+    )
+    assert made.asked == [*MIRROR_QUESTIONS, "Foreign JetStream domain name", "Delivery prefix"]
+    assert "Mirror: test, API Prefix: $JS.leaf.API\n" in made.out
+
+    made = cli(
+        f"{hub} stream add --js-domain hub --source test",
+        answers=["aggregate-test-leaf", *[...] * 10, True, "leaf", ""],
+        status=0,
+    )
+    assert made.asked == SOURCE_QUESTIONS
+    assert "Sources: test, API Prefix: $JS.leaf.API\n" in made.out
+
+    for row in (r"backup-test-leaf +File +0 +1 +45 B", r"aggregate-test-leaf +File +0 +1 +1\d\d B"):
+        until(cli, f"{hub} stream report --js-domain hub", row)
+    for row in (r"backup-test-leaf +Mirror", r"aggregate-test-leaf +Source"):
+        link = row + r" +\$JS\.leaf\.API +test +[\d.]+m?s +0\n"
+        assert "Replication Report" in until(cli, f"{hub} stream report --js-domain hub", link)
+
+    name = "aggregate-test-leaf-from-acc"
+    prefix = f"deliver.acc.hub.import_mirror.hub.{name}"
+    made = cli(
+        f"{importer} stream add --js-domain hub --mirror aggregate-test-leaf",
+        answers=[name, *[...] * 9, False, True, "JS.acc@hub.API", prefix],
+        status=0,
+    )
+    assert made.asked == [
+        *MIRROR_QUESTIONS,
+        "Import mirror from a different account",
+        "Foreign account API prefix",
+        "Foreign account delivery prefix",
+    ]
+    assert f"Mirror: aggregate-test-leaf, API Prefix: JS.acc@hub.API, Delivery Prefix: {prefix}\n" in made.out
+    report = until(cli, f"{importer} stream report --js-domain hub", rf"{name} +File +0 +1 +")
+    assert re.search(rf"{name} +Mirror +JS\.acc@hub\.API +aggregate-test-leaf", report)
+
+
+def test_imports_by_flags(network: HubLeaf, tmp_path: Path) -> None:
+    """The same without questions, as a script would write it."""
+    cli = Cli(tmp_path, network.url)
+    cli("stream add origin --subjects origin --js-domain leaf", status=0)
+    cli("pub origin one", status=0)
+    cli("stream add by-name --mirror origin@leaf", status=0)
+    cli("stream add by-flag --mirror origin --mirror-domain leaf", status=0)
+    cli("stream add by-source --source origin@leaf,filter=origin:renamed", status=0)
+    for name in ("by-name", "by-flag", "by-source"):
+        until(cli, f"stream info {name}", r"Messages: 1\n")
+    config = cli("stream info by-source --json", status=0).json["config"]
+    assert config["sources"] == [
+        {
+            "name": "origin",
+            "external": {"api": "$JS.leaf.API", "deliver": ""},
+            "subject_transforms": [{"src": "origin", "dest": "renamed"}],
+        }
+    ]
+
+
+def test_the_questionnaire_in_a_terminal(hub_cli: Cli) -> None:
+    """A real pseudo-terminal: questionary's own widgets, defaults taken with Enter."""
+    screen = hub_cli.terminal("stream add --js-domain leaf", columns=100)
+    try:
+        screen.expect("Stream Name")
+        screen.send("a.b\r")  # refused on the spot
+        screen.expect("no stream name")
+        screen.send("\x15test\r")
+        screen.expect("Subjects to consume")
+        screen.send("test\r")
+        for question in STREAM_QUESTIONS[2:]:
+            screen.expect(question)
+            screen.send("\r")
+        screen.expect("Stream test was created")
+        screen.expect("Maximum Consumers: unlimited")
+        screen.wait()
+        assert screen.exitstatus == 0
+    finally:
+        screen.close(force=True)
+    config = hub_cli("stream info test --json --js-domain leaf", status=0).json["config"]
+    assert config["subjects"] == ["test"]
+    assert config["duplicate_window"] == 120_000_000_000
+    assert (config["max_msgs"], config["discard"], config["storage"]) == (-1, "old", "file")
+
+
+def test_leaving_the_questionnaire_creates_nothing(hub_cli: Cli) -> None:
+    screen = hub_cli.terminal("stream add", columns=100)
+    try:
+        screen.expect("Stream Name")
+        screen.send("test\r")
+        screen.expect("Subjects to consume")
+        screen.send("\x03")
+        screen.expect("nothing was changed")
+        screen.wait()
+        assert screen.exitstatus == 1
+    finally:
+        screen.close(force=True)
+    assert hub_cli("stream ls --json", status=0).json == []
