@@ -37,6 +37,30 @@ COMMANDS: dict[str, Entry] = {
     "stream info": _verb("Configuration and state of a stream", "stream.info:info", "nfo", "i"),
     "stream edit": _verb("Change a stream", "stream.edit:edit", "update"),
     "stream rm": _verb("Remove a stream", "stream.rm:rm", "delete", "del"),
+    "stream find": _verb("Find the streams that fit all of the flags", "stream.find:find", "query"),
+    "stream state": _verb("State of a stream", "stream.state:state"),
+    "stream subjects": _verb("Subjects that a stream holds", "stream.subjects:subjects", "subj"),
+    "stream purge": _verb("Remove messages from streams", "stream.purge:purge"),
+    "stream rmm": _verb("Remove single messages from a stream", "stream.rmm:rmm"),
+    "stream view": _verb("View the messages of a stream", "stream.view:view"),
+    "stream get": _verb("One message of a stream", "stream.get:get"),
+    "stream seal": _verb("Seal a stream for ever", "stream.seal:seal"),
+    "stream gaps": _verb("Sequences that are missing in a stream", "stream.gaps:gaps"),
+    "stream graph": _verb("Graph a stream's activity", "stream.graph:graph"),
+    "stream cluster": _group("Leaders and peers of replicated streams", "c"),
+    "stream cluster step-down": _verb(
+        "Make a stream's leader stand down",
+        "stream.cluster.step_down:step_down",
+        "stepdown",
+        "sd",
+        "elect",
+        "down",
+        "d",
+    ),
+    "stream cluster balance": _verb("Balance the leaders of streams", "stream.cluster.balance:balance"),
+    "stream cluster peer-remove": _verb(
+        "Remove a server from a stream's group", "stream.cluster.peer_remove:peer_remove", "pr"
+    ),
     "publish": _verb("Publish messages", "publish:publish", "pub"),
     "consumer": _group(
         "JetStream consumers", "con", "obs", "c", target="jsctl.commands.consumer.group:consumer"

@@ -1,5 +1,8 @@
 """Which stream or consumer is meant, when it may be left out."""
 
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
 from jsctl.jetstream import consumers, streams
@@ -29,6 +32,33 @@ async def pick_stream(env: Env, api: Api, name: str, *, message: str = "Select a
     if not found:
         raise NotFound("there are no streams to pick from", "jsctl stream add makes one")
     return str(await env.prompter.select(message, found, flag="STREAM"))
+
+
+async def pick_streams(
+    env: Env, api: Api, names: Sequence[str], message: str = "Select a Stream"
+) -> list[str]:
+    """The streams that were named, also by patterns such as `ORDERS_*`, each once; without any, the one
+    that the user picks.
+
+    A pattern leaves out the streams of buckets and the system, unless --all was given. Raises NotFound
+    for a pattern that matches none, and what pick_stream raises.
+    """
+    if not names:
+        return [await pick_stream(env, api, "", message=message)]
+    found: dict[str, None] = {}
+    known: list[str] | None = None
+    for name in names:
+        if not any(mark in name for mark in "*?["):
+            found[stream_name(name)] = None
+            continue
+        if known is None:
+            everything = env.flags.get("all_streams")
+            known = sorted(n for n in await streams.names(api) if everything or not streams.is_internal(n))
+        matching = [n for n in known if fnmatchcase(n, name)]
+        if not matching:
+            raise NotFound(f"no stream matches {name}", "jsctl stream ls shows what is there")
+        found.update(dict.fromkeys(matching))
+    return list(found)
 
 
 def consumer_name(name: str) -> str:

@@ -28,3 +28,16 @@ def is_subject(subject: object) -> bool:
         return False
     tokens = subject.split(".")
     return all(tokens) and ">" not in tokens[:-1]
+
+
+def overlap(one: str, other: str) -> bool:
+    """Whether some subject matches both; each may have wildcards."""
+    left, right = one.split("."), other.split(".")
+    for at in range(max(len(left), len(right))):
+        if at >= len(left) or at >= len(right):
+            return False
+        if ">" in (left[at], right[at]):
+            return True
+        if "*" not in (left[at], right[at]) and left[at] != right[at]:
+            return False
+    return True

@@ -79,6 +79,13 @@ class LiveScreen:
         self._picture = lambda width, height: picture(heading, panes, width, height, self._scheme)
         self.redraw()
 
+    def draw(self, lines: Callable[[int, int], Sequence[Text]]) -> None:
+        """Draw lines that are made for the terminal's columns and rows."""
+        self._picture = lambda width, height: Group(
+            *(_line(line.text, line.style, width) for line in lines(width, height)[:height])
+        )
+        self.redraw()
+
     def redraw(self) -> None:
         """Draw the same again, at the size that the terminal has now."""
         if self._live is not None and self._picture is not None:

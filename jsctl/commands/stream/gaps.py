@@ -1,0 +1,38 @@
+"""`jsctl stream gaps`."""
+
+from jsctl.commands.cli import argument, command, option
+from jsctl.commands.pick import pick_stream
+from jsctl.env import Env
+from jsctl.jetstream import gaps as domain
+from jsctl.jetstream import reports, streams
+from jsctl.units import format_bytes, format_count
+from jsctl.views import stream_contents as view
+from jsctl.views.result import Result
+
+
+@command("gaps", examples=["jsctl stream gaps ORDERS", "jsctl stream gaps ORDERS --json"])
+@argument("stream", default="")
+@option("--force", "-f", is_flag=True, help="Do not ask before the whole stream is read")
+@option("--progress/--no-progress", default=True, help="Show how far the reading is")
+async def gaps(env: Env, stream: str, force: bool, progress: bool) -> Result:
+    """Sequences that are missing between the first and the last message of a stream.
+
+    The server knows them; only a stream with more than two million deleted messages is read.
+    """
+    api = await env.jetstream()
+    name = await pick_stream(env, api, stream)
+    info = await streams.info(api, name)
+    state = info["state"]
+    lost = (state.get("lost") or {}).get("msgs") or []
+    if domain.must_read(info):
+        what = f"{format_count(state['messages'])} messages, {format_bytes(state['bytes'])}"
+        await env.confirm(f"Really read all of Stream {name} ({what})", force=force)
+        span = int(state["last_seq"]) - int(state["first_seq"]) + 1
+        if progress and env.form in ("table", "plain"):
+            with env.progress("Reading", span) as advance:
+                found = await domain.find(api, info, advance)
+        else:
+            found = await domain.find(api, info)
+    else:
+        found = await domain.find(api, info)
+    return view.gaps(name, found, lost, reports.lost(state)[1])

@@ -1,0 +1,77 @@
+"""`jsctl stream purge`."""
+
+import asyncio
+
+import click
+
+from jsctl.commands.cli import argument, command, option
+from jsctl.commands.pick import pick_streams
+from jsctl.env import Env
+from jsctl.errors import BadInput, JsctlError
+from jsctl.jetstream import loss, streams
+from jsctl.jetstream.api import Json
+from jsctl.jetstream.names import is_subject
+from jsctl.views import stream_contents as contents
+from jsctl.views import stream_info as view
+from jsctl.views.result import Part, Result, Text
+
+
+@command(
+    "purge",
+    examples=[
+        "jsctl stream purge ORDERS",
+        "jsctl stream purge ORDERS --subject 'ORDERS.eu.>' --keep 10 --dry-run",
+        "jsctl stream purge ORDERS --seq 1000 --force",
+        "jsctl stream purge 'LOGS_*' --force",
+    ],
+)
+@argument("stream", nargs=-1)
+@option("--subject", metavar="SUBJECT", default="", help="Only messages on this subject; wildcards too")
+@option("--seq", type=click.IntRange(min=1), metavar="SEQUENCE", help="Only messages before this sequence")
+@option("--keep", type=click.IntRange(min=0), metavar="MESSAGES", help="Keep so many of the newest messages")
+@option("--dry-run", is_flag=True, help="Only say what would go")
+@option("--force", "-f", is_flag=True, help="Purge without asking")
+async def purge(
+    env: Env,
+    stream: tuple[str, ...],
+    subject: str,
+    seq: int | None,
+    keep: int | None,
+    dry_run: bool,
+    force: bool,
+) -> Result:
+    """Remove messages from streams, all or some; several names and patterns ask once"""
+    if seq and keep:
+        raise BadInput("--seq and --keep exclude each other")
+    if subject and not is_subject(subject):
+        raise BadInput(f"{subject!r} is no subject")
+    limits = {"filter": subject, "seq": seq or 0, "keep": keep or 0}
+    body = {key: value for key, value in limits.items() if value}
+    api = await env.jetstream()
+    names = await pick_streams(env, api, stream)
+    infos = await streams.infos(api, names)
+    if dry_run or not force:
+        found = await asyncio.gather(
+            *(loss.of_purge(api, info, subject=subject, sequence=seq or 0, keep=keep or 0) for info in infos)
+        )
+        losses = dict(zip(names, found, strict=True))
+        if dry_run:
+            return contents.would_go("purge", losses)
+        for name in names:
+            if streams.is_internal(name):
+                env.say(f"warning: {name} belongs to a bucket or the system, which may not expect this")
+        await env.confirm(contents.question("purge", losses), force=False)
+    done: list[tuple[int, Json]] = []
+    for name in names:
+        try:
+            purged = int((await api.call(f"STREAM.PURGE.{name}", body or None)).get("purged", 0))
+            done.append((purged, await streams.info(api, name)))
+        except JsctlError:
+            if done:
+                env.say("; ".join(contents.purged(count, info) for count, info in done))
+            raise
+    parts: list[Part] = []
+    for count, info in done:
+        parts += [Text(contents.purged(count, info)), *view.sheet(info, state_only=True).parts]
+    found_infos = [info for _, info in done]
+    return Result(parts, data=found_infos if len(done) > 1 else found_infos[0])

@@ -1,0 +1,27 @@
+"""`jsctl stream seal`."""
+
+from jsctl.commands.cli import argument, command, option
+from jsctl.commands.pick import pick_stream
+from jsctl.env import Env
+from jsctl.jetstream import streams
+from jsctl.units import format_bytes, format_count
+from jsctl.views import stream_info as view
+from jsctl.views.result import Result
+
+
+@command("seal", examples=["jsctl stream seal ORDERS", "jsctl stream seal ORDERS --force"])
+@argument("stream", default="")
+@option("--force", "-f", is_flag=True, help="Seal without asking")
+async def seal(env: Env, stream: str, force: bool) -> Result:
+    """Seal a stream: nothing can be added, removed or changed any more, for ever"""
+    api = await env.jetstream()
+    name = await pick_stream(env, api, stream)
+    info = await streams.info(api, name)
+    if info["config"].get("sealed"):
+        env.say(f"Stream {name} is sealed already, nothing was changed")
+        return view.sheet(info)
+    what = f"{format_count(info['state']['messages'])} messages, {format_bytes(info['state']['bytes'])}"
+    await env.confirm(
+        f"Really seal Stream {name} ({what}), sealed streams can not be unsealed or modified", force=force
+    )
+    return view.sheet(await streams.update(api, {**info["config"], "sealed": True}))

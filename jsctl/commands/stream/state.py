@@ -1,0 +1,21 @@
+"""`jsctl stream state`."""
+
+from jsctl.commands.cli import argument, command, option
+from jsctl.commands.pick import pick_stream
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.jetstream import streams
+from jsctl.views import stream_info as view
+from jsctl.views.result import Result
+
+
+@command("state", examples=["jsctl stream state ORDERS", "jsctl stream state ORDERS --json"])
+@argument("stream", default="")
+@option("--no-select", is_flag=True, help="Never offer a list to pick from")
+async def state(env: Env, stream: str, no_select: bool) -> Result:
+    """State of a stream"""
+    if no_select and not stream:
+        raise BadInput("the stream's name is missing", "give STREAM")
+    api = await env.jetstream()
+    found = await streams.info(api, await pick_stream(env, api, stream))
+    return view.sheet(found, state_only=True)

@@ -1,0 +1,35 @@
+"""`jsctl stream subjects`."""
+
+import click
+
+from jsctl.commands.cli import argument, command, option
+from jsctl.commands.pick import pick_stream
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.jetstream import loss, streams
+from jsctl.jetstream.names import is_subject
+from jsctl.views import stream_contents as view
+from jsctl.views.result import Result
+
+SORTS = ("name", "subjects", "messages", "count")
+
+
+@command(
+    "subjects",
+    examples=["jsctl stream subjects ORDERS", "jsctl stream subjects ORDERS 'ORDERS.eu.>' --sort name"],
+)
+@argument("stream", default="")
+@argument("filter", default=">")
+@option("--sort", type=click.Choice(SORTS), default="messages", help="Order: name or messages")
+@option("--reverse", "-R", is_flag=True, help="The other way round")
+@option("--names/--no-names", default=False, help="Only the subjects, one a line")
+async def subjects(env: Env, stream: str, filter: str, sort: str, reverse: bool, names: bool) -> Result:
+    """Subjects that a stream holds messages on, and how many"""
+    if not is_subject(filter):
+        raise BadInput(f"{filter!r} is no subject")
+    api = await env.jetstream()
+    name = await pick_stream(env, api, stream)
+    await streams.info(api, name)
+    found = await loss.subjects(api, name, filter)
+    by_name = sort in ("name", "subjects")
+    return view.subjects(name, found, wanted=filter, by_name=by_name, reverse=reverse, names=names)

@@ -1,0 +1,193 @@
+"""`jsctl stream view`."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import click
+
+from jsctl.commands import translate as filters
+from jsctl.commands.cli import DURATION, argument, command, option
+from jsctl.commands.pick import pick_stream
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.jetstream import browse, streams
+from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.browse import Stored
+from jsctl.jetstream.names import is_subject
+from jsctl.jetstream.payload import shown
+from jsctl.units import US
+from jsctl.views import stream_messages as pictures
+from jsctl.views.result import Result, Text
+
+_PAGE = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """page: messages between two questions, 0 asks nothing. limit: end after so many, 0 for all."""
+
+    page: int
+    limit: int
+    start: int | None
+    since: int | None
+    subject: str
+    match: re.Pattern[bytes] | None
+    translate: str
+    raw: bool
+    follow: bool
+
+
+@command(
+    "view",
+    examples=[
+        "jsctl stream view ORDERS",
+        "jsctl stream view ORDERS 25 --id 1000",
+        "jsctl stream view ORDERS --since 1h --subject 'ORDERS.eu.>' --match 'total.*[0-9]{4}'",
+        "jsctl stream view ORDERS --since 0s --follow",
+        "jsctl stream view ORDERS --raw | head",
+    ],
+)
+@argument("stream", default="")
+@argument("size", type=click.IntRange(min=1), required=False)
+@option("--id", "start", type=click.IntRange(min=1), metavar="ID", help="Start at this sequence")
+@option("--since", type=DURATION, metavar="DURATION", help="Start with messages not older than this")
+@option("--raw", is_flag=True, help="Only payloads; in a pipe byte for byte, a line end after each")
+@option("--translate", metavar="COMMAND", default="", help="Show payloads as this command translates them")
+@option("--subject", metavar="SUBJECT", default="", help="Only messages on this subject; wildcards too")
+@option("--match", metavar="REGEX", default="", help="Only messages whose payload has this")
+@option("--follow", is_flag=True, help="Go on with messages as they come, until ctrl-C")
+async def view(
+    env: Env,
+    stream: str,
+    size: int | None,
+    start: int | None,
+    since: int | None,
+    raw: bool,
+    translate: str,
+    subject: str,
+    match: str,
+    follow: bool,
+) -> None:
+    """View the messages of a stream.
+
+    On a terminal pages of SIZE messages (10), with a question between; in a pipe the first SIZE, or all.
+    No consumer is made, and nothing is acknowledged: it works on work queues, too.
+    """
+    options = _options(env, size, start, since, raw, translate, subject, match, follow)
+    api = await env.jetstream()
+    name = await pick_stream(env, api, stream)
+    info = await streams.info(api, name)
+    first = await _first(env, api, info, options)
+    try:
+        await _show(env, api, info, first, options)
+    except asyncio.CancelledError:
+        if not follow:
+            raise
+
+
+def _options(
+    env: Env,
+    size: int | None,
+    start: int | None,
+    since: int | None,
+    raw: bool,
+    translate: str,
+    subject: str,
+    match: str,
+    follow: bool,
+) -> Options:
+    if start is not None and since is not None:
+        raise BadInput("--id and --since exclude each other")
+    if subject and not is_subject(subject):
+        raise BadInput(f"{subject!r} is no subject")
+    if raw and env.wants_json:
+        raise BadInput("--raw and --json exclude each other")
+    if env.form in ("csv", "tsv"):
+        raise BadInput("stream view has no table", "use --json")
+    if translate:
+        filters.parse(translate)
+    try:
+        pattern = re.compile(match.encode(errors="surrogateescape")) if match else None
+    except re.error as error:
+        raise BadInput(f"--match {match!r} is no regular expression: {error}") from None
+    paged = env.is_terminal and env.can_ask and env.form == "table" and not follow
+    return Options(
+        page=(size or _PAGE) if paged else 0,
+        limit=0 if paged else size or 0,
+        start=start,
+        since=since,
+        subject=subject,
+        match=pattern,
+        translate=translate,
+        raw=raw,
+        follow=follow,
+    )
+
+
+async def _first(env: Env, api: Api, info: Json, options: Options) -> int:
+    """The sequence to start at."""
+    state = info["state"]
+    if options.since is None:
+        return max(options.start or 1, int(state["first_seq"]))
+    when = datetime.fromtimestamp(env.clock(), UTC) - timedelta(microseconds=options.since / US)
+    found = await browse.since(api, info["config"]["name"], when.isoformat(), options.subject)
+    return found.sequence if found else int(state["last_seq"]) + 1
+
+
+async def _show(env: Env, api: Api, info: Json, first: int, options: Options) -> None:
+    from jsctl.render.emit import json_text
+
+    name, out = str(info["config"]["name"]), env.streams.stdout
+    lines = env.wants_json and options.follow
+    count = 0
+    if env.wants_json and not lines:
+        out.write("[")
+    async for message in _matching(_messages(api, info, first, options), options.match):
+        if options.page and count and count % options.page == 0:
+            out.flush()
+            if not await env.prompter.confirm("Next Page?", flag="SIZE", default=True):
+                return
+        body = message.data
+        if options.translate:
+            body = await filters.translate(options.translate, body, subject=message.subject, stream=name)
+        if env.wants_json:
+            text = json_text(pictures.record(name, message, body), indent=None)
+            out.write(text + "\n" if lines else (",\n" if count else "\n") + text)
+        elif not options.raw:
+            env.emit(Result([pictures.listed(message, body)]))
+        elif env.is_terminal:
+            env.emit(Result([Text(shown(body))]))
+        else:
+            env.write_bytes(body + b"\n")
+        count += 1
+        if options.follow:
+            out.flush()
+        if count == options.limit:
+            break
+    else:
+        if not env.wants_json and env.is_terminal:
+            out.flush()
+            env.say("Reached apparent end of data")
+    if env.wants_json and not lines:
+        out.write("\n]\n" if count else "]\n")
+
+
+def _messages(api: Api, info: Json, first: int, options: Options) -> AsyncIterator[Stored]:
+    name, last = info["config"]["name"], int(info["state"]["last_seq"])
+    # A page is soon read from the leader; what goes through the whole stream is worth a faster way.
+    many = not (options.page or 0 < options.limit <= 100) or options.match is not None
+    bulk = many and bool(info["config"].get("allow_direct"))
+    if options.follow:
+        return browse.follow(api, name, start=first, subject=options.subject, bulk=bulk)
+    return browse.read(api, name, start=first, subject=options.subject, last=last, bulk=bulk)
+
+
+async def _matching(
+    messages: AsyncIterator[Stored], pattern: re.Pattern[bytes] | None
+) -> AsyncIterator[Stored]:
+    async for message in messages:
+        if pattern is None or pattern.search(message.data):
+            yield message

@@ -1,0 +1,315 @@
+"""A small safe expression language over JSON, after the one of the `nats` tool (expr-lang.org).
+
+`state.messages > 10 and config.storage == "memory"`, `info.cluster.name in ["lon", "sfo"]`. There are
+or || and && not ! == != < <= > >= in, not in, contains, startsWith, endsWith, matches (a regular
+expression), + - * / %, len(x), lists, `a.b`, `a["b"]`, `a[0]`, true, false, nil. The server leaves out what
+is zero, empty or false: what is not there is equal to all of these.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+Names = Mapping[str, Any]
+Node = Callable[[Names], Any]
+
+_TOKEN = (
+    r"\s*(?:(?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|(?P<text>\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|`[^`]*`)"
+    r"|(?P<word>[A-Za-z_]\w*)|(?P<mark>\|\||&&|==|!=|<=|>=|\?\.|[-!<>+*/%()\[\],.]))"
+)
+_CONSTANTS = {
+    "true": True,
+    "false": False,
+    "nil": None,
+    "null": None,
+    "True": True,
+    "False": False,
+    "None": None,
+}
+_COMPARES = ("==", "!=", "<", "<=", ">", ">=", "in", "contains", "startsWith", "endsWith", "matches")
+_WORDS = frozenset({"or", "and", "not", *_COMPARES})
+_DEEPEST = 100
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+    at: int
+
+
+def compile_expression(text: str) -> Callable[[Names], bool]:
+    """A test over names. Raises ValueError with the place of what cannot be read; the test raises
+    ValueError when the expression is no condition or compares what cannot be compared."""
+    node = _Parser(text).whole()
+
+    def test(names: Names) -> bool:
+        value = node(names)
+        if not isinstance(value, bool):
+            raise ValueError(f"{text!r} is no condition: it gives {value!r}")
+        return value
+
+    return test
+
+
+class _Parser:
+    """Recursive descent, loosest operators first."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._tokens: list[_Token] = []
+        self._next = 0
+        self._depth = 0
+        place, pattern = 0, re.compile(_TOKEN)
+        body = text.rstrip()
+        while place < len(body):
+            match = pattern.match(body, place)
+            if match is None:
+                raise self._wrong(place)
+            kind = str(match.lastgroup)
+            self._tokens.append(_Token(kind, match[kind], match.start(kind)))
+            place = match.end()
+
+    def whole(self) -> Node:
+        node = self._or()
+        if self._next < len(self._tokens):
+            raise self._wrong(self._tokens[self._next].at)
+        return node
+
+    def _wrong(self, at: int) -> ValueError:
+        rest = self._text[at : at + 20].strip()
+        return ValueError(f"cannot read the expression at {rest!r}" if rest else "the expression breaks off")
+
+    def _peek(self, ahead: int = 0) -> str:
+        """The operator, mark or word that is next; empty for anything else."""
+        place = self._next + ahead
+        if place >= len(self._tokens) or self._tokens[place].kind not in ("mark", "word"):
+            return ""
+        return self._tokens[place].text
+
+    def _take(self, *texts: str) -> str:
+        if (found := self._peek()) and found in texts:
+            self._next += 1
+            return found
+        return ""
+
+    def _need(self, text: str) -> None:
+        if not self._take(text):
+            raise self._wrong(
+                self._tokens[self._next].at if self._next < len(self._tokens) else len(self._text)
+            )
+
+    def _or(self) -> Node:
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise ValueError("the expression is nested too deeply")
+        left = self._and()
+        while self._take("or", "||"):
+            left = _either(left, self._and())
+        self._depth -= 1
+        return left
+
+    def _and(self) -> Node:
+        left = self._not()
+        while self._take("and", "&&"):
+            left = _both(left, self._not())
+        return left
+
+    def _not(self) -> Node:
+        turned = False
+        while self._take("not", "!"):
+            turned = not turned
+        node = self._comparison()
+        return _negated(node) if turned else node
+
+    def _comparison(self) -> Node:
+        left = self._sum()
+        while True:
+            turned = self._peek() == "not" and self._peek(1) in _COMPARES
+            self._next += turned
+            operator = self._take(*_COMPARES)
+            if not operator:
+                return left
+            node = _compared(operator, left, self._sum())
+            left = _negated(node) if turned else node
+
+    def _sum(self) -> Node:
+        left = self._product()
+        while operator := self._take("+", "-"):
+            left = _reckoned(operator, left, self._product())
+        return left
+
+    def _product(self) -> Node:
+        left = self._unary()
+        while operator := self._take("*", "/", "%"):
+            left = _reckoned(operator, left, self._unary())
+        return left
+
+    def _unary(self) -> Node:
+        if self._take("-"):
+            return _reckoned("-", lambda names: 0, self._steps())
+        return self._steps()
+
+    def _steps(self) -> Node:
+        node = self._atom()
+        while True:
+            if self._take(".", "?."):
+                node = _step(node, self._constant(self._word()))
+            elif self._take("["):
+                key = self._or()
+                self._need("]")
+                node = _step(node, key)
+            else:
+                return node
+
+    def _word(self) -> str:
+        if self._next < len(self._tokens) and self._tokens[self._next].kind == "word":
+            self._next += 1
+            return self._tokens[self._next - 1].text
+        raise self._wrong(self._tokens[self._next].at if self._next < len(self._tokens) else len(self._text))
+
+    def _atom(self) -> Node:
+        if self._next >= len(self._tokens):
+            raise self._wrong(len(self._text))
+        token = self._tokens[self._next]
+        self._next += 1
+        if token.kind == "number":
+            return self._constant(float(token.text) if re.search(r"[.eE]", token.text) else int(token.text))
+        if token.kind == "text":
+            body = token.text[1:-1]
+            return self._constant(body if token.text[0] == "`" else re.sub(r"\\(.)", r"\1", body))
+        if token.text == "(":
+            node = self._or()
+            self._need(")")
+            return node
+        if token.text == "[":
+            return self._list()
+        if token.kind == "word" and token.text not in _WORDS:
+            if token.text in _CONSTANTS:
+                return self._constant(_CONSTANTS[token.text])
+            if token.text == "len" and self._take("("):
+                node = self._or()
+                self._need(")")
+                return _length(node)
+            return _name(token.text)
+        raise self._wrong(token.at)
+
+    def _list(self) -> Node:
+        items: list[Node] = []
+        while not self._take("]"):
+            if items:
+                self._need(",")
+            items.append(self._or())
+        return lambda names: [item(names) for item in items]
+
+    @staticmethod
+    def _constant(value: Any) -> Node:
+        return lambda names: value
+
+
+def _name(name: str) -> Node:
+    def value(names: Names) -> Any:
+        if name not in names:
+            raise ValueError(f"no {name!r} to ask for; there are {', '.join(names)}")
+        return names[name]
+
+    return value
+
+
+def _step(node: Node, key: Node) -> Node:
+    def value(names: Names) -> Any:
+        found, wanted = node(names), key(names)
+        if isinstance(found, Mapping):
+            return found.get(wanted)
+        if isinstance(found, list) and isinstance(wanted, int):
+            return found[wanted] if -len(found) <= wanted < len(found) else None
+        if found is None:
+            return None
+        raise ValueError(f"{found!r} has no {wanted!r}")
+
+    return value
+
+
+def _length(node: Node) -> Node:
+    def value(names: Names) -> int:
+        found = node(names)
+        return len(found) if isinstance(found, (str, list, Mapping)) else 0
+
+    return value
+
+
+def _both(left: Node, right: Node) -> Node:
+    return lambda names: _truth(left(names)) and _truth(right(names))
+
+
+def _either(left: Node, right: Node) -> Node:
+    return lambda names: _truth(left(names)) or _truth(right(names))
+
+
+def _negated(node: Node) -> Node:
+    return lambda names: not _truth(node(names))
+
+
+def _truth(value: Any) -> bool:
+    """A switch that the server leaves out is off."""
+    if value is None or isinstance(value, bool):
+        return bool(value)
+    raise ValueError(f"{value!r} is neither true nor false")
+
+
+def _compared(operator: str, left: Node, right: Node) -> Node:
+    compare = _COMPARISONS[operator]
+
+    def value(names: Names) -> bool:
+        one, other = left(names), right(names)
+        try:
+            return bool(compare(_zero(one, other), _zero(other, one)))
+        except (TypeError, AttributeError):
+            raise ValueError(f"cannot compare {one!r} {operator} {other!r}") from None
+        except re.error as error:
+            raise ValueError(f"{other!r} is no regular expression: {error}") from None
+
+    return value
+
+
+def _zero(value: Any, other: Any) -> Any:
+    """What is not there, as the zero of what it is compared with."""
+    return type(other)() if value is None and isinstance(other, (bool, int, float, str, list)) else value
+
+
+def _equal(one: Any, other: Any) -> bool:
+    return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)
+
+
+_COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "==": _equal,
+    "!=": lambda one, other: not _equal(one, other),
+    "<": lambda one, other: one < other,
+    "<=": lambda one, other: one <= other,
+    ">": lambda one, other: one > other,
+    ">=": lambda one, other: one >= other,
+    "in": lambda one, other: one in (other or []),
+    "contains": lambda one, other: other in (one or []),
+    "startsWith": lambda one, other: one.startswith(other),
+    "endsWith": lambda one, other: one.endswith(other),
+    "matches": lambda one, other: re.search(other, one) is not None,
+}
+
+
+def _reckoned(operator: str, left: Node, right: Node) -> Node:
+    def value(names: Names) -> Any:
+        one, other = left(names), right(names)
+        try:
+            return _SUMS[operator](one or 0, other or 0)
+        except (TypeError, ZeroDivisionError):
+            raise ValueError(f"cannot reckon {one!r} {operator} {other!r}") from None
+
+    return value
+
+
+_SUMS: dict[str, Callable[[Any, Any], Any]] = {
+    "+": lambda one, other: one + other,
+    "-": lambda one, other: one - other,
+    "*": lambda one, other: one * other,
+    "/": lambda one, other: one / other,
+    "%": lambda one, other: one % other,
+}

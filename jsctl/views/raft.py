@@ -1,0 +1,33 @@
+"""Leaders that moved."""
+
+from collections.abc import Sequence
+
+from jsctl.errors import ExitStatus
+from jsctl.jetstream.raft import Move
+from jsctl.views.result import Column, Part, Result, Table, Text
+
+
+def balanced(
+    moves: Sequence[Move], failed: Sequence[tuple[Move, str]], noun: str, *, dry_run: bool = False
+) -> Result:
+    """`cluster balance`; the document is `{"balanced", "moves": [...], "failed": [...]}`."""
+    columns = (
+        Column(noun.title(), noun),
+        Column("Cluster", "cluster"),
+        Column("Old Leader", "from"),
+        Column("Would Lead" if dry_run else "New Leader", "to"),
+    )
+    count = len(moves)
+    plural = "" if count == 1 else "s"
+    told = f"Would balance {count} {noun}{plural}" if dry_run else f"Balanced {count} {noun}{plural}"
+    table = Table("", columns, moves)
+    parts: list[Part] = [table] if moves else []
+    parts.append(Text(told))
+    parts += [Text(f"{move.name} did not move to {move.preferred}: {why}", "bad") for move, why in failed]
+    data = {
+        "dry_run": dry_run,
+        "balanced": 0 if dry_run else count,
+        "moves": table.records(),
+        "failed": [{noun: move.name, "to": move.preferred, "error": why} for move, why in failed],
+    }
+    return Result(parts, data=data, status=ExitStatus.FAILURE if failed else ExitStatus.OK)
