@@ -61,7 +61,10 @@ COMMANDS: dict[str, Entry] = {
     "stream cluster peer-remove": _verb(
         "Remove a server from a stream's group", "stream.cluster.peer_remove:peer_remove", "pr"
     ),
+    "stream backup": _verb("Back up a stream", "stream.backup:backup", "snapshot"),
+    "stream restore": _verb("Restore a stream from its backup", "stream.restore:restore"),
     "publish": _verb("Publish messages", "publish:publish", "pub"),
+    "subscribe": _verb("Subscribe to subjects or to a stream", "subscribe:subscribe", "sub"),
     "consumer": _group(
         "JetStream consumers", "con", "obs", "c", target="jsctl.commands.consumer.group:consumer"
     ),
@@ -69,6 +72,7 @@ COMMANDS: dict[str, Entry] = {
     "consumer ls": _verb("List the consumers of a stream", "consumer.ls:ls", "list"),
     "consumer info": _verb("Configuration and state of a consumer", "consumer.info:info", "nfo"),
     "consumer state": _verb("State of a consumer", "consumer.info:state"),
+    "consumer next": _verb("Retrieve messages from a pull consumer", "consumer.next:next_message"),
     "consumer report": _verb("Consumers in numbers", "consumer.report:report"),
     "consumer rm": _verb("Remove a consumer", "consumer.rm:rm", "delete", "del"),
     "export": _group("Streams and reports into Spark tables"),
@@ -93,6 +97,7 @@ COMMANDS: dict[str, Entry] = {
         "Select the context that was selected before", "context.previous:previous", "-"
     ),
     "publish": _verb("Publish messages", "publish:publish", "pub"),
+    "subscribe": _verb("Subscribe to subjects or to a stream", "subscribe:subscribe", "sub"),
     "server": _group("Servers: run some here, look at all of them", "srv", "sys", "system"),
     "server run": _verb("Run nats-servers on this machine", "server.run:run"),
     "server stop": _verb("Stop nats-servers that jsctl started", "server.stop:stop"),

@@ -4,77 +4,145 @@ Replies to NEXT carry the subject of the stored message, so they need an inbox s
 Statuses: ADR-37; where a message stands is in its reply subject (ADR-15).
 """
 
+import asyncio
 import json
+import re
 from collections.abc import AsyncIterator, Sequence
-from typing import NamedTuple
 
-from jsctl.errors import JsctlError, NoResponders, NotFound, Unreachable
-from jsctl.jetstream import consumers
+from jsctl.errors import Denied, JsctlError, NoResponders, NotFound, RequestTimeout, Unreachable
+from jsctl.jetstream import consumers, frames
 from jsctl.jetstream.api import Api
-from jsctl.jetstream.client import Message, Subscription
-from jsctl.units import MS, SECOND, exact_duration
+from jsctl.jetstream.client import Connection
+from jsctl.jetstream.frames import Item
+from jsctl.units import MS, SECOND, exact_duration, parse_duration
 
 BATCH = 500
 """Messages asked for at once, well below the 1,000 that a consumer lets wait for acknowledgement."""
 
 ACK, NAK, TERM = b"+ACK", b"-NAK", b"+TERM"
+_SHORTEST = 50 * MS  #: that a request waits
 _MARGIN = 500 * MS  #: what a reply may take on its way beyond the request's own time
 
-
-class Delivery(NamedTuple):
-    """A message of a consumer, and what its reply subject says of it.
-
-    delivered: which try it is. timestamp: ns since the epoch, when it was stored.
-    """
-
-    message: Message
-    stream: str = ""
-    consumer: str = ""
-    delivered: int = 0
-    stream_seq: int = 0
-    consumer_seq: int = 0
-    timestamp: int = 0
-    pending: int = 0
-
-
-def delivery(message: Message) -> Delivery:
-    """What `$JS.ACK...` says; zeroes where the reply is none of those."""
-    tokens = message.reply.split(".")
-    if len(tokens) < 9 or tokens[:2] != ["$JS", "ACK"]:
-        return Delivery(message)
-    # $JS.ACK.<domain>.<account>.<stream>... since 2.10 where asked for; else without these two.
-    own = tokens[2:9] if len(tokens) == 9 else tokens[4:11]
-    try:
-        return Delivery(message, own[0], own[1], *map(int, own[2:7]))
-    except (ValueError, TypeError, IndexError):
-        return Delivery(message)
+Ended = tuple[int, str]
+"""A status that ended a request: code and description."""
 
 
 async def pull(
-    api: Api, stream: str, consumer: str, count: int, *, wait: int, batch: int = BATCH
-) -> AsyncIterator[list[Delivery]]:
+    api: Api, stream: str, consumer: str, count: int, *, wait: int, batch: int = BATCH, group: str = ""
+) -> AsyncIterator[list[Item]]:
     """Up to `count` messages, in lists as they come in, never one more.
 
-    wait: ns without a message after which it ends. Raises NotFound when there is no message at all, or
-    no consumer; JsctlError for a push consumer and what else the server refuses; Unreachable.
+    wait: ns without a message after which it ends. group: the priority group to pull for. Raises NotFound
+    when there is no message at all, or no consumer; JsctlError for a push consumer and what else the
+    server refuses; Unreachable, Denied.
     """
-    inbox = api.connection.new_inbox()
-    got = 0
-    async with api.connection.subscribe(inbox) as replies:
-        while got < count:
-            asked = min(batch, count - got)
-            await _ask(api, stream, consumer, inbox, asked, wait)
-            before = got
-            async for found, end in _answers(replies, asked, wait):
-                if found:
-                    got += len(found)
-                    yield found
-                if end is not None:
-                    await _settle(api, stream, consumer, end)
-            if got == before:
-                break
-    if not got:
+    puller = _Puller(api, stream, consumer, wait, batch, group)
+    api.connection.watchers.append(puller.event)
+    try:
+        async with api.connection.receive(puller.inbox, puller.take):
+            async for found in puller.run(count):
+                yield found
+    finally:
+        api.connection.watchers.remove(puller.event)
+    if not puller.got:
         raise NotFound(f"no message for {stream} > {consumer} in {exact_duration(wait)}")
+
+
+class _Puller:
+    """Requests that are open, and what comes in on their inbox."""
+
+    def __init__(self, api: Api, stream: str, consumer: str, wait: int, batch: int, group: str) -> None:
+        self.inbox = api.connection.new_inbox()
+        self.got = 0
+        self._own = self.inbox.encode()
+        self._api = api
+        self._stream, self._consumer = stream, consumer
+        self._wait = wait
+        self._batch = batch
+        self._request: dict[str, int | str] = {"group": group} if group else {}
+        self._longest = wait  #: ns that the consumer lets a request wait
+        self._open = 0  #: messages that were asked for and have not come
+        self._items: list[Item] = []
+        self._ended: list[tuple[Ended, int]] = []  #: statuses, and how many messages each leaves out
+        self._error: JsctlError | None = None
+        self._wake = asyncio.Event()
+
+    def take(self, subject: bytes, reply: bytes, header: bytes, data: bytes) -> None:
+        if subject != self._own:
+            meta = frames.ack_meta(reply)
+            self._items.append(Item(subject.decode(errors="replace"), data, reply.decode(), header, meta))
+            if pin := header and frames.header(header, "Nats-Pin-Id"):
+                self._request["id"] = pin
+        elif (status := frames.status(header))[0] != 100:
+            left = frames.header(header, "Nats-Pending-Messages")
+            self._ended.append((status, int(left) if left.isdigit() else -1))
+        self._wake.set()
+
+    def event(self, event: str, sentence: str) -> None:
+        """What the connection tells: a request that went down with it is not answered."""
+        if event == "disconnected":
+            self._error = Unreachable(f"lost the connection to {self._api.connection.url}")
+        elif event == "error" and "permissions violation for publish" in sentence.lower():
+            self._error = Denied(sentence, "ask for that permission")
+        self._wake.set()
+
+    async def run(self, count: int) -> AsyncIterator[list[Item]]:
+        loop = asyncio.get_running_loop()
+        last = loop.time()
+        while self.got < count:
+            idle = int((loop.time() - last) * SECOND)
+            if idle >= self._wait and not self._open:
+                return
+            wanted = min(self._batch, count - self.got) - self._open
+            if self._open <= self._batch // 2 and wanted > 0:
+                await self._ask(wanted, max(self._wait - idle, _SHORTEST))
+            found = await self._come(idle)
+            if found:
+                self.got += len(found)
+                self._open -= len(found)
+                last = loop.time()
+                yield found
+            elif self._error:
+                raise self._error
+            for status, left in self._ended:
+                self._open = 0 if left < 0 else max(0, self._open - left)
+                if not self._adapt(status[1]):
+                    await _settle(self._api, self._stream, self._consumer, status, some=bool(self.got))
+            self._ended.clear()
+
+    async def _ask(self, number: int, expires: int) -> None:
+        subject = f"{self._api.prefix}.CONSUMER.MSG.NEXT.{self._stream}.{self._consumer}"
+        body = json.dumps({**self._request, "batch": number, "expires": min(expires, self._longest)})
+        self._api.show(f">>> {subject}", body)
+        self._open += number
+        await self._api.connection.send(frames.frame(subject, body.encode(), self.inbox))
+
+    async def _come(self, idle: int) -> list[Item]:
+        """What is here, after waiting for something to come."""
+        if not self._items and not self._ended and self._error is None:
+            self._wake.clear()
+            try:
+                await asyncio.wait_for(self._wake.wait(), max(self._wait - idle + _MARGIN, 0) / SECOND)
+            except TimeoutError:
+                self._open = 0
+        found, self._items = self._items, []
+        return found
+
+    def _adapt(self, said: str) -> bool:
+        """Keep to a limit that the consumer sets to requests; whether this was a new one."""
+        match = re.search(r"Exceeded (MaxRequest\w+) of (\S+)", said)
+        if not match:
+            return False
+        kind, limit = match.groups()
+        if kind == "MaxRequestBatch" and self._batch > int(limit):
+            self._batch = int(limit)
+        elif kind == "MaxRequestExpires" and self._longest > parse_duration(limit):
+            self._longest = parse_duration(limit)
+        elif kind == "MaxRequestMaxBytes" and self._request.get("max_bytes") != int(limit):
+            self._request["max_bytes"] = int(limit)
+        else:
+            return False
+        return True
 
 
 class Acks:
@@ -83,27 +151,27 @@ class Acks:
     `async with Acks(api) as acks`: `send`, then `settle` for those that are still open.
     """
 
-    def __init__(self, api: Api) -> None:
-        self._connection = api.connection
-        self._inbox = self._connection.new_inbox()
-        self._replies: Subscription = self._connection.subscribe(self._inbox)
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._inbox = connection.new_inbox()
+        self._receiver = connection.receive(self._inbox, self._take)
+        self._wake = asyncio.Event()
         self.sent = 0
         self.confirmed = 0
         self.untaken = 0  #: that nobody listened for
 
     async def __aenter__(self) -> "Acks":
-        await self._replies.__aenter__()
+        await self._receiver.__aenter__()
         return self
 
     async def __aexit__(self, *details: object) -> None:
-        await self._replies.__aexit__(*details)
+        await self._receiver.__aexit__(*details)
 
-    async def send(self, deliveries: Sequence[Delivery], kind: bytes) -> None:
+    async def send(self, items: Sequence[Item], kind: bytes) -> None:
         """Acknowledge; what has no reply subject cannot be."""
-        for one in deliveries:
-            if one.message.reply:
-                await self._connection.publish(one.message.reply, kind, reply=self._inbox)
-                self.sent += 1
+        block = [frames.frame(item.reply, kind, self._inbox) for item in items if item.reply]
+        self.sent += len(block)
+        await self._connection.send(b"".join(block))
 
     @property
     def open(self) -> int:
@@ -111,78 +179,62 @@ class Acks:
         return self.sent - self.confirmed - self.untaken
 
     async def settle(self, most: int, wait: int) -> None:
-        """Wait until at most `most` are open, or `wait` ns pass without a confirmation."""
+        """Wait until at most `most` are open, or `wait` ns pass without a confirmation.
+
+        Raises RequestTimeout for the second.
+        """
         while self.open > most:
-            found = await self._replies.take(wait)
-            if not found:
-                return
-            away = sum(1 for message in found if message.headers.get("Status") == "503")
-            self.untaken += away
-            self.confirmed += len(found) - away
+            self._wake.clear()
+            try:
+                await asyncio.wait_for(self._wake.wait(), wait / SECOND)
+            except TimeoutError:
+                raise RequestTimeout(
+                    f"the server did not confirm {self.open:,} of {self.sent:,} acknowledgements",
+                    "is $JS.ACK allowed and imported? what is not acknowledged comes again",
+                ) from None
+
+    def _take(self, subject: bytes, reply: bytes, header: bytes, data: bytes) -> None:
+        if header and frames.status(header)[0] == 503:
+            self.untaken += 1
+        else:
+            self.confirmed += 1
+        self._wake.set()
 
 
-async def _ask(api: Api, stream: str, consumer: str, inbox: str, number: int, wait: int) -> None:
-    subject = f"{api.prefix}.CONSUMER.MSG.NEXT.{stream}.{consumer}"
-    body = json.dumps({"batch": number, "expires": wait})
-    api.show(f">>> {subject}", body)
-    await api.connection.publish(subject, body.encode(), reply=inbox)
+_HINTS = {
+    "maxwaiting": "other clients' pulls fill its queue; jsctl consumer info shows how many wait",
+    "maxrequest": "ask for less: --count, --timeout",
+    "leadership": "its leader changed; try again",
+    "shutdown": "its server goes down; try again",
+    "group": "name one of its priority groups: --group",
+}
 
 
-async def _answers(
-    replies: Subscription, asked: int, wait: int
-) -> AsyncIterator[tuple[list[Delivery], Message | None]]:
-    """Messages as they come, and the status that ended the request before `asked` of them."""
-    left = asked
-    while left:
-        came = await replies.take(wait + _MARGIN)
-        if not came:
-            yield [], Message("", b"", headers={"Status": "408"})
-            return
-        found = []
-        for message in came:
-            status = message.headers.get("Status") if not message.reply else None
-            if status is None:
-                found.append(delivery(message))
-            elif status != "100":
-                yield found, message
-                return
-        left -= len(found)
-        yield found, None
-
-
-async def _settle(api: Api, stream: str, consumer: str, status: Message) -> None:
-    """Raises what a status means, where it is more than the end of a request."""
-    code = status.headers.get("Status")
-    said = str(status.headers.get("Description", "")).split("\n")[0]
+async def _settle(api: Api, stream: str, consumer: str, status: Ended, *, some: bool) -> None:
+    """Raises what a status means, where it is more than the end of a request. some: messages came."""
+    code, said = status
     what = f"{stream} > {consumer}"
-    if code in ("404", "408"):
+    if code in (404, 408) or (some and "size exceeds" in said.lower()):
         return
-    if code == "503":
+    if code == 503:
         raise await _nobody(api, stream, consumer)
     lower = said.lower()
     if "push based" in lower:
         raise JsctlError(
             f"consumer {what} is push based: nothing can be pulled from it",
-            "subscribe to its delivery subject instead",
+            f"jsctl consumer sub {stream} {consumer} listens to it",
         )
     if "consumer deleted" in lower:
         raise NotFound(f"consumer {what} was removed meanwhile")
-    hints = {
-        "maxwaiting": "other clients' pulls fill its queue; jsctl consumer info shows how many wait",
-        "maxrequest": "ask for less: --count, --timeout",
-        "batch": "ask for less: --count",
-        "leadership": "its leader changed; try again",
-        "shutdown": "its server goes down; try again",
-    }
-    hint = next((h for word, h in hints.items() if word in lower.replace(" ", "")), "")
-    raise JsctlError(f"{what}: the server says {said or 'no'} ({code})", hint)
+    hint = next((h for word, h in _HINTS.items() if word in lower.replace(" ", "")), "")
+    raise JsctlError(f"consumer {what}: the server says {said or 'no'} ({code})", hint)
 
 
 async def _nobody(api: Api, stream: str, consumer: str) -> JsctlError:
-    """Why nobody answers NEXT. Only now more is asked than the pull needs, if that is allowed."""
+    """Why nobody answers NEXT. Only now more is asked than the pull needs, where that is allowed."""
     try:
         await consumers.info(api, stream, consumer, timeout=SECOND)
-    except (Unreachable, NoResponders):
+    except (Unreachable, Denied):
         return NoResponders(
             f"nobody answers for consumer {stream} > {consumer} on {api.prefix}",
             "is it there, its leaf node connected, NEXT imported?",

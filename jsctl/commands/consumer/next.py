@@ -1,0 +1,141 @@
+"""`jsctl consumer next`."""
+
+import asyncio
+import random
+from collections.abc import Sequence
+
+import click
+
+from jsctl.commands.cli import DURATION, argument, command, option
+from jsctl.commands.pick import consumer_name, stream_name
+from jsctl.env import Env
+from jsctl.errors import BadInput, ExitStatus
+from jsctl.jetstream import pull
+from jsctl.jetstream.frames import Item
+from jsctl.jetstream.payload import shown
+from jsctl.units import SECOND, exact_duration, format_count
+from jsctl.views import pulled as view
+from jsctl.views.result import Result, Text
+
+_OPEN = 2 * pull.BATCH
+"""Acknowledgements that may be in flight."""
+
+_DONE = {pull.ACK: "Acknowledged message", pull.NAK: "Negative Acknowledged message",
+         pull.TERM: "Terminated message"}  # fmt: skip
+
+
+@command(
+    "next",
+    examples=[
+        "jsctl consumer next ORDERS DISPATCH",
+        "jsctl consumer next ORDERS DISPATCH --count 100 --raw",
+        "jsctl consumer next aggregate-test-leaf dur --js-api-prefix JS.acc@hub.API",
+    ],
+)
+@argument("stream")
+@argument("consumer")
+@option("--ack/--no-ack", default=None, help="Acknowledge what is received (default)")
+@option("--nak", is_flag=True, help="Acknowledge negatively: it comes again")
+@option("--term", is_flag=True, help="Terminate: it does not come again")
+@option("--raw", "-r", is_flag=True, help="Only the payload, byte for byte, and a line end")
+@option(
+    "--wait", type=DURATION, default=0, metavar="DURATION", help="Wait up to so long before acknowledging"
+)
+@option("--count", type=click.IntRange(min=1), default=1, metavar="NUMBER", help="Messages to fetch (1)")
+@option("--group", metavar="GROUP", default="", help="Priority group to pull for")
+async def next_message(
+    env: Env,
+    stream: str,
+    consumer: str,
+    ack: bool | None,
+    nak: bool,
+    term: bool,
+    raw: bool,
+    wait: int,
+    count: int,
+    group: str,
+) -> Result:
+    """Retrieve messages from a pull consumer.
+
+    Ends when --count came, or when none comes for --timeout. Needs the rights to NEXT and ACK alone.
+    """
+    kind = _kind(ack, nak, term)
+    api = await env.jetstream()
+    stream, consumer = stream_name(stream), consumer_name(consumer)
+    output = _Output(env, raw)
+    batch = 1 if wait else pull.BATCH
+    pulls = pull.pull(api, stream, consumer, count, wait=api.timeout, batch=batch, group=group)
+    async with pull.Acks(api.connection) as acks:
+        async for items in pulls:
+            output.messages(items, _DONE[kind] if kind and count > 1 and not wait else "")
+            if kind:
+                slept = random.randrange(wait) if wait else 0
+                await asyncio.sleep(slept / SECOND)
+                await acks.send(items, kind)
+                # One message is said to be acknowledged when it is; of many, so many may be on their way.
+                await acks.settle(0 if count == 1 or wait else _OPEN, api.timeout)
+                if count == 1 or wait:
+                    output.acknowledged(_DONE[kind], slept)
+        await acks.settle(0, api.timeout)
+    if acks.untaken:
+        env.say(
+            f"jsctl: nobody took {format_count(acks.untaken)} of {format_count(acks.sent)} acknowledgements:"
+            " the consumer needs none, or its $JS.ACK subjects are not imported"
+        )
+    status = ExitStatus.OK
+    if output.count < count:
+        env.say(
+            f"jsctl: {format_count(output.count)} of {format_count(count)} messages;"
+            f" no more came in {exact_duration(api.timeout)}"
+        )
+        status = ExitStatus.NOT_FOUND
+    return output.result(count)._replace(status=status)
+
+
+def _kind(ack: bool | None, nak: bool, term: bool) -> bytes | None:
+    if (ack and (nak or term)) or (nak and term):
+        raise BadInput("--ack, --nak and --term exclude each other")
+    if term:
+        return pull.TERM
+    if nak:
+        return pull.NAK
+    return None if ack is False else pull.ACK
+
+
+class _Output:
+    """Messages as they come, on stdout; with --json collected, for one document has them all."""
+
+    def __init__(self, env: Env, raw: bool) -> None:
+        if env.form in ("csv", "tsv"):
+            raise BadInput("messages are no table", "use --json")
+        self._env = env
+        self._raw = raw
+        self._records: list[object] = []
+        self.count = 0
+
+    def messages(self, items: Sequence[Item], after: str) -> None:
+        """Show them, and what is done with each."""
+        self.count += len(items)
+        if self._env.wants_json:
+            self._records.extend(map(view.record, items))
+        elif self._raw and self._env.is_terminal:
+            self._show("\n".join(shown(item.data) for item in items))
+        elif self._raw:
+            self._env.write_bytes(b"".join(item.data + b"\n" for item in items))
+        else:
+            now = self._env.clock()
+            end = f"\n\n{after}\n" if after else "\n"
+            self._show("\n".join(view.message(item, now) + end for item in items).removesuffix("\n"))
+
+    def acknowledged(self, what: str, slept: int) -> None:
+        if not self._raw and not self._env.wants_json:
+            self._show(f"\n{what} after {exact_duration(slept)} delay\n" if slept else f"\n{what}\n")
+
+    def result(self, count: int) -> Result:
+        if not self._env.wants_json:
+            return Result()
+        return Result(data=self._records[0] if count == 1 else self._records)
+
+    def _show(self, text: str) -> None:
+        self._env.emit(Result([Text(text)]))
+        self._env.streams.stdout.flush()
