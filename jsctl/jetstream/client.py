@@ -364,19 +364,6 @@ class Subscription:
         except (nats.errors.TimeoutError, TimeoutError):
             return None
 
-    async def take(self, timeout: int) -> list[Message]:
-        """All messages that are here, after waiting for the first one up to `timeout` ns; none is []."""
-        first = await self.next(timeout)
-        if first is None or self._sub is None:
-            return []
-        found, queue = [first], self._sub._pending_queue
-        while not queue.empty():
-            message = queue.get_nowait()
-            queue.task_done()
-            self._sub._pending_size -= len(message.data)
-            found.append(_message(message))
-        return found
-
     async def __aiter__(self) -> AsyncIterator[Message]:
         assert self._sub is not None, "enter the subscription first"
         async for message in self._sub.messages:
