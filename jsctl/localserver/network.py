@@ -5,10 +5,10 @@ import contextlib
 import json
 import os
 import socket
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from jsctl.contexts.settings import Settings
 from jsctl.contexts.store import ContextStore
@@ -22,8 +22,13 @@ from jsctl.localserver.process import Guarded
 from jsctl.localserver.topology import CLIENT, Login, Node, Topology
 from jsctl.units import MS, SECOND
 
-READY_SECONDS = 120
-"""How long a server may take until it answers; one with much data reads all of it first."""
+T = TypeVar("T")
+
+START_SECONDS = 120
+"""How long servers may take until they take clients; one with much data reads all of it first."""
+
+ANSWER_SECONDS = 20
+"""How long it may then take until all that a login should reach answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,16 +93,16 @@ class Network:
                 network = cls(plan, guarded, ports)
                 network.edited = folder.write_configs(plan.folder, plan.topology, ports)
                 release()
-            async with asyncio.timeout(READY_SECONDS):
+            async with asyncio.timeout(START_SECONDS):
                 for node in plan.topology.nodes:
                     await network._launch(node, binary)
-                for login in plan.topology.logins:
-                    await network._ready(login)
+            for login in plan.topology.logins:
+                await network._ready(login)
             network._save_contexts(ContextStore.from_environment(environ))
         except TimeoutError:
             await guarded.close()
             raise JsctlError(
-                f"the servers did not answer within {READY_SECONDS}s", f"their logs are in {plan.folder}"
+                f"the servers did not start within {START_SECONDS}s", f"their logs are in {plan.folder}"
             ) from None
         except BaseException:
             await guarded.close()
@@ -136,34 +141,46 @@ class Network:
         log = folder.start_log(self.folder, node.name)
         pid = await self._guarded.start(node.name, [*argv, *self.plan.extra], cwd, log)
         server = self.servers[node.name] = Server(node, pid, log)
-        server.url = await self._while_running(server, _read_url(self.folder, pid))
-        server.info = await self._while_running(server, _read_info(server.url))
+        server.url = await self._while_running(_read_url(self.folder, pid))
+        server.info = await self._while_running(_read_info(server.url))
 
-    async def _while_running(self, server: Server, work: Any) -> Any:
-        """The result of `work`, or the reason why the server ended meanwhile."""
+    async def _while_running(self, work: Coroutine[Any, Any, T]) -> T:
+        """The result of `work`. Raises the reason when a server ends meanwhile."""
         task = asyncio.ensure_future(work)
-        ended = self._guarded.ended(server.node.name)
+        running = {self._guarded.ended(name): server for name, server in self.servers.items()}
         try:
-            await asyncio.wait([task, ended], return_when=asyncio.FIRST_COMPLETED)
-            if not ended.done():
+            waiting: list[asyncio.Future[Any]] = [task, *running]
+            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            gone = next(((ended.result(), server) for ended, server in running.items() if ended.done()), None)
+            if gone is None:
                 return await task
         finally:
             if not task.done():
                 task.cancel()
                 with contextlib.suppress(asyncio.CancelledError):
                     await task
-        if ended.result() == 0:
+        status, server = gone
+        if status == 0:
             said = server.log.read_text(encoding="utf-8", errors="replace")
             if said.startswith("flag "):  # a wrong flag is status 0, too
                 raise BadInput(f"nats-server: {said.splitlines()[0]}")
             raise Ended(said)
-        raise explain(server.node.name, ended.result(), server.log, str(self.plan.store or self.folder))
+        raise explain(server.node.name, status, server.log, str(self.plan.store or self.folder))
 
     async def _ready(self, login: Login) -> None:
         """Wait until all that a login should reach answers."""
-        server = self.servers[login.node]
-        if login.domains or login.servers:
-            await self._while_running(server, _answers(server.url, login))
+        if not login.domains and not login.servers:
+            return
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                await self._while_running(_answers(self.servers[login.node].url, login))
+        except TimeoutError:
+            edited = f"{', '.join(self.edited)} was edited; " if self.edited else ""
+            raise JsctlError(
+                f"the servers run, but user {login.user or 'without a login'} did not reach all of them in"
+                f" {ANSWER_SECONDS}s",
+                f"{edited}logs are in {self.folder}",
+            ) from None
 
     def _save_contexts(self, store: ContextStore) -> None:
         for login in self.plan.topology.logins:
@@ -194,7 +211,7 @@ async def stop(where: Path) -> None:
 
 
 @contextlib.contextmanager
-def _reserve(plan: Plan) -> Any:
+def _reserve(plan: Plan) -> Iterator[tuple[dict[str, int], Callable[[], None]]]:
     """The ports of a plan by `node.purpose`, free ones held until the second value is called."""
     ports: dict[str, int] = {}
     held: list[socket.socket] = []

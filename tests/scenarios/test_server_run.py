@@ -325,6 +325,20 @@ def test_a_wrong_configuration(start: Callable[..., Run], tmp_path: Path) -> Non
     assert "there is no file" in fails(start("--config", str(tmp_path / "none.conf")), status=64)
 
 
+def test_an_edit_that_keeps_the_leaf_out_is_told(start: Callable[..., Run], tmp_path: Path) -> None:
+    store = tmp_path / "net"
+    first = start("hub-leaf", "--port", "0", "--store", str(store))
+    first.ready()
+    first.process.terminate()
+    first.end()
+    leaf = store / "leaf.conf"
+    leaf.write_text(leaf.read_text().replace("acc:acc@", "acc:wrong@"))
+    run = start("hub-leaf", "--port", "0", "--store", str(store))
+    line = fails(run)
+    assert "user acc did not reach all of them in 20s; leaf.conf was edited; logs are in" in line
+    assert not children(tmp_path)
+
+
 def test_what_follows_two_dashes_goes_to_the_server(start: Callable[..., Run]) -> None:
     monitor = free_port()
     run = start("--port", "0", "--", "--http_port", str(monitor), "-D")
