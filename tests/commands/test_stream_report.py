@@ -28,7 +28,7 @@ def replicating(cli: Cli, url: str) -> None:
 
 def test_the_report(cli: Cli, url: str) -> None:
     replicating(cli, url)
-    shown = cli("stream report", tty=True, width=130, status=0)
+    shown = cli("stream report", tty=True, width=130, environ={"NO_COLOR": "1"}, status=0)
     assert shown.err == "Obtaining Stream stats\n\n"
     check("stream_report.txt", shown.out)
     check("stream_report_plain.txt", cli("stream report -n", status=0).out)

@@ -100,9 +100,8 @@ def test_the_whole_guide(network: HubLeaf, tmp_path: Path) -> None:
     hub = f"--server {network.url}"
     importer = f"--server {network.hub.url_for('import_mirror')}"
 
-    out = cli(f"--server {network.system_url} server report jetstream", status=0).out
-    assert re.search(r"leaf-server +leaf-server +leaf +0 +0 +0 +0 B", out), out
-    assert re.search(r"hub-server +hub +0 +0 +0 +0 B", out), out
+    for row in (r"leaf-server +leaf-server +leaf +0 +0 +0 +0 B", r"hub-server +hub +0 +0 +0 +0 B"):
+        until(cli, f"--server {network.system_url} server report jetstream", row)
 
     for domain in ("", "--js-domain leaf"):
         made = cli(f"{hub} stream add {domain}", answers=["test", "test", *[...] * 10], status=0)
