@@ -139,14 +139,14 @@ class Env:
         below.flush()
 
     @contextmanager
-    def progress(self, label: str, total: int) -> Iterator[Callable[[int], None]]:
+    def progress(self, label: str, total: int, *, in_bytes: bool = False) -> Iterator[Callable[[int], None]]:
         """Yields what is called with each number of steps done; a bar on stderr, when that is a terminal."""
         if total < 2 or not self.streams.stderr.isatty() or self.environ.get("TERM") == "dumb":
             yield lambda steps: None
             return
         from jsctl.render.progress import Bar
 
-        with Bar(self.streams.stderr, label, total) as bar:
+        with Bar(self.streams.stderr, label, total, in_bytes=in_bytes) as bar:
             yield bar.advance
 
     def emit(self, result: "Result") -> ExitStatus:

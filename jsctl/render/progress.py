@@ -5,7 +5,16 @@ from types import TracebackType
 from typing import TextIO
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TransferSpeedColumn,
+)
 
 from jsctl.render.text import clean
 
@@ -14,13 +23,19 @@ _EVERY = 0.1
 
 
 class Bar:
-    """A context manager; `advance` as the work goes on. It leaves nothing behind."""
+    """A context manager; `advance` as the work goes on. It leaves nothing behind.
 
-    def __init__(self, out: TextIO, label: str, total: int) -> None:
+    in_bytes: the steps are bytes, shown with their rate.
+    """
+
+    def __init__(self, out: TextIO, label: str, total: int, *, in_bytes: bool = False) -> None:
+        amount: list[ProgressColumn] = (
+            [DownloadColumn(binary_units=True), TransferSpeedColumn()] if in_bytes else [MofNCompleteColumn()]
+        )
         self._progress = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(),
-            MofNCompleteColumn(),
+            *amount,
             TimeElapsedColumn(),
             console=Console(file=out, force_terminal=True, markup=False, highlight=False, emoji=False),
             auto_refresh=False,
