@@ -183,7 +183,7 @@ class _WithGlobals(click.Command):
                 self.params.append(option)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        own = [p.get_help_record(ctx) for p in self.params if _is_own(p)]
+        own = [p.get_help_record(ctx) for p in self.params if _is_own(p) and isinstance(p, click.Option)]
         if rows := [row for row in own if row]:
             with formatter.section("Flags"):
                 formatter.write_dl(rows)
