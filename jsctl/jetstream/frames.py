@@ -90,23 +90,20 @@ def status(block: bytes) -> tuple[int, str]:
     return code, words[1] if code and len(words) > 1 else ""
 
 
-def ack_meta(reply: bytes) -> Meta | None:
+def ack_meta(reply: str) -> Meta | None:
     """What a JetStream reply subject says: `$JS.ACK.<stream>.<consumer>.<delivered>.<sequence>.
-    <consumer sequence>.<time>.<pending>`, with domain and account hash before the stream since 2.9
+    <consumer sequence>.<time>.<pending>`; with domain and account hash before the stream in the newer form
     (ADR-15)."""
-    parts = reply.split(b".")
-    if parts[:2] != [b"$JS", b"ACK"]:
+    if not reply.startswith("$JS.ACK."):
         return None
-    if len(parts) == 9:
-        parts[2:2] = (b"", b"")
-    if len(parts) < 11:
-        return None
+    parts = reply.split(".")
+    at = 2 if len(parts) == 9 else 4
     try:
         return Meta(
-            parts[4].decode(), parts[5].decode(),
-            int(parts[6]), int(parts[7]), int(parts[8]), int(parts[9]), int(parts[10]),
+            parts[at], parts[at + 1], int(parts[at + 2]), int(parts[at + 3]), int(parts[at + 4]),
+            int(parts[at + 5]), int(parts[at + 6]),
         )  # fmt: skip
-    except ValueError:
+    except (ValueError, IndexError):
         return None
 
 

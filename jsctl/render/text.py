@@ -21,6 +21,8 @@ def clean(text: str) -> str:
 
 def clean_lines(text: str) -> str:
     """Foreign text that may have several lines; tabs and line ends stay."""
+    if text.replace("\n", "").isprintable():
+        return text
     return re.sub(r"[^\n\t]+", lambda m: clean(m[0]), text)
 
 
