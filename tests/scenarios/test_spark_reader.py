@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import random
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -377,7 +378,17 @@ def own_server(tmp_path: Path) -> Iterator[Callable[[str], RealServer]]:
         server.stop()
 
 
-def test_a_slow_reader_that_is_cut_off_goes_on(own_server: Callable[[str], RealServer]) -> None:
+def test_a_slow_reader_that_is_cut_off_goes_on(
+    own_server: Callable[[str], RealServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect = socket.create_connection
+
+    def small(*args: Any, **more: Any) -> socket.socket:
+        made = connect(*args, **more)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 16)  # else the kernel may hold 32 MiB
+        return made
+
+    monkeypatch.setattr("jsctl.spark.wire.socket.create_connection", small)
     server = own_server('write_deadline: "200ms"\n')
     fill(server.url, 400, size=200_000)
     found = reading(DirectReader, server.url, job(server.url, batch=100, max_bytes=64 << 20))
@@ -519,8 +530,6 @@ def test_tls(tmp_path: Path, first: bool) -> None:
 
 
 def test_no_nats_server(tmp_path: Path) -> None:
-    import socket
-
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
         def greet() -> None:
