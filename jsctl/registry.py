@@ -65,6 +65,12 @@ COMMANDS: dict[str, Entry] = {
     "stream restore": _verb("Restore a stream from its backup", "stream.restore:restore"),
     "publish": _verb("Publish messages", "publish:publish", "pub"),
     "subscribe": _verb("Subscribe to subjects or to a stream", "subscribe:subscribe", "sub"),
+    "account": _group("The account: what it has, backup and restore", "a"),
+    "account info": _verb("Login, connection and JetStream limits of the account", "account.info:info", "nfo"),
+    "account backup": _verb("Back up all streams of the account", "account.backup:backup", "snapshot"),
+    "account restore": _verb("Restore the streams of an account", "account.restore:restore"),
+    "backup": _verb("Back up all streams of the account", "account.backup:backup"),
+    "restore": _verb("Restore the streams of an account", "account.restore:restore"),
     "consumer": _group(
         "JetStream consumers", "con", "obs", "c", target="jsctl.commands.consumer.group:consumer"
     ),
@@ -74,7 +80,19 @@ COMMANDS: dict[str, Entry] = {
     "consumer state": _verb("State of a consumer", "consumer.info:state"),
     "consumer next": _verb("Retrieve messages from a pull consumer", "consumer.next:next_message"),
     "consumer report": _verb("Consumers in numbers", "consumer.report:report"),
+    "consumer find": _verb("Find the consumers of a stream", "consumer.find:find", "query"),
+    "consumer edit": _verb("Change a consumer", "consumer.edit:edit", "update"),
+    "consumer copy": _verb("Create a consumer from another", "consumer.copy:copy", "cp"),
     "consumer rm": _verb("Remove a consumer", "consumer.rm:rm", "delete", "del"),
+    "consumer reset": _verb("Deliver again from a sequence on", "consumer.reset:reset"),
+    "consumer pause": _verb("Pause a consumer", "consumer.pause:pause"),
+    "consumer resume": _verb("Resume a paused consumer", "consumer.pause:resume"),
+    "consumer unpin": _verb("Unpin the client of a priority group", "consumer.unpin:unpin"),
+    "consumer cluster": _group("Leaders of replicated consumers", "c"),
+    "consumer cluster step-down": _verb(
+        "Make a consumer's leader stand down", "consumer.cluster.step_down:step_down", "elect", "down", "d"
+    ),
+    "consumer cluster balance": _verb("Balance leaders", "consumer.cluster.balance:balance"),
     "export": _group("Streams and reports into Spark tables"),
     "export reports": _verb("Write the reports to Spark tables", "export.reports:reports", "report"),
     "export query": _verb("Ask exported tables with Spark SQL", "export.query:query", "sql"),

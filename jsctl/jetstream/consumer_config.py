@@ -64,6 +64,9 @@ GROUPS: Mapping[str, str] = {
 
 _LEVELS: Mapping[str, int] = {"pinned_client": 1, "overflow": 1, "prioritized": 2}
 _DEFAULTS: Mapping[str, Any] = {"deliver_policy": "all", "replay_policy": "instant"}
+_PUSH_ONLY = ("deliver_subject", "deliver_group", "flow_control", "idle_heartbeat", "rate_limit_bps")
+_PULL_ONLY = ("max_waiting", "max_batch", "max_expires", "max_bytes", "priority_policy", "priority_groups",
+              "priority_timeout")  # fmt: skip
 _UNSET_TIME = "0001-01-01T00:00:00Z"
 
 
@@ -172,6 +175,25 @@ def named(config: Json, name: str, *, ephemeral: bool) -> Json:
         made.pop("durable_name", None)
     else:
         made["durable_name"] = name
+    return made
+
+
+def as_pull(config: Json) -> Json:
+    """A copy without what only push consumers have."""
+    return {key: value for key, value in config.items() if key not in _PUSH_ONLY}
+
+
+def as_push(config: Json) -> Json:
+    """A copy without what only pull consumers have."""
+    return {key: value for key, value in config.items() if key not in _PULL_ONLY}
+
+
+def over(live: Json, file: Json) -> Json:
+    """A file's configuration laid over a live one. One way to filter replaces the other."""
+    made = {**live, **file}
+    for key, other in (("filter_subject", "filter_subjects"), ("filter_subjects", "filter_subject")):
+        if file.get(key) and other not in file:
+            made.pop(other, None)
     return made
 
 

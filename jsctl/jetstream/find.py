@@ -19,11 +19,11 @@ Test = Callable[[Json], bool]
 class Criteria:
     """What is looked for; None, empty and False ask nothing.
 
-    server, cluster: regular expressions. idle, created: ns. consumers, replicas: at most so many.
+    server_name, cluster: regular expressions. idle, created: ns. consumers, replicas: at most so many.
     invert: the opposite of each criterion.
     """
 
-    server: str = ""
+    server_name: str = ""
     cluster: str = ""
     empty: bool = False
     idle: int | None = None
@@ -47,8 +47,8 @@ def find(infos: Iterable[Json], wanted: Criteria, now: float) -> list[Json]:
 
 def _tests(wanted: Criteria, now: float) -> list[Test]:
     tests: list[Test] = []
-    if wanted.server:
-        server = _pattern(wanted.server)
+    if wanted.server_name:
+        server = _pattern(wanted.server_name)
         tests.append(lambda info: any(server.search(name) for name in _servers(info)))
     if wanted.cluster:
         cluster = _pattern(wanted.cluster)
@@ -86,7 +86,7 @@ def _tests(wanted: Criteria, now: float) -> list[Test]:
         holds = compile_expression(wanted.expression)
         tests.append(
             lambda info: holds(
-                {"config": info["config"], "state": info["state"], "info": info, "Info": _Struct(info)}
+                {"config": info["config"], "state": info["state"], "info": info, "Info": GoStruct(info)}
             )
         )
     return tests
@@ -118,7 +118,7 @@ def _age(moment: str | None, now: float) -> float:
     return (datetime.fromtimestamp(now, UTC) - parse_time(there)).total_seconds() * SECOND
 
 
-class _Struct(dict[str, Any]):
+class GoStruct(dict[str, Any]):
     """An info under the names that the fields have in Go: `Info.State.Msgs`."""
 
     def __init__(self, values: Json) -> None:
@@ -135,7 +135,7 @@ class _Struct(dict[str, Any]):
 
 def _struct(value: Any) -> Any:
     if isinstance(value, dict):
-        return _Struct(value)
+        return GoStruct(value)
     return [_struct(item) for item in value] if isinstance(value, list) else value
 
 

@@ -69,8 +69,10 @@ class _Puller:
 
     def take(self, subject: bytes, reply: bytes, header: bytes, data: bytes) -> None:
         if subject != self._own:
-            meta = frames.ack_meta(reply)
-            self._items.append(Item(subject.decode(errors="replace"), data, reply.decode(), header, meta))
+            back = reply.decode(errors="replace")
+            self._items.append(
+                Item(subject.decode(errors="replace"), data, back, header, frames.ack_meta(back))
+            )
             if pin := header and frames.header(header, "Nats-Pin-Id"):
                 self._request["id"] = pin
         elif (status := frames.status(header))[0] != 100:

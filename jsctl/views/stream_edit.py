@@ -9,7 +9,10 @@ from jsctl.units import exact_duration
 from jsctl.views.result import Column, Result, Table
 
 _COLUMNS = (Column("Key", "key"), Column("Now", "before"), Column("Then", "after"))
-_SPANS = ("max_age", "duplicate_window", "subject_delete_marker_ttl", "inactive_threshold")
+_SPANS = (
+    "max_age", "duplicate_window", "subject_delete_marker_ttl", "inactive_threshold", "ack_wait",
+    "idle_heartbeat", "max_expires", "priority_timeout",
+)  # fmt: skip
 
 
 def changes(found: Sequence[Difference]) -> Result:

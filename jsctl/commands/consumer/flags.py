@@ -76,13 +76,25 @@ def given(flags: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def said(flags: Mapping[str, Any]) -> bool:
+    """Whether any flag says something about the configuration."""
+    return (
+        bool(given(flags))
+        or any(
+            flags.get(name) not in (None, (), "", False)
+            for name in ("sample", "backoff", "deliver", "pause", "pull", *map(parameter, configs.GROUPS))
+        )
+        or flags.get("sample") == 0
+    )
+
+
 def laid(config: Json, flags: Mapping[str, Any], now: float) -> Json:
     """A copy of `config` with all that was said laid over it. Raises BadInput."""
     if flags.get("pull") and flags.get("target"):
         raise BadInput("--pull and --target exclude each other")
     made = dict(config)
     if flags.get("pull"):
-        made = as_pull(made)
+        made = configs.as_pull(made)
     if flags.get("deliver"):
         made = _read(configs.starting, "--deliver", made, flags["deliver"], now)
     made = configs.lay(made, given(flags))
@@ -105,12 +117,6 @@ def laid(config: Json, flags: Mapping[str, Any], now: float) -> Json:
     if flags.get("pause"):
         made["pause_until"] = _read(configs.until, "--pause", flags["pause"], now)
     return configs.grouped(made, {flag: flags.get(parameter(flag)) or () for flag in configs.GROUPS})
-
-
-def as_pull(config: Json) -> Json:
-    """A copy without what only push consumers have."""
-    push = ("deliver_subject", "deliver_group", "flow_control", "idle_heartbeat", "rate_limit_bps")
-    return {key: value for key, value in config.items() if key not in push}
 
 
 def _read(reader: Callable[..., Any], flag: str, *args: Any, **more: Any) -> Any:

@@ -1,0 +1,30 @@
+"""`jsctl consumer find`."""
+
+from typing import Any
+
+from jsctl.commands.cli import argument, command
+from jsctl.commands.consumer.criteria import chosen, criteria
+from jsctl.commands.pick import pick_stream
+from jsctl.env import Env
+from jsctl.views.result import Result, Text
+
+
+@command(
+    "find",
+    examples=[
+        "jsctl consumer find ORDERS --pull --idle 1h",
+        "jsctl consumer find ORDERS --pending 1 --invert",
+        "jsctl consumer find ORDERS --expression 'config.max_ack_pending > 100 && state.num_pending > 0'",
+    ],
+)
+@argument("stream", default="")
+@criteria
+async def find(env: Env, stream: str, **flags: Any) -> Result:
+    """Find the consumers of a stream that fit all of these.
+
+    An expression sees config, state and info as `consumer info --json` shows them, and Info with the names
+    of Go.
+    """
+    api = await env.jetstream()
+    found = [info["name"] for info in await chosen(env, api, await pick_stream(env, api, stream), flags)]
+    return Result([Text("\n".join(found))] if found else [], data=found)

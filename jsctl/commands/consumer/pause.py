@@ -1,0 +1,72 @@
+"""`jsctl consumer pause` and `jsctl consumer resume`."""
+
+from jsctl.commands.cli import argument, command, option
+from jsctl.commands.pick import pick_consumer
+from jsctl.env import Env
+from jsctl.errors import BadInput, JsctlError
+from jsctl.jetstream import consumer_config as configs
+from jsctl.jetstream import consumers
+from jsctl.units import HOUR, SECOND, format_duration
+from jsctl.views.result import Result, Text
+from jsctl.views.stream_info import local_time
+
+
+@command(
+    "pause",
+    examples=[
+        "jsctl consumer pause ORDERS NEW 1h",
+        'jsctl consumer pause ORDERS NEW "2026-12-24 18:00:00" -f',
+    ],
+)
+@argument("stream", default="")
+@argument("consumer", default="")
+@argument("until", default="")
+@option("--force", "-f", is_flag=True, help="Pause without asking")
+async def pause(env: Env, stream: str, consumer: str, until: str, force: bool) -> Result:
+    """Pause a consumer until a time, or for a duration"""
+    if until:
+        _deadline(until, env.clock())
+    api = await env.jetstream()
+    stream, consumer = await pick_consumer(env, api, stream, consumer)
+    await consumers.info(api, stream, consumer)  # says so at once when there is none
+    until = until or await env.prompter.text(
+        "Pause until (time or duration)",
+        flag="UNTIL",
+        default=format_duration(HOUR),
+        check=lambda text: configs.until(text, env.clock()),
+    )
+    deadline = _deadline(until, env.clock())
+    await env.confirm(
+        f"Really pause Consumer {stream} > {consumer} until {local_time(deadline)}", force=force
+    )
+    done = await consumers.pause(api, stream, consumer, deadline)
+    if not done.get("paused"):
+        raise JsctlError(f"consumer {stream} > {consumer} was not paused", "is the time in the past?")
+    left = int(done.get("pause_remaining", 0))
+    told = f"Paused {stream} > {consumer} until {local_time(done.get('pause_until'))}"
+    return Result([Text(f"{told} ({format_duration(round(left / SECOND) * SECOND)})")], data=done)
+
+
+@command("resume", examples=["jsctl consumer resume ORDERS NEW"])
+@argument("stream", default="")
+@argument("consumer", default="")
+@option("--force", "-f", is_flag=True, help="Resume without asking")
+async def resume(env: Env, stream: str, consumer: str, force: bool) -> Result:
+    """Resume a paused consumer"""
+    api = await env.jetstream()
+    stream, consumer = await pick_consumer(env, api, stream, consumer)
+    info = await consumers.info(api, stream, consumer)
+    if not info.get("paused"):
+        raise JsctlError(f"consumer {stream} > {consumer} is not paused")
+    await env.confirm(f"Really resume Consumer {stream} > {consumer}", force=force)
+    done = await consumers.resume(api, stream, consumer)
+    before = local_time(info["config"].get("pause_until"))
+    told = f"Consumer {stream} > {consumer} was resumed while previously paused until {before}"
+    return Result([Text(told)], data=done)
+
+
+def _deadline(text: str, now: float) -> str:
+    try:
+        return configs.until(text, now)
+    except ValueError as error:
+        raise BadInput(str(error)) from None

@@ -1,0 +1,47 @@
+"""`jsctl consumer unpin`."""
+
+from jsctl.commands.cli import argument, command, option
+from jsctl.commands.pick import pick_consumer
+from jsctl.env import Env
+from jsctl.errors import BadInput, JsctlError, NotFound
+from jsctl.jetstream import consumers
+from jsctl.views.result import Result, Text
+
+
+@command(
+    "unpin", examples=["jsctl consumer unpin ORDERS WORK", "jsctl consumer unpin ORDERS WORK jobs --force"]
+)
+@argument("stream", default="")
+@argument("consumer", default="")
+@argument("group", default="")
+@option("--force", "-f", is_flag=True, help="Unpin without asking")
+async def unpin(env: Env, stream: str, consumer: str, group: str, force: bool) -> Result:
+    """Unpin the client that a priority group is pinned to"""
+    api = await env.jetstream()
+    stream, consumer = await pick_consumer(env, api, stream, consumer)
+    info = await consumers.info(api, stream, consumer)
+    if info["config"].get("priority_policy") != "pinned_client":
+        raise JsctlError(
+            f"consumer {stream} > {consumer} pins no clients", "it has no pinned priority groups"
+        )
+    pins = {
+        str(one["group"]): str(one["pinned_client_id"])
+        for one in info.get("priority_groups") or []
+        if one.get("pinned_client_id")
+    }
+    if group and group not in info["config"].get("priority_groups", []):
+        raise NotFound(f"consumer {stream} > {consumer} has no priority group {group}")
+    if not pins or (group and group not in pins):
+        raise JsctlError(f"no client is pinned to {group or 'any group'} of {stream} > {consumer}")
+    if not group and len(pins) == 1 and not env.can_ask:
+        group = next(iter(pins))
+    if not group:
+        if not env.can_ask:
+            raise BadInput("the group's name is missing", f"give GROUP, one of {', '.join(sorted(pins))}")
+        group = str(await env.prompter.select("Select a Group", sorted(pins), flag="GROUP"))
+    await env.confirm(f"Really unpin client from group {stream} > {consumer} > {group}", force=force)
+    await consumers.unpin(api, stream, consumer, group)
+    told = f"Unpinned client {pins[group]} from Priority Group {stream} > {consumer} > {group}"
+    return Result(
+        [Text(told)], data={"stream": stream, "consumer": consumer, "group": group, "client": pins[group]}
+    )
