@@ -69,7 +69,7 @@ class Writer:
         apart = is_packed(target) or bool(obstacle(target))
         self.folder = target.with_name(target.name + ".partial") if apart else target
         if apart and obstacle(self.folder):
-            _clear(self.folder)
+            clear(self.folder)
         self._made = not self.folder.exists()
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._about = {"format": FORMAT, "complete": False, **about}
@@ -116,7 +116,7 @@ class Writer:
         """Remove what was written, as far as it can be."""
         self._data.close()
         with contextlib.suppress(OSError, BadInput):
-            _clear(self.folder)
+            clear(self.folder)
             if self._made:
                 self.folder.rmdir()
 
@@ -129,7 +129,7 @@ class Writer:
         with packed.open("rb") as file:
             _sync(file)
         if self.target.is_dir():
-            _clear(self.target)
+            clear(self.target)
             self.target.rmdir()
         packed.replace(self.target)
         shutil.rmtree(self.folder)
@@ -138,7 +138,7 @@ class Writer:
         old = self.target.with_name(self.target.name + ".old")
         self.target.rename(old)
         new.rename(self.target)
-        _clear(old)
+        clear(old)
         old.rmdir()
 
 
@@ -304,7 +304,7 @@ def _sync_folder(path: Path) -> None:
         os.close(handle)
 
 
-def _clear(folder: Path) -> None:
+def clear(folder: Path) -> None:
     """Remove the files of a backup. Raises BadInput when there are others."""
     found = list(folder.iterdir())
     names = {entry.name.removesuffix(".new") for entry in found} - {"packed"}

@@ -74,11 +74,17 @@ class Connection:
 
     @classmethod
     async def open(
-        cls, settings: Settings, *, on_event: EventHandler | None = None, reconnect: bool = True
+        cls,
+        settings: Settings,
+        *,
+        on_event: EventHandler | None = None,
+        reconnect: bool = True,
+        tls_hostname: str = "",
     ) -> "Connection":
         """Connect, or raise Unreachable, Denied or BadInput within the settings' time-out.
 
         reconnect: whether a connection once made is made again when it is lost.
+        tls_hostname: the name in the server's certificate, where the URL has an address instead.
         """
         settings = await login.prepare(settings)
         loop = asyncio.get_running_loop()
@@ -90,6 +96,8 @@ class Connection:
             others = len(servers) - number - 1
             self = cls(_Client(settings), settings, on_event)
             options = await login.authentication(settings, server) | login.tls(settings, server)
+            if tls_hostname:
+                options["tls_hostname"] = tls_hostname
             try:
                 # A server that hangs must leave time for those after it.
                 async with asyncio.timeout(min(left / (others + 1), 2) if others else left):
@@ -141,6 +149,11 @@ class Connection:
         """The connected URL, without credentials."""
         connected = self._client.connected_url
         return public_url(connected.geturl()) if connected else public_url(self.settings.url)
+
+    def socket_info(self, name: str) -> Any:
+        """What asyncio knows of the socket (`peername`, `sockname`, `ssl_object`), else None."""
+        writer = getattr(self._client._transport, "_io_writer", None)
+        return writer.get_extra_info(name) if writer else None
 
     @property
     def is_connected(self) -> bool:

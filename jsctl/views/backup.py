@@ -8,7 +8,7 @@ from jsctl.errors import ExitStatus
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup_files import DATA
 from jsctl.units import SECOND, format_bytes, format_count, format_duration
-from jsctl.views.result import Column, Result, Table, Text
+from jsctl.views.result import Cell, Column, Part, Result, Style, Table, Text
 
 
 def begins(name: str, state: Json) -> str:
@@ -52,9 +52,9 @@ def rate(size: int, took: int) -> str:
     return f"{format_bytes(size * SECOND // max(took, 1))}/s"
 
 
-def entries(title: str, rows: Sequence[Json], done: str) -> Result:
-    """What became of each stream of an account: `{stream, messages, bytes, status, error}`. `done` is the
-    verb of those that went well. Fails when one failed."""
+def entries(title: str, rows: Sequence[Json], done: str, took: int) -> Result:
+    """What became of each stream of an account: `{stream, messages, bytes, status, remark}`. `done` is the
+    verb of those that went well. Fails when one failed. took: ns."""
     failed = [row for row in rows if row["status"] == "failed"]
     columns = [
         Column("Stream", "stream"),
@@ -63,10 +63,21 @@ def entries(title: str, rows: Sequence[Json], done: str) -> Result:
         Column("Result", "status"),
         Column("Remark", "remark"),
     ]
-    table = Table(title, columns, [[row.get(column.key) for column in columns] for row in rows])
+    styles: dict[str, Style] = {"failed": "bad", "warning": "warn"}
+    ordered = sorted(rows, key=lambda row: str(row["stream"]))
+    shown = [
+        [
+            Cell(row["status"], row["status"], styles.get(row["status"], ""))
+            if column.key == "status"
+            else row[column.key]
+            for column in columns
+        ]
+        for row in ordered
+    ]
     good = len(rows) - len(failed)
-    told = f"{good} of {len(rows)} streams were {done}"
+    told = f"{format_count(good)} of {format_count(len(rows))} streams were {done} in {format_duration(took)}"
     if failed:
-        told += "; not " + ", ".join(row["stream"] for row in failed)
+        told += "; not " + ", ".join(str(row["stream"]) for row in failed)
     status = ExitStatus.FAILURE if failed else ExitStatus.OK
-    return Result([table, Text(told, "bad" if failed else "")], data=list(rows), status=status)
+    parts: list[Part] = [Table(title, columns, shown), Text(told, "bad" if failed else "")]
+    return Result(parts, data=ordered, status=status)
