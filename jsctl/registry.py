@@ -65,8 +65,24 @@ COMMANDS: dict[str, Entry] = {
     "stream restore": _verb("Restore a stream from its backup", "stream.restore:restore"),
     "publish": _verb("Publish messages", "publish:publish", "pub"),
     "subscribe": _verb("Subscribe to subjects or to a stream", "subscribe:subscribe", "sub"),
+    "request": _verb("Send a request and show the replies", "request:request", "req"),
+    "reply": _verb("Answer requests", "reply:reply"),
+    "events": _verb("Show events of servers and of JetStream", "events:events", "event", "e"),
+    "rtt": _verb("Round-trip time to each server address", "rtt:rtt"),
+    "latency": _verb("Latency between two connections", "latency:latency", "lat"),
+    "errors": _group(
+        "Errors of the JetStream API", "err", "error", target="jsctl.commands.errors.group:errors"
+    ),
+    "errors ls": _verb("List the errors", "errors.ls:ls", "list"),
+    "errors lookup": _verb(
+        "Look an error up by its code", "errors.lookup:lookup", "find", "get", "l", "view", "show"
+    ),
+    "errors edit": _verb("Edit or add an error in a file", "errors.edit:edit", "vi", "add", "new"),
+    "errors validate": _verb("Check a file of errors", "errors.validate:validate"),
     "account": _group("The account: what it has, backup and restore", "a"),
-    "account info": _verb("Login, connection and JetStream limits of the account", "account.info:info", "nfo"),
+    "account info": _verb(
+        "Login, connection and JetStream limits of the account", "account.info:info", "nfo"
+    ),
     "account backup": _verb("Back up all streams of the account", "account.backup:backup", "snapshot"),
     "account restore": _verb("Restore the streams of an account", "account.restore:restore"),
     "backup": _verb("Back up all streams of the account", "account.backup:backup"),
@@ -80,6 +96,7 @@ COMMANDS: dict[str, Entry] = {
     "consumer state": _verb("State of a consumer", "consumer.info:state"),
     "consumer next": _verb("Retrieve messages from a pull consumer", "consumer.next:next_message"),
     "consumer report": _verb("Consumers in numbers", "consumer.report:report"),
+    "consumer why": _verb("Explain why a consumer does not move", "consumer.why:why"),
     "consumer find": _verb("Find the consumers of a stream", "consumer.find:find", "query"),
     "consumer edit": _verb("Change a consumer", "consumer.edit:edit", "update"),
     "consumer copy": _verb("Create a consumer from another", "consumer.copy:copy", "cp"),
@@ -114,8 +131,6 @@ COMMANDS: dict[str, Entry] = {
     "context previous": _verb(
         "Select the context that was selected before", "context.previous:previous", "-"
     ),
-    "publish": _verb("Publish messages", "publish:publish", "pub"),
-    "subscribe": _verb("Subscribe to subjects or to a stream", "subscribe:subscribe", "sub"),
     "server": _group("Servers: run some here, look at all of them", "srv", "sys", "system"),
     "server run": _verb("Run nats-servers on this machine", "server.run:run"),
     "server stop": _verb("Stop nats-servers that jsctl started", "server.stop:stop"),

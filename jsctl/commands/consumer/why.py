@@ -1,0 +1,18 @@
+"""`jsctl consumer why`."""
+
+from jsctl.commands.cli import argument, command
+from jsctl.commands.pick import pick_consumer
+from jsctl.env import Env
+from jsctl.jetstream.why import causes, look
+from jsctl.views import why as view
+from jsctl.views.result import Result
+
+
+@command("why", examples=["jsctl consumer why ORDERS NEW", "jsctl consumer why ORDERS NEW --json"])
+@argument("stream", default="")
+@argument("consumer", default="")
+async def why(env: Env, stream: str, consumer: str) -> Result:
+    """Explain why a consumer does not move, with the numbers that show it and what would help"""
+    api = await env.jetstream()
+    stream, consumer = await pick_consumer(env, api, stream, consumer)
+    return view.explained(stream, consumer, causes(await look(api, stream, consumer)))
