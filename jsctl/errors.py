@@ -76,6 +76,9 @@ class Cancelled(JsctlError):
     """The user answered no, or left a question with ctrl-C."""
 
 
+_NO_JETSTREAM = frozenset({10035, 10039, 10076})
+
+
 class ApiError(JsctlError):
     """A JetStream API error, as the server sent it (ADR-1).
 
@@ -90,4 +93,6 @@ class ApiError(JsctlError):
 
     @property
     def status(self) -> ExitStatus:  # type: ignore[override]
+        if self.err_code in _NO_JETSTREAM:
+            return ExitStatus.UNREACHABLE
         return ExitStatus.NOT_FOUND if self.code == 404 else ExitStatus.FAILURE

@@ -15,21 +15,30 @@ from jsctl.jetstream.client import Connection
 Json = dict[str, Any]
 
 _HINTS = {
-    10008: "the JetStream system is not ready; try again",
-    10014: "the consumer is not there; jsctl consumer ls shows what is",
-    10023: "the account or server lacks resources; jsctl account info shows the limits",
-    10025: "the server does not know a field; is the configuration for a newer one?",
-    10026: "the stream has as many consumers as it may",
-    10028: "raise the account's storage limit or make room",
-    10035: "JetStream is off in this account; is it the right user?",
-    10039: "JetStream is not enabled for this account",
-    10047: "raise the account's storage limit or make room",
-    10058: "a stream of that name has another configuration; jsctl stream edit changes it",
+    10002: "jsctl account info shows the limits",
+    10008: "the meta leader is being elected or out of reach; try again",
+    10009: "the meta leader is being elected or out of reach; try again",
+    10014: "jsctl consumer ls shows what is there",
+    10023: "jsctl account info shows the limits of the account, jsctl server report jetstream the servers'",
+    10025: "is the configuration for a newer server?",
+    10026: "remove one, or raise max_consumers of the stream or the account",
+    10028: "the server's or account's memory is used up",
+    10035: "is it the right user?",
+    10039: "log in as a user of an account with JetStream",
+    10047: "make room, or raise the storage limit of the server or account",
+    10058: "jsctl stream edit changes it",
     10059: "jsctl stream ls shows what is there",
-    10065: "another stream takes these subjects; jsctl stream find and subjects show which",
-    10076: "JetStream is off on this server",
-    10128: "the reply came from a server that holds no replica",
+    10065: "jsctl stream find and jsctl stream subjects show which one has them",
+    10074: "use --replicas 1, or a cluster",
+    10076: "turn it on in the server's configuration",
+    10130: "restore it under another name",
 }
+"""What to do about an error, by the server's own number (server/errors.json)."""
+
+
+def hint(number: int) -> str:
+    """What to do about an error with this `err_code`; empty when nothing better is known."""
+    return _HINTS.get(number, "")
 
 
 def api_prefix(domain: str = "", prefix: str = "") -> str:
