@@ -95,6 +95,8 @@ COMMANDS: dict[str, Entry] = {
     "consumer info": _verb("Configuration and state of a consumer", "consumer.info:info", "nfo"),
     "consumer state": _verb("State of a consumer", "consumer.info:state"),
     "consumer next": _verb("Retrieve messages from a pull consumer", "consumer.next:next_message"),
+    "consumer sub": _verb("Receive the messages of a consumer", "consumer.sub:sub"),
+    "consumer graph": _verb("Graph what a consumer delivers", "consumer.graph:graph"),
     "consumer report": _verb("Consumers in numbers", "consumer.report:report"),
     "consumer why": _verb("Explain why a consumer does not move", "consumer.why:why"),
     "consumer find": _verb("Find the consumers of a stream", "consumer.find:find", "query"),

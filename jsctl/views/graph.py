@@ -5,9 +5,12 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
 
-from jsctl.jetstream.activity import Sample
+from jsctl.jetstream.activity import ConsumerSample, Sample
 from jsctl.units import format_count, format_time
 from jsctl.views.result import Text
+
+Chart = tuple[str, Sequence[float], Callable[[float], str]]
+"""Caption, values, and how a value is written."""
 
 LEAST = (20, 20)
 """Columns and rows without which no chart can be read."""
@@ -15,15 +18,31 @@ LEAST = (20, 20)
 
 def charts(stream: str, history: Sequence[Sample], width: int, height: int) -> list[Text]:
     """`stream graph`: messages stored, removed and stored a second, one below the other."""
-    if width < LEAST[0] or height < LEAST[1]:
-        return [Text("please increase terminal dimensions", "warn")]
-    rows = (height - 2) // 3 - 3
-    lines = [Text(f"Stream Statistics for {stream}", "bold"), Text("")]
-    for caption, values, label in (
+    parts: list[Chart] = [
         ("Messages Stored", [float(s.messages) for s in history], _whole),
         ("Messages Removed / second", [s.removed for s in history], _decimal),
         ("Messages Stored / second", [s.stored for s in history], _decimal),
-    ):
+    ]
+    return _stacked(f"Stream Statistics for {stream}", parts, width, height)
+
+
+def consumer_charts(name: str, history: Sequence[ConsumerSample], width: int, height: int) -> list[Text]:
+    """`consumer graph`: messages before it and unacknowledged, acknowledged and delivered a second."""
+    parts: list[Chart] = [
+        ("Messages Pending", [float(s.pending) for s in history], _whole),
+        ("Messages Waiting for Ack", [float(s.unacknowledged) for s in history], _whole),
+        ("Messages Acknowledged / second", [s.acknowledged for s in history], _decimal),
+        ("Messages Delivered / second", [s.delivered for s in history], _decimal),
+    ]
+    return _stacked(f"Consumer Statistics for {name}", parts, width, height)
+
+
+def _stacked(title: str, charts: Sequence[Chart], width: int, height: int) -> list[Text]:
+    if width < LEAST[0] or height < LEAST[1]:
+        return [Text("please increase terminal dimensions", "warn")]
+    rows = (height - 2) // len(charts) - 3
+    lines = [Text(title, "bold"), Text("")]
+    for caption, values, label in charts:
         lines += [Text(line) for line in plot(values, width, rows, label)]
         lines += [Text(caption.center(width).rstrip(), "dim"), Text("")]
     return lines
@@ -74,6 +93,33 @@ def record(stream: str, sample: Sample) -> dict[str, Any]:
         "bytes": sample.bytes,
         "stored_rate": round(sample.stored, 3),
         "removed_rate": round(sample.removed, 3),
+    }
+
+
+def consumer_heading() -> str:
+    """The line above `consumer_row`."""
+    return f"{'Time':<19}  {'Pending':>15}  {'Waiting for Ack':>15}  {'Acked/s':>12}  {'Delivered/s':>12}"
+
+
+def consumer_row(sample: ConsumerSample) -> str:
+    """A consumer's sample on a line."""
+    there = format_time(datetime.fromtimestamp(sample.at, UTC))
+    return (
+        f"{there:<19}  {format_count(sample.pending):>15}  {format_count(sample.unacknowledged):>15}"
+        f"  {_decimal(sample.acknowledged):>12}  {_decimal(sample.delivered):>12}"
+    )
+
+
+def consumer_record(stream: str, consumer: str, sample: ConsumerSample) -> dict[str, Any]:
+    """A consumer's sample in JSON; rates are messages a second."""
+    return {
+        "stream": stream,
+        "consumer": consumer,
+        "at": datetime.fromtimestamp(sample.at, UTC).isoformat(),
+        "num_pending": sample.pending,
+        "num_ack_pending": sample.unacknowledged,
+        "acknowledged_rate": round(sample.acknowledged, 3),
+        "delivered_rate": round(sample.delivered, 3),
     }
 
 
