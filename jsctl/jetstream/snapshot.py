@@ -220,9 +220,11 @@ def mark_of(info: Json) -> str:
 
 async def unmark(api: Api, info: Json) -> Json:
     """Take the mark off a stream; gives its info. Raises JsctlError."""
-    if not mark_of(info):
-        return info
-    config = without_mark(info["config"])
+    return await put(api, without_mark(info["config"])) if mark_of(info) else info
+
+
+async def put(api: Api, config: Json) -> Json:
+    """Change the mark of a stream that was just made; gives its info. Raises JsctlError."""
     for left in range(4, -1, -1):
         try:
             return await streams.update(api, config)

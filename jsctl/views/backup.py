@@ -11,10 +11,10 @@ from jsctl.units import SECOND, format_bytes, format_count, format_duration
 from jsctl.views.result import Cell, Column, Part, Result, Style, Table, Text
 
 
-def begins(name: str, state: Json) -> str:
-    """The line that starts a backup."""
+def begins(name: str, state: Json, what: str = "backup") -> str:
+    """The line that starts a backup or copy."""
     messages, size = int(state.get("messages", 0)), int(state.get("bytes", 0))
-    return f"Starting backup of Stream {name} with {format_count(messages)} messages, {format_bytes(size)}"
+    return f"Starting {what} of Stream {name} with {format_count(messages)} messages, {format_bytes(size)}"
 
 
 def saved(name: str, path: Path, manifest: Json, took: int) -> Result:

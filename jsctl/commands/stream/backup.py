@@ -73,11 +73,13 @@ async def may_replace(env: Env, path: Path, force: bool) -> None:
         await env.confirm(f"{path} holds {what}. Replace it", force=force)
 
 
-def announce(env: Env, name: str, bars: ExitStack, progress: bool) -> Callable[[Json], files.Told]:
+def announce(
+    env: Env, name: str, bars: ExitStack, progress: bool, what: str = "backup"
+) -> Callable[[Json], files.Told]:
     """What tells people that a backup begins, and opens its progress bar."""
 
     def began(state: Json) -> files.Told:
-        env.say(view.begins(name, state))
+        env.say(view.begins(name, state, what))
         size = int(state.get("bytes", 0))
         return bars.enter_context(env.progress(f"Stream {name}", size if progress else 0, in_bytes=True))
 
