@@ -79,9 +79,12 @@ class ReadOptions:
 
 
 def parse(
-    options: Mapping[str, str], environ: Mapping[str, str] = os.environ, *, streaming: bool = False
+    options: Mapping[str, str], environ: Mapping[str, str] = os.environ, *, streaming: bool | None = False
 ) -> ReadOptions:
-    """Raises BadInput for what is unknown, wrong or contradictory, NotFound for an unknown context."""
+    """Raises BadInput for what is unknown, wrong or contradictory, NotFound for an unknown context.
+
+    streaming: None when it is not known whether the options are for a stream.
+    """
     given = {name.lower(): value for name, value in options.items()}
     _refuse_unknown(given)
     take = _Take(given)
@@ -97,7 +100,7 @@ def parse(
             raise BadInput(f"options {name}Offsets and {name}Timestamp exclude each other", "give one")
     if streaming and (end != "" or end_time):
         raise BadInput("endingOffsets and endingTimestamp are for spark.read", "a stream has no end")
-    if not streaming and "maxoffsetspertrigger" in given:
+    if streaming is False and "maxoffsetspertrigger" in given:
         raise BadInput("maxOffsetsPerTrigger is for spark.readStream")
     mode = take.text("fetchMode", "auto")
     if mode not in ("auto", "direct", "consumer"):

@@ -1,17 +1,21 @@
 """What is to be read, asked of the server once: which sequences, in which way, of which stream."""
 
+import contextlib
 import json
 import random
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
-from jsctl.errors import ApiError, BadInput, Denied, RequestTimeout
+from jsctl.errors import ApiError, BadInput, Denied, JsctlError, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Json
 from jsctl.spark.options import ReadOptions
 from jsctl.spark.reader import DataLoss, Job
-from jsctl.spark.wire import Wire
+from jsctl.spark.wire import Lost, Wire
 from jsctl.units import SECOND
+
+T = TypeVar("T")
 
 
 class Stream(NamedTuple):
@@ -23,8 +27,24 @@ class Stream(NamedTuple):
     direct: bool
 
 
+def ask(options: ReadOptions, work: Callable[[Wire], T], retries: int = 0) -> T:
+    """Do `work` on a connection of its own; again when the connection fails."""
+    attempt = 0
+    while True:
+        try:
+            with contextlib.closing(Wire.open(options.settings)) as wire:
+                return work(wire)
+        except (Lost, TimeoutError, Unreachable) as error:
+            if attempt >= retries:
+                if isinstance(error, JsctlError):
+                    raise
+                raise Unreachable(f"lost the connection while asking for {options.stream}") from None
+        time.sleep(min(0.1 * 2**attempt, 5))
+        attempt += 1
+
+
 def look(wire: Wire, options: ReadOptions) -> Stream:
-    """Raises NotFound-like ApiError 10059, Unreachable, BadInput when the fetch mode cannot work."""
+    """Raises ApiError 10059 when there is none, Unreachable, BadInput when the fetch mode cannot work."""
     info = wire.call(f"{options.prefix}.STREAM.INFO.{options.stream}", None, options.timeout)
     state = info["state"]
     end = state["last_seq"] + 1

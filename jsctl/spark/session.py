@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -141,6 +142,7 @@ def _start(master: str, name: str, conf: Mapping[str, str], folder: str) -> Iter
     from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
 
+    local = (master or LOCAL).startswith("local")
     chosen = {
         **_STATIC_CONF,
         **RUNTIME_CONF,
@@ -150,11 +152,15 @@ def _start(master: str, name: str, conf: Mapping[str, str], folder: str) -> Iter
         "spark.local.dir": str(Path(folder, "local")),
         "spark.sql.artifact.isolation.enabled": "false",  # would make a folder artifacts/ here
     }
-    if (master or LOCAL).startswith("local"):
+    if local:
         chosen |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
     settings = SparkConf(loadDefaults=False).setAll([*{**chosen, **conf}.items()])
     log = Path(folder, "spark.log")
     gateway: Any = None
+    # Else Spark's Python processes are whatever python3 is on PATH, without jsctl and the data source.
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    if local:
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     try:
         with log.open("wb") as out:
             gateway = launch_gateway(settings, {"stdout": out, "stderr": out})  # type: ignore[no-untyped-call]

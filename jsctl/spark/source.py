@@ -1,11 +1,10 @@
 """`spark.read.format("jetstream")`: a stream as a table, on Spark's Python data sources."""
 
-import contextlib
 import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 from pyspark.sql.types import (
     ArrayType,
     BinaryType,
@@ -40,12 +39,20 @@ class JetStreamSource(DataSource):
         return "jetstream"
 
     def schema(self) -> StructType:
-        return schema_of(parse(self.options))
+        # Spark does not say here whether it is for a stream; the readers check that.
+        return schema_of(parse(self.options, streaming=None))
 
     def reader(self, schema: StructType) -> "JetStreamReader":
         options = parse(self.options)
         check_schema(schema, options)
         return JetStreamReader(options)
+
+    def streamReader(self, schema: StructType) -> "DataSourceStreamReader":
+        from jsctl.spark.stream import JetStreamStreamReader  # needs a newer PySpark than batches do
+
+        options = parse(self.options, streaming=True)
+        check_schema(schema, options)
+        return JetStreamStreamReader(options)
 
 
 class Range(InputPartition):
@@ -67,11 +74,15 @@ class JetStreamReader(DataSourceReader):
         self.options = options
 
     def partitions(self) -> list[Range]:
-        options = self.options
-        with contextlib.closing(Wire.open(options.settings)) as wire:
-            stream = plan.look(wire, options)
-            start, end = plan.resolve(wire, options, stream)
-        return split(options, stream.created, start, end, stream.direct)
+        def work(wire: Wire) -> list[Range]:
+            stream = plan.look(wire, self.options)
+            start, end = plan.resolve(wire, self.options, stream)
+            found = split(self.options, stream.created, start, end, stream.direct)
+            # For no partitions at all Spark makes one of its own, with nothing in it.
+            nothing = plan.job(self.options, stream.created, start, start)
+            return found or [Range(nothing, stream.direct)]
+
+        return plan.ask(self.options, work)
 
     def read(self, partition: InputPartition) -> "Iterator[pa.RecordBatch]":
         assert isinstance(partition, Range)
@@ -79,7 +90,7 @@ class JetStreamReader(DataSourceReader):
 
 
 def split(options: ReadOptions, created: str, start: int, end: int, direct: bool) -> list[Range]:
-    """[start, end) as parts for tasks; one that is empty where there is nothing, as Spark wants one."""
+    """[start, end) as parts for tasks."""
     count = ranges.parts(end - start, options.min_partitions, os.cpu_count() or 1)
     found = ranges.split(start, end, count)
     return [Range(plan.job(options, created, first, last), direct) for first, last in found]

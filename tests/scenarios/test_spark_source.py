@@ -1,0 +1,325 @@
+"""`format("jetstream")` in a real Spark against real servers: batches, streams, checkpoints."""
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import js
+
+pytestmark = pytest.mark.spark
+
+
+def fill(url: str, count: int, stream: str = "S", **config: Any) -> None:
+    js.stream(url, stream, f"{stream}.>", allow_direct=True, **config)
+    more(url, count, stream)
+
+
+def more(url: str, count: int, stream: str = "S") -> None:
+    last = js.ask(url, f"STREAM.INFO.{stream}")["state"]["last_seq"]
+    js.publish(url, f"{stream}.a", b"payload", count)
+    deadline = time.monotonic() + 20
+    while js.ask(url, f"STREAM.INFO.{stream}")["state"]["last_seq"] < last + count:
+        assert time.monotonic() < deadline, "the stream did not take everything"
+        time.sleep(0.02)
+
+
+def frame(spark: Any, url: str, stream: str = "S", **options: Any) -> Any:
+    return spark.read.format("jetstream").options(servers=url, stream=stream, **options).load()
+
+
+def sequences(frame: Any) -> list[int]:
+    return sorted(row.sequence for row in frame.select("sequence").collect())
+
+
+# -- batches --------------------------------------------------------------------------------------
+
+
+def test_rows_and_types(spark: Any, url: str) -> None:
+    js.stream(url, "S", "S.>", allow_direct=True)
+    js.ask(url, "STREAM.INFO.S")
+    js.publish(url, "S.a", b"\x00\xff")
+    found = frame(spark, url, includeHeaders="true")
+    assert found.dtypes == [
+        ("stream", "string"), ("subject", "string"), ("sequence", "bigint"), ("timestamp", "timestamp"),
+        ("data", "binary"), ("headers", "array<struct<key:string,value:binary>>"),
+    ]  # fmt: skip
+    (row,) = found.toArrow().to_pylist()
+    assert (row["stream"], row["subject"], row["sequence"], row["data"]) == ("S", "S.a", 1, b"\x00\xff")
+    assert row["headers"] is None
+    assert abs(row["timestamp"] - datetime.now(UTC)) < timedelta(minutes=1)
+    assert frame(spark, url).columns == ["stream", "subject", "sequence", "timestamp", "data"]
+
+
+@pytest.mark.parametrize("mode", ["direct", "consumer"])
+def test_every_message_once_from_several_tasks(spark: Any, url: str, mode: str) -> None:
+    fill(url, 5000)
+    found = frame(spark, url, fetchMode=mode, minPartitions="4", batchSize="300")
+    assert found.rdd.getNumPartitions() == 4
+    assert sequences(found) == list(range(1, 5001))
+    some = frame(spark, url, fetchMode=mode, startingOffsets="100", endingOffsets="200")
+    assert sequences(some) == list(range(100, 200))
+    assert js.ask(url, "STREAM.INFO.S")["state"]["consumer_count"] == 0
+
+
+def test_an_empty_stream_is_an_empty_table(spark: Any, url: str) -> None:
+    js.stream(url, "S", "S.>", allow_direct=True)
+    assert frame(spark, url).count() == 0
+    assert frame(spark, url, includeHeaders="true").collect() == []
+
+
+def test_filters_of_the_query_do_not_break_it(spark: Any, url: str) -> None:
+    fill(url, 100)
+    assert frame(spark, url).where("sequence > 90 AND subject = 'S.a'").count() == 10
+    assert frame(spark, url).selectExpr("max(sequence) AS last").collect()[0]["last"] == 100
+    assert frame(spark, url, subject="S.b").count() == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"strem": "X"}, "unknown option strem; did you mean stream?"),
+        ({"stream": "NOPE"}, "stream not found"),
+        ({"startingOffsets": "500"}, "is beyond the stream"),
+        ({"fetchMode": "quick"}, "none of auto, direct, consumer"),
+        ({"maxOffsetsPerTrigger": "5"}, "is for spark.readStream"),
+        ({"servers": "nats://127.0.0.1:9"}, "connection refused"),
+    ],
+)
+def test_wrong_options_fail_when_it_is_planned(
+    spark: Any, url: str, options: dict[str, str], said: str
+) -> None:
+    fill(url, 10)
+    with pytest.raises(Exception) as failed:
+        given = {"servers": url, "stream": "S", **options}
+        spark.read.format("jetstream").options(**given).load().collect()
+    assert said in str(failed.value)
+
+
+def test_a_schema_of_ones_own_is_refused(spark: Any, url: str) -> None:
+    fill(url, 1)
+    with pytest.raises(Exception, match="the schema of a stream is fixed"):
+        spark.read.format("jetstream").schema("a INT").options(servers=url, stream="S").load().collect()
+
+
+def test_lost_messages_fail_the_query_unless_told_otherwise(spark: Any, url: str) -> None:
+    fill(url, 100)
+    js.ask(url, "STREAM.PURGE.S", {"seq": 51})
+    with pytest.raises(Exception, match="starts at sequence 51, startingOffsets says 1"):
+        frame(spark, url, startingOffsets="1").collect()
+    assert sequences(frame(spark, url, startingOffsets="1", failOnDataLoss="false")) == list(range(51, 101))
+    js.ask(url, "STREAM.MSG.DELETE.S", {"seq": 60})
+    assert 60 not in sequences(frame(spark, url))
+    with pytest.raises(Exception, match="were deleted between"):
+        frame(spark, url, failOnDeleted="true").collect()
+
+
+def test_secrets_are_in_no_plan(spark: Any, url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    fill(url, 1)
+    found = frame(spark, url, seed="SECRET1", jwt="SECRET2", password="SECRET3")
+    for mode in ("simple", "extended", "formatted", "codegen", "cost"):
+        found.explain(mode)
+    text = capsys.readouterr().out + repr(found) + str(found._jdf.queryExecution().toString())
+    assert "BatchScan jetstream" in text or "RelationV2" in text
+    assert "SECRET" not in text
+    login = url.partition("@")[0].partition("//")[2]
+    assert login not in text
+
+
+def test_contexts_are_found(spark: Any, url: str, tmp_path: Path) -> None:
+    """Through XDG_CONFIG_HOME as Spark's Python processes have it, so in a Spark of its own."""
+    fill(url, 5)
+    (tmp_path / "nats" / "context").mkdir(parents=True)
+    (tmp_path / "nats" / "context" / "here.json").write_text(json.dumps({"url": url}))
+    code = """
+from pyspark.sql import SparkSession
+spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+frame = spark.read.format("jetstream").option("context", "here").option("stream", "S").load()
+print("count", frame.count())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path,
+        env={**os.environ, "XDG_CONFIG_HOME": str(tmp_path), "PYSPARK_PYTHON": sys.executable},
+    )  # fmt: skip
+    assert "count 5" in done.stdout, done.stderr[-2000:]
+
+
+# -- streams --------------------------------------------------------------------------------------
+
+
+class Query:
+    """A streaming query into Parquet, with a checkpoint, run to the end of what there is."""
+
+    def __init__(self, spark: Any, url: str, folder: Path, **options: str) -> None:
+        self.spark = spark
+        self.url = url
+        self.table = folder / "table"
+        self.checkpoint = folder / "checkpoint"
+        self.options = {"startingOffsets": "earliest", **options}
+
+    def source(self) -> Any:
+        return self.spark.readStream.format("jetstream").options(
+            servers=self.url, stream="S", requestTimeout="3s", **self.options
+        )
+
+    def run(self) -> Any:
+        """AvailableNow; returns the query, ended."""
+        query = (
+            self.source().load().writeStream.format("parquet")
+            .option("checkpointLocation", str(self.checkpoint))
+            .trigger(availableNow=True).start(str(self.table))
+        )  # fmt: skip
+        query.awaitTermination(60)
+        return query
+
+    def fail_in_batch_0(self) -> None:
+        """Leave a checkpoint whose batch 0 was planned and not committed."""
+
+        def fail(batch: Any, number: int) -> None:
+            raise RuntimeError("stop here")
+
+        query = (
+            self.source().load().writeStream.foreachBatch(fail)
+            .option("checkpointLocation", str(self.checkpoint)).trigger(availableNow=True).start()
+        )  # fmt: skip
+        with pytest.raises(Exception, match="stop here"):
+            query.awaitTermination(60)
+        assert (self.checkpoint / "offsets" / "0").exists()
+        assert not (self.checkpoint / "commits" / "0").exists()
+
+    def sequences(self) -> list[int]:
+        """What the table holds, through its metadata."""
+        return sequences(self.spark.read.parquet(str(self.table)))
+
+
+def test_available_now_and_on_from_the_checkpoint(spark: Any, url: str, tmp_path: Path) -> None:
+    fill(url, 1000)
+    query = Query(spark, url, tmp_path)
+    query.run()
+    assert query.sequences() == list(range(1, 1001))
+    more(url, 500)
+    query.run()
+    query.run()
+    assert query.sequences() == list(range(1, 1501))
+
+
+def test_batches_are_as_large_as_asked(spark: Any, url: str, tmp_path: Path) -> None:
+    fill(url, 1000)
+    query = Query(spark, url, tmp_path, maxOffsetsPerTrigger="300")
+    ended = query.run()
+    sizes = [progress["numInputRows"] for progress in ended.recentProgress if progress["numInputRows"]]
+    assert sizes == [300, 300, 300, 100]
+    assert query.sequences() == list(range(1, 1001))
+    offsets = sorted((query.checkpoint / "offsets").iterdir(), key=lambda path: path.name)
+    last = json.loads([path for path in offsets if path.name.isdigit()][-1].read_text().splitlines()[-1])
+    assert (last["from"], last["next"]) == (901, 1001)
+
+
+def test_latest_is_where_a_new_query_starts(spark: Any, url: str, tmp_path: Path) -> None:
+    fill(url, 100)
+    query = (
+        spark.readStream.format("jetstream").options(servers=url, stream="S").load()
+        .writeStream.format("memory").queryName("latest").start()
+    )  # fmt: skip
+    try:
+        deadline = time.monotonic() + 30
+        while not query.lastProgress:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        more(url, 50)
+        while spark.table("latest").count() < 50:
+            assert time.monotonic() < deadline, query.exception()
+            time.sleep(0.05)
+        assert sequences(spark.table("latest")) == list(range(101, 151))
+    finally:
+        query.stop()
+
+
+def test_messages_purged_before_batch_0_was_committed_are_missed(
+    spark: Any, url: str, tmp_path: Path
+) -> None:
+    """Spark asks for the initial offset again: taken as it is, the purged ones would be left out unsaid."""
+    fill(url, 1000)
+    query = Query(spark, url, tmp_path)
+    query.fail_in_batch_0()
+    js.ask(url, "STREAM.PURGE.S", {"seq": 501})
+    with pytest.raises(
+        Exception, match="starts at sequence 501 now, 1 was to be read: 500 messages are lost"
+    ):
+        query.run()
+    query.options["failOnDataLoss"] = "false"
+    query.run()
+    assert query.sequences() == list(range(501, 1001))
+
+
+def test_latest_stays_what_it_was_when_batch_0_is_done_again(spark: Any, url: str, tmp_path: Path) -> None:
+    fill(url, 10)
+    query = Query(spark, url, tmp_path, startingOffsets="3")
+    query.fail_in_batch_0()
+    more(url, 10)
+    query.options["startingOffsets"] = "latest"
+    query.run()
+    assert query.sequences() == list(range(3, 21))
+
+
+def test_a_purge_between_runs(spark: Any, url: str, tmp_path: Path) -> None:
+    fill(url, 100)
+    query = Query(spark, url, tmp_path)
+    query.run()
+    more(url, 100)
+    js.ask(url, "STREAM.PURGE.S", {"seq": 151})
+    with pytest.raises(Exception, match="starts at sequence 151 now, 101 was to be read"):
+        query.run()
+    query.options["failOnDataLoss"] = "false"
+    query.run()
+    assert query.sequences() == [*range(1, 101), *range(151, 201)]
+
+
+@pytest.mark.parametrize("again", [50, 100, 300])
+def test_a_stream_created_again_between_runs_fails(spark: Any, url: str, tmp_path: Path, again: int) -> None:
+    fill(url, 100)
+    query = Query(spark, url, tmp_path)
+    query.run()
+    js.ask(url, "STREAM.DELETE.S")
+    fill(url, again)
+    with pytest.raises(Exception, match="stream S was created again"):
+        query.run()
+    assert query.sequences() == list(range(1, 101))
+
+
+def test_a_stream_rolled_back_between_runs_fails(spark: Any, url: str, tmp_path: Path) -> None:
+    fill(url, 100)
+    query = Query(spark, url, tmp_path)
+    query.run()
+    _edit_offsets(query.checkpoint, lambda offset: {**offset, "next": 151})
+    with pytest.raises(Exception, match="was rolled back: it was at sequence 150, now it ends at 100"):
+        query.run()
+
+
+def _edit_offsets(checkpoint: Path, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    """Rewrite the last offset, as if the stream had been further: a roll-back needs a restored disk."""
+    file = max(
+        (path for path in (checkpoint / "offsets").iterdir() if path.name.isdigit()),
+        key=lambda p: int(p.name),
+    )
+    *head, last = file.read_text().splitlines()
+    file.write_text("\n".join([*head, json.dumps(change(json.loads(last)))]))
+    with contextlib.suppress(FileNotFoundError):
+        (file.parent / f".{file.name}.crc").unlink()
+
+
+def test_no_end_for_a_stream(spark: Any, url: str, tmp_path: Path) -> None:
+    fill(url, 1)
+    query = Query(spark, url, tmp_path, endingOffsets="5")
+    with pytest.raises(Exception, match=r"are for spark\.read"):
+        query.run()
+    shutil.rmtree(query.checkpoint, ignore_errors=True)
