@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.run import Cli
-from tests.support.servers import HubLeaf, RealServer, many_accounts
+from tests.support.servers import Cluster, HubLeaf, RealServer, many_accounts
 
 _numbers = itertools.count()
 
@@ -67,6 +67,26 @@ def hub_leaf(shared_hub_leaf: HubLeaf, tmp_path: Path) -> Iterator[HubLeaf]:
 def hub_cli(tmp_path: Path, hub_leaf: HubLeaf) -> Cli:
     """jsctl connected to the hub as acc."""
     return Cli(tmp_path / "config", hub_leaf.url)
+
+
+@pytest.fixture(scope="session")
+def shared_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Three servers; tests remove the streams that they make, or give them names of their own."""
+    three = Cluster(tmp_path_factory.mktemp("cluster"))
+    try:
+        yield three.start()
+    finally:
+        three.stop()
+
+
+@pytest.fixture
+def cluster_cli(tmp_path: Path, shared_cluster: Cluster) -> Iterator[Cli]:
+    """jsctl connected to the cluster as acc; streams are removed afterwards."""
+    cli = Cli(tmp_path / "config", shared_cluster.url)
+    yield cli
+    shared_cluster.wait()
+    for name in cli("stream ls --all --json", status=0).json:
+        cli(f"stream rm {name} --force", status=0)
 
 
 @pytest.fixture(scope="session")

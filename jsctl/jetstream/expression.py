@@ -44,9 +44,9 @@ def compile_expression(text: str) -> Callable[[Names], bool]:
 
     def test(names: Names) -> bool:
         value = node(names)
-        if not isinstance(value, bool):
+        if value is not None and not isinstance(value, bool):
             raise ValueError(f"{text!r} is no condition: it gives {value!r}")
-        return value
+        return bool(value)
 
     return test
 

@@ -11,6 +11,9 @@ from jsctl.jetstream.api import Api, Json
 from jsctl.units import SECOND
 
 PEER_REMAP_FAILED = 10075
+ELECTION = 15 * SECOND
+"""ns that an election may take: a follower waits up to 9 s before it stands (nats-server: raft.go), when
+the one that should lead was not there in time."""
 
 
 class Move(NamedTuple):
@@ -48,7 +51,7 @@ async def step_down(api: Api, stream: str, preferred: str = "") -> None:
     await api.call(f"STREAM.LEADER.STEPDOWN.{stream}", body)
 
 
-async def new_leader(ask: Callable[[], Awaitable[Json]], before: str, timeout: int = 5 * SECOND) -> str:
+async def new_leader(ask: Callable[[], Awaitable[Json]], before: str, timeout: int = ELECTION) -> str:
     """Who leads after `before`, asked again and again for `timeout` ns: another server; `before` itself
     when it was elected again. Raises RequestTimeout when there is none in time."""
     loop = asyncio.get_running_loop()
@@ -93,7 +96,7 @@ def peers(info: Json) -> list[str]:
 def plan(infos: Iterable[Json]) -> list[Move]:
     """The moves after which no server leads two more than another that could take one.
 
-    Only current followers take over; what has no leader or no replicas stays.
+    Only current followers take over; what has one replica counts and stays.
     """
     groups: dict[str, dict[str, tuple[str, list[str]]]] = {}
     for info in infos:
@@ -103,7 +106,7 @@ def plan(infos: Iterable[Json]) -> list[Move]:
             for peer in group.get("replicas") or []
             if peer.get("current") and not peer.get("offline")
         ]
-        if group.get("leader") and group.get("replicas"):
+        if group.get("leader") and group.get("name"):
             name = str(info.get("name") or info["config"]["name"])
             groups.setdefault(str(group.get("name", "")), {})[name] = (str(group["leader"]), able)
     return [move for name, members in sorted(groups.items()) for move in _level(name, members)]
@@ -130,7 +133,9 @@ def _level(cluster: str, members: dict[str, tuple[str, list[str]]]) -> list[Move
 
 
 def check_preferred(group: Json, preferred: str) -> None:
-    """Raises BadInput when the server is none that could take over."""
-    names = [str(peer["name"]) for peer in group.get("replicas") or []]
-    if preferred and preferred not in [*names, group.get("leader")]:
-        raise BadInput(f"{preferred} has no replica", f"these have: {', '.join(sorted(names))}")
+    """Raises JsctlError when the server leads already, BadInput when it could not take over."""
+    if preferred and preferred == group.get("leader"):
+        raise JsctlError(f"{preferred} leads already", "nothing was changed")
+    names = sorted(str(peer["name"]) for peer in group.get("replicas") or [])
+    if preferred and preferred not in names:
+        raise BadInput(f"{preferred} cannot lead: it has no replica", f"these have: {', '.join(names)}")

@@ -1,11 +1,14 @@
 """JetStream requests of tests, straight to a server: what a test needs before the command it is about."""
 
 import asyncio
+from collections.abc import Iterable
 from typing import Any
 
 from jsctl.contexts.settings import Settings
+from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.client import Connection
+from jsctl.jetstream.frames import frame
 
 
 def ask(url: str, subject: str, body: Any = None, *, domain: str = "") -> dict[str, Any]:
@@ -19,6 +22,21 @@ def ask(url: str, subject: str, body: Any = None, *, domain: str = "") -> dict[s
             await connection.close()
 
     return asyncio.run(work())
+
+
+def is_up(url: str) -> bool:
+    """Whether JetStream answers, and has a leader."""
+    try:
+        ask(url, "INFO")
+        ask(url, "STREAM.NAMES")
+    except JsctlError:
+        return False
+    return True
+
+
+def info(url: str, stream: str) -> dict[str, Any]:
+    """A stream's info."""
+    return ask(url, f"STREAM.INFO.{stream}")
 
 
 def stream(url: str, name: str, *subjects: str, domain: str = "", **config: Any) -> None:
@@ -37,6 +55,23 @@ def publish(url: str, subject: str, data: bytes = b"x", count: int = 1) -> None:
         try:
             for _ in range(count):
                 await connection.publish(subject, data)
+            await connection.flush()
+        finally:
+            await connection.close()
+
+    asyncio.run(work())
+
+
+def publish_all(url: str, messages: Iterable[tuple[str, bytes]]) -> None:
+    """Publish many different messages, and wait until the server has everything."""
+
+    async def work() -> None:
+        connection = await Connection.open(Settings(url=url))
+        try:
+            for number, (subject, data) in enumerate(messages):
+                await connection.send(frame(subject, data))
+                if number % 10_000 == 9_999:
+                    await connection.flush()
             await connection.flush()
         finally:
             await connection.close()

@@ -7,6 +7,8 @@ import sys
 import time
 from pathlib import Path
 
+from tests.support import js
+
 ACCOUNTS = 1000
 """Accounts of the shared server: each test gets one of its own, so that no test sees another's streams."""
 
@@ -61,6 +63,10 @@ class RealServer:
             except OSError:
                 time.sleep(0.02)
         raise AssertionError(f"nats-server did not start:\n{self.log.read_text()}")
+
+    @property
+    def running(self) -> bool:
+        return self.process is not None and self.process.poll() is None
 
     def stop(self) -> None:
         if self.process and self.process.poll() is None:
@@ -155,3 +161,52 @@ leafnodes {{ reconnect: 1, remotes: [
     def stop(self) -> None:
         self.leaf.stop()
         self.hub.stop()
+
+
+class Cluster:
+    """Servers n1, n2, n3 with routes between them: the account of user `acc` with JetStream, and a system
+    user `admin`. size: how many."""
+
+    def __init__(self, folder: Path, size: int = 3) -> None:
+        routes = [free_port() for _ in range(size)]
+        others = ", ".join(f'"nats-route://127.0.0.1:{port}"' for port in routes)
+        self.servers = {
+            f"n{number}": RealServer(
+                folder,
+                f"""
+listen: "127.0.0.1:{{port}}"
+server_name: n{number}
+jetstream {{ store_dir: "{{store}}" }}
+cluster {{ name: east, listen: "127.0.0.1:{port}", routes: [{others}] }}
+{HUB_LEAF_ACCOUNTS}""",
+                name=f"n{number}",
+            )
+            for number, port in enumerate(routes, 1)
+        }
+
+    @property
+    def url(self) -> str:
+        """All servers, as user acc."""
+        return ",".join(server.url_for("acc") for server in self.servers.values())
+
+    @property
+    def system_url(self) -> str:
+        return ",".join(server.url_for("admin") for server in self.servers.values())
+
+    def start(self) -> "Cluster":
+        for server in self.servers.values():
+            server.start()
+        self.wait()
+        return self
+
+    def wait(self) -> None:
+        """Until every server that runs knows who leads JetStream."""
+        deadline = time.monotonic() + 20
+        for server in self.servers.values():
+            while server.running and not js.is_up(server.url_for("acc")):
+                assert time.monotonic() < deadline, "JetStream did not elect a leader"
+                time.sleep(0.05)
+
+    def stop(self) -> None:
+        for server in self.servers.values():
+            server.stop()

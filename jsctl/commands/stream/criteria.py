@@ -18,7 +18,7 @@ _COUNT = click.IntRange(min=0)
 
 _FLAGS: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
     (
-        ("--server-name", "server"),
+        ("--server-name",),
         {"metavar": "REGEX", "default": "", "help": "With a replica on such a server"},
     ),
     (("--cluster",), {"metavar": "REGEX", "default": "", "help": "In such a cluster"}),

@@ -22,10 +22,10 @@ async def balance(env: Env, dry_run: bool, **flags: Any) -> Result:
     api = await env.jetstream()
     await streams.check_needs(api, {1: ["cluster balance"]})
     snap = await chosen(env, api, flags)
-    if not dry_run and snap.infos and not any(raft.is_clustered(info) for info in snap.infos):
-        raise JsctlError("none of these streams is in a cluster", "there are no leaders to balance")
+    if snap.infos and not any(raft.is_clustered(info) for info in snap.infos):
+        raise JsctlError("none of these streams has replicas", "there are no leaders to balance")
     # LIST does not say of every follower whether it is current; INFO of the leader does.
-    infos = await streams.infos(api, [i["config"]["name"] for i in snap.infos if raft.is_clustered(i)])
+    infos = await streams.infos(api, [info["config"]["name"] for info in snap.infos])
     moves = raft.plan(infos)
     done: list[raft.Move] = []
     failed: list[tuple[raft.Move, str]] = []

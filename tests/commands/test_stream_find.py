@@ -1,0 +1,88 @@
+"""`stream find` on a real server."""
+
+import time
+
+import pytest
+
+from tests.support import js
+from tests.support.run import Cli
+
+
+@pytest.fixture
+def some(cli: Cli, url: str) -> Cli:
+    js.stream(url, "EMPTY", "empty.>", storage="memory")
+    js.stream(url, "BUSY", "busy.>", max_msgs_per_subject=3, metadata={"team": "a"})
+    js.stream(url, "COPY", mirror={"name": "BUSY"})
+    js.stream(url, "ALL", sources=[{"name": "BUSY"}])
+    js.stream(url, "KV_b", "$KV.b.>")
+    js.publish(url, "busy.a", b"x", count=3)
+    js.publish(url, "busy.b", b"x")
+    js.ask(url, "CONSUMER.DURABLE.CREATE.BUSY.w", {"stream_name": "BUSY", "config": {"durable_name": "w"}})
+    deadline = time.monotonic() + 10
+    while js.info(url, "ALL")["state"]["messages"] + js.info(url, "COPY")["state"]["messages"] < 8:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return cli
+
+
+@pytest.mark.parametrize(
+    ("flags", "names"),
+    [
+        ("", ["ALL", "BUSY", "COPY", "EMPTY"]),
+        ("--empty", ["EMPTY"]),
+        ("--empty --invert", ["ALL", "BUSY", "COPY"]),
+        ("--mirrored", ["COPY"]),
+        ("--sourced", ["ALL"]),
+        ("--sourced --invert", ["BUSY", "COPY", "EMPTY"]),
+        ("--consumers 0", ["ALL", "COPY", "EMPTY"]),
+        ("--consumers 0 --invert", ["BUSY"]),
+        ("--consumers -1", ["ALL", "BUSY", "COPY", "EMPTY"]),
+        ("--subject busy.x.y", ["BUSY"]),
+        ("--subject '*.x'", ["BUSY", "EMPTY"]),
+        ("--replicas 1", ["ALL", "BUSY", "COPY", "EMPTY"]),
+        ("--replicas 1 --invert", []),
+        ("--created 1h", []),
+        ("--created 1h --invert", ["ALL", "BUSY", "COPY", "EMPTY"]),
+        ("--idle 1h", ["EMPTY"]),
+        ("--cluster x", []),
+        ("--server-name nobody", []),
+        ("--leader nobody --invert", ["ALL", "BUSY", "COPY", "EMPTY"]),
+        ("--api-level 1", []),
+        ("--expression 'state.messages > 3 and config.metadata.team == \"a\"'", ["BUSY"]),
+        ("--expression 'state.messages > 3' --mirrored", ["COPY"]),
+        ("--expression 'Info.State.Msgs > 3' --invert", ["EMPTY"]),
+        ("--expression 'state.num_subjects == 0'", ["EMPTY"]),
+    ],
+)
+def test_find(some: Cli, flags: str, names: list[str]) -> None:
+    outcome = some(f"stream find --names {flags}", status=0)
+    assert outcome.out.split() == names
+    assert some(f"stream query -n {flags} --json", status=0).json == names
+
+
+def test_forms(some: Cli) -> None:
+    shown = some("stream find --mirrored", tty=True, status=0).out
+    assert "Streams" in shown
+    assert "│ COPY │" in shown
+    found = some("stream find --mirrored --json", status=0).json
+    assert [info["config"]["name"] for info in found] == ["COPY"]
+    assert some("stream find --created 1h", status=0).out == "No Streams found\n"
+    assert some("stream find --created 1h --json", status=0).json == []
+    assert "KV_b" in some("stream --all find --empty -n", status=0).out
+
+
+@pytest.mark.parametrize(
+    ("flags", "told"),
+    [
+        (["--expression", "state.messages >"], "breaks off"),
+        (["--expression", "state.messages"], "no condition"),
+        (["--cluster", "("], "no regular expression"),
+        (["--subject", "a..b"], "no subject"),
+        (["--idle", "soon"], "not a duration"),
+    ],
+)
+def test_wrong_flags(some: Cli, flags: list[str], told: str) -> None:
+    outcome = some(["stream", "find", *flags], status=64)
+    assert outcome.out == ""
+    assert told in outcome.err
+    assert len(outcome.err.splitlines()) == 1

@@ -1,0 +1,91 @@
+"""`stream graph`: charts on a terminal, lines in a pipe."""
+
+import json
+import re
+
+import pexpect
+import pytest
+
+from jsctl.views import graph
+from tests.support import js
+from tests.support.run import Cli
+
+
+def test_in_a_pipe(cli: Cli, url: str) -> None:
+    js.stream(url, "G", "g")
+    js.publish(url, "g", b"x", count=5)
+    lines = cli("stream graph G --count 2 --every 100ms", status=0).out.splitlines()
+    assert lines[0].split() == ["Time", "Messages", "Stored/s", "Removed/s"]
+    assert len(lines) == 3
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d +5 +0.00 +0.00", lines[2])
+    found = cli("stream graph G --count 2 --every 100ms --json", status=0).out.splitlines()
+    assert [json.loads(line)["messages"] for line in found] == [5, 5]
+
+
+def test_rates(cli: Cli, url: str) -> None:
+    js.stream(url, "G", "g", max_msgs=10)
+    child = cli.terminal("stream graph G --as plain --every 500ms")
+    child.expect(r"0 +0\.00 +0\.00\r\n")
+    js.publish(url, "g", b"x", count=100)
+    child.expect(r" 10 +(\d+\.\d\d) +(\d+\.\d\d)\r\n")
+    stored, removed = float(child.match[1]), float(child.match[2])
+    assert stored > removed > 0
+    assert removed / stored == pytest.approx(0.9, abs=0.01)
+    child.sendintr()
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0
+
+
+@pytest.mark.parametrize("ends", ["ctrl-c", "q"])
+def test_on_a_terminal(cli: Cli, url: str, ends: str) -> None:
+    js.stream(url, "G", "g")
+    child = cli.terminal("stream graph G --every 200ms", columns=80, rows=30)
+    child.expect_exact("\x1b[?1049h")
+    child.expect_exact("Stream Statistics for G")
+    for caption in ("Messages Stored", "Messages Removed / second", "Messages Stored / second"):
+        child.expect_exact(caption)
+    js.publish(url, "g", b"x", count=50)
+    child.expect_exact("50 ┤")
+    if ends == "q":
+        child.send("q")
+    else:
+        child.sendintr()
+    child.expect_exact("\x1b[?1049l")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0
+
+
+def test_a_small_terminal(cli: Cli, url: str) -> None:
+    js.stream(url, "G", "g")
+    child = cli.terminal("stream graph G --every 200ms --count 2", columns=80, rows=10)
+    child.expect_exact("please increase terminal dimensions")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0
+
+
+def test_wrong_flags(cli: Cli) -> None:
+    assert "too short" in cli("stream graph G --every 1ms", status=64).err
+    assert "no table" in cli("stream graph G --as csv", status=64).err
+
+
+def test_plot() -> None:
+    assert graph.plot([0, 4, 4, 2], 12, 4, lambda value: f"{value:g}") == [
+        " 4 ┤     ╭─╮",
+        " 3 ┤     │ │",
+        " 2 ┤     │ ╰",
+        " 1 ┤     │",
+        " 0 ┤     ╯",
+    ]
+    flat = graph.plot([0.0] * 50, 12, 2, lambda value: f"{value:.0f}")
+    assert flat[-1] == " 0 ┤" + "─" * 8
+    for line in graph.plot([float(n % 7) for n in range(500)], 40, 5, lambda value: f"{value:.2f}"):
+        assert len(line) <= 40
+
+
+def test_charts_fit() -> None:
+    for height in (20, 24, 50):
+        lines = graph.charts("S", [], 80, height)
+        assert len(lines) <= height
