@@ -3,13 +3,14 @@
 import asyncio
 import json
 from collections.abc import Callable
+from functools import lru_cache
 
 from jsctl import units
 from jsctl.errors import ApiError, BadInput, JsctlError, NotFound
 from jsctl.jetstream import frames, streams
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.feed import BATCH, Feed, Options, Sink
-from jsctl.jetstream.frames import Item
+from jsctl.jetstream.frames import Item, Meta
 from jsctl.units import SECOND
 
 _POLL = 0.25  #: seconds between requests at the end of the stream
@@ -158,29 +159,29 @@ class DirectFeed(Feed):
 
 def direct_item(header: bytes, data: bytes) -> Item | None:
     """A reply to a direct get as the message that was stored: the server's own headers come last."""
-    pairs = frames.header_pairs(header)
-    at = next((n for n in range(len(pairs) - 1, -1, -1) if pairs[n][0] == "Nats-Stream"), -1)
-    if at < 0:
+    begin = header.rfind(b"\r\nNats-Stream: ")
+    if begin < 0:
         return None
-    said = dict(pairs[at:])
+    said = dict(
+        line.partition(": ")[::2] for line in header[begin + 2 :].decode(errors="replace").split("\r\n")
+    )
     try:
-        meta = frames.Meta(
+        meta = Meta(
             said["Nats-Stream"], "", 1, int(said["Nats-Sequence"]), 0,
             _ns(said["Nats-Time-Stamp"]), int(said.get("Nats-Num-Pending", 0)),
         )  # fmt: skip
+        stored = header[: begin + 2] + b"\r\n" if begin > len("NATS/1.0") else b""
+        return Item(said["Nats-Subject"], data, "", stored, meta)
     except (KeyError, ValueError):
         return None
-    stored = pairs[:at]
-    return Item(said["Nats-Subject"], data, "", _block(stored), meta)
-
-
-def _block(pairs: frames.Headers) -> bytes:
-    lines = "".join(f"{key}: {value}\r\n" for key, value in pairs)
-    return b"NATS/1.0\r\n%b\r\n" % lines.encode() if pairs else b""
 
 
 def _ns(text: str) -> int:
-    """ns since the epoch of a server's time stamp."""
-    moment = units.parse_time(text)
-    fraction = text.partition(".")[2].rstrip("Z")[:9]
-    return int(moment.replace(microsecond=0).timestamp()) * SECOND + int(fraction.ljust(9, "0") or 0)
+    """ns since the epoch of a server's time stamp, which is UTC."""
+    whole, _, fraction = text.rstrip("Z").partition(".")
+    return _seconds(whole) * SECOND + int(fraction.ljust(9, "0"))
+
+
+@lru_cache(64)  # messages of one second come together
+def _seconds(text: str) -> int:
+    return int(units.parse_time(text + "Z").timestamp())

@@ -1,0 +1,16 @@
+"""`jsctl errors lookup`."""
+
+from jsctl.commands.cli import argument, command
+from jsctl.env import Env
+from jsctl.jetstream import error_codes
+from jsctl.jetstream.api import hint
+from jsctl.views import error_codes as view
+from jsctl.views.result import Result
+
+
+@command("lookup", examples=["jsctl errors lookup 10059"])
+@argument("code", type=int)
+def lookup(env: Env, code: int) -> Result:
+    """Look an error up by its code"""
+    found = error_codes.lookup(error_codes.load(env.flags.get("errors_file", "")), code)
+    return view.details(found, hint(code))

@@ -1,0 +1,25 @@
+"""`jsctl errors ls`."""
+
+from jsctl.commands.cli import argument, command, option
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.jetstream import error_codes
+from jsctl.views import error_codes as view
+from jsctl.views.result import Result
+
+
+@command("ls", examples=["jsctl errors ls", "jsctl errors ls consumer http --reverse"])
+@argument("match", default="")
+@argument("sort", default="code")
+@option("--reverse/--no-reverse", "-R", default=False, help="Sort the other way round")
+def ls(env: Env, match: str, sort: str, reverse: bool) -> Result:
+    """List the errors
+
+    MATCH is a regular expression on any field; SORT is code, http or description.
+    """
+    if sort not in error_codes.SORTS:
+        raise BadInput(f"{sort!r} is no way to sort", "use code, http or description")
+    found = error_codes.load(env.flags.get("errors_file", ""))
+    if match:
+        found = error_codes.matching(found, match)
+    return view.listing(sorted(found, key=error_codes.SORTS[sort], reverse=reverse))

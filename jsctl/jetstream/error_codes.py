@@ -1,0 +1,109 @@
+"""The errors of the JetStream API: those of nats-server 2.15.1, or of a file in the server's own form
+(its server/errors.json)."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from jsctl.errors import BadInput, NotFound
+
+Code = dict[str, Any]
+"""`constant`, `code` (HTTP-like), `error_code`, `description`, `comment`, `help`, `url`, `deprecates`."""
+
+KEYS = ("constant", "code", "error_code", "description", "comment", "help", "url", "deprecates")
+
+EMPTY: Code = {**dict.fromkeys(KEYS, ""), "code": 0, "error_code": 0}
+
+_SORTS: dict[str, Callable[[Code], Any]] = {
+    "code": lambda e: e["error_code"],
+    "http": lambda e: (e["code"], e["error_code"]),
+    "description": lambda e: str(e["description"]).lower(),
+}
+SORTS = {**_SORTS, **dict.fromkeys(("descr", "desc", "d"), _SORTS["description"])}
+
+
+def load(path: str = "") -> list[Code]:
+    """All errors, of the server that jsctl knows or of a file. Raises BadInput."""
+    if path:
+        return read(path)
+    found = []
+    text = (files("jsctl.jetstream") / "api_errors.tsv").read_text()
+    for line in text.splitlines():
+        number, code, constant, description, comment = (line + "\t\t").split("\t")[:5]
+        found.append(
+            {**EMPTY, "constant": constant, "code": int(code), "error_code": int(number),
+             "description": description, "comment": comment}
+        )  # fmt: skip
+    return found
+
+
+def read(path: str) -> list[Code]:
+    """The errors of a file; fields that are not known stay. Raises BadInput."""
+    try:
+        found = json.loads(Path(path).expanduser().read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadInput(f"cannot read {path}: {error.strerror}") from None
+    except ValueError:
+        raise BadInput(f"{path} is no JSON") from None
+    if not isinstance(found, list) or not all(isinstance(entry, dict) for entry in found):
+        raise BadInput(f"{path} is no list of errors")
+    return [{**EMPTY, **entry} for entry in found]
+
+
+def matching(found: Sequence[Code], pattern: str) -> list[Code]:
+    """Those with a field that a regular expression matches, upper and lower case alike.
+
+    Raises BadInput, NotFound.
+    """
+    try:
+        wanted = re.compile(pattern, re.IGNORECASE)
+    except re.error as error:
+        raise BadInput(f"{pattern!r} is no regular expression: {error}") from None
+    chosen = [e for e in found if any(wanted.search(str(e.get(key, ""))) for key in KEYS)]
+    if not chosen:
+        raise NotFound(f"no error matches {pattern!r}")
+    return chosen
+
+
+def lookup(found: Sequence[Code], number: int) -> Code:
+    """Raises NotFound."""
+    for entry in found:
+        if entry["error_code"] == number:
+            return entry
+    raise NotFound(f"there is no error {number}", "jsctl errors ls shows all")
+
+
+def problems(entry: Code) -> list[str]:
+    """What is wrong with an error's definition (rules of the server's own list)."""
+    wrong = []
+    description = str(entry.get("description") or "")
+    constant = str(entry.get("constant") or "")
+    if not _is_number(entry.get("error_code")) or entry["error_code"] < 10000:
+        wrong.append("error_code starts at 10000")
+    if not _is_number(entry.get("code")) or not entry["code"]:
+        wrong.append("code is missing")
+    if not constant:
+        wrong.append("constant is missing")
+    if not description:
+        wrong.append("description is missing")
+    if re.fullmatch(r"\{[^}]+\}", description) and not entry.get("comment"):
+        wrong.append("a description that is one token needs a comment")
+    if description.count("{") != description.count("}"):
+        wrong.append("{ and } do not match")
+    if "{" in description and not constant.endswith("F"):
+        wrong.append("the constant of a description with tokens ends in F")
+    return wrong
+
+
+def duplicates(found: Sequence[Code]) -> list[int]:
+    """Error codes that are there more than once."""
+    counted = Counter(entry["error_code"] for entry in found)
+    return sorted(number for number, times in counted.items() if times > 1)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)

@@ -1,0 +1,42 @@
+"""Errors of the JetStream API."""
+
+from collections.abc import Sequence
+
+from jsctl.jetstream.error_codes import Code
+from jsctl.views.result import Column, Field, Part, Result, Section, Sheet, Table, Text
+
+_COLUMNS = (
+    Column("NATS Code", "error_code"),
+    Column("HTTP Error Code", "code"),
+    Column("Description", "description"),
+    Column("Comment", "comment"),
+    Column("Go Constant", "constant"),
+)
+
+
+def listing(found: Sequence[Code]) -> Result:
+    """A table; JSON has all fields."""
+    rows = [[entry.get(column.key, "") for column in _COLUMNS] for entry in found]
+    return Result([Table("NATS Errors", _COLUMNS, rows)], data=list(found))
+
+
+def details(entry: Code, hint: str) -> Result:
+    """One error; `hint` is what jsctl advises."""
+    fields = [
+        Field(label, entry[key])
+        for label, key in (
+            ("Description", "description"),
+            ("Comment", "comment"),
+            ("HTTP Code", "code"),
+            ("Go Index Constant", "constant"),
+            ("Help URL", "url"),
+        )
+        if entry.get(key)
+    ]
+    help = "\n".join(filter(None, (str(entry.get("help") or ""), hint)))
+    heading = f"NATS Error Code: {entry['error_code']}"
+    parts: list[Part] = [
+        Sheet(heading, [Section("", fields)]),
+        Text(help or "No further information available"),
+    ]
+    return Result(parts, data={**entry, "hint": hint} if hint else entry)
