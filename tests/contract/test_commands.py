@@ -91,8 +91,12 @@ def _takes_a_stream(path: str) -> bool:
 
 
 #: What a command needs beside a stream name before it looks for the stream.
-EXTRA: dict[str, list[str]] = {"stream backup": ["never-written"], "stream edit": ["--max-age", "1h"]}
-CREATES = {"stream add"}
+EXTRA: dict[str, list[str]] = {
+    "stream backup": ["never-written"],
+    "stream edit": ["--max-age", "1h"],
+    "consumer copy": ["C", "D"],
+}
+CREATES = {"stream add", "consumer add"}
 
 
 def _more(path: str) -> list[str]:
