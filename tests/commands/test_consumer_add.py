@@ -1,0 +1,230 @@
+"""consumer add: flags, files, defaults, the questionnaire."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import js
+from tests.support.run import Cli
+
+
+@pytest.fixture(autouse=True)
+def orders(url: str) -> None:
+    js.stream(url, "ORDERS", "ORDERS.*")
+
+
+def config(cli: Cli, line: str, name: str = "C") -> dict[str, Any]:
+    """What the server has after `consumer add ORDERS NAME ...`."""
+    made: dict[str, Any] = cli(f"consumer add ORDERS {name} {line} --json", status=0).json
+    assert made["name"] == name
+    found: dict[str, Any] = made["config"]
+    return found
+
+
+def has(found: dict[str, Any], **wanted: Any) -> None:
+    assert {key: found.get(key) for key in wanted} == wanted
+
+
+def test_the_tour(cli: Cli) -> None:
+    line = "--filter ORDERS.received --ack explicit --pull --deliver all --max-deliver=-1 --sample 100"
+    has(
+        config(cli, line),
+        durable_name="C", filter_subject="ORDERS.received", ack_policy="explicit", deliver_policy="all",
+        max_deliver=-1, sample_freq="100", deliver_subject=None,
+    )  # fmt: skip
+    line = "--ack none --target monitor.ORDERS --deliver last --replay instant --filter ''"
+    has(
+        config(cli, line, "MONITOR"),
+        ack_policy="none", deliver_subject="monitor.ORDERS", deliver_policy="last", filter_subject=None,
+        replay_policy="instant",
+    )  # fmt: skip
+    for number, start in enumerate(("last", "10", "2m")):
+        line = f"--pull --filter ORDERS.processed --ack none --replay instant --deliver {start}"
+        cli(f"con add ORDERS S{number} {line}", status=0)
+    line = "--target out.original --filter ORDERS.processed --ack none --deliver all --sample 100 --replay original"
+    has(config(cli, line, "REPLAY"), replay_policy="original", sample_freq="100")
+
+
+def test_defaults_without_a_terminal(cli: Cli) -> None:
+    has(config(cli, "", "P"), ack_policy="explicit", deliver_policy="all", replay_policy="instant",
+        durable_name="P", deliver_subject=None)  # fmt: skip
+    has(config(cli, "--target x.y", "T"), ack_policy="none", deliver_subject="x.y")
+
+
+def test_replay_is_kept_with_defaults(cli: Cli) -> None:
+    has(config(cli, "--target x --replay original --defaults"), replay_policy="original")
+
+
+def test_all_the_rest(cli: Cli) -> None:
+    pull = (
+        "--pull --max-pending 50 --max-waiting 20 --max-pull-batch 10 --max-pull-expire 5s --max-pull-bytes 1MB"
+        " --wait 10s --inactive-threshold 1h --memory --replicas 1 --headers-only --metadata a=b --metadata c=d"
+        " --description words --filter ORDERS.a --filter ORDERS.b --max-deliver 5 --backoff 1s,5s --pause 1h"
+    )
+    found = config(cli, pull)
+    has(
+        found,
+        max_ack_pending=50, max_waiting=20, max_batch=10, max_expires=5 * 10**9, max_bytes=1 << 20,
+        ack_wait=10**9, inactive_threshold=3600 * 10**9, mem_storage=True, num_replicas=1, headers_only=True,
+        description="words", filter_subjects=["ORDERS.a", "ORDERS.b"], max_deliver=5, backoff=[10**9, 5 * 10**9],
+    )  # fmt: skip
+    assert {key: value for key, value in found["metadata"].items() if not key.startswith("_nats.")} == {
+        "a": "b",
+        "c": "d",
+    }
+    assert found["pause_until"] > "2026"
+    push = "--target t --deliver-group g --flow-control --heartbeat 5s --bps 8000 --ack all --deliver subject"
+    has(
+        config(cli, push, "P"),
+        deliver_group="g", flow_control=True, idle_heartbeat=5 * 10**9, rate_limit_bps=8000, ack_policy="all",
+        deliver_policy="last_per_subject", filter_subject=">",
+    )  # fmt: skip
+
+
+def test_priority_groups(cli: Cli) -> None:
+    has(
+        config(cli, "--pull --pinned-groups a --pinned-ttl 1m"),
+        priority_policy="pinned_client", priority_groups=["a"], priority_timeout=60 * 10**9,
+    )  # fmt: skip
+    has(config(cli, "--pull --overflow-groups o", "O"), priority_policy="overflow", priority_groups=["o"])
+    has(config(cli, "--pull --prioritized-groups p", "Q"), priority_policy="prioritized")
+
+
+def test_ephemeral(cli: Cli) -> None:
+    made = cli("consumer add ORDERS --ephemeral --pull --defaults --json", status=0).json
+    assert len(made["name"]) == 8
+    assert "durable_name" not in made["config"]
+    named = cli("consumer add ORDERS MINE --ephemeral --target my.monitor --json", status=0).json
+    assert (named["name"], named["config"].get("durable_name")) == ("MINE", None)
+
+
+def test_what_is_there_already(cli: Cli) -> None:
+    first = cli("consumer add ORDERS C --pull", status=0)
+    assert first.out.startswith("Information for Consumer ORDERS > C created ")
+    again = cli("consumer add ORDERS C --pull", status=0)
+    assert again.out.startswith("Consumer ORDERS > C exists already, nothing was changed\n")
+    other = cli("consumer add ORDERS C --pull --max-pending 7", status=1)
+    assert "exists with another configuration (10148); jsctl consumer edit changes it" in other.err
+
+
+def test_output_and_config(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "c.json"
+    cli(f"consumer add ORDERS C --pull --sample 10 --output {file}", status=0)
+    assert json.loads(file.read_text())["sample_freq"] == "10"
+    assert cli("consumer ls ORDERS --json", status=0).json == []
+    made = cli(f"consumer add ORDERS D --config {file} --max-pending 9 --json", status=0).json["config"]
+    has(made, durable_name="D", name="D", sample_freq="10", max_ack_pending=9)
+    # A whole info document, its name taken along.
+    cli("consumer info ORDERS D --json", status=0)
+    document = tmp_path / "d.json"
+    document.write_text(cli("consumer info ORDERS D --json", status=0).out)
+    cli("consumer rm ORDERS D --force", status=0)
+    has(cli(f"consumer add ORDERS --config {document} --json", status=0).json["config"], durable_name="D")
+    assert json.loads(cli("consumer add ORDERS C --pull --output - ", status=0).out)["name"] == "C"
+
+
+def test_validate_asks_no_server(offline_cli: Cli) -> None:
+    assert "is valid" in offline_cli("consumer add ORDERS C --pull --validate", status=0).out
+    wrong = offline_cli("consumer add ORDERS C --pull --heartbeat 1s --validate", status=64)
+    assert "--heartbeat is for push consumers" in wrong.err
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("--pull --target x", "exclude each other"),
+        ("--deliver sometime", "--deliver: 'sometime' is no start"),
+        ("--backoff never", "--backoff: "),
+        ("--pause tomorrow", "--pause: "),
+        ("--sample 101", "--sample"),
+        ("--ack maybe", "--ack"),
+        ("--filter a..b", "'a..b' is no subject"),
+        ("--metadata x", "not KEY=VALUE"),
+    ],
+)
+def test_wrong_flags(cli: Cli, line: str, said: str) -> None:
+    wrong = cli(f"consumer add ORDERS C {line}", status=64)
+    assert said in wrong.err
+    assert len(wrong.err.splitlines()) == 1
+
+
+def test_names_that_no_consumer_can_have(cli: Cli) -> None:
+    for name in ("a.b", "a*", "a b", "a/b", ">"):
+        assert "no consumer name" in cli(["consumer", "add", "ORDERS", name, "--pull"], status=64).err
+
+
+def test_a_missing_name_names_the_argument(cli: Cli) -> None:
+    assert "give the consumer's name" in cli("consumer add ORDERS --pull", status=64).err
+
+
+def test_an_unknown_stream(cli: Cli) -> None:
+    assert "stream NOPE not found" in cli("consumer add NOPE C --pull", status=3).err
+
+
+def test_unknown_fields_reach_the_server(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "c.yaml"
+    file.write_text("durable_name: C\nack_policy: explicit\nnever_heard_of: 1\n")
+    assert "never_heard_of" in cli(f"consumer add ORDERS --config {file}", status=1).err
+
+
+GUIDE = [
+    "Consumer name",
+    "Delivery target (empty for Pull Consumers)",
+    "Start policy (all, new, last, 1h, msg sequence)",
+    "Replay policy",
+    "Filter Stream by subject (blank for all)",
+    "Maximum Allowed Deliveries",
+    "Maximum Acknowledgements Pending",
+    "Select a Stream",
+]
+
+
+def test_the_guides_questions(cli: Cli) -> None:
+    answers = ["dur", "", ..., ..., "", ..., ..., "ORDERS"]
+    done = cli("consumer add", tty=True, answers=answers, status=0)
+    assert done.asked == GUIDE
+    assert "Information for Consumer ORDERS > dur created" in done.out
+    has(cli("consumer info ORDERS dur --json", status=0).json["config"], max_ack_pending=1000, max_deliver=-1)
+
+
+def test_a_push_consumers_questions(cli: Cli) -> None:
+    answers = ["MON", "monitor.ORDERS", "last", "none", "original", "ORDERS.a,ORDERS.b", "ORDERS"]
+    done = cli("consumer add", tty=True, answers=answers, status=0)
+    assert done.asked == [*GUIDE[:3], "Acknowledgement policy", *GUIDE[3:5], "Select a Stream"]
+    has(
+        cli("consumer info ORDERS MON --json", status=0).json["config"],
+        deliver_policy="last", ack_policy="none", replay_policy="original",
+        filter_subjects=["ORDERS.a", "ORDERS.b"],
+    )  # fmt: skip
+
+
+def test_only_what_flags_left_out_is_asked(cli: Cli) -> None:
+    line = "consumer add ORDERS C --pull --deliver all --replay instant --filter '' --max-deliver 3"
+    assert cli(line, tty=True, answers=["7"], status=0).asked == ["Maximum Acknowledgements Pending"]
+    assert cli("consumer add ORDERS D --defaults", tty=True, answers=[], status=0).asked == []
+
+
+def test_wrong_answers(cli: Cli) -> None:
+    for answers, said in (
+        (["a.b"], "no consumer name"),
+        (["C", "a.>"], "no subject to publish to"),
+        (["C", "", "sometime"], "is no start"),
+        (["C", "", "all", "instant", "a..b"], "no subject"),
+        (["C", "", "all", "instant", "", "many"], "is no number"),
+    ):
+        assert said in cli("consumer add ORDERS", tty=True, answers=answers, status=64).err
+
+
+def test_the_questionnaire_in_a_terminal(cli: Cli) -> None:
+    screen = cli.terminal("consumer add")
+    for question in GUIDE[:-1]:
+        screen.expect_exact(question)
+        screen.send("dur\r" if question == "Consumer name" else "\r")
+    screen.expect_exact("Select a Stream")
+    screen.send("\r")
+    screen.expect_exact("Information for Consumer ORDERS > dur created")
+    screen.expect_exact("Waiting Pulls: 0 of maximum 512")
+    screen.wait()
+    assert screen.exitstatus == 0
