@@ -247,7 +247,8 @@ def losses(state: Json, restored: Json) -> list[str]:
         ("first_seq", "first sequence"),
         ("last_seq", "last sequence"),
     ):
-        have, wanted = int(restored.get(key, 0)), int(state.get(key, 0))
+        least = 1 if key == "first_seq" else 0  # 0 while nothing was ever stored
+        have, wanted = (max(int(one.get(key, 0)), least) for one in (restored, state))
         if have != wanted:
             found.append(f"{what}: {have:,} instead of {wanted:,}")
     return found
