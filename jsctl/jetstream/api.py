@@ -26,11 +26,14 @@ _HINTS = {
     10035: "is it the right user?",
     10039: "log in as a user of an account with JetStream",
     10047: "make room, or raise the storage limit of the server or account",
+    10057: "jsctl stream info shows whether deletes are allowed",
     10058: "jsctl stream edit changes it",
     10059: "jsctl stream ls shows what is there",
     10065: "jsctl stream find and jsctl stream subjects show which one has them",
     10074: "use --replicas 1, or a cluster",
     10076: "turn it on in the server's configuration",
+    10109: "a sealed stream stays as it is; jsctl stream copy makes another",
+    10110: "the stream was made so, and stays so",
     10130: "restore it under another name",
 }
 """What to do about an error, by the server's own number (server/errors.json)."""

@@ -139,6 +139,8 @@ async def follow(
 
 async def count_before(api: Api, stream: str, sequence: int, subject: str, total: int) -> int | None:
     """How many of `total` messages on a subject are before a sequence, where direct get can say so."""
+    if not await _direct_works(api, stream, 1, subject):
+        return None
     body = {"seq": sequence, "next_by_subj": subject, "batch": 1}
     try:
         messages = await api.connection.request_many(

@@ -326,11 +326,17 @@ class Connection:
 
     def _on_error(self, error: Exception) -> None:
         text = str(error)
-        for subject, waiting in self._waiting.items():
-            if "permissions violation for publish" in text.lower() and f'"{subject}"'.lower() in text.lower():
-                for future in waiting:
-                    self._denials.add(future)
-                    future.cancel()
+        refused = [
+            future
+            for subject, waiting in self._waiting.items()
+            if "permissions violation for publish" in text.lower() and f'"{subject}"'.lower() in text.lower()
+            for future in waiting
+        ]
+        for future in refused:
+            self._denials.add(future)
+            future.cancel()
+        if refused:
+            return  # who waits for them is told
         lost = isinstance(error, (OSError, TimeoutError, nats.errors.StaleConnectionError))
         if lost or (text == self._said and not self.is_connected):
             return  # "disconnected" has said it; each try to reconnect would say it again
