@@ -61,6 +61,7 @@ COMMANDS: dict[str, Entry] = {
     "stream cluster peer-remove": _verb(
         "Remove a server from a stream's group", "stream.cluster.peer_remove:peer_remove", "pr"
     ),
+    "stream copy": _verb("Create a stream like another, with its messages too", "stream.copy:copy", "cp"),
     "stream backup": _verb("Back up a stream", "stream.backup:backup", "snapshot"),
     "stream restore": _verb("Restore a stream from its backup", "stream.restore:restore"),
     "publish": _verb("Publish messages", "publish:publish", "pub"),
@@ -140,6 +141,7 @@ COMMANDS: dict[str, Entry] = {
     "server report jetstream": _verb(
         "JetStream on all servers", "server.report.jetstream:jetstream", "jsz", "js"
     ),
+    "cheat": _verb("Worked examples, by topic", "cheat:cheat"),
     "completion": _verb("Print the completion script for a shell", "completion:completion"),
 }
 """In the order in which help shows them."""

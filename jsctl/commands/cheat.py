@@ -1,0 +1,35 @@
+"""`jsctl cheat`."""
+
+from importlib import resources
+from importlib.resources.abc import Traversable
+from typing import Any
+
+import click
+
+from jsctl.commands.cli import argument, command
+from jsctl.env import Env
+from jsctl.errors import NotFound
+from jsctl.views.result import Column, Result, Table, Text
+
+
+def _topics() -> dict[str, Traversable]:
+    files = resources.files("jsctl.cheats").iterdir()
+    return {file.name.removesuffix(".txt"): file for file in files if file.name.endswith(".txt")}
+
+
+def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    return sorted(topic for topic in _topics() if topic.startswith(incomplete))
+
+
+@command("cheat", examples=["jsctl cheat", "jsctl cheat streams"])
+@argument("topic", required=False, shell_complete=_complete)
+def cheat(env: Env, topic: str | None) -> Result:
+    """Worked examples, by topic; without one, the topics"""
+    topics = _topics()
+    if topic is None:
+        rows: list[Any] = [(name, f"jsctl cheat {name}") for name in sorted(topics)]
+        return Result([Table("Cheat sheets", (Column("Topic", "topic"), Column("Show it", "command")), rows)])
+    if topic not in topics:
+        raise NotFound(f"no cheat sheet {topic!r}", f"there are {', '.join(sorted(topics))}")
+    text = topics[topic].read_text().strip()
+    return Result([Text(text)], data={"topic": topic, "text": text})
