@@ -1,0 +1,74 @@
+"""`jsctl stream copy`."""
+
+from typing import Any
+
+from jsctl.commands import complete
+from jsctl.commands.cli import argument, command
+from jsctl.commands.pick import stream_name
+from jsctl.commands.stream.copy_data import DataOptions, copy_data, data_flags, ends
+from jsctl.commands.stream.flags import given, stream_flags
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.jetstream import config as configs
+from jsctl.jetstream import snapshot, streams
+from jsctl.views import stream_info as view
+from jsctl.views.result import Result, Text
+
+
+@command(
+    "copy",
+    examples=[
+        "jsctl stream copy ORDERS ORDERS2 --subjects 'ORDERS2.>'",
+        "jsctl stream copy ORDERS ORDERS_OLD --data --subjects 'old.>'",
+        "jsctl stream copy ORDERS ORDERS --data --from-domain leaf --to-domain hub",
+        "jsctl stream copy ORDERS ORDERS --data --from-context east --to-context west --consumers",
+    ],
+)
+@argument("stream", metavar="SOURCE", shell_complete=complete.streams)
+@argument("destination")
+@stream_flags("copy")
+@data_flags
+async def copy(
+    env: Env,
+    stream: str,
+    destination: str,
+    data: bool,
+    from_context: str,
+    to_context: str,
+    from_domain: str | None,
+    to_domain: str | None,
+    consumers: bool,
+    compare: bool,
+    progress: bool,
+    force: bool,
+    **flags: Any,
+) -> Result:
+    """Create a stream with the configuration of another, and what flags say otherwise.
+
+    With --data the messages come along, with their sequences, subjects, headers and times: a snapshot of the
+    source is restored as the copy, and all messages are compared afterwards. Started again after it was
+    interrupted, it goes on with the comparison, or copies anew where the copy was not whole.
+    """
+    stream, destination = stream_name(stream), stream_name(destination)
+    options = DataOptions(
+        data, from_context, to_context, from_domain, to_domain, consumers, compare, progress, force
+    )
+    options.check()
+    source, target = await ends(env, options, stream, destination)
+    if stream == destination and (source.api.connection, source.api.prefix) == (
+        target.api.connection,
+        target.api.prefix,
+    ):
+        raise BadInput("a copy needs a name of its own")
+    live = (await streams.info(source.api, stream))["config"]
+    draft = configs.lay(snapshot.without_mark(configs.without_reserved(live)), given(flags))
+    draft["name"] = destination
+    configs.check(draft)
+    for warning in configs.warnings(draft):
+        env.say(f"warning: {warning}")
+    if data:
+        return await copy_data(env, options, source, target, draft)
+    info, created = await streams.create(target.api, draft)
+    told = f"Stream {destination} was {'created' if created else 'there already, nothing was changed'}"
+    result = view.sheet(info)
+    return Result([Text(told), *result.parts], data=result.data)
