@@ -33,7 +33,7 @@ _HINTS = {
     10074: "use --replicas 1, or a cluster",
     10076: "turn it on in the server's configuration",
     10109: "a sealed stream stays as it is; jsctl stream copy makes another",
-    10110: "the stream was made so, and stays so",
+    10110: "jsctl stream info shows whether purges are allowed",
     10130: "restore it under another name",
 }
 """What to do about an error, by the server's own number (server/errors.json)."""

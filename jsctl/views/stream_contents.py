@@ -54,6 +54,11 @@ def purged(count: int, info: Json) -> str:
     return f"Purged {plural(count, 'message')} from {info['config']['name']}"
 
 
+def removed(names: Sequence[str]) -> str:
+    """What a removal did."""
+    return "\n".join(f"Stream {name} was removed" for name in names)
+
+
 def amount(loss: Loss) -> str:
     """`3 messages, 207 B`; `about` where the bytes are reckoned."""
     return f"{plural(loss.messages, 'message')}, {'' if loss.exact else 'about '}{format_bytes(loss.bytes)}"

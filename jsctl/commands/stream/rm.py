@@ -1,27 +1,51 @@
 """`jsctl stream rm`."""
 
-from jsctl.commands import complete
+from typing import Any
+
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.pick import pick_stream
+from jsctl.commands.pick import pick_streams
 from jsctl.env import Env
-from jsctl.errors import BadInput
+from jsctl.errors import BadInput, JsctlError
 from jsctl.jetstream import streams
-from jsctl.units import format_bytes, format_count
+from jsctl.jetstream.loss import Loss
+from jsctl.views import stream_contents as contents
 from jsctl.views.result import Result, Text
 
 
-@command("rm", examples=["jsctl stream rm ORDERS", "jsctl stream rm ORDERS --force"])
-@argument("stream", default="", shell_complete=complete.streams)
+@command(
+    "rm",
+    examples=[
+        "jsctl stream rm ORDERS",
+        "jsctl stream rm ORDERS --force",
+        "jsctl stream rm 'LOGS_*' OLD --dry-run",
+    ],
+)
+@argument("stream", nargs=-1)
+@option("--dry-run", is_flag=True, help="Only say what would go")
 @option("--force", "-f", is_flag=True, help="Remove without asking")
-async def rm(env: Env, stream: str, force: bool) -> Result:
-    """Remove a stream with its messages and consumers"""
+async def rm(env: Env, stream: tuple[str, ...], dry_run: bool, force: bool) -> Result:
+    """Remove streams with their messages and consumers; several names and patterns ask once"""
     if force and not stream:
         raise BadInput("--force needs the stream's name", "give STREAM")
     api = await env.jetstream()
-    name = await pick_stream(env, api, stream)
-    if not force:
-        state = (await streams.info(api, name))["state"]
-        what = f"{format_count(state['messages'])} messages, {format_bytes(state['bytes'])}"
-        await env.confirm(f"Really delete Stream {name} ({what})", force=False)
-    await streams.delete(api, name)
-    return Result([Text(f"Stream {name} was removed")], data={"stream": name, "removed": True})
+    names = await pick_streams(env, api, stream)
+    if dry_run or not force:
+        infos = await streams.infos(api, names)
+        losses = {
+            name: Loss(int(info["state"]["messages"]), int(info["state"]["bytes"]))
+            for name, info in zip(names, infos, strict=True)
+        }
+        if dry_run:
+            return contents.would_go("delete", losses)
+        await env.confirm(contents.question("delete", losses), force=False)
+    done: list[str] = []
+    for name in names:
+        try:
+            await streams.delete(api, name)
+        except JsctlError:
+            if done:
+                env.say(contents.removed(done))
+            raise
+        done.append(name)
+    data: list[dict[str, Any]] = [{"stream": name, "removed": True} for name in done]
+    return Result([Text(contents.removed(done))], data=data if len(data) > 1 else data[0])
