@@ -2,9 +2,9 @@
 
 import click
 
-from jsctl.commands import translate as filters
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.pick import pick_stream
+from jsctl.commands.received import translated
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream import browse, streams
@@ -32,8 +32,6 @@ async def get(env: Env, stream: str, id: int, last_for: str, translate: str, raw
     """One message of a stream, by sequence or the newest on a subject"""
     if id > 0 and last_for:
         raise BadInput("a sequence and --last-for exclude each other")
-    if translate:
-        filters.parse(translate)
     api = await env.jetstream()
     name = await pick_stream(env, api, stream)
     await streams.info(api, name)
@@ -44,7 +42,7 @@ async def get(env: Env, stream: str, id: int, last_for: str, translate: str, raw
     found = await (browse.last_for(api, name, last_for) if last_for else browse.at(api, name, id))
     body = found.data
     if translate:
-        body = await filters.translate(translate, body, subject=found.subject, stream=name)
+        body = await translated(translate, body, found.subject, name)
     if raw and not env.is_terminal:
         env.write_bytes(body)
         return None

@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 
 import click
 
-from jsctl.commands import translate as filters
 from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.commands.pick import pick_stream
+from jsctl.commands.received import translated
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream import browse, streams
@@ -107,8 +107,6 @@ def _options(
         raise BadInput("--raw and --json exclude each other")
     if env.form in ("csv", "tsv"):
         raise BadInput("stream view has no table", "use --json")
-    if translate:
-        filters.parse(translate)
     try:
         pattern = re.compile(match.encode(errors="surrogateescape")) if match else None
     except re.error as error:
@@ -152,7 +150,7 @@ async def _show(env: Env, api: Api, info: Json, first: int, options: Options) ->
                 return
         body = message.data
         if options.translate:
-            body = await filters.translate(options.translate, body, subject=message.subject, stream=name)
+            body = await translated(options.translate, body, message.subject, name)
         if env.wants_json:
             text = json_text(pictures.record(name, message, body), indent=None)
             out.write(text + "\n" if lines else (",\n" if count else "\n") + text)
