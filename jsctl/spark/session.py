@@ -10,6 +10,7 @@ import importlib.util
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -17,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jsctl.errors import BadInput, JsctlError, MissingDependency
+from jsctl.errors import BadInput, JsctlError, MissingDependency, Unreachable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -49,7 +50,7 @@ QUICK = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSeria
 
 def check(master: str = "", remote: str = "") -> None:
     """Raise MissingDependency unless PySpark can run here, BadInput when both a master and a remote are
-    named. A remote Spark (Connect) needs no Java."""
+    named, Unreachable when a cluster does not answer. A remote Spark (Connect) needs no Java."""
     if master and remote:
         raise BadInput("--master and --remote exclude each other", "give one")
     wanted = ("pyspark", "pyarrow", "grpc") if remote else ("pyspark", "pyarrow")
@@ -63,6 +64,20 @@ def check(master: str = "", remote: str = "") -> None:
         raise MissingDependency(f"{named} is not installed", "run: pip install 'jsctl[spark]'")
     if not remote:
         _check_java()
+    if master.startswith("spark://"):
+        _reach(master)
+
+
+def _reach(master: str) -> None:
+    """Raise Unreachable when no master of a standalone cluster listens: Spark would try for a minute."""
+    addresses = master.removeprefix("spark://").split(",")
+    for address in addresses:
+        host, _, port = address.rpartition(":")
+        with contextlib.suppress(OSError, ValueError), socket.create_connection((host, int(port)), timeout=3):
+            return
+    raise Unreachable(
+        f"no Spark master answers at {master}", "is the address right? --master spark://host:7077"
+    )
 
 
 def _has(module: str) -> bool:
@@ -167,8 +182,9 @@ def _start(master: str, name: str, conf: Mapping[str, str], folder: str) -> Iter
         SparkContext._ensure_initialized(gateway=gateway, conf=settings)
         spark = SparkSession.builder.config(conf=settings).getOrCreate()
     except Exception as error:
+        reason = _why(log, error)  # as long as the JVM can be asked
         _end(gateway)
-        raise JsctlError(f"Spark does not start: {_why(log, error)}") from None
+        raise JsctlError(f"Spark does not start: {reason}") from None
     except BaseException:
         _end(gateway)
         raise
@@ -211,7 +227,11 @@ def _silence() -> None:
 
 def first_line(error: BaseException) -> str:
     """What a Spark error says, without its class, its state number and its Java stack."""
-    line = next(iter(str(error).strip().splitlines()), "") or type(error).__name__
+    try:
+        text = str(error)
+    except Exception:  # a Java error has its text in the JVM, which may be gone
+        text = "the JVM is gone"
+    line = next(iter(text.strip().splitlines()), "") or type(error).__name__
     return re.sub(r"^\[[A-Z0-9_.]+\] | SQLSTATE: .*", "", line)
 
 
@@ -219,4 +239,4 @@ def _why(log: Path, error: BaseException) -> str:
     """The line of Spark's log that names the failure, else the error's own."""
     said = log.read_text(errors="replace").splitlines() if log.exists() else []
     causes = [line for line in said if "Exception" in line or line.startswith("Error")]
-    return causes[0].strip() if causes else first_line(error)
+    return re.sub(r"^.*?(Exception|Error): ", "", causes[0]).strip() if causes else first_line(error)

@@ -258,6 +258,24 @@ def test_without_a_server_nothing_is_made(offline_cli: Cli, tmp_path: Path) -> N
     assert not (tmp_path / "x").exists()
 
 
+def test_a_cluster_that_does_not_answer(cli: Cli, tmp_path: Path) -> None:
+    failed = cli(f"export reports --to {tmp_path}/x --master spark://127.0.0.1:9", status=4)
+    assert failed.err.startswith("jsctl: error: no Spark master answers at spark://127.0.0.1:9; ")
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_master_that_spark_does_not_know(cli: Cli, tmp_path: Path) -> None:
+    """In a process of its own: a Spark that runs already would be used instead."""
+    done = subprocess.run(
+        [sys.executable, "-m", "jsctl", "export", "reports", "--to", "x", "--master", "nonsense"],
+        cwd=tmp_path, env={**os.environ, **cli.environ}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr.startswith("jsctl: error: Spark does not start: Master must ")
+    assert done.stderr.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir() if path.name != "config"] == []
+
+
 # -- what is not installed ------------------------------------------------------------------------
 
 
