@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from jsctl.errors import ApiError, Denied, JsctlError, NoResponders, NotFound, RequestTimeout, Unreachable
 from jsctl.jetstream import streams
 from jsctl.jetstream.api import Api, Json
-from jsctl.jetstream.frames import frame, header, status
+from jsctl.jetstream.frames import frame, status
 from jsctl.units import SECOND
 
 NO_MESSAGE = 10037
@@ -197,7 +197,7 @@ async def _batch(api: Api, stream: str, sequence: int, subject: str) -> list[Sto
 
     def take(_subject: bytes, _reply: bytes, block: bytes, data: bytes) -> None:
         nonlocal strange
-        if status(block)[0]:
+        if block[8:9] != b"\r" and status(block)[0]:  # a plain first line is by far the cheapest to tell
             if not ended.done():
                 ended.set_result(None)
             return
@@ -225,14 +225,17 @@ def _direct(block: bytes, data: bytes, stream: str) -> Stored | None:
     """A message of a direct get; None when another stream answered. What the server appends starts with
     the last `Nats-Stream`; a stored header may have that name, too."""
     cut = block.rfind(b"\r\nNats-Stream: ")
-    said = block[cut:]
-    if cut < 0 or header(said, "Nats-Stream") != stream:
+    if cut < 0:
+        return None
+    lines = block[cut + 2 : -4].decode(errors="replace").split("\r\n")
+    said = {key: value for key, _, value in (line.partition(": ") for line in lines)}
+    if said.get("Nats-Stream") != stream:
         return None
     stored = block[:cut]
     return Stored(
-        header(said, "Nats-Subject"),
-        int(header(said, "Nats-Sequence")),
-        header(said, "Nats-Time-Stamp"),
+        said["Nats-Subject"],
+        int(said["Nats-Sequence"]),
+        said["Nats-Time-Stamp"],
         stored + b"\r\n\r\n" if b"\r\n" in stored else b"",
         data,
     )

@@ -196,9 +196,10 @@ async def _again(end: End, sequence: int) -> Stored | None:
 
 async def _range(end: End, start: int, last: int, direct: bool) -> AsyncGenerator[Stored, None]:
     async for message in browse.read(end.api, end.stream, start=start, last=last, bulk=direct):
-        if message.sequence > last:
+        if message.sequence <= last:
+            yield message
+        if message.sequence >= last:  # before it asks for more
             return
-        yield message
 
 
 async def _is_direct(end: End) -> bool:
