@@ -23,9 +23,9 @@ async def rtt(env: Env, iterations: int) -> Result:
         await domain.measure(env.settings(), address, iterations)
     tried = [address for target in targets for address in target.addresses]
     failures = [address.failure for address in tried if address.failure]
-    for address in tried:
+    for address in tried if len(tried) > 1 else ():
         if address.failure:
             env.say(f"Failed to compute rtt for {address.address}: {address.failure}")
-    if len(failures) == len(tried) and failures:
+    if failures and len(failures) == len(tried):
         raise failures[-1]
     return view.result(targets)

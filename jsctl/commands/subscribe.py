@@ -93,7 +93,7 @@ def _options(env: Env, given: dict[str, Any]) -> Options:
     )  # fmt: skip
     ignored = [part for text in given["ignored"] for part in text.replace(",", " ").split()]
     return Options(
-        subjects=[part for text in given["subjects"] for part in text.replace(",", " ").split()],
+        subjects=given["subjects"],
         queue=given["queue"], inbox=given["inbox"], show=show, limit=given["count"],
         wait=given["wait"] / SECOND, ignored=ignored, match=given["match"], ack=given["ack"],
         report=report, top=given["report_top"], graph=given["graph"], jetstream=jetstream,
@@ -128,7 +128,7 @@ def _check(given: dict[str, Any], starts: list[str], jetstream: bool) -> None:
         raise BadInput("--raw and --dump exclude each other")
     if given["report_top"] < 1 or given["count"] < 0:
         raise BadInput("--report-top and --count are more than 0")
-    if (given["start_sequence"] or 1) < 1:
+    if given["start_sequence"] is not None and given["start_sequence"] < 1:
         raise BadInput("sequences start at 1")
 
 

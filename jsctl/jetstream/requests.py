@@ -63,7 +63,7 @@ async def ask(connection: Connection, message: Outgoing, wanted: Wanted) -> Asyn
                     raise answer
                 item, moment = answer
                 if not item.data and frames.status(item.header)[0] == 503:
-                    raise NoResponders(f"nobody answers on {message.subject}", "No responders are available")
+                    raise NoResponders(f"no responders are available on {message.subject}")
                 if wanted.to_empty and not item.data:
                     return
                 got += 1

@@ -46,3 +46,124 @@ def test_no_stream_takes_it(cli: Cli) -> None:
 def test_a_stream_that_refuses(cli: Cli) -> None:
     cli("stream add S --subjects s --max-msgs 1 --discard new", status=0)
     assert "maximum messages exceeded" in cli("pub s x -J --count 3", status=1).err
+
+
+def headers(url: str, seq: int) -> list[tuple[str, str]]:
+    """The headers of a message."""
+    import base64
+
+    from jsctl.jetstream.frames import header_pairs
+
+    return header_pairs(base64.b64decode(js.ask(url, "STREAM.MSG.GET.S", {"seq": seq})["message"]["hdrs"]))
+
+
+def test_an_ack_is_shown(stream: Cli) -> None:
+    told = stream("pub -J s.a hello", status=0)
+    assert told.out == "Stored in Stream: S Sequence: 1\n"
+    assert stream("pub -J s.a hello --json", status=0).json == {"stream": "S", "seq": 2}
+    assert stream("pub -J s.a hello -q", status=0).out == ""
+    again = stream("pub -J s.a x -H Nats-Msg-Id:7 --count 2", status=0).out.splitlines()
+    assert again == ["Stored in Stream: S Sequence: 4", "Stored in Stream: S Sequence: 4 Duplicate: true"]
+
+
+def test_many_acks_are_summed_up(stream: Cli, url: str) -> None:
+    told = stream("pub -J s.{{Count}} 'message {{Count}}' --count 3000", status=0)
+    assert "Stored in Stream: S Sequences: 1 to 3,000" in told.out
+    assert told.err == ""
+    sums = stream("pub -J s.a x --count 30 --json", status=0).json
+    assert sums["streams"] == [{"stream": "S", "first_seq": 3001, "last_seq": 3030}]
+    found = js.ask(url, "STREAM.MSG.GET.S", {"seq": 1234})["message"]
+    assert found["subject"] == "s.1234" and found["data"] == "bWVzc2FnZSAxMjM0"
+
+
+def test_headers_keep_order_and_duplicates(stream: Cli, url: str) -> None:
+    stream("pub s.a x -H 'A: {{Count}}' -H B:2 -H A:3", status=0)
+    assert headers(url, 1) == [("A", "1"), ("B", "2"), ("A", "3")]
+    for wrong in ("nocolon", ":x", "a b:c"):
+        assert stream(["pub", "s.a", "x", "-H", wrong], status=64).err.count("\n") == 1
+
+
+def test_lines_of_stdin(stream: Cli, url: str) -> None:
+    told = stream("pub s.a --send-on newline -J", stdin="one\ntwo {{Count}}\r\n\nlast", status=0)
+    assert told.out.count("Stored") == 4 or "1 to 4" in told.out
+    assert [stored(url, seq) for seq in (1, 2, 4)] == ["b25l", "dHdvIDI=", "bGFzdA=="]
+
+
+def test_templates_can_be_off(stream: Cli, url: str) -> None:
+    stream("pub s.a '{{Count}}' --no-templates", status=0)
+    assert stored(url, 1) == "e3tDb3VudH19"
+    failed = stream("pub s.a '{{Nope}}'", status=64)
+    assert "no template function" in failed.err and "--no-templates" in failed.err
+
+
+def test_atomic_batches(cli: Cli, url: str) -> None:
+    js.stream(url, "S", "s.>", allow_atomic=True)
+    told = cli("pub s.a --atomic --send-on newline", stdin="1\n2\n3\n", status=0)
+    assert told.out.startswith("Wrote batch ID: ") and "Messages: 3 Sequence: 3" in told.out
+    assert cli("pub s.a x --atomic --count 1001", status=64).err.startswith("jsctl: error: 1,001 messages")
+    failed = cli("pub s.a x --atomic --count 3 -H Nats-Expected-Last-Sequence:7")
+    assert failed.status == 1 and failed.err.count("\n") == 1
+    state = js.ask(url, "STREAM.INFO.S")["state"]
+    assert state["messages"] == 3  # none of the failed batch
+
+
+def test_a_stream_without_batches(stream: Cli, url: str) -> None:
+    failed = stream("pub s.a x --atomic --count 2")
+    assert failed.status in (1, 64) and "atomic" in failed.err
+    assert js.ask(url, "STREAM.INFO.S")["state"]["messages"] == 0
+
+
+def test_ttl_and_schedules(cli: Cli, url: str) -> None:
+    js.stream(url, "S", "s.>", allow_msg_ttl=True, allow_msg_schedules=True)
+    cli("pub s.a x --ttl 2m", status=0)
+    assert headers(url, 1) == [("Nats-TTL", "120s")]
+    cli("pub s.plan x --schedule-after 1s --schedule-dest s.target", status=0)
+    deadline = time.monotonic() + 10
+    while True:
+        found = cli("sub s.target --all -T --raw", status=0)
+        if found.out == "x\n":
+            break
+        assert time.monotonic() < deadline, found
+        time.sleep(0.2)
+    for wrong in ("--schedule-after 1s", "--ttl 10ms", "--schedule-at soon --schedule-dest s.x"):
+        assert cli(f"pub s.a x {wrong}", status=64).err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "line", ["pub", "pub 'a b' x", "pub a.* x", "pub a --from-dump x body", "pub a x --send-on now",
+             "pub a x --reply b -J", "pub a x --original-pace", "pub --from-dump /nope/x"]
+)  # fmt: skip
+def test_wrong_lines(line: str, cli: Cli) -> None:
+    failed = cli(line, status=64)
+    assert failed.out == "" and failed.err.startswith("jsctl: error: ") and failed.err.count("\n") == 1
+
+
+def test_too_large(cli: Cli) -> None:
+    failed = cli("pub a --count 2", stdin="x" * 1_100_000, status=64)
+    assert "1,048,576" in failed.err
+
+
+def test_a_bar_on_a_terminal_only(stream: Cli) -> None:
+    line = "pub s.a x --count 40 --sleep 10ms"
+    shown = stream(line, tty=True, status=0)
+    assert "Publishing" in shown.err and "40/40" not in stream(line, status=0).err
+    assert shown.err.count("Publishing") < 12  # ten times a second
+
+
+def test_a_dump_is_published_again(cli: Cli, url: str, tmp_path: object) -> None:
+    js.stream(url, "S", "s.>")
+    js.stream(url, "T", "t.>")
+    cli("pub s.a 'text {{Count}}' -H K:1 -H K:2 --count 3 --sleep 200ms", status=0)
+    file = f"{tmp_path}/dump.jsonl"
+    cli(f"sub --stream S --all -T --dump {file}", status=0)
+    began = time.monotonic()
+    told = cli(f"pub t.b --from-dump {file} --original-pace -J", status=0)
+    assert time.monotonic() - began > 0.35
+    assert "Sequences: 1 to 3" in told.out
+    lines = cli("sub --stream T --all -T --json", status=0).out.splitlines()
+    import json
+
+    records = [json.loads(line) for line in lines]
+    assert [(r["subject"], r["data"], r["headers"]) for r in records] == [
+        ("t.b", f"text {n}", {"K": ["1", "2"]}) for n in (1, 2, 3)
+    ]
