@@ -14,6 +14,8 @@ from jsctl.jetstream import snapshot, streams
 from jsctl.views import stream_info as view
 from jsctl.views.result import Result, Text
 
+_SEALED = ("sealed", "deny_delete", "deny_purge")  #: an empty stream cannot be sealed, and sealing sets all
+
 
 @command(
     "copy",
@@ -61,6 +63,9 @@ async def copy(
     ):
         raise BadInput("a copy needs a name of its own")
     live = (await streams.info(source.api, stream))["config"]
+    if live.get("sealed") and not data:
+        env.say(f"warning: Stream {stream} is sealed; without messages its copy is not")
+        live = {key: value for key, value in live.items() if key not in _SEALED}
     draft = configs.lay(snapshot.without_mark(configs.without_reserved(live)), given(flags))
     draft["name"] = destination
     configs.check(draft)
