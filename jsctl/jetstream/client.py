@@ -40,6 +40,9 @@ from jsctl.units import SECOND  # noqa: E402
 if _js is not None:
     nats.js = _js
 
+Watcher = Callable[[str, str], bool | None]
+"""As an EventHandler; True says that an error is dealt with, and nobody else needs to be told."""
+
 EventHandler = Callable[[str, str], None]
 """Called with an event ("disconnected", "reconnected", "error", "closed") and a sentence."""
 
@@ -69,7 +72,7 @@ class Connection:
         self._denials: set[asyncio.Future[Any]] = set()  #: requests that the server refused
         self._live = False  #: connected once
         self._said = ""  #: the last error that was told
-        self.watchers: list[EventHandler] = []  #: told of events, beside the one who opened it
+        self.watchers: list[Watcher] = []  #: told of events, beside the one who opened it
         self.settings = settings
 
     @classmethod
@@ -341,10 +344,9 @@ class Connection:
         if lost or (text == self._said and not self.is_connected):
             return  # "disconnected" has said it; each try to reconnect would say it again
         self._said = text
-        if self._on_event:
+        told = [watcher("error", reason(error)) for watcher in self.watchers]
+        if self._on_event and not any(told):
             self._on_event("error", reason(error))
-            for watcher in self.watchers:
-                watcher("error", reason(error))
 
 
 class Subscription:
@@ -445,7 +447,14 @@ class _Client(Client):
                 raise BadInput("a SOCKS5 proxy cannot be used with a websocket address")
             if not find_spec("aiohttp"):
                 raise MissingDependency("websocket addresses need aiohttp", "pip install aiohttp")
-        await super()._connect_to_server(s)
+        try:
+            await super()._connect_to_server(s)
+        except Exception:
+            # asyncio.wait_for loses a cancellation that comes while a connection is refused, and nats-py's
+            # loop would go on after `close` for ever.
+            if self.is_closed:
+                raise asyncio.CancelledError from None
+            raise
 
     async def _process_info(self, info: dict[str, Any], initial_connection: bool = False) -> None:
         if initial_connection and "tls" in self.options and not self.options["tls_handshake_first"]:

@@ -59,7 +59,7 @@ class _Puller:
         self._stream, self._consumer = stream, consumer
         self._wait = wait
         self._batch = batch
-        self._request: dict[str, int | str] = {"group": group} if group else {}
+        self._request: dict[str, str] = {"group": group} if group else {}
         self._longest = wait  #: ns that the consumer lets a request wait
         self._open = 0  #: messages that were asked for and have not come
         self._items: list[Item] = []
@@ -109,7 +109,7 @@ class _Puller:
             for status, left in self._ended:
                 self._open = 0 if left < 0 else max(0, self._open - left)
                 if not self._adapt(status[1]):
-                    await _settle(self._api, self._stream, self._consumer, status, some=bool(self.got))
+                    await _settle(self._api, self._stream, self._consumer, status)
             self._ended.clear()
 
     async def _ask(self, number: int, expires: int) -> None:
@@ -132,7 +132,7 @@ class _Puller:
 
     def _adapt(self, said: str) -> bool:
         """Keep to a limit that the consumer sets to requests; whether this was a new one."""
-        match = re.search(r"Exceeded (MaxRequest\w+) of (\S+)", said)
+        match = re.search(r"Exceeded (MaxRequestBatch|MaxRequestExpires) of (\S+)", said)
         if not match:
             return False
         kind, limit = match.groups()
@@ -140,8 +140,6 @@ class _Puller:
             self._batch = int(limit)
         elif kind == "MaxRequestExpires" and self._longest > parse_duration(limit):
             self._longest = parse_duration(limit)
-        elif kind == "MaxRequestMaxBytes" and self._request.get("max_bytes") != int(limit):
-            self._request["max_bytes"] = int(limit)
         else:
             return False
         return True
@@ -212,11 +210,11 @@ _HINTS = {
 }
 
 
-async def _settle(api: Api, stream: str, consumer: str, status: Ended, *, some: bool) -> None:
-    """Raises what a status means, where it is more than the end of a request. some: messages came."""
+async def _settle(api: Api, stream: str, consumer: str, status: Ended) -> None:
+    """Raises what a status means, where it is more than the end of a request."""
     code, said = status
     what = f"{stream} > {consumer}"
-    if code in (404, 408) or (some and "size exceeds" in said.lower()):
+    if code in (404, 408):
         return
     if code == 503:
         raise await _nobody(api, stream, consumer)

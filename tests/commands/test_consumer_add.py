@@ -43,8 +43,8 @@ def test_the_tour(cli: Cli) -> None:
     for number, start in enumerate(("last", "10", "2m")):
         line = f"--pull --filter ORDERS.processed --ack none --replay instant --deliver {start}"
         cli(f"con add ORDERS S{number} {line}", status=0)
-    line = "--target out.original --filter ORDERS.processed --ack none --deliver all --sample 100 --replay original"
-    has(config(cli, line, "REPLAY"), replay_policy="original", sample_freq="100")
+    line = "--target out.original --filter ORDERS.processed --ack none --deliver all --sample 100"
+    has(config(cli, f"{line} --replay original", "REPLAY"), replay_policy="original", sample_freq="100")
 
 
 def test_defaults_without_a_terminal(cli: Cli) -> None:
@@ -59,8 +59,9 @@ def test_replay_is_kept_with_defaults(cli: Cli) -> None:
 
 def test_all_the_rest(cli: Cli) -> None:
     pull = (
-        "--pull --max-pending 50 --max-waiting 20 --max-pull-batch 10 --max-pull-expire 5s --max-pull-bytes 1MB"
-        " --wait 10s --inactive-threshold 1h --memory --replicas 1 --headers-only --metadata a=b --metadata c=d"
+        "--pull --max-pending 50 --max-waiting 20 --max-pull-batch 10 --max-pull-expire 5s"
+        " --max-pull-bytes 1MB --wait 10s --inactive-threshold 1h --memory --replicas 1 --headers-only"
+        " --metadata a=b --metadata c=d"
         " --description words --filter ORDERS.a --filter ORDERS.b --max-deliver 5 --backoff 1s,5s --pause 1h"
     )
     found = config(cli, pull)
@@ -68,7 +69,8 @@ def test_all_the_rest(cli: Cli) -> None:
         found,
         max_ack_pending=50, max_waiting=20, max_batch=10, max_expires=5 * 10**9, max_bytes=1 << 20,
         ack_wait=10**9, inactive_threshold=3600 * 10**9, mem_storage=True, num_replicas=1, headers_only=True,
-        description="words", filter_subjects=["ORDERS.a", "ORDERS.b"], max_deliver=5, backoff=[10**9, 5 * 10**9],
+        description="words", filter_subjects=["ORDERS.a", "ORDERS.b"], max_deliver=5,
+        backoff=[10**9, 5 * 10**9],
     )  # fmt: skip
     assert {key: value for key, value in found["metadata"].items() if not key.startswith("_nats.")} == {
         "a": "b",
