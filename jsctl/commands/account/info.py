@@ -42,7 +42,12 @@ async def _user(connection: Connection) -> Json:
         return {}
     if not isinstance(found, dict):
         return {}
-    return {**found, "system": bool(connection.server_info.get("acc_is_sys"))}
+    try:
+        # Only the system account has somebody who answers.
+        await connection.request("$SYS.REQ.SERVER.PING.IDZ", timeout=min(connection.settings.timeout, SECOND))
+    except JsctlError:
+        return {**found, "system": False}
+    return {**found, "system": True}
 
 
 async def _connection(connection: Connection) -> Json:
