@@ -36,7 +36,12 @@ async def of_purge(api: Api, info: Json, *, subject: str = "", sequence: int = 0
     size, read = 0, 0
     if going:
         messages = browse.read(
-            api, name, start=int(state["first_seq"]), subject=subject, last=int(state["last_seq"])
+            api,
+            name,
+            start=int(state["first_seq"]),
+            subject=subject,
+            last=int(state["last_seq"]),
+            bulk=bool(info["config"].get("allow_direct")) and going > 10,
         )
         async for message in messages:
             size += message.size(str(info["config"].get("storage", "file")))

@@ -1,18 +1,24 @@
 """What is in a stream: subjects, get, view, rmm, purge, gaps, seal, on a real server."""
 
+import asyncio
 import base64
 import json
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from jsctl.contexts.settings import Settings
+from jsctl.jetstream.client import Connection
 from tests.support import js
 from tests.support.run import Cli
+from tests.support.servers import RealServer
 
 BINARY = b"a\x00\x1b[31mred"
 
@@ -273,6 +279,20 @@ def test_a_mirror_does_not_answer_for_its_origin(cli: Cli, url: str) -> None:
         assert sequences(cli("stream view ORIGIN --match secret", status=0).out) == [40]
 
 
+def test_a_subject_that_is_no_text(cli: Cli, url: str) -> None:
+    js.stream(url, "S", "s.>", allow_direct=True)
+
+    async def publish() -> None:
+        connection = await Connection.open(Settings(url=url))
+        await connection.send(b"PUB s.\xff 1\r\nx\r\n")
+        await connection.flush()
+        await connection.close()
+
+    asyncio.run(publish())
+    for line in ("stream view S --json", "stream view S 1 --json", "stream view S --subject s.* --json"):
+        assert [m["subject"] for m in cli(line, status=0).json] == ["s.\ufffd"], line
+
+
 def follower(cli: Cli, line: str) -> "subprocess.Popen[str]":
     return subprocess.Popen(
         [sys.executable, "-m", "jsctl", *shlex.split(line)],
@@ -294,7 +314,7 @@ def test_follow(orders: Cli, url: str) -> None:
             found.append(json.loads(process.stdout.readline()))
         assert [(m["sequence"], m["data"]) for m in found] == [(7, "new 0"), (8, "new 1"), (9, "new 2")]
         assert consumers(url, "ORDERS") == 0
-        process.send_signal(2)
+        process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=10)
         assert (process.returncode, out, err) == (0, "", "")
     finally:
@@ -315,6 +335,34 @@ def test_follow_ends_with_its_number_and_with_its_stream(orders: Cli, url: str) 
     finally:
         process.kill()
         process.wait()
+
+
+def test_follow_waits_for_a_server_that_was_killed(offline_cli: Cli, tmp_path: Path) -> None:
+    config = 'listen: "127.0.0.1:{port}"\njetstream { store_dir: "{store}" }\n'
+    server = RealServer(tmp_path, config).start()
+    offline_cli.environ["NATS_URL"] = server.url
+    process = None
+    try:
+        js.stream(server.url, "S", "s")
+        js.publish(server.url, "s", b"before")
+        process = follower(offline_cli, "stream view S --follow --raw")
+        assert process.stdout
+        assert process.stdout.readline() == "before\n"
+        server.kill()
+        time.sleep(0.5)
+        server.start()
+        js.publish(server.url, "s", b"after")
+        assert process.stdout.readline() == "after\n"
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=10)
+        assert process.returncode == 0
+        assert "connection lost" in err
+        assert "connected again" in err
+    finally:
+        if process:
+            process.kill()
+            process.wait()
+        server.stop()
 
 
 # -- rmm ------------------------------------------------------------------------------------------
@@ -372,6 +420,7 @@ def test_purge_asks_with_numbers(orders: Cli, url: str) -> None:
         "--keep 99",
         "--seq 1",
         "--seq 5",
+        "--seq 17",
         "--seq 99",
         "--subject a.x",
         "--subject 'a.*' --keep 3",
@@ -384,7 +433,7 @@ def test_purge_asks_with_numbers(orders: Cli, url: str) -> None:
 )
 def test_a_dry_run_says_what_goes(cli: Cli, url: str, storage: str, direct: bool, limits: str) -> None:
     js.stream(url, "P", "a.>", storage=storage, allow_direct=direct)
-    for number in range(12):
+    for number in range(18):
         js.publish(url, "a.x" if number % 3 else "a.y", b"x" * number)
     for gone in (4, 9):
         js.ask(url, "STREAM.MSG.DELETE.P", {"seq": gone})
