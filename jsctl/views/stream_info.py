@@ -198,14 +198,19 @@ def _state(info: Json) -> list[Field]:
         Field("Deleted Messages", reports.deleted(state) or None, "count"),
         Field("Active Consumers", state.get("consumer_count", 0), "count"),
         Field("Number of Subjects", state.get("num_subjects") or None, "count"),
-        Field("Alternates", [_alternate(one) for one in info.get("alternates") or []] or None),
+        Field("Alternates", _alternates(info.get("alternates") or []) or None),
     ]
     return present(*fields)
 
 
-def _alternate(one: Json) -> str:
-    domain = f" Domain: {one['domain']}" if one.get("domain") else ""
-    return f"{one.get('name', '')}: Cluster: {one.get('cluster', '')}{domain}"
+def _alternates(alternates: list[Json]) -> list[str]:
+    """Streams that can be read in place of this one, their colons below each other."""
+    longest = max((len(one.get("name", "")) for one in alternates), default=0)
+    domains = [f" Domain: {one['domain']}" if one.get("domain") else "" for one in alternates]
+    return [
+        f"{one.get('name', ''):>{longest}}: Cluster: {one.get('cluster', '')}{domain}"
+        for one, domain in zip(alternates, domains, strict=True)
+    ]
 
 
 def present(*fields: Field) -> list[Field]:

@@ -12,7 +12,7 @@ def orders(cli: Cli) -> Cli:
     """With a stream ORDERS on ORDERS.* that has settings of many kinds."""
     cli(
         "stream add ORDERS --subjects 'ORDERS.*' --max-age 1y --max-msgs 500 --metadata a=b --metadata c=d "
-        "--allow-rollup --defaults --republish-source 'ORDERS.*' --republish-destination 'told.{{wildcard(1)}}'",
+        "--allow-rollup --republish-source 'ORDERS.*' --republish-destination 'told.{{wildcard(1)}}'",
         status=0,
     )
     return cli
