@@ -1,0 +1,197 @@
+"""stream copy --data: the same messages somewhere else."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from jsctl.contexts.settings import Settings
+from jsctl.jetstream import copydata
+from jsctl.jetstream.api import Api
+from jsctl.jetstream.client import Connection
+from jsctl.jetstream.snapshot import MARK
+from tests.support.js import ask, info, publish, publish_all, stream
+from tests.support.processes import wait_for
+from tests.support.run import Cli
+from tests.support.servers import HubLeaf, RealServer
+from tests.support.stored import stored
+
+SERVER = """
+listen: "127.0.0.1:{port}"
+jetstream { store_dir: "{store}" }
+"""
+
+
+@pytest.fixture
+def orders(url: str) -> str:
+    """A stream with gaps at its head, middle and end."""
+    stream(url, "ORDERS", "ORDERS.>", description="all", allow_direct=True)
+    publish_all(url, ((f"ORDERS.{n % 5}", os.urandom(n % 300)) for n in range(5000)))
+    for sequence in (1, 2, 77, 4999, 5000):
+        ask(url, "STREAM.MSG.DELETE.ORDERS", {"seq": sequence})
+    return url
+
+
+@pytest.mark.parametrize("direct", [True, False])
+def test_messages_come_along(cli: Cli, orders: str, direct: bool) -> None:
+    allowed = "" if direct else " --no-allow-direct"
+    told = cli(f"stream copy ORDERS OLD --data --subjects 'old.>' --description mine{allowed}", status=0)
+    assert "Copied Stream ORDERS to OLD: 4,995 messages" in told.out
+    assert "Compared 4,995 messages: sequences, subjects, headers, times and data are the same" in told.out
+    assert "Information for Stream OLD" in told.out
+    copy = info(orders, "OLD")
+    assert copy["config"]["subjects"] == ["old.>"]
+    assert copy["config"]["description"] == "mine"
+    assert MARK not in copy["config"].get("metadata", {})
+    assert copy["state"]["last_seq"] == 5000
+    assert stored(orders, "OLD") == stored(orders, "ORDERS")
+
+
+def test_json_is_one_document(cli: Cli, orders: str) -> None:
+    document = cli("stream cp ORDERS OLD --data --subjects old --json", status=0).json
+    assert document["comparison"] == {
+        "compared": 4995, "gone": 0, "failures": 0, "missing": [], "different": {},
+    }  # fmt: skip
+    assert document["info"]["config"]["name"] == "OLD"
+
+
+def test_consumers_come_along_when_asked_for(cli: Cli, orders: str) -> None:
+    config = {"durable_name": "NEW", "ack_policy": "explicit"}
+    ask(orders, "CONSUMER.DURABLE.CREATE.ORDERS.NEW", {"stream_name": "ORDERS", "config": config})
+    cli("stream copy ORDERS A --data --subjects a", status=0)
+    cli("stream copy ORDERS B --data --subjects b --consumers", status=0)
+    assert info(orders, "A")["state"]["consumer_count"] == 0
+    assert info(orders, "B")["state"]["consumer_count"] == 1
+
+
+def test_what_cannot_be(cli: Cli, orders: str) -> None:
+    assert cli("stream copy ORDERS ORDERS --data", status=64).err.count("\n") == 1
+    assert "need --data" in cli("stream copy ORDERS B --no-compare", status=64).err
+    assert cli("stream copy NOPE B --data").status == 3
+    assert "10065" in cli("stream copy ORDERS B --data", status=1).err  # the subjects of ORDERS
+    stream(orders, "B", "b")
+    assert "exists already" in cli("stream copy ORDERS B --data --subjects c", status=1).err
+    assert info(orders, "B")["config"]["subjects"] == ["b"]
+
+
+def test_other_domain(hub_cli: Cli, hub_leaf: HubLeaf) -> None:
+    stream(hub_leaf.url, "SITE", "site.>", domain="leaf", allow_direct=True)
+    publish_all(hub_leaf.leaf.url_for("acc"), ((f"site.{n}", os.urandom(3000)) for n in range(800)))
+    told = hub_cli(
+        "stream copy SITE SITE --data --from-domain leaf --to-domain hub --subjects 'central.>'", status=0
+    )
+    assert "Compared 800 messages: sequences" in told.out
+    assert stored(hub_leaf.url, "SITE", domain="hub") == stored(hub_leaf.url, "SITE", domain="leaf")
+
+
+def test_other_context(cli: Cli, orders: str, tmp_path: Path) -> None:
+    """Two servers that know nothing of each other."""
+    server = RealServer(tmp_path / "server", SERVER).start()
+    try:
+        own = Cli(cli.home)
+        own(f"context add east --server {orders}", status=0)
+        own(f"context add west --server {server.url}", status=0)
+        own("stream copy ORDERS ORDERS --data --from-context east --to-context west", status=0)
+        assert stored(server.url, "ORDERS") == stored(orders, "ORDERS")
+        # Without --data the configuration goes there as well.
+        own("stream copy ORDERS BARE --from-context east --to-context west --subjects bare", status=0)
+        assert info(server.url, "BARE")["state"]["messages"] == 0
+    finally:
+        server.stop()
+
+
+def compared(url: str, source: str, target: str) -> copydata.Comparison:
+    async def work() -> copydata.Comparison:
+        connection = await Connection.open(Settings(url=url))
+        try:
+            api = Api(connection)
+            state = (await api.call(f"STREAM.INFO.{source}"))["state"]
+            return await copydata.compare(copydata.End(api, source), copydata.End(api, target), state)
+        finally:
+            await connection.close()
+
+    return asyncio.run(work())
+
+
+def test_differences_are_found(cli: Cli, orders: str) -> None:
+    cli("stream copy ORDERS OLD --data --subjects old", status=0)
+    ask(orders, "STREAM.MSG.DELETE.OLD", {"seq": 300})
+    ask(orders, "STREAM.MSG.DELETE.ORDERS", {"seq": 400})
+    found = compared(orders, "ORDERS", "OLD")
+    assert (found.compared, found.gone, found.failures, found.missing) == (4995, 1, 1, [300])
+    stream(orders, "ELSE", "else")
+    publish(orders, "else", b"", count=4)
+    found = compared(orders, "ELSE", "OLD")
+    assert found.different == {3: "subject, time, data", 4: "subject, time, data"}
+    assert (found.missing, found.failures) == ([1, 2], 4)
+
+
+def test_a_copy_that_was_not_compared_goes_on(cli: Cli, orders: str) -> None:
+    cli("stream copy ORDERS OLD --data --subjects old", status=0)
+    config = info(orders, "OLD")["config"]
+    ask(orders, "STREAM.UPDATE.OLD", {**config, "metadata": {MARK: "compare x"}})
+    told = cli("stream copy ORDERS OLD --data --subjects old", status=0)
+    assert "is copied already; going on with the comparison" in told.err
+    assert "Compared 4,995 messages" in told.out
+    assert MARK not in json.dumps(info(orders, "OLD"))
+
+
+def test_a_wrong_copy_keeps_its_mark(cli: Cli, orders: str) -> None:
+    cli("stream copy ORDERS OLD --data --subjects old", status=0)
+    config = info(orders, "OLD")["config"]
+    ask(orders, "STREAM.UPDATE.OLD", {**config, "metadata": {MARK: "compare x"}})
+    ask(orders, "STREAM.MSG.DELETE.OLD", {"seq": 300})
+    told = cli("stream copy ORDERS OLD --data --subjects old", status=1)
+    assert "1 differ" in told.out and "300 is missing" in told.out
+    assert MARK in info(orders, "OLD")["config"]["metadata"]
+
+
+def begin(cli: Cli, line: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "jsctl", *line.split()],
+        env={**os.environ, **cli.environ},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_killed_half_way(tmp_path: Path, how: signal.Signals) -> None:
+    server = RealServer(tmp_path / "server", SERVER).start()
+    cli = Cli(tmp_path / "config", server.url)
+    try:
+        stream(server.url, "BIG", "big", allow_direct=True)
+        publish_all(server.url, (("big", os.urandom(50_000)) for _ in range(1200)))
+        line = "stream copy BIG OLD --data --subjects old"
+        process = begin(cli, line)
+
+        def begun() -> bool:
+            listed = ask(server.url, "STREAM.LIST", {})["streams"]
+            return any(one["config"]["name"] == "OLD" and one["state"]["messages"] > 20 for one in listed)
+
+        wait_for(begun, "nothing was copied")
+        process.send_signal(how)
+        process.communicate(timeout=20)
+        names = cli("stream ls --names", status=0).out.split()
+        assert names == (["BIG", "OLD"] if how is signal.SIGKILL else ["BIG"])
+        told = cli(line, status=0)
+        assert how is signal.SIGINT or "it begins again" in told.err or "going on" in told.err
+        assert stored(server.url, "OLD") == stored(server.url, "BIG")
+        assert MARK not in json.dumps(info(server.url, "OLD"))
+    finally:
+        server.stop()
+
+
+def test_what_others_published_to_a_broken_copy_is_not_removed(cli: Cli, orders: str) -> None:
+    stream(orders, "OLD", "old", metadata={MARK: "restore x"})
+    publish(orders, "old", b"somebody's", count=80)
+    refused = cli("stream copy ORDERS OLD --data --subjects old", status=64)
+    assert "--force" in refused.err
+    assert info(orders, "OLD")["state"]["messages"] == 80
+    cli("stream copy ORDERS OLD --data --subjects old --force", status=0)
