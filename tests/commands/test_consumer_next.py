@@ -198,7 +198,7 @@ def test_a_reader_that_goes_away(cli: Cli, url: str, pull: None) -> None:
     js.publish(url, "s.a", b"x" * 1000, count=1000)
     done = subprocess.run(
         f"{sys.executable} -m jsctl consumer next S C --count 1000 --raw | head -1",
-        shell=True, env={**cli.environ, "PATH": "/usr/bin:/bin"}, capture_output=True, check=False, timeout=60,
+        shell=True, env={**cli.environ, "PATH": "/usr/bin:/bin"}, capture_output=True, check=False,
     )  # fmt: skip
     assert done.stdout == b"x" * 1000 + b"\n"
     assert done.stderr == b""

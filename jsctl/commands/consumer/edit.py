@@ -60,6 +60,11 @@ async def edit(
     live = configs.own(info["config"])
     if file is None and not interactive and not said(flags):
         raise BadInput("nothing to change was given", "use flags, --config or --interactive")
+    if flags["target"] and not live.get("deliver_subject"):
+        raise BadInput(
+            f"consumer {stream} > {consumer} pulls and cannot become a push consumer",
+            "jsctl consumer copy --target makes one",
+        )
 
     def composed(base: Json) -> Json:
         names: Json = {key: live[key] for key in ("name", "durable_name") if key in live}
@@ -70,7 +75,7 @@ async def edit(
     def read(text: str) -> Json:
         return composed(configs.parse_config(text, f"{consumer}.json"))
 
-    draft = file if replace and file is not None else configs.over(live, file or {})
+    draft = configs.with_defaults(file) if replace and file is not None else configs.over(live, file or {})
     if interactive:
         text = json.dumps(draft, indent=2, ensure_ascii=False) + "\n"
         edited = await edit_text(env, text, f"{consumer}.json", read)
