@@ -198,17 +198,26 @@ def _receivers(facts: Facts, names: str, pending: int) -> Iterator[Cause]:
 def _given_up(facts: Facts, names: str) -> Iterator[Cause]:
     info, most = facts.consumer, int(facts.consumer["config"].get("max_deliver", -1))
     redelivered, unacked = int(info.get("num_redelivered", 0)), int(info.get("num_ack_pending", 0))
-    gone = redelivered - unacked
-    if most > 0 and gone > 0:
-        floor = int((info.get("ack_floor") or {}).get("stream_seq", 0))
-        yield Cause(
-            "max deliver reached", STOPPED if not unacked and not info.get("num_pending") else SLOW,
-            f"{_say(gone, 'was', 'were')} given up after {format_count(most)} tries without acknowledgement;"
-            f" the acknowledgement floor stays at {format_count(floor)}",
-            {"max_deliver": most, "num_redelivered": redelivered, "num_ack_pending": unacked,
-             "ack_floor": floor},
-            f"jsctl consumer reset {names}",
-        )  # fmt: skip
+    delivered, floor = info.get("delivered") or {}, info.get("ack_floor") or {}
+    stuck = not unacked and int(floor.get("consumer_seq", 0)) < int(delivered.get("consumer_seq", 0))
+    if most <= 0 or not (redelivered > unacked or stuck) or facts.consumer["config"]["ack_policy"] == "none":
+        return
+    at, last = int(floor.get("stream_seq", 0)), int(delivered.get("stream_seq", 0))
+    # The server counts those that were delivered more than once; with one try there are none.
+    what = (
+        _say(redelivered - unacked, "was", "were")
+        if redelivered > unacked
+        else f"some of the messages from sequence {format_count(at + 1)} to {format_count(last)} were"
+    )
+    tries = "1 try" if most == 1 else f"{format_count(most)} tries"
+    yield Cause(
+        "max deliver reached", SLOW if unacked or info.get("num_pending") else STOPPED,
+        f"{what} given up after {tries} without acknowledgement;"
+        f" the acknowledgement floor stays at {format_count(at)}",
+        {"max_deliver": most, "num_redelivered": redelivered, "num_ack_pending": unacked, "ack_floor": at,
+         "delivered": last},
+        f"jsctl consumer reset {names}",
+    )  # fmt: skip
 
 
 def _waiting_for_acks(info: Json, names: str, unacked: int) -> Cause:
