@@ -205,8 +205,13 @@ class _WithGlobals(click.Command):
             formatter.write("\nGlobal flags: jsctl --help\n")
 
     def invoke(self, ctx: click.Context) -> Any:
-        value = super().invoke(ctx)
-        return ctx.obj.run(value) if inspect.iscoroutine(value) else value
+        try:
+            value = super().invoke(ctx)
+            return ctx.obj.run(value) if inspect.iscoroutine(value) else value
+        except BrokenPipeError:
+            # click would end with status 1; a reader that has enough (| head) is no failure.
+            ctx.obj.drop_stdout()
+            return None
 
 
 class Command(_WithGlobals):

@@ -76,6 +76,7 @@ class _Watch:
         self._output = Output(env, self._fail)
         self._number = 0
         self._domain = ""
+        self._listening = self._refused = 0  #: subscriptions, and those that the server refused
 
     async def run(self) -> None:
         connection = await self._env.connection()
@@ -88,7 +89,9 @@ class _Watch:
                     work.add_done_callback(self._read_ended)
                     stack.push_async_callback(_cancelled, work)
                 else:
-                    for subject in self._subjects(connection.settings.js_event_prefix):
+                    subjects = self._subjects(connection.settings.js_event_prefix)
+                    self._listening = len(subjects)
+                    for subject in subjects:
                         self._tell(f"Listening for events on {subject}")
                         await stack.enter_async_context(connection.receive(subject, self._take))
                     await connection.flush()
@@ -147,11 +150,15 @@ class _Watch:
         if self._given["count"] and self._number >= self._given["count"]:
             self._ended.set()
 
-    def _event(self, event: str, sentence: str) -> None:
+    def _event(self, event: str, sentence: str) -> bool:
         if event == "closed":
             self._fail(Unreachable("the connection was closed for good"))
         elif "permissions violation for subscription" in sentence.lower():
-            self._fail(Denied(f"the server refuses: {sentence}", "leave those events out"))
+            self._refused += 1
+            if self._refused >= self._listening:
+                self._fail(Denied(f"the server refuses: {sentence}", "ask for that permission"))
+                return True
+        return False
 
     def _fail(self, error: BaseException) -> None:
         self._failure = self._failure or error

@@ -114,8 +114,11 @@ async def publish(env: Env, quiet: bool, **given: Any) -> Result | None:
             if options.atomic:
                 ack = await _atomic(env, options, connection, count)
                 return None if quiet else view.batch(ack)
-            send = sending.acked if options.jetstream else sending.core
-            await send(connection, _bursts(env, options), count, done)
+            bursts = _bursts(env, options)
+            if options.jetstream:
+                await sending.acked(connection, bursts, count, done)
+            else:
+                await sending.core(connection, bursts, count, done, confirm=spoken)
         except (asyncio.CancelledError, Exception):
             if count.messages and not spoken:
                 env.say(f"Stopped after {count.messages:,} messages")

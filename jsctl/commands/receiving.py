@@ -254,7 +254,8 @@ class Session:
         self._interrupted = True
         self._ended.set()
 
-    def _event(self, event: str, sentence: str) -> None:
+    def _event(self, event: str, sentence: str) -> bool:
+        """A Watcher: what happens to the connection is counted and told."""
         if event == "disconnected":
             self._lost += 1
             output = self._printer.output
@@ -272,6 +273,8 @@ class Session:
             self._fail(Unreachable("the connection was closed for good"))
         elif "permissions violation for subscription" in sentence.lower():
             self._fail(Denied(f"the server refuses: {sentence}", "ask for that permission"))
+            return True
+        return False
 
     def _tell(self, text: str) -> None:
         if not self._quiet:

@@ -13,7 +13,7 @@ from typing import Any
 from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.commands.interrupts import interrupts
 from jsctl.env import Env
-from jsctl.errors import BadInput, JsctlError, Unreachable
+from jsctl.errors import BadInput, Denied, JsctlError, Unreachable
 from jsctl.jetstream import frames, publish
 from jsctl.jetstream.client import Connection
 from jsctl.jetstream.frames import Item
@@ -90,11 +90,13 @@ async def _serve(env: Env, subject: str, answers: Answers, queue: str, weight: i
     def take(subject: bytes, reply: bytes, header: bytes, data: bytes) -> None:
         came.put_nowait(Item(subject.decode(errors="replace"), data, reply.decode(errors="replace"), header))
 
-    def watch(event: str, sentence: str) -> None:
+    def watch(event: str, sentence: str) -> bool:
+        refused = "permissions violation for subscription" in sentence.lower()
         if event == "closed":
             came.put_nowait(Unreachable("the connection was closed for good"))
-        elif "permissions violation for subscription" in sentence.lower():
-            came.put_nowait(Unreachable(f"the server refuses: {sentence}"))
+        elif refused:
+            came.put_nowait(Denied(f"the server refuses: {sentence}", "ask for that permission"))
+        return refused
 
     connection.watchers.append(watch)
     number = 0

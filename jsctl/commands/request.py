@@ -64,7 +64,8 @@ async def request(env: Env, subject: str, body: str | None, **given: Any) -> Non
         connection.settings.timeout,
     )  # fmt: skip
     raw = given["raw"] or env.wants_json
-    single = given["raw"] and given["count"] == 1 and given["replies"] == 1 and given["send_on"] == "eof"
+    one = given["count"] == 1 and given["replies"] == 1 and not given["to_empty"]
+    single = given["raw"] and one and given["send_on"] == "eof"
     async for message in _messages(env, subject, body, given):
         if not raw and given["count"] <= _SPOKEN:
             env.say(f'Sending request on "{message.subject}"')

@@ -77,9 +77,10 @@ class Feed:
         self._trouble = self._trouble or what
         self._wake.set()
 
-    def _watch(self, event: str, _: str) -> None:
+    def _watch(self, event: str, _: str) -> bool:
         if event == "reconnected":
             self._in_trouble("the connection was new")
+        return False
 
 
 class ConsumerFeed(Feed):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from jsctl import units
-from jsctl.errors import ApiError, BadInput, JsctlError, NoResponders, RequestTimeout
+from jsctl.errors import ApiError, BadInput, Denied, JsctlError, NoResponders, RequestTimeout
 from jsctl.jetstream import frames
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.client import BURST, Connection
@@ -113,36 +113,69 @@ def check_size(connection: Connection, message: Outgoing) -> None:
         raise BadInput(f"the message has {size:,} bytes, the server takes {connection.max_payload:,}")
 
 
-async def core(connection: Connection, bursts: Bursts, count: Count, done: Done) -> None:
-    """Publish without acks. Returns when the server has everything."""
+@contextlib.contextmanager
+def _refusals(connection: Connection, refused: Callable[[Denied], None]) -> Iterator[None]:
+    """While it is open, `refused` is called when the server refuses a publish."""
+
+    def watch(event: str, sentence: str) -> bool:
+        about = "permissions violation for publish" in sentence.lower()
+        if about:
+            refused(Denied(f"the server refuses: {sentence}", "ask for that permission"))
+        return about
+
+    connection.watchers.append(watch)
+    try:
+        yield
+    finally:
+        connection.watchers.remove(watch)
+
+
+async def core(
+    connection: Connection, bursts: Bursts, count: Count, done: Done, *, confirm: bool = False
+) -> None:
+    """Publish without acks. Returns when the server has everything.
+
+    confirm: wait for the server before each `done`. Raises Denied, BadInput, Unreachable.
+    """
+    refusals: list[Denied] = []
+    with _refusals(connection, refusals.append):
+        async for burst in bursts:
+            await _burst(connection, burst, count, done, confirm, refusals)
+        await connection.flush()
+        if refusals:
+            raise refusals[0]
+
+
+async def _burst(
+    connection: Connection,
+    burst: Sequence[Outgoing],
+    count: Count,
+    done: Done,
+    confirm: bool,
+    refusals: Sequence[Denied],
+) -> None:
     largest = connection.max_payload
-    async for burst in bursts:
+    at = 0
+    while at < len(burst):
         block: list[bytes] = []
-        gathered: list[Outgoing] = []
-        size = 0
-        for message in burst:
+        first, size = at, 0
+        while at < len(burst) and size < BURST:
+            message = burst[at]
             if len(message.data) + len(message.header) > largest:
                 check_size(connection, message)
             framed = frames.frame(message.subject, message.data, message.reply, message.header)
             block.append(framed)
-            gathered.append(message)
             size += len(framed)
-            if size >= BURST:
-                await _sent(connection, block, gathered, count, done)
-                block, gathered, size = [], [], 0
-        if block:
-            await _sent(connection, block, gathered, count, done)
-    await connection.flush()
-
-
-async def _sent(
-    connection: Connection, block: list[bytes], gathered: list[Outgoing], count: Count, done: Done
-) -> None:
-    await connection.send(b"".join(block))
-    for message in gathered:
-        count.messages += 1
-        count.bytes += len(message.data)
-        done(message, None)
+            at += 1
+        await connection.send(b"".join(block))
+        if confirm:
+            await connection.flush()
+        if refusals:
+            raise refusals[0]
+        for message in burst[first:at]:
+            count.messages += 1
+            count.bytes += len(message.data)
+            done(message, None)
 
 
 class _Acks:
@@ -170,6 +203,10 @@ class _Acks:
             self._done(message, ack)
         self.changed.set()
 
+    def refused(self, error: Denied) -> None:
+        self.failure = self.failure or error
+        self.changed.set()
+
     async def below(self, most: int, timeout: int) -> None:
         """Wait until at most that many acks are missing. Raises what went wrong with one."""
         while len(self.waiting) > most and not self.failure:
@@ -194,23 +231,20 @@ async def acked(connection: Connection, bursts: Bursts, count: Count, done: Done
     acks, number = _Acks(count, done), 0
     inbox = connection.new_inbox()
     timeout = connection.settings.timeout
-    async with connection.receive(f"{inbox}.*", acks.take):
-        async for burst in bursts:
-            block: list[bytes] = []
-            for message in burst:
-                check_size(connection, message)
-                number += 1
-                acks.waiting[number] = message
-                reply = f"{inbox}.{number}"
-                block.append(frames.frame(message.subject, message.data, reply, message.header))
-                if len(block) >= WINDOW // 4:
+    with _refusals(connection, acks.refused):
+        async with connection.receive(f"{inbox}.*", acks.take):
+            async for burst in bursts:
+                for start in range(0, len(burst), WINDOW // 4):
+                    block = []
+                    for message in burst[start : start + WINDOW // 4]:
+                        check_size(connection, message)
+                        number += 1
+                        acks.waiting[number] = message
+                        reply = f"{inbox}.{number}"
+                        block.append(frames.frame(message.subject, message.data, reply, message.header))
                     await connection.send(b"".join(block))
-                    block.clear()
                     await acks.below(WINDOW, timeout)
-            if block:
-                await connection.send(b"".join(block))
-                await acks.below(WINDOW, timeout)
-        await acks.below(0, timeout)
+            await acks.below(0, timeout)
 
 
 def parse_ack(subject: str, header: bytes, data: bytes) -> Json:

@@ -40,9 +40,11 @@ async def ask(connection: Connection, message: Outgoing, wanted: Wanted) -> Asyn
         item = Item(subject.decode(errors="replace"), data, reply.decode(errors="replace"), header)
         came.put_nowait((item, loop.time()))
 
-    def watch(event: str, sentence: str) -> None:
-        if "permissions violation" in sentence.lower():
+    def watch(event: str, sentence: str) -> bool:
+        refused = "permissions violation" in sentence.lower()
+        if refused:
             came.put_nowait(Denied(f"the server refuses: {sentence}", "ask for that permission"))
+        return refused
 
     check_size(connection, message)
     connection.watchers.append(watch)

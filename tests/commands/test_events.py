@@ -1,0 +1,145 @@
+"""`events`: advisories, samples, connections."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support import js
+from tests.support.run import Cli
+from tests.support.servers import HubLeaf
+
+
+class Watching:
+    """`jsctl events ...` in a process, listening."""
+
+    def __init__(self, cli: Cli, *args: str, wait_for: str = "Listening") -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "jsctl", "events", *args],
+            env={**os.environ, **cli.environ}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        assert self.process.stderr
+        for _ in range(wait_for.count("Listening")):
+            assert "Listening" in self.process.stderr.readline()
+
+    def __enter__(self) -> "Watching":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+    def lines(self) -> str:
+        return self.process.communicate(timeout=20)[0]
+
+
+def settled() -> None:
+    """The last Listening line is written before the server has the subscription."""
+    import time
+
+    time.sleep(0.3)
+
+
+def sampled(url: str, cli: Cli) -> None:
+    """A stream, and a consumer whose one message is acknowledged."""
+    js.stream(url, "EV", "ev")
+    config = {"durable_name": "C", "ack_policy": "explicit", "sample_freq": "100"}
+    js.ask(url, "CONSUMER.CREATE.EV.C", {"stream_name": "EV", "config": config})
+    js.publish(url, "ev")
+    cli("sub --stream EV --durable C -T", status=0)
+
+
+def test_jetstream_events_by_default(cli: Cli, url: str) -> None:
+    with Watching(
+        cli, "--count", "4", "--filter", "stream_action|consumer_action|consumer_ack", "--short"
+    ) as w:
+        settled()
+        sampled(url, cli)
+        js.ask(url, "STREAM.DELETE.EV")
+        told = w.lines()
+    assert "[Stream Action] stream EV create" in told
+    assert "[Consumer Action] consumer EV > C create" in told
+    assert "[Consumer Acknowledgement] EV > C message 1 acknowledged after " in told
+    assert "s, deliveries: 1" in told  # a duration, no bare nanoseconds
+    assert w.process.returncode == 0
+
+
+def test_extended(cli: Cli, url: str) -> None:
+    with Watching(cli, "--count", "1", "--js-metric", "--no-srv-advisory") as w:
+        settled()
+        sampled(url, cli)
+        told = w.lines()
+    assert "Consumer Acknowledgement\n\n" in told
+    assert "Stream: EV\n" in told and "Consumer: C\n" in told and "Delay: " in told
+
+
+def test_json_is_what_the_server_said(cli: Cli, url: str) -> None:
+    with Watching(cli, "--count", "1", "--js-metric", "--no-srv-advisory", "--json", wait_for="") as w:
+        settled()
+        settled()
+        settled()
+        sampled(url, cli)
+        event = json.loads(w.lines())
+    assert event["type"] == "io.nats.jetstream.metric.v1.consumer_ack" and event["stream"] == "EV"
+
+
+def test_cloud_events(cli: Cli, url: str) -> None:
+    with Watching(cli, "--count", "1", "--js-metric", "--no-srv-advisory", "--cloudevent", wait_for="") as w:
+        settled()
+        settled()
+        settled()
+        sampled(url, cli)
+        event = json.loads(w.lines())
+    assert event["specversion"] == "1.0" and event["type"] == "io.nats.jetstream.metric.v1.consumer_ack"
+    assert event["data"]["stream"] == "EV" and event["id"] and event["time"]
+
+
+def test_connections_for_the_system_account(tmp_path: Path, system_url: str, url: str) -> None:
+    system = Cli(tmp_path / "sys", system_url)
+    with Watching(system, "--count", "2", "--filter", '"name":"one-of-mine"') as w:
+        settled()
+        Cli(tmp_path / "c", url)("pub x y --connection-name one-of-mine", status=0)
+        told = w.lines()
+    assert "Client Connection" in told and "Client Disconnection" in told
+    assert "Name: one-of-mine" in told and "Reason: Client Closed" in told
+    with Watching(system, "--count", "1", "--filter", "auth.*wrong-one|wrong-one.*auth", "--short") as w:
+        settled()
+        Cli(tmp_path / "c", url.replace("//t", "//nobody"))("pub x y --connection-name wrong-one", status=5)
+        assert "[Client Authentication Error]" in w.lines()
+
+
+def test_events_that_a_stream_keeps(cli: Cli, url: str) -> None:
+    js.stream(url, "KEEP", "$JS.EVENT.METRIC.>")
+    sampled(url, cli)
+    told = cli("events --stream KEEP --count 1 --short", status=0)
+    assert "[Consumer Acknowledgement] EV > C" in told.out
+    assert "not found" in cli("events --stream NOPE", status=3).err
+
+
+def test_a_domain(hub_cli: Cli, hub_leaf: HubLeaf) -> None:
+    with Watching(
+        hub_cli, "--js-domain", "leaf", "--count", "1", "--filter", "stream_action", "--short"
+    ) as w:
+        settled()
+        for domain in ("hub", "leaf"):
+            hub_cli(f"stream add DOM --subjects {domain}.d --defaults --js-domain {domain}", status=0)
+        assert "stream DOM create (domain leaf)" in w.lines()
+
+
+def test_what_is_no_event(cli: Cli, url: str) -> None:
+    with Watching(cli, "--subjects", "my.events", "--count", "1") as w:
+        settled()
+        js.publish(url, "my.events", b"\x1b[31mno event")
+        js.publish(url, "my.events", b'{"type": "x.y", "k": "\\u001b[31m"}')
+        told = w.lines()
+    assert "Event error" in told and "x.y" in told and "\x1b" not in told
+
+
+@pytest.mark.parametrize(
+    "line", ["events --filter '('", "events --stream S --all", "events --since 1h", "events --subjects 'a b'"]
+)
+def test_wrong_lines(line: str, cli: Cli) -> None:
+    assert cli(line, status=64).err.count("\n") == 1

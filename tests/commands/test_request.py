@@ -1,0 +1,161 @@
+"""`request` and `reply`, each against the other."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support import js
+from tests.support.run import Cli
+
+Start = Callable[..., "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def replier(cli: Cli) -> Iterator[Start]:
+    """Starts `jsctl reply ...` and waits until it listens."""
+    with contextlib.ExitStack() as stack:
+
+        def start(*args: str) -> "subprocess.Popen[str]":
+            process = subprocess.Popen(
+                [sys.executable, "-m", "jsctl", "reply", *args],
+                env={**os.environ, **cli.environ}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            )  # fmt: skip
+            stack.callback(process.wait)
+            stack.callback(process.kill)
+            assert process.stderr
+            assert "Listening on" in process.stderr.readline()
+            return process
+
+        yield start
+
+
+def test_nobody_responds(cli: Cli) -> None:
+    failed = cli("request nobody x", status=4)
+    assert "no responders" in failed.err and failed.out == ""
+
+
+def test_no_answer_in_time(cli: Cli, url: str) -> None:
+    js.stream(url, "S", "s", no_ack=True)  # listens, never answers
+    assert "no answer on s in 200ms" in cli("req s x --timeout 200ms", status=4).err
+
+
+def test_an_echo(cli: Cli, replier: Start) -> None:
+    replier("echo.>", "--echo")
+    told = cli("req echo.a 'question {{Count}}' -H K:v", status=0)
+    assert "question 1" in told.out and "K: v" in told.out and "NATS-Reply-Counter: 0" in told.out
+    assert 'Sending request on "echo.a"' in told.err and "Received with rtt" in told.err
+    assert cli("req echo.a x --raw", status=0).out == "x"
+    assert cli("req echo.a --raw --count 3 '{{Count}}'", status=0).out == "1\n2\n3\n"
+    assert cli("req echo.a --raw --send-on newline", stdin="a\nb\n", status=0).out == "a\nb\n"
+    assert cli("req echo.a x --translate 'tr x y' --raw", status=0).out == "y"
+    record = cli("req echo.a x --json", status=0).json
+    assert record["data"] == "x" and record["rtt"] > 0
+    shown = cli(["req", "echo.a", "\x1b[31mred"], tty=True, status=0)
+    assert "\x1b" not in shown.out and "\\x1b[31mred" in shown.out
+
+
+def test_raw_bytes(cli: Cli, replier: Start) -> None:
+    replier("echo", "--echo")
+    data = b"\x00\xff\r\n" + bytes(range(256))
+    made = subprocess.run(
+        [sys.executable, "-m", "jsctl", "req", "echo", "--raw"],
+        env={**os.environ, **cli.environ}, input=data, capture_output=True, check=True,
+    )  # fmt: skip
+    assert made.stdout == data
+
+
+def test_the_jetstream_api(cli: Cli, url: str) -> None:
+    js.stream(url, "S", "s")
+    js.publish(url, "s", b"stored")
+    assert cli("req '$JS.API.STREAM.INFO.S' ''", status=0).out.startswith("{")
+    # The reply carries the subject of the stored message.
+    config = {"durable_name": "C", "ack_policy": "explicit"}
+    js.ask(url, "CONSUMER.CREATE.S.C", {"stream_name": "S", "config": config})
+    assert cli("req '$JS.API.CONSUMER.MSG.NEXT.S.C' '1' --raw", status=0).out == "stored"
+    assert "Status: 404" in cli("""req '$JS.API.CONSUMER.MSG.NEXT.S.C' '{"no_wait":true}'""", status=0).out
+
+
+def test_several_replies(cli: Cli, replier: Start) -> None:
+    for number in (1, 2, 3):
+        replier("ask", str(number), "--queue", f"g{number}")
+    for flags in ("--replies 3", "--replies 0 --timeout 700ms", "--replies 9 --reply-timeout 200ms"):
+        assert sorted(cli(f"req ask '' --raw {flags}", status=0).out.split()) == ["1", "2", "3"]
+
+
+def test_until_an_empty_reply(cli: Cli, replier: Start) -> None:
+    replier("ask", "--command", "true", "--queue", "a")
+    replier("ask", "x", "--queue", "b", "--sleep", "1ms")
+    assert cli("req ask '' --raw --wait-for-empty", status=0).out in ("x\n", "")
+
+
+def test_a_command(cli: Cli, replier: Start) -> None:
+    replier("cmd.*", "--command", "printf '%s|' {{1}} {{Request}} x")
+    assert cli(["req", "cmd.tok", "a b; $(id)", "--raw"], status=0).out == "tok|a b; $(id)|x|"
+
+
+def test_the_commands_environment(cli: Cli, replier: Start) -> None:
+    replier("env", "--command", "printenv NATS_REQUEST_SUBJECT NATS_REQUEST_BODY")
+    assert cli("req env body --raw", status=0).out == "env\nbody\n"
+
+
+def test_a_failing_command_says_so(cli: Cli, replier: Start) -> None:
+    replier("bad", "--command", "false")
+    assert "Nats-Service-Error: false ended with status 1" in cli("req bad x", status=0).out
+    replier("none", "--command", "/nope/x")
+    assert "Nats-Service-Error: cannot run /nope/x" in cli("req none x", status=0).out
+
+
+def test_templates_and_headers(cli: Cli, replier: Start) -> None:
+    replier("t", "{{Count}}: {{Request}}", "-H", "N: {{Count}}")
+    told = cli("req t hello", status=0)
+    assert "0: hello" in told.out and "N: 0" in told.out
+
+
+def test_weights(cli: Cli, replier: Start) -> None:
+    replier("w", "heavy", "--weight", "9")
+    replier("w", "light")
+    answers = cli("req w '' --raw --count 300", status=0).out.split()
+    assert 200 < answers.count("heavy") < 300 and answers.count("light") > 5
+
+
+def test_a_count_and_ctrl_c(cli: Cli, replier: Start) -> None:
+    counted = replier("c", "x", "--count", "2")
+    cli("req c '' --count 2", status=0)
+    assert counted.wait(10) == 0
+    endless = replier("c", "x")
+    endless.send_signal(signal.SIGINT)
+    assert endless.wait(10) == 0
+    assert endless.stderr and "Answered 0 requests" in endless.stderr.read()
+
+
+@pytest.mark.parametrize(
+    "line", ["reply a", "reply a b --echo", "reply 'a b' x", "reply a x --weight 0", "reply a --command '\"'",
+             "request 'a b' x", "request a x --replies -1", "request a.> x"]
+)  # fmt: skip
+def test_wrong_lines(line: str, cli: Cli) -> None:
+    failed = cli(line, status=64)
+    assert failed.out == "" and failed.err.count("\n") == 1
+
+
+def test_a_refused_publish(tmp_path: Path) -> None:
+    from tests.support.servers import RealServer
+
+    server = RealServer(tmp_path / "s", """
+listen: "127.0.0.1:{port}"
+authorization { users: [{user: u, password: p, permissions: {publish: "ok", subscribe: ">"}}] }
+""").start()  # fmt: skip
+    try:
+        began = time.monotonic()
+        failed = Cli(tmp_path / "c", server.url_for("u", "p"))("req secret x", status=5)
+        assert "secret" in failed.err and time.monotonic() - began < 3
+        refused = Cli(tmp_path / "c", server.url_for("u", "p"))("pub secret x")
+        assert refused.status == 5 and refused.err.count("\n") == 1, refused
+    finally:
+        server.stop()

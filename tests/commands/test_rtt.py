@@ -1,0 +1,55 @@
+"""`rtt` and `latency`."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.run import Cli
+from tests.support.servers import HubLeaf
+
+
+def test_rtt(cli: Cli) -> None:
+    told = cli("rtt 2", status=0).out
+    assert told.startswith("nats://") and ": " in told and "@" not in told
+    found = cli("rtt --json", status=0).json
+    assert found[0]["results"][0]["rtt"] > 0
+
+
+def test_every_address_of_a_name(cli: Cli, url: str) -> None:
+    named = url.replace("127.0.0.1", "localhost")
+    found = cli(f"rtt --json -s {named}", status=0).json
+    assert "//127.0.0.1:" in " ".join(r["address"] for r in found[0]["results"])
+
+
+def test_one_of_two_is_away(cli: Cli, url: str) -> None:
+    told = cli(f"rtt -s {url},nats://127.0.0.1:1", status=0)
+    assert "failed" in told.out and "Failed to compute rtt for nats://127.0.0.1:1" in told.err
+
+
+def test_nobody_lets_us_in(cli: Cli, url: str) -> None:
+    wrong = url.replace("//t", "//nobody")
+    assert cli(f"rtt -s {wrong}", status=5).err.count("\n") == 1
+    assert cli(f"rtt -s {wrong},{wrong}", status=5).out == ""
+    assert cli("rtt -s nats://127.0.0.1:1", status=4).err.count("\n") == 1
+    cli("rtt 0", status=64)
+
+
+def test_latency(cli: Cli, hub_leaf: HubLeaf, tmp_path: Path) -> None:
+    target = tmp_path / "h"
+    line = f"latency --duration 300ms --rate 500 --size 64 --histogram {target}"
+    told = cli(line, status=0).out
+    assert "Median Latency" in told and "Messages Lost: 0" in told
+    assert len((tmp_path / "h.raw").read_text().splitlines()) == 150
+    assert "inf" in (tmp_path / "h.histogram").read_text()
+    leaf = hub_leaf.leaf.url_for("acc")
+    found = cli(f"latency -s {hub_leaf.url} --server-b {leaf} --duration 300ms --json", status=0).json
+    assert found["messages"] == 300 and 0 < found["min"] <= found["median"] <= found["max"]
+
+
+def test_latency_between_strangers(cli: Cli, hub_leaf: HubLeaf) -> None:
+    assert "in one network" in cli(f"latency --server-b {hub_leaf.url}", status=4).err
+
+
+@pytest.mark.parametrize("flags", ["--size 7", "--rate 0", "--duration 0s"])
+def test_wrong_lines(flags: str, cli: Cli) -> None:
+    assert cli(f"latency {flags}", status=64).err.count("\n") == 1
