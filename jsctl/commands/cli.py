@@ -210,7 +210,7 @@ class _WithGlobals(click.Command):
             return ctx.obj.run(value) if inspect.iscoroutine(value) else value
         except BrokenPipeError:
             # click would end with status 1; a reader that has enough (| head) is no failure.
-            ctx.obj.drop_stdout()
+            ctx.obj.discard_output()
             return None
 
 

@@ -58,6 +58,10 @@ def read_until(stream: "subprocess.Popen[str]", wanted: str) -> list[str]:
             return lines
 
 
+def has_a_consumer(url: str) -> bool:
+    return bool(js.ask(url, "STREAM.INFO.S")["state"].get("consumer_count"))
+
+
 def ended(process: pexpect.spawn) -> int | None:
     process.expect(pexpect.EOF)
     process.close()
