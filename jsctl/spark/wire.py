@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from jsctl.contexts.settings import Settings
-from jsctl.errors import BadInput, Denied, JsctlError, NoResponders, RequestTimeout, Unreachable
+from jsctl.errors import ApiError, BadInput, Denied, JsctlError, NoResponders, RequestTimeout, Unreachable
 from jsctl.jetstream import login
 from jsctl.jetstream.api import Api, Json
 from jsctl.units import SECOND
@@ -77,11 +77,13 @@ class Wire:
 
     @classmethod
     def open(cls, settings: Settings, name: str = "jsctl spark") -> "Wire":
-        """Connect to the first server that takes us. Raises Unreachable, Denied or BadInput within the
+        """Connect to any server that takes us. Raises Unreachable, Denied or BadInput within the
         settings' time-out a server."""
         settings = asyncio.run(login.prepare(settings))
         failures: list[JsctlError] = []
-        for server in login.servers(settings.url):
+        servers = login.servers(settings.url)
+        random.shuffle(servers)  # tasks spread over a cluster, and another attempt finds another server
+        for server in servers:
             try:
                 return cls._open(server, settings, name)
             except (OSError, ValueError, Lost, JsctlError) as error:
@@ -179,7 +181,7 @@ class Wire:
         self._replies.pop(key, None)
 
     def call(self, subject: str, body: Json | None = None, timeout: int = 0) -> Json:
-        """A JetStream API request. `timeout` in ns. Raises ApiError, NoResponders, RequestTimeout, Denied."""
+        """A JetStream API request. `timeout` in ns. Raises ApiError, Unreachable, Denied."""
         key, reply = self.ask(subject, json.dumps(body).encode() if body else b"")
         deadline = time.monotonic() + (timeout or self._settings.timeout) / SECOND
         try:
@@ -191,7 +193,12 @@ class Wire:
             self.forget(key)
         if reply.message is None:
             raise NoResponders(f"nobody answers on {subject}")
-        return Api.parse(reply.message[1], subject)
+        try:
+            return Api.parse(reply.message[1], subject)
+        except ApiError as error:
+            if error.code == 503:  # no leader yet, for one
+                raise Unreachable(error.message, error.hint) from None
+            raise
 
     def pump(self, deadline: float) -> None:
         """Read one chunk and hand out what is complete in it. `deadline` is on time.monotonic; raises
