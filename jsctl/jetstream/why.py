@@ -83,11 +83,9 @@ async def _asked(call: Any) -> Json | str:
 async def _silent(api: Api, stream: str, name: str, consumer: Json | str, around: Json | str) -> Facts:
     """What the rest of the cluster knows of those that do not answer."""
     if isinstance(around, str):
-        found = await reports.snapshot(api)
-        if stream not in {*found.missing, *found.offline, *(i["config"]["name"] for i in found.infos)}:
+        if stream not in await streams.names(api):  # the cluster's leader answers for all
             raise ApiError(404, streams.NOT_FOUND, f"stream {stream} not found", "jsctl stream ls")
-        why = found.offline.get(stream) or around
-        return Facts(stream, name, {}, {}, None, why)
+        return Facts(stream, name, {}, {}, None, around)
     assert isinstance(consumer, str)
     if name not in await consumers.names(api, stream):
         raise ApiError(404, consumers.NOT_FOUND, f"consumer {stream} > {name} not found")

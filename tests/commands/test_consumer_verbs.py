@@ -229,6 +229,9 @@ def test_reset(cli: Cli, url: str) -> None:
     assert (state["num_pending"], state["ack_floor"]["stream_seq"]) == (3, 2)
     assert "str seq: 3" in cli("con next ORDERS R", status=0).out
     assert cli("con reset ORDERS R --sequence 1 -f --json", status=0).json["num_pending"] == 5
+    cli("con add ORDERS NONE --pull", status=0)
+    cli("con next ORDERS NONE --count 3 --no-ack", status=0)
+    assert cli("con reset ORDERS NONE -f --json", status=0).json["num_pending"] == 5
     asked = cli("con reset ORDERS R --sequence 1000", tty=True, answers=[False], status=1).asked
     assert asked == ["Really reset Consumer ORDERS > R to sequence 1,000"]
 

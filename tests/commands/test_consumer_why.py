@@ -91,7 +91,7 @@ def listening(url: str, subject: str, queue: str) -> Iterator[None]:
         async with connection.subscribe(subject, queue=queue):
             await connection.flush()
             ready.set()
-            while not end.is_set():
+            while not end.is_set():  # noqa: ASYNC110  (set by another thread)
                 await asyncio.sleep(0.02)
         await connection.close()
 

@@ -24,9 +24,12 @@ async def reset(env: Env, stream: str, consumer: str, sequence: int | None, forc
     """Deliver again from the acknowledgement floor, or from a sequence, on"""
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)
-    if not force:
-        await consumers.info(api, stream, consumer)  # says so at once when there is none
+    before = await consumers.info(api, stream, consumer)
     where = f"sequence {format_count(sequence)}" if sequence else "its acknowledgement floor"
     await env.confirm(f"Really reset Consumer {stream} > {consumer} to {where}", force=force)
+    if not sequence and not before["ack_floor"]["stream_seq"]:
+        # Without a floor the server (2.15) goes on after what was delivered: what was not acknowledged
+        # would be lost.
+        sequence = 1
     info = await consumers.reset(api, stream, consumer, sequence)
     return view.sheet(info, state_only=True)
