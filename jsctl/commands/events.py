@@ -1,7 +1,6 @@
 """`jsctl events`."""
 
 import asyncio
-import contextlib
 import json
 import re
 from collections.abc import Sequence
@@ -12,7 +11,7 @@ from jsctl.commands.cli import DURATION, command, option
 from jsctl.commands.interrupts import interrupts
 from jsctl.commands.output import Output
 from jsctl.env import Env
-from jsctl.errors import BadInput, Denied, JsctlError, Unreachable
+from jsctl.errors import BadInput, Denied, Unreachable
 from jsctl.jetstream import events as domain
 from jsctl.jetstream import feed, frames, payload
 from jsctl.jetstream.frames import Item
@@ -60,10 +59,10 @@ async def events(env: Env, **given: Any) -> None:
         raise BadInput("--stream has its own events", "leave the other choices out")
     if given["since"] is not None and not given["stream"]:
         raise BadInput("--since is for --stream")
-    await _Watch(env, given, pattern).run()
+    await Watch(env, given, pattern).run()
 
 
-class _Watch:
+class Watch:
     """Shows events until its count is reached or ctrl-C."""
 
     def __init__(self, env: Env, given: dict[str, Any], pattern: re.Pattern[str]) -> None:
@@ -85,9 +84,10 @@ class _Watch:
         with interrupts(self._ended.set):
             async with AsyncExitStack() as stack:
                 if self._given["stream"]:
-                    work = asyncio.ensure_future(await self._read(self._given["stream"]))
+                    reading = await self._reading(self._given["stream"])
+                    work = asyncio.ensure_future(reading.run())
                     work.add_done_callback(self._read_ended)
-                    stack.push_async_callback(_cancelled, work)
+                    stack.push_async_callback(reading.stop, work)
                 else:
                     subjects = self._subjects(connection.settings.js_event_prefix)
                     self._listening = len(subjects)
@@ -111,7 +111,7 @@ class _Watch:
         )
         return [*found, *(domain.SYSTEM if given["servers"] or given["all_"] else ()), *extra]
 
-    async def _read(self, stream: str) -> Any:
+    async def _reading(self, stream: str) -> feed.Feed:
         start: dict[str, Any] = {"deliver_policy": "all"}
         if self._given["since"] is not None:
             began = round(self._env.clock() * SECOND) - self._given["since"]
@@ -124,7 +124,7 @@ class _Watch:
             self._show(item.subject, item.data)
             return True
 
-        return feed.ConsumerFeed(api, options, sink, self._env.say).run()
+        return feed.ConsumerFeed(api, options, sink, self._env.say)
 
     def _take(self, subject: bytes, reply: bytes, header: bytes, data: bytes) -> None:
         self._show(subject.decode(errors="replace"), data)
@@ -172,9 +172,3 @@ class _Watch:
     def _tell(self, text: str) -> None:
         if not self._lines:
             self._env.say(text)
-
-
-async def _cancelled(work: "asyncio.Future[None]") -> None:
-    work.cancel()
-    with contextlib.suppress(asyncio.CancelledError, JsctlError):
-        await work

@@ -91,7 +91,7 @@ class Session:
                     self._feed = await self._stream_feed(subjects)
                     work = asyncio.ensure_future(self._feed.run())
                     work.add_done_callback(self._feed_ended)
-                    stack.push_async_callback(_cancelled, work)
+                    stack.push_async_callback(self._feed.stop, work)
                 else:
                     await self._subscribe(stack, subjects)
                 await self._until_ended(subjects)
@@ -207,7 +207,8 @@ class Session:
                 left = max(self._last + options.wait - time.monotonic(), 0)
                 timeout = left if timeout is None else min(timeout, left)
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._ended.wait(), timeout)
+                async with asyncio.timeout(timeout):
+                    await self._ended.wait()
             if options.wait and time.monotonic() - self._last >= options.wait:
                 return
             if (options.report or options.graph) and time.monotonic() - drawn >= every:
@@ -291,12 +292,6 @@ class Session:
         messages = f"{self._number:,} message{'s' * (self._number != 1)}"
         text = f"Received {messages}, {units.format_bytes(self._bytes)} in {spent}"
         self._env.say("; ".join([text, *said]))
-
-
-async def _cancelled(work: "asyncio.Future[None]") -> None:
-    work.cancel()
-    with contextlib.suppress(asyncio.CancelledError, JsctlError):
-        await work
 
 
 async def _stream_of(api: Api, subjects: Sequence[str]) -> str:

@@ -63,6 +63,13 @@ class Feed:
     async def run(self) -> None:
         raise NotImplementedError
 
+    async def stop(self, work: "asyncio.Future[None]") -> None:
+        """End `work`, which is `run`, and wait until the server is told."""
+        self._end()
+        work.cancel()
+        with contextlib.suppress(asyncio.CancelledError, JsctlError):
+            await work
+
     def _hand(self, item: Item) -> None:
         if self._sink(item) and self._options.limit:
             self._left -= 1
@@ -173,11 +180,11 @@ class ConsumerFeed(Feed):
             if self._open <= BATCH // 2 and wanted > 0:
                 await self._ask(wanted)
             self._wake.clear()
-            if self._finished or self._trouble:
-                pass
-            else:
+            if not self._finished and not self._trouble:
+                # asyncio.timeout, here and elsewhere: wait_for can lose a cancellation (Python 3.11).
                 try:
-                    await asyncio.wait_for(self._wake.wait(), 2.5 * _HEARTBEAT / SECOND)
+                    async with asyncio.timeout(2.5 * _HEARTBEAT / SECOND):
+                        await self._wake.wait()
                 except TimeoutError:
                     self._in_trouble("the server was silent")
             if self._trouble and not self._finished:
@@ -256,6 +263,7 @@ class ConsumerFeed(Feed):
         """Statuses of a pull (ADR-37), flow control and heartbeats of a push consumer (ADR-9)."""
         code, said = frames.status(header)
         if code == 100:
+            self._wake.set()  # the server is not silent
             answer = reply or frames.header(header, "Nats-Consumer-Stalled")
             if answer:
                 self._connection.post(frames.frame(answer, b""))

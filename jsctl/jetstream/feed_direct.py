@@ -120,7 +120,8 @@ class DirectFeed(Feed):
         while self._answer is None and not self._finished and not self._trouble:
             self._wake.clear()
             try:
-                await asyncio.wait_for(self._wake.wait(), self._api.timeout / SECOND)
+                async with asyncio.timeout(self._api.timeout / SECOND):
+                    await self._wake.wait()
             except TimeoutError:
                 self._in_trouble("the server was silent")
         if self._answer is None:

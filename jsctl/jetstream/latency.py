@@ -75,7 +75,8 @@ async def measure(
             await publisher.send(frame(subject, _TIME.pack(time.monotonic_ns()) + rest))
         sent = time.monotonic_ns()
         try:
-            await asyncio.wait_for(complete.wait(), _AFTER)
+            async with asyncio.timeout(_AFTER):
+                await complete.wait()
         except TimeoutError:
             if not arrived:
                 raise JsctlError("no message came through", "are both servers in one network?") from None
@@ -88,7 +89,8 @@ async def _routed(publisher: Connection, subject: str, routed: asyncio.Event) ->
     for _ in range(200):
         await publisher.send(frame(subject, b""))
         try:
-            await asyncio.wait_for(routed.wait(), 0.01)
+            async with asyncio.timeout(0.01):
+                await routed.wait()
             return
         except TimeoutError:
             continue

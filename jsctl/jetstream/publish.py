@@ -212,7 +212,8 @@ class _Acks:
         while len(self.waiting) > most and not self.failure:
             self.changed.clear()
             try:
-                await asyncio.wait_for(self.changed.wait(), timeout / units.SECOND)
+                async with asyncio.timeout(timeout / units.SECOND):
+                    await self.changed.wait()
             except TimeoutError:
                 subject = next(iter(self.waiting.values())).subject
                 raise RequestTimeout(
@@ -291,7 +292,8 @@ async def atomic(connection: Connection, messages: Sequence[Outgoing], timeout: 
             if asks:
                 limit = (timeout or connection.settings.timeout) / units.SECOND
                 try:
-                    head, data = await asyncio.wait_for(replies.get(), limit)
+                    async with asyncio.timeout(limit):
+                        head, data = await replies.get()
                 except TimeoutError:
                     raise RequestTimeout(f"no answer to the batch on {message.subject}") from None
                 if data or head or number == last:

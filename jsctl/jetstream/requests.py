@@ -58,7 +58,8 @@ async def ask(connection: Connection, message: Outgoing, wanted: Wanted) -> Asyn
                 if got and wanted.replies:
                     limit = gaps / got + wanted.gap / SECOND
                 try:
-                    answer = await asyncio.wait_for(came.get(), max(limit, 0))
+                    async with asyncio.timeout(max(limit, 0)):
+                        answer = await came.get()
                 except TimeoutError:
                     return
                 if isinstance(answer, Denied):
