@@ -5,7 +5,7 @@ Kafka's names are used where the meaning is Kafka's.
 
 import difflib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, cast
@@ -86,8 +86,8 @@ def parse(
     streaming: None when it is not known whether the options are for a stream.
     """
     given = {name.lower(): value for name, value in options.items()}
-    _refuse_unknown(given)
-    take = _Take(given)
+    refuse_unknown(given, NAMES)
+    take = Take(given)
     stream = take.text("stream")
     if not stream:
         raise BadInput("option stream is missing", 'say .option("stream", "ORDERS")')
@@ -106,7 +106,7 @@ def parse(
     if mode not in ("auto", "direct", "consumer"):
         raise BadInput(f"fetchMode {mode!r} is none of auto, direct, consumer")
     return ReadOptions(
-        settings=_settings(given, environ),
+        settings=connection(given, environ),
         stream=stream,
         subjects=_subjects(take.text("subject")),
         start=cast(Offset, start or ("latest" if streaming else "earliest")),
@@ -126,18 +126,20 @@ def parse(
     )
 
 
-def _refuse_unknown(given: Mapping[str, str]) -> None:
-    known = {name.lower(): name for name in NAMES}
+def refuse_unknown(given: Mapping[str, str], names: Sequence[str]) -> None:
+    """`given` is by lower-case name. Raises BadInput."""
+    known = {name.lower(): name for name in names}
     for name in given:
         if name == "path":
             raise BadInput("a stream has no path", 'say .option("stream", "ORDERS") and .load()')
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
-            hint = f"did you mean {known[near[0]]}?" if near else f"the options are {', '.join(NAMES)}"
+            hint = f"did you mean {known[near[0]]}?" if near else f"the options are {', '.join(names)}"
             raise BadInput(f"unknown option {name}", hint)
 
 
-def _settings(given: Mapping[str, str], environ: Mapping[str, str]) -> Settings:
+def connection(given: Mapping[str, str], environ: Mapping[str, str]) -> Settings:
+    """How to connect. Raises BadInput, NotFound."""
     if "servers" not in given and "context" not in given:
         raise BadInput("option servers or context is missing", 'say .option("servers", "nats://host:4222")')
     if "servers" in given and "context" in given:
@@ -146,7 +148,7 @@ def _settings(given: Mapping[str, str], environ: Mapping[str, str]) -> Settings:
         raise BadInput("options domain and apiPrefix exclude each other", "give one")
     flags: dict[str, Any] = {setting: given[n] for n, setting in _CONNECTION.items() if n in given}
     if "tlsfirst" in given:
-        flags["tlsfirst"] = _Take(given).flag("tlsFirst", False)
+        flags["tlsfirst"] = Take(given).flag("tlsFirst", False)
     context = ContextStore.from_environment(environ).find(given["context"]) if "context" in given else None
     return resolve(flags, context)
 
@@ -161,7 +163,7 @@ def _subjects(text: str) -> tuple[str, ...]:
     return () if found == (">",) else found
 
 
-class _Take:
+class Take:
     """Values by option name."""
 
     def __init__(self, given: Mapping[str, str]) -> None:

@@ -26,6 +26,7 @@ from jsctl.spark.wire import Wire
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyspark.sql.datasource import DataSourceStreamWriter, DataSourceWriter
 
 ROWS, BYTES = 8192, 4 << 20
 """How much goes into one Arrow batch: whichever is reached first."""
@@ -53,6 +54,16 @@ class JetStreamSource(DataSource):
         options = parse(self.options, streaming=True)
         check_schema(schema, options)
         return JetStreamStreamReader(options)
+
+    def writer(self, schema: StructType, overwrite: bool) -> "DataSourceWriter":
+        from jsctl.spark import sink
+
+        return sink.writer(self.options, schema, overwrite)
+
+    def streamWriter(self, schema: StructType, overwrite: bool) -> "DataSourceStreamWriter":
+        from jsctl.spark import sink
+
+        return sink.stream_writer(self.options, schema, overwrite)
 
 
 class Range(InputPartition):
