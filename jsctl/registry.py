@@ -97,6 +97,7 @@ COMMANDS: dict[str, Entry] = {
     "consumer state": _verb("State of a consumer", "consumer.info:state"),
     "consumer next": _verb("Retrieve messages from a pull consumer", "consumer.next:next_message"),
     "consumer sub": _verb("Receive the messages of a consumer", "consumer.sub:sub"),
+    "consumer events": _verb("Show the advisories and samples of a consumer", "consumer.events:events"),
     "consumer graph": _verb("Graph what a consumer delivers", "consumer.graph:graph"),
     "consumer report": _verb("Consumers in numbers", "consumer.report:report"),
     "consumer why": _verb("Explain why a consumer does not move", "consumer.why:why"),
@@ -113,9 +114,15 @@ COMMANDS: dict[str, Entry] = {
         "Make a consumer's leader stand down", "consumer.cluster.step_down:step_down", "elect", "down", "d"
     ),
     "consumer cluster balance": _verb("Balance leaders", "consumer.cluster.balance:balance"),
+    "apply": _verb("Make streams and consumers as files declare them", "apply:apply"),
+    "diff": _verb("Show what apply would change; exits 2 when something would", "diff:diff"),
     "export": _group("Streams and reports into Spark tables"),
     "export reports": _verb("Write the reports to Spark tables", "export.reports:reports", "report"),
     "export query": _verb("Ask exported tables with Spark SQL", "export.query:query", "sql"),
+    "import": _verb("Publish Parquet or JSON files to a stream", "import_:import_"),
+    "export config": _verb(
+        "Write streams and consumers that exist as a file for jsctl apply", "export.config:config"
+    ),
     "report": _group(
         "Streams, consumers and replication of several contexts and domains",
         target="jsctl.commands.report.report:report",

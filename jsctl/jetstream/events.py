@@ -186,6 +186,12 @@ def jetstream_subjects(prefix: str, *, advisories: bool, metrics: bool) -> list[
     return [f"{base}.ADVISORY.>"] * advisories + [f"{base}.METRIC.>"] * metrics
 
 
+def consumer_subjects(prefix: str, stream: str, consumer: str) -> list[str]:
+    """Where the events of one consumer are published."""
+    base = prefix or "$JS.EVENT"
+    return [f"{base}.{kind}.CONSUMER.*.{stream}.{consumer}" for kind in ("ADVISORY", "METRIC")]
+
+
 def cloud_event(event: Json, name: str) -> Json:
     """The event in a CloudEvents 1.0 envelope."""
     return {

@@ -4,6 +4,7 @@ import json
 import time
 from pathlib import Path
 
+import pexpect
 import pytest
 
 from tests.support import js
@@ -295,3 +296,19 @@ def test_graph(cli: Cli, url: str, pull: None) -> None:
     screen.send("q")
     screen.wait()
     assert screen.exitstatus == 0
+
+
+def test_events(cli: Cli, url: str, pull: None) -> None:
+    cli("con edit ORDERS C --sample 100 -f", status=0)
+    screen = cli.terminal("con events ORDERS C --count 2 --json")
+    time.sleep(1)
+    js.publish(url, "ORDERS.a")
+    cli("con add ORDERS OTHER --pull --sample 100", status=0)
+    cli("con next ORDERS OTHER", status=0)
+    cli("con next ORDERS C --nak", status=0)
+    cli("con next ORDERS C", status=0)
+    screen.expect(pexpect.EOF)
+    found = [json.loads(line) for line in str(screen.before).splitlines() if line.startswith("{")]
+    assert [event["type"].rpartition(".")[2] for event in found] == ["nak", "consumer_ack"]
+    assert {event["consumer"] for event in found} == {"C"}
+    assert "consumer ORDERS > NO not found" in cli("con events ORDERS NO", status=3).err
