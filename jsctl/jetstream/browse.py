@@ -7,10 +7,10 @@ where the stream allows it; what it leaves out (a follower that lags) is asked o
 import asyncio
 import base64
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import Any, NamedTuple
 
-from jsctl.errors import ApiError, Denied, JsctlError, NoResponders, NotFound, RequestTimeout, Unreachable
+from jsctl.errors import ApiError, Denied, NoResponders, NotFound, RequestTimeout, Unreachable
 from jsctl.jetstream import streams
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.frames import frame, status
@@ -93,7 +93,9 @@ async def read(
     bulk: read by batch direct get; only for a stream that allows direct get.
     """
     position, width = max(start, 1), 4
-    bulk = bulk and await _direct_works(api, stream, position, subject)
+    if bulk:
+        said = await _probe(api, stream, position, subject)
+        bulk = said is not None and "Status" not in said
     while True:
         if bulk:
             batch = await _batch(api, stream, position, subject)
@@ -139,22 +141,11 @@ async def follow(
 
 async def count_before(api: Api, stream: str, sequence: int, subject: str, total: int) -> int | None:
     """How many of `total` messages on a subject are before a sequence, where direct get can say so."""
-    if not await _direct_works(api, stream, 1, subject):
+    said = await _probe(api, stream, sequence, subject)
+    if said is None:
         return None
-    body = {"seq": sequence, "next_by_subj": subject, "batch": 1}
-    try:
-        messages = await api.connection.request_many(
-            f"{api.prefix}.DIRECT.GET.{stream}", json.dumps(body).encode(), expect=1, timeout=api.timeout
-        )
-    except JsctlError:
-        return None
-    if not messages:
-        return None
-    said = messages[0].headers
-    if said.get("Status") == "404":
-        return total
-    if said.get("Nats-Stream") != stream or not said.get("Nats-Num-Pending", "").isdigit():
-        return None
+    if said.get("Status"):  # a follower that lags may not have it yet
+        return total if await following(api, stream, sequence, subject) is None else None
     return max(0, total - int(said["Nats-Num-Pending"]) - 1)
 
 
@@ -175,17 +166,24 @@ async def _get(api: Api, stream: str, body: Json) -> Stored | None:
     )
 
 
-async def _direct_works(api: Api, stream: str, sequence: int, subject: str) -> bool:
-    """Whether direct get answers, and for this stream: a mirror may answer for its origin, also with
-    messages that were deleted there."""
-    body = {"seq": sequence, "next_by_subj": subject or ">"}
+async def _probe(api: Api, stream: str, sequence: int, subject: str) -> Mapping[str, str] | None:
+    """What a batch direct get of one message says; its `Status` when there is none.
+
+    None when there is no direct get, or no batches yet (before 2.11), or when it speaks of another stream:
+    a mirror may answer for its origin, also with messages that were deleted there.
+    """
+    body = {"seq": sequence, "next_by_subj": subject or ">", "batch": 1}
     try:
         reply = await api.connection.request(
             f"{api.prefix}.DIRECT.GET.{stream}", json.dumps(body).encode(), timeout=api.timeout
         )
     except (NoResponders, Denied, RequestTimeout):
-        return False
-    return "Status" not in reply.headers and reply.headers.get("Nats-Stream") == stream
+        return None
+    said = reply.headers
+    if said.get("Status") == "404":
+        return said
+    batches = said.get("Nats-Stream") == stream and said.get("Nats-Num-Pending", "").isdigit()
+    return said if batches else None
 
 
 async def _batch(api: Api, stream: str, sequence: int, subject: str) -> list[Stored]:
