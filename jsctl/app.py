@@ -1,5 +1,6 @@
 """The root command, and the one place that turns what went wrong into a line and an exit status."""
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -71,6 +72,7 @@ def run(args: Sequence[str], env: Env) -> int:
 
 def main() -> NoReturn:
     """Entry point of the `jsctl` script."""
+    gc.set_threshold(50_000)  # with 10,000 streams in memory, frequent collections are an eighth of the time
     sys.exit(run(sys.argv[1:], Env(Streams.real(), os.environ)))
 
 

@@ -24,8 +24,7 @@ def boxed(
     title = clean(table.title)
     widths = _measure([head, *rows] + ([foot] if foot else []))
     _widen(widths, cells(title) + 4)
-    if width:
-        _fit(widths, width)
+    folds = bool(width) and _fit(widths, width or 0)
 
     edge: Callable[[str], str] = (
         (lambda text: paint(text, border)) if color and border else (lambda text: text)
@@ -37,8 +36,8 @@ def boxed(
 
     def lines(row: Sequence[str], raw: Sequence[object] | None = None) -> Iterator[str]:
         styles: list[Style] = [c.style if isinstance(c, Cell) else "" for c in raw] if raw and color else []
-        for piece in _folded(row, widths):
-            padded = [f" {text}{' ' * (w - cells(text))} " for text, w in zip(piece, widths, strict=True)]
+        for piece in _folded(row, widths) if folds else (row,):
+            padded = [f" {_padded(text, w)} " for text, w in zip(piece, widths, strict=True)]
             if styles:
                 padded = [paint(p, s) if s else p for p, s in zip(padded, styles, strict=True)]
             yield bar + bar.join(padded) + bar
@@ -71,7 +70,7 @@ def plain(table: Table) -> Iterator[str]:
     if table.title:
         yield clean(table.title)
     for row in [head, *rows]:
-        yield "  ".join(t + " " * (w - cells(t)) for t, w in zip(row, widths, strict=True)).rstrip()
+        yield "  ".join(map(_padded, row, widths)).rstrip()
 
 
 def _shown(columns: Sequence[Column], row: Sequence[object]) -> list[str]:
@@ -79,7 +78,13 @@ def _shown(columns: Sequence[Column], row: Sequence[object]) -> list[str]:
 
 
 def _measure(rows: Sequence[Sequence[str]]) -> list[int]:
-    return [max(map(cells, column)) for column in zip(*rows, strict=True)]
+    return [
+        max(map(len if "".join(column).isascii() else cells, column)) for column in zip(*rows, strict=True)
+    ]
+
+
+def _padded(text: str, width: int) -> str:
+    return text.ljust(width) if text.isascii() else text + " " * (width - cells(text))
 
 
 def _widen(widths: list[int], least: int) -> None:
@@ -89,25 +94,23 @@ def _widen(widths: list[int], least: int) -> None:
         widths[-1] += least - have
 
 
-def _fit(widths: list[int], width: int) -> None:
-    """Take cells from the widest columns until the box fits or none can give more."""
+def _fit(widths: list[int], width: int) -> bool:
+    """Take cells from the widest columns until the box fits or none can give more; whether any was taken."""
     over = sum(widths) + 3 * len(widths) + 1 - width
+    folds = False
     while over > 0:
         widest = max(range(len(widths)), key=widths.__getitem__)
         if widths[widest] <= _NARROWEST:
-            return
+            break
         below = max((w for w in widths if w < widths[widest]), default=_NARROWEST)
         step = min(over, max(1, widths[widest] - max(below, _NARROWEST)))
         widths[widest] -= step
         over -= step
+        folds = True
+    return folds
 
 
 def _folded(row: Sequence[str], widths: Sequence[int]) -> Iterator[Sequence[str]]:
-    if all(
-        len(text) <= w and (text.isascii() or cells(text) <= w) for text, w in zip(row, widths, strict=True)
-    ):
-        yield row
-        return
     columns = [list(_chunks(text, w)) for text, w in zip(row, widths, strict=True)]
     for at in range(max(map(len, columns))):
         yield [column[at] if at < len(column) else "" for column in columns]

@@ -102,8 +102,8 @@ UNSET = _Unset()
 class Result(NamedTuple):
     """What a command found or did.
 
-    data: the JSON document; when left out, the tables' records (one table: a list; several: a
-        mapping by title).
+    data: the JSON document, or what makes it when it is asked for; when left out, the tables' records
+        (one table: a list; several: a mapping by title).
     """
 
     parts: Sequence[Part] = ()
@@ -113,7 +113,7 @@ class Result(NamedTuple):
     def document(self) -> Any:
         """The one JSON document that stands for this result."""
         if not isinstance(self.data, _Unset):
-            return self.data
+            return self.data() if callable(self.data) else self.data
         tables = self.tables()
         if len(tables) == 1:
             return tables[0].records()

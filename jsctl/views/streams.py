@@ -89,8 +89,13 @@ def report(snap: Snapshot, *, order: str = "bytes", raw: bool = False, leaders: 
     if leaders:
         parts.extend(leader_parts([(row.cluster or "", row.leader) for row in rows if row.leader], "Streams"))
     parts.extend(unreachable(snap))
-    data = {"streams": [row._asdict() for row in rows], "replication": [link._asdict() for link in links]}
-    return Result(parts, data=data)
+    return Result(
+        parts,
+        data=lambda: {
+            "streams": [row._asdict() for row in rows],
+            "replication": [link._asdict() for link in links],
+        },
+    )
 
 
 def streams_table(rows: Sequence[StreamRow], raw: bool = False) -> Table:
