@@ -72,9 +72,11 @@ async def check_needs(api: Api, needs: Mapping[int, Sequence[str]]) -> None:
     """Raises BadInput when the server has not the API level of one of these flags."""
     if not needs:
         return
-    have = int(((await account(api)).get("api") or {}).get("level", -1))
-    if have < 0:  # no right to ask, or a server from before API levels; the server itself will say
+    said = (await account(api)).get("api")
+    if said is None:  # no right to ask
         return
+    # Servers before 2.11 say no level, and pass over fields that they do not know.
+    have = int(said.get("level", 0))
     for level, what in sorted(needs.items()):
         if level > have:
             raise BadInput(
