@@ -197,14 +197,18 @@ class Env:
         """The connection of a context; made once, closed when the command ends."""
         key = context or ""
         if key not in self._open:
-            if self._stack is None:
-                raise RuntimeError("connections are opened within Env.run")
-            from jsctl.jetstream.client import Connection
-
-            connection = await Connection.open(self.settings(context), on_event=self._on_event)
-            self._stack.push_async_callback(connection.close)
-            self._open[key] = connection
+            self._open[key] = await self.connect(self.settings(context))
         return self._open[key]
+
+    async def connect(self, settings: "Settings") -> "Connection":
+        """A connection with these settings, closed when the command ends."""
+        if self._stack is None:
+            raise RuntimeError("connections are opened within Env.run")
+        from jsctl.jetstream.client import Connection
+
+        connection = await Connection.open(settings, on_event=self._on_event)
+        self._stack.push_async_callback(connection.close)
+        return connection
 
     async def jetstream(self, context: str | None = None, domain: str | None = None) -> "Api":
         """The JetStream API of a context; `domain` replaces its domain and prefix."""

@@ -40,5 +40,13 @@ def _canonical(key: str, value: Any) -> Any:
     if value == _PLAIN.get(key) or (key in _BOUNDS and isinstance(value, int) and value < 1):
         return None
     if isinstance(value, list):
-        return sorted(json.dumps(one, sort_keys=True) for one in value)
+        return sorted(json.dumps(filled(one), sort_keys=True) for one in value)
     return value or None
+
+
+def filled(value: Any) -> Any:
+    """Without what is empty: the server adds `deliver: ""` to a source of another domain."""
+    if not isinstance(value, dict):
+        return value
+    kept = {key: filled(inner) for key, inner in value.items()}
+    return {key: inner for key, inner in kept.items() if inner}

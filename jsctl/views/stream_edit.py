@@ -17,16 +17,17 @@ _SPANS = (
 
 def changes(found: Sequence[Difference]) -> Result:
     """What would change, key by key."""
-    rows = [(one.key, _shown(one.key, one.before), _shown(one.key, one.after)) for one in found]
+    rows = [(one.key, shown(one.key, one.before), shown(one.key, one.after)) for one in found]
     return Result([Table("Changes", _COLUMNS, rows)], data=[one._asdict() for one in found])
 
 
 def line(change: Difference) -> str:
     """`max_age: 0s -> 30d0h0m0s`."""
-    return f"{change.key}: {_shown(change.key, change.before)} -> {_shown(change.key, change.after)}"
+    return f"{change.key}: {shown(change.key, change.before)} -> {shown(change.key, change.after)}"
 
 
-def _shown(key: str, value: Any) -> str:
+def shown(key: str, value: Any) -> str:
+    """A value for people."""
     if value is None:
         return "(not set)"
     if isinstance(value, int) and key.rpartition(".")[2] in _SPANS:

@@ -1,0 +1,87 @@
+"""`jsctl apply`."""
+
+import asyncio
+
+from jsctl.commands.cli import command, option
+from jsctl.commands.declared import file_flags, read, targets
+from jsctl.env import Env
+from jsctl.errors import BadInput, ExitStatus, JsctlError
+from jsctl.jetstream.declared.plan import Plan, Step, make
+from jsctl.jetstream.declared.run import run
+from jsctl.views import declared as view
+from jsctl.views.result import Result
+
+
+@command(
+    "apply",
+    examples=[
+        "jsctl apply -f streams.yaml",
+        "jsctl apply -f streams.yaml --dry-run",
+        "jsctl apply -f streams/ --var keep=7d --prune",
+    ],
+)
+@file_flags
+@option("--prune", is_flag=True, help="Remove what carries a label of the files and is declared no more")
+@option("--dry-run", is_flag=True, help="Only show what would change")
+@option("--force", "--yes", "-y", "force", is_flag=True, help="Change and remove without asking")
+async def apply(
+    env: Env, files: tuple[str, ...], var: tuple[str, ...], prune: bool, dry_run: bool, force: bool
+) -> Result:
+    """Make streams and consumers as files declare them
+
+    \b
+    label: logs                       # for --prune; goes into the metadata
+    context: hub                      # optional, here or on a stream
+    domain: leaf
+    vars: {keep: 1d}
+    streams:
+      - for: {i: 0..9}                # a stream for each; a list [eu, us] works too
+        name: LOGS_{{i}}
+        subjects: ["logs.p{{i}}.>"]
+        max_age: "{{keep}}"
+        max_bytes: 1GB
+        sources: [A@east, B@west]     # or mirror: A@east; each may be an object
+        consumers:
+          - {name: TAIL, deliver_subject: "out.logs.p{{i}}", ack_policy: none}
+
+    Keys are those of `jsctl stream info --json`. What a file does not name stays as it is; null takes a
+    key away; a key that is newer than jsctl goes below `extra:`. {{name}} is a variable, \\{{name}} plain
+    text. On a terminal it asks before it changes what exists; only --prune removes anything.
+    """
+    declared = read(env, files, var)
+    if prune and not declared.labels:
+        raise BadInput("--prune needs a label", "give the file `label: NAME`")
+    plan = await make(declared, await targets(env, declared), prune=prune)
+    if dry_run or not plan.steps:
+        return view.planned(plan)._replace(status=ExitStatus.OK)
+    if plan.refused:
+        env.say(view.text(plan))
+        raise JsctlError(
+            f"nothing was changed: {view.counted(plan.refused)} cannot be changed as declared",
+            "remove and add, or declare what is there",
+        )
+    await _agree(env, plan, force)
+    return await _run(env, plan)
+
+
+async def _agree(env: Env, plan: Plan, force: bool) -> None:
+    """Removals are always asked about; changes where somebody can be asked."""
+    removals = [step for step in plan.steps if step.action == "remove"]
+    if force or not (removals or (plan.count("change") and env.can_ask)):
+        return
+    env.say(view.text(plan))
+    env.say("")
+    await env.confirm(view.question(plan), force=False)
+
+
+async def _run(env: Env, plan: Plan) -> Result:
+    done: list[Step] = []
+    try:
+        with env.progress("Applying", len(plan.steps)) as told:
+            outcome = await run(plan.steps, done, told)
+    except asyncio.CancelledError:
+        env.say(f"{len(done)} of {len(plan.steps)} were done; apply again goes on")
+        raise
+    for step, error in outcome.failed:
+        env.say(f"jsctl: error: {view.name(step)}: {error}")
+    return view.applied(outcome, plan)

@@ -1,0 +1,27 @@
+"""`jsctl diff`."""
+
+from jsctl.commands.cli import command, option
+from jsctl.commands.declared import file_flags, read, targets
+from jsctl.env import Env
+from jsctl.jetstream.declared import plan
+from jsctl.views import declared as view
+from jsctl.views.result import Result
+
+
+@command(
+    "diff",
+    examples=[
+        "jsctl diff -f streams.yaml",
+        "jsctl diff -f streams.yaml --var keep=7d --json",
+        "jsctl diff -f streams/ --prune",
+    ],
+)
+@file_flags
+@option("--prune", is_flag=True, help="Show also what apply --prune would remove")
+async def diff(env: Env, files: tuple[str, ...], var: tuple[str, ...], prune: bool) -> Result:
+    """Show what apply would change; exits 2 when something would
+
+    jsctl apply --help explains the files.
+    """
+    declared = read(env, files, var)
+    return view.planned(await plan.make(declared, await targets(env, declared), prune=prune))

@@ -1,0 +1,100 @@
+"""`jsctl export config`."""
+
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from jsctl.commands import complete
+from jsctl.commands.cli import argument, command, option
+from jsctl.commands.declared import connections
+from jsctl.commands.report.targets import targets
+from jsctl.contexts.settings import Settings
+from jsctl.env import Env
+from jsctl.errors import BadInput, NotFound
+from jsctl.jetstream import consumers, streams
+from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.declared import write
+from jsctl.jetstream.reports import snapshot
+from jsctl.views.result import Result, Text
+from jsctl.views.stream_contents import plural
+
+
+@command(
+    "config",
+    examples=[
+        "jsctl export config > streams.yaml",
+        "jsctl export config 'LOGS_*' ORDERS --output logs.yaml",
+        "jsctl export config --context hub --js-domain hub --js-domain leaf --output all.yaml",
+    ],
+)
+@argument("stream", metavar="[STREAM|PATTERN]...", nargs=-1, shell_complete=complete.streams)
+@option("--output", metavar="FILE", default="-", help="Write to this file instead of stdout")
+@option("--consumers/--no-consumers", "with_consumers", default=True, help="With durable consumers (default)")
+@option("--all", "-a", "all_streams", is_flag=True, help="With the streams of buckets and the system")
+async def config(
+    env: Env, stream: tuple[str, ...], output: str, with_consumers: bool, all_streams: bool
+) -> Result:
+    """Write streams and consumers that exist as a file for jsctl apply
+
+    Applying the file changes nothing. --context and --js-domain may be given several times. Consumers
+    without a durable name come and go, and are left out.
+    """
+    wanted = targets(env)
+    made: list[Json] = []
+    lost: list[str] = []
+    for settings, connection in zip(wanted, await connections(env, wanted), strict=True):
+        api = Api(connection, domain=settings.js_domain, prefix=settings.js_api_prefix, trace=env.trace)
+        place = _place(env, settings)
+        found = await _found(env, api, stream, all_streams)
+        listed = await _consumers(api, found) if with_consumers else {}
+        lost += [name for some in listed.values() for name in some.missing]
+        for info in found:
+            name = info["config"]["name"]
+            configs = [one["config"] for one in listed[name].infos] if name in listed else []
+            lasting = [one for one in configs if write.is_lasting(one)]
+            lost += [one["name"] for one in configs if not write.is_lasting(one)]
+            made.append(write.stream(info["config"], lasting, place if len(wanted) > 1 else {}))
+    _refuse_none(stream, made)
+    if lost:
+        env.say(f"left out: {plural(len(lost), 'consumer')} without a durable name or answer")
+    document: Json = {**(_place(env, wanted[0]) if len(wanted) == 1 else {}), "streams": made}
+    text = write.yaml_text(write.human(document))
+    if output == "-":
+        return Result([Text(text.rstrip("\n"))], data=document)
+    try:
+        Path(output).expanduser().write_text(text)
+    except OSError as error:
+        raise BadInput(f"cannot write {output}: {error.strerror}") from None
+    count = sum(len(one.get("consumers", ())) for one in made)
+    told = f"wrote {plural(len(made), 'stream')} and {plural(count, 'consumer')} to {output}"
+    return Result([Text(told)], data=document)
+
+
+async def _found(env: Env, api: Api, patterns: tuple[str, ...], everything: bool) -> list[Json]:
+    """The streams that were asked for, by name."""
+    snap = await snapshot(api)
+    if gone := [*snap.missing, *snap.offline]:
+        env.say(f"left out: {plural(len(gone), 'stream')} that cannot be asked: {', '.join(gone)}")
+    found = {str(info["config"]["name"]): info for info in snap.infos}
+    return [
+        found[name]
+        for name in sorted(found)
+        if (any(fnmatchcase(name, one) for one in patterns) if patterns else True)
+        and (everything or name in patterns or not streams.is_internal(name))
+    ]
+
+
+async def _consumers(api: Api, infos: list[Json]) -> dict[str, consumers.Listing]:
+    names = [info["config"]["name"] for info in infos if info["state"].get("consumer_count")]
+    return {one.stream: one for one in await consumers.listings(api, names)}
+
+
+def _place(env: Env, settings: Settings) -> dict[str, str]:
+    """What the line said of where the streams are; without it the file fits any place."""
+    said = {"context": settings.context} if env.given.get("context") else {}
+    return {**said, "domain": settings.js_domain} if env.given.get("js_domain") else said
+
+
+def _refuse_none(patterns: tuple[str, ...], made: list[Json]) -> None:
+    for one in patterns:
+        if not any(fnmatchcase(stream["name"], one) for stream in made):
+            raise NotFound(f"no stream matches {one}", "jsctl stream ls shows what is there")

@@ -1,0 +1,173 @@
+"""Making a plan come true: in order, at once where the order allows it, up to the first failure."""
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
+from typing import Any, NamedTuple
+
+from jsctl.errors import JsctlError
+from jsctl.jetstream import consumers, streams
+from jsctl.jetstream.declared.load import origins
+from jsctl.jetstream.declared.plan import Step
+from jsctl.jetstream.names import overlap
+from jsctl.jetstream.origins import api_of
+
+AT_ONCE = 16
+
+Key = tuple[tuple[int, str], str, str]
+
+
+class Outcome(NamedTuple):
+    """What became of the steps; `failure` is the first one, None when all is done."""
+
+    done: Sequence[Step]
+    failed: Sequence[tuple[Step, JsctlError]]
+    left: Sequence[Step]
+
+    @property
+    def failure(self) -> JsctlError | None:
+        return self.failed[0][1] if self.failed else None
+
+
+async def run(steps: Sequence[Step], done: list[Step], told: Callable[[int], None]) -> Outcome:
+    """Do the steps; those that are done are added to `done` as they are. After a failure nothing is begun.
+
+    told: called with 1 for each step.
+    """
+    by_key = {_key(step): step for step in steps}
+    sorter = TopologicalSorter(order(steps))
+    sorter.prepare()
+    failed: list[tuple[Step, JsctlError]] = []
+    running: dict[asyncio.Task[None], Key] = {}
+    ready: list[Key] = []
+    try:
+        while sorter.is_active() or running:
+            ready.extend(sorter.get_ready())
+            while ready and not failed and len(running) < AT_ONCE:
+                key = ready.pop(0)
+                running[asyncio.create_task(_do(by_key[key]))] = key
+            if not running:
+                break
+            ended, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+            for task in ended:
+                key = running.pop(task)
+                try:
+                    task.result()
+                except JsctlError as error:
+                    failed.append((by_key[key], error))
+                else:
+                    done.append(by_key[key])
+                    sorter.done(key)
+                    told(1)
+    finally:
+        for task in running:
+            task.cancel()
+    position = {_key(step): number for number, step in enumerate(steps)}
+    gone = {_key(step) for step in done} | {_key(step) for step, _ in failed}
+    return Outcome(
+        sorted(done, key=lambda step: position[_key(step)]),
+        failed,
+        [step for step in steps if _key(step) not in gone],
+    )
+
+
+def order(steps: Sequence[Step]) -> dict[Key, set[Key]]:
+    """For each step those that go first: origins before their mirrors, streams before their consumers, who
+    gives a subject up before who takes it, removals last."""
+    before: dict[Key, set[Key]] = {_key(step): set() for step in steps}
+    giving = [step for step in steps if not step.consumer and step.before is not None]
+    early: set[Key] = set()
+    names = _by_name(steps)
+    for step in steps:
+        mine = before[_key(step)]
+        own = (step.target.key, step.stream, "")
+        if step.consumer:
+            if own in before:
+                mine.add(own)
+        elif step.after is not None:
+            mine.update(_origin_keys(step, names))
+            for other in giving:
+                if (
+                    other.target.key == step.target.key
+                    and other.stream != step.stream
+                    and _yields(other, step)
+                ):
+                    mine.add(_key(other))
+                    early.add(_key(other))
+    removals = [step for step in steps if step.action == "remove"]
+    rest = {_key(step) for step in steps if step.action != "remove"}
+    going = _by_name(removals)
+    for step in removals:
+        if _key(step) not in early:
+            before[_key(step)] |= rest
+        for key in _origin_keys(step, going):
+            before[key].add(_key(step))
+    return _without_circles(before)
+
+
+def _without_circles(before: dict[Key, set[Key]]) -> dict[Key, set[Key]]:
+    """Streams of several domains may copy from each other: one of them has to be first."""
+    while True:
+        try:
+            TopologicalSorter(before).prepare()
+        except CycleError as error:
+            circle: list[Key] = error.args[1]
+            before[circle[1]].discard(circle[0])
+        else:
+            return before
+
+
+def _origin_keys(step: Step, by_name: Mapping[str, Sequence[Step]]) -> Iterator[Key]:
+    """The steps of what this stream copies from, as far as an API prefix tells where that is."""
+    for origin in origins(step.after or step.before or {}):
+        api = str((origin.get("external") or {}).get("api") or "")
+        for other in by_name.get(str(origin["name"]), ()):
+            same = other.target.key == step.target.key
+            if api.startswith("$JS."):
+                there = api in (other.target.api.prefix, api_of(other.target.domain))
+            else:
+                there = not same if api else same
+            if there and _key(other) != _key(step):
+                yield _key(other)
+
+
+def _by_name(steps: Iterable[Step]) -> dict[str, list[Step]]:
+    found: dict[str, list[Step]] = {}
+    for step in steps:
+        if not step.consumer:
+            found.setdefault(step.stream, []).append(step)
+    return found
+
+
+def _yields(giver: Step, taker: Step) -> bool:
+    """Whether the giver has a subject now that the taker wants, and will not have it then."""
+    now: list[Any] = (giver.before or {}).get("subjects") or []
+    then: list[Any] = (giver.after or {}).get("subjects") or []
+    wanted: list[Any] = (taker.after or {}).get("subjects") or []
+    if set(now) <= set(then):
+        return False
+    return any(
+        any(overlap(one, subject) for one in now) and not any(overlap(one, subject) for one in then)
+        for subject in wanted
+    )
+
+
+async def _do(step: Step) -> None:
+    api = step.target.api
+    match step.action, bool(step.consumer):
+        case "create", False:
+            await streams.create(api, step.after or {})
+        case "change", False:
+            await streams.update(api, step.after or {})
+        case "remove", False:
+            await streams.delete(api, step.stream)
+        case "create", True:
+            await consumers.create(api, step.stream, step.after or {})
+        case "change", True:
+            await consumers.update(api, step.stream, step.after or {})
+        case _:
+            await consumers.delete(api, step.stream, step.consumer)
+
+
+def _key(step: Step) -> Key:
+    return step.target.key, step.stream, step.consumer
