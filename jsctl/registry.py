@@ -119,10 +119,10 @@ COMMANDS: dict[str, Entry] = {
     "export": _group("Streams and reports into Spark tables"),
     "export reports": _verb("Write the reports to Spark tables", "export.reports:reports", "report"),
     "export query": _verb("Ask exported tables with Spark SQL", "export.query:query", "sql"),
-    "import": _verb("Publish Parquet or JSON files to a stream", "import_:import_"),
     "export config": _verb(
         "Write streams and consumers that exist as a file for jsctl apply", "export.config:config"
     ),
+    "import": _verb("Publish Parquet or JSON files to a stream", "import_:import_"),
     "report": _group(
         "Streams, consumers and replication of several contexts and domains",
         target="jsctl.commands.report.report:report",

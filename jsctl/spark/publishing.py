@@ -14,6 +14,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsctl.contexts.settings import Settings
@@ -32,6 +33,9 @@ BURST = 2048
 ID = "Nats-Msg-Id"
 
 Pairs = list[tuple[str, bytes]]
+
+Row = tuple[Any, Any, Any, Any]
+"""subject, data, headers (pairs with "key" and "value"), msg_id; each may be None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +76,9 @@ async def _check(job: Job) -> None:
         await connection.close()
 
 
-def publish(job: Job, partition: int, batches: "Iterable[pa.RecordBatch]") -> Counts:
+def publish(job: Job, partition: int, rows: Iterable[Row]) -> Counts:
     """Publish all rows, in their order. Raises BadInput (a row that is no message), Unreachable, ApiError."""
-    return asyncio.run(_publish(job, messages(job, partition, batches)))
+    return asyncio.run(_publish(job, messages(job, partition, rows)))
 
 
 async def _publish(job: Job, bursts: Iterable[Sequence[Outgoing]]) -> Counts:
@@ -87,25 +91,35 @@ async def _publish(job: Job, bursts: Iterable[Sequence[Outgoing]]) -> Counts:
     return Counts(sender.published, sender.duplicates, sender.bytes)
 
 
-def messages(job: Job, partition: int, batches: "Iterable[pa.RecordBatch]") -> Iterator[Sequence[Outgoing]]:
-    """Rows as bursts of messages with ids."""
-    ids = _Ids(job.write, partition)
+def rows(batches: "Iterable[pa.RecordBatch]") -> Iterator[Row]:
+    """Rows of Arrow batches; columns that are not there are None."""
     for batch in batches:
         names = batch.schema.names
-        columns: dict[str, list[Any]] = {
-            name: batch.column(names.index(name)).to_pylist() if name in names else [None] * batch.num_rows
+        columns: list[list[Any]] = [
+            batch.column(names.index(name)).to_pylist() if name in names else [None] * batch.num_rows
             for name in ("subject", "data", "headers", "msg_id")
-        }
-        rows = list(zip(*columns.values(), strict=True))
-        for start in range(0, len(rows), BURST):
-            yield [_message(job, ids, *row) for row in rows[start : start + BURST]]
+        ]
+        yield from zip(*columns, strict=True)
+
+
+def messages(job: Job, partition: int, rows: Iterable[Row]) -> Iterator[Sequence[Outgoing]]:
+    """Rows as bursts of messages with ids."""
+    ids = _Ids(job.write, partition)
+    left = iter(rows)
+    while burst := [_message(job, ids, *row) for row in islice(left, BURST)]:
+        yield burst
 
 
 def _message(
-    job: Job, ids: "_Ids", subject: str | None, data: bytes | str | None, headers: Any, own: str | None
+    job: Job,
+    ids: "_Ids",
+    subject: str | None,
+    data: bytes | bytearray | str | None,
+    headers: Any,
+    own: str | None,
 ) -> Outgoing:
     where = frames.check_subject(subject if subject is not None else job.subject)
-    body = data.encode() if isinstance(data, str) else data or b""
+    body = data.encode() if isinstance(data, str) else bytes(data or b"")
     pairs: Pairs = [(pair["key"], _bytes(pair["value"])) for pair in headers or ()]
     if not own:
         own = next((value.decode() for key, value in pairs if key.lower() == ID.lower()), "")
@@ -114,8 +128,8 @@ def _message(
     return Outgoing(where, body, header=_block([*kept, (ID, own.encode())]))
 
 
-def _bytes(value: bytes | str | None) -> bytes:
-    return value.encode() if isinstance(value, str) else value or b""
+def _bytes(value: bytes | bytearray | str | None) -> bytes:
+    return value.encode() if isinstance(value, str) else bytes(value or b"")
 
 
 def _block(pairs: Pairs) -> bytes:

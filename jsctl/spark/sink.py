@@ -58,7 +58,7 @@ class JetStreamWriter(DataSourceArrowWriter):
         self.job = job
 
     def write(self, iterator: "Iterator[pa.RecordBatch]") -> Committed:
-        return Committed(publishing.publish(self.job, _task().partitionId(), iterator))
+        return Committed(publishing.publish(self.job, _task().partitionId(), publishing.rows(iterator)))
 
 
 class JetStreamStreamWriter(DataSourceStreamArrowWriter):
@@ -74,7 +74,7 @@ class JetStreamStreamWriter(DataSourceStreamArrowWriter):
         if not query or batch is None:
             raise BadInput("Spark does not say which batch this is", "write with foreachBatch and writeId")
         job = replace(self.job, write=f"{query}/{batch}")
-        return Committed(publishing.publish(job, task.partitionId(), iterator))
+        return Committed(publishing.publish(job, task.partitionId(), publishing.rows(iterator)))
 
 
 def parse(

@@ -65,7 +65,7 @@ def test_ids_do_not_depend_on_the_order(url: str) -> None:
     job = Job(Settings(url=url), subject="S.x", write="w")
 
     def ids(partition: int, data: list[bytes]) -> list[str]:
-        (burst,) = publishing.messages(job, partition, [pa.record_batch({"data": data})])
+        (burst,) = publishing.messages(job, partition, publishing.rows([pa.record_batch({"data": data})]))
         return [dict(header_pairs(message.header))["Nats-Msg-Id"] for message in burst]
 
     assert sorted(ids(0, [b"a", b"b", b"a"])) == sorted(ids(0, [b"b", b"a", b"a"]))
@@ -169,7 +169,9 @@ def test_a_server_that_is_killed_meanwhile(tmp_path: Path) -> None:
 
         thread = threading.Thread(target=trouble)
         thread.start()
-        counts = publishing.publish(Job(Settings(url=server.url), "S", "S.x", "w"), 0, batches)
+        counts = publishing.publish(
+            Job(Settings(url=server.url), "S", "S.x", "w"), 0, publishing.rows(batches)
+        )
         thread.join()
         assert (counts.published, counts.duplicates) == (60_000, 0)
         assert state(server.url)["messages"] == 60_000

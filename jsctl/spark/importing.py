@@ -1,0 +1,222 @@
+"""Files into a stream: what `jsctl import` does in Spark.
+
+Rows of an export (columns stream, sequence, timestamp) get message ids of these three, other rows of the
+files that they are in: who runs an import again within the stream's duplicate window stores nothing twice.
+"""
+
+import hashlib
+import re
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import jsctl.errors
+from jsctl.errors import BadInput, JsctlError, NotFound
+from jsctl.spark import publishing
+from jsctl.spark.publishing import Counts, Job, publish
+from jsctl.spark.session import first_line
+from jsctl.spark.target import read_marker
+from jsctl.spark.write import options
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+FORMATS = ("parquet", "json")
+
+_IDENTITY = ("stream", "sequence", "timestamp")
+_DROPPED = "^nats-(msg-id|rollup|expected-.*|batch-.*)$"
+"""Headers that were for the server when the message was first published; now they would stop it, or empty the
+stream."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What to import. maps: (from, to), whole leading tokens of a subject. where: a Spark SQL condition.
+    base64: data and header values are. again: new message ids. keep_ids: ids of the headers stay.
+    tasks: how many publish at a time; more than one keep the order of a subject's messages only."""
+
+    path: Path
+    format: str = ""
+    subject: str = ""
+    prefix: str = ""
+    maps: tuple[tuple[str, str], ...] = ()
+    where: str = ""
+    base64: bool = False
+    again: bool = False
+    keep_ids: bool = False
+    tasks: int = 1
+
+
+class Sample(NamedTuple):
+    """What would be published."""
+
+    messages: int
+    bytes: int
+    subjects: list[str]  #: up to 1000
+
+
+def files(options: Options) -> tuple[str, list[Path]]:
+    """The format, and the files or folders to read. Raises NotFound, BadInput."""
+    path = options.path
+    if not path.exists():
+        raise NotFound(f"there is no {path}", "name a file or folder of Parquet or JSON")
+    marker = read_marker(path) if path.is_dir() else None
+    tables = [path / str(name) for name in (marker or {}).get("tables", ()) if (path / str(name)).is_dir()]
+    format = options.format or str((marker or {}).get("format", "")) or _format(path)
+    if format not in FORMATS:
+        raise BadInput(f"{path} holds neither Parquet nor JSON", "say --format parquet or --format json")
+    return format, tables or [path]
+
+
+def _format(path: Path) -> str:
+    found = [path] if path.is_file() else [f for f in path.rglob("*") if f.is_file()]
+    endings = {f.suffix.lstrip(".") for f in found if not f.name.startswith(("_", "."))}
+    endings = {"json" if ending in ("jsonl", "ndjson") else ending for ending in endings}
+    return next((format for format in FORMATS if format in endings), "")
+
+
+def rows(spark: "SparkSession", wanted: Options) -> "tuple[DataFrame, str]":
+    """The rows as messages (subject, data, headers, msg_id), in the order in which they go out, and what
+    tells this import from others. Raises BadInput, NotFound, JsctlError."""
+    from pyspark.sql import functions as f
+
+    format, paths = files(wanted)
+    locations = [path.absolute().as_uri() for path in paths]
+    try:
+        frame = spark.read.format(format).options(**options(format)).load(locations)
+        if wanted.where:
+            frame = frame.where(wanted.where)
+        columns = dict(frame.dtypes)
+    except Exception as error:
+        raise BadInput(f"Spark cannot read {wanted.path}: {first_line(error)}") from None
+    if "data" not in columns:
+        raise BadInput(f"{wanted.path} has no column data", f"it has {', '.join(columns) or 'none'}")
+    if "subject" not in columns and not wanted.subject:
+        raise BadInput(f"{wanted.path} has no column subject", "name one for all messages with --subject")
+    write = uuid.uuid4().hex if wanted.again else _digest(paths)
+    exported = all(name in columns for name in _IDENTITY)
+    data = f.col("data") if columns["data"] in ("string", "binary") else f.to_json(f.col("data"))
+    chosen = {
+        "subject": _subject(wanted),
+        "data": f.unbase64(data.cast("string")) if wanted.base64 else data.cast("binary"),
+        "msg_id": f.lit(None).cast("string"),
+    }
+    if exported:
+        salt = write if wanted.again else "import"
+        chosen["msg_id"] = f.sha2(f.concat_ws("\0", f.lit(salt), *map(f.col, _IDENTITY)), 256)
+        frame = (
+            frame.repartition(wanted.tasks, _subject(wanted)) if wanted.tasks > 1 else frame.repartition(1)
+        )
+        frame = frame.sortWithinPartitions("stream", "sequence")
+    else:
+        frame = frame.repartition(wanted.tasks) if wanted.tasks > 1 else frame.coalesce(1)
+    if "msg_id" in columns:
+        chosen["msg_id"] = f.coalesce(f.col("msg_id").cast("string"), chosen["msg_id"])
+    if columns.get("headers", "").startswith("array<struct<"):
+        if wanted.base64:
+            frame = frame.withColumn(
+                "headers", f.expr("transform(headers, h -> struct(h.key AS key, unbase64(h.value) AS value))")
+            )
+        keys = "lower(h.key) rlike"
+        if wanted.keep_ids:
+            own = f.expr("exists(headers, h -> lower(h.key) = 'nats-msg-id')")
+            chosen["msg_id"] = f.when(own, f.lit(None)).otherwise(chosen["msg_id"])
+            dropped = _DROPPED.replace("msg-id|", "")
+        else:
+            dropped = _DROPPED
+        chosen["headers"] = f.expr(f"filter(headers, h -> NOT ({keys} '{dropped}'))")
+    return frame.select(*(value.alias(name) for name, value in chosen.items())), write
+
+
+def _subject(wanted: Options) -> Any:
+    from pyspark.sql import functions as f
+
+    found: Any = f.lit(wanted.subject) if wanted.subject else f.col("subject")
+    mapped: Any = None
+    for old, new in wanted.maps:
+        hit = (found == old) | found.startswith(f"{old}.")
+        value = f.concat(f.lit(new), f.substring(found, len(old) + 1, 1 << 30))
+        mapped = f.when(hit, value) if mapped is None else mapped.when(hit, value)
+    found = found if mapped is None else mapped.otherwise(found)
+    return f.concat(f.lit(f"{wanted.prefix}."), found) if wanted.prefix else found
+
+
+def _digest(paths: Iterable[Path]) -> str:
+    """Of the files: names, sizes, times."""
+    found = hashlib.blake2b(digest_size=16)
+    for path in paths:
+        for file in [path] if path.is_file() else sorted(path.rglob("*")):
+            if file.is_file():
+                status = file.stat()
+                found.update(f"{file.absolute()}\0{status.st_size}\0{status.st_mtime_ns}\0".encode())
+    return found.hexdigest()
+
+
+def look(frame: "DataFrame") -> Sample:
+    """What would be published. Raises JsctlError."""
+    from pyspark.sql import functions as f
+
+    try:
+        total = frame.agg(f.count("*").alias("n"), f.sum(f.length("data")).alias("size")).collect()[0]
+        subjects = [row.subject for row in frame.select("subject").distinct().limit(1000).collect()]
+    except Exception as error:
+        raise failure(error) from None
+    return Sample(total.n, total.size or 0, sorted(map(str, subjects)))
+
+
+def send(frame: "DataFrame", job: Job, write: str) -> Counts:
+    """Publish all rows. Raises what `publishing.publish` does."""
+    from pyspark.sql.utils import is_remote
+
+    named = replace(job, write=write)
+    frame = frame.select("subject", "data", *(_column(frame, name) for name in ("headers", "msg_id")))
+    try:
+        done = _connect(frame, named) if is_remote() else _classic(frame, named)
+    except Exception as error:
+        raise failure(error) from None
+    return Counts(*(sum(column) for column in zip(*done, strict=True))) if done else Counts()
+
+
+def _column(frame: "DataFrame", name: str) -> Any:
+    from pyspark.sql import functions as f
+
+    return f.col(name) if name in frame.columns else f.lit(None).cast("string").alias(name)
+
+
+def _classic(frame: "DataFrame", job: Job) -> Sequence[Sequence[int]]:
+    # mapInArrow refuses to work without pandas, which nothing here needs.
+    def task(partition: int, rows: Iterable[Any]) -> Iterable[Counts]:
+        yield publish(job, partition, map(tuple, rows))
+
+    return frame.rdd.mapPartitionsWithIndex(task).collect()
+
+
+def _connect(frame: "DataFrame", job: Job) -> Sequence[Sequence[int]]:
+    def task(batches: "Iterator[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
+        import pyarrow
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        counts = publish(job, context.partitionId() if context else 0, publishing.rows(batches))
+        yield pyarrow.record_batch({name: [value] for name, value in counts._asdict().items()})
+
+    return frame.mapInArrow(task, "published long, duplicates long, bytes long").collect()
+
+
+def failure(error: Exception) -> JsctlError:
+    """A failure of a task: as the error that it raised there, when it is one of ours."""
+    try:
+        said = re.findall(r"^\s*(?:\w+: )?jsctl\.errors\.(\w+): (.*)$", str(error), re.MULTILINE)
+    except Exception:
+        said = []
+    if said:
+        name, text = said[-1]
+        made = JsctlError(text.strip())
+        made.status = getattr(getattr(jsctl.errors, name, JsctlError), "status", JsctlError.status)
+        if isinstance(made.status, int):
+            return made
+        return JsctlError(text.strip())
+    return JsctlError(f"Spark failed: {first_line(error)}")
