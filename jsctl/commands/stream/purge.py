@@ -27,7 +27,7 @@ from jsctl.views.result import Part, Result, Text
 )
 @argument("stream", nargs=-1)
 @option("--subject", metavar="SUBJECT", default="", help="Only messages on this subject; wildcards too")
-@option("--seq", type=click.IntRange(min=1), metavar="SEQUENCE", help="Only messages before this sequence")
+@option("--seq", type=click.IntRange(min=0), metavar="SEQUENCE", help="Only messages before this sequence")
 @option("--keep", type=click.IntRange(min=0), metavar="MESSAGES", help="Keep so many of the newest messages")
 @option("--dry-run", is_flag=True, help="Only say what would go")
 @option("--force", "-f", is_flag=True, help="Purge without asking")
