@@ -14,7 +14,7 @@ STUCK = 1.0
 class Output:
     """Writes to stdout. `failed` is called with what a write raised; nothing is written after that.
 
-    A write a message costs more than all else together: 100,000 messages took 2.6 s so, 0.5 s gathered.
+    A write a message would cost 0.12 s of processor time for 100,000 into /dev/null, gathered next to none.
     """
 
     def __init__(self, env: Env, failed: Callable[[BaseException], None]) -> None:

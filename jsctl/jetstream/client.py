@@ -1,4 +1,5 @@
-"""The connection: the only user of nats-py. Everything above speaks bytes, subjects and our errors.
+"""The connection: with nats_client the only user of nats-py. Everything above speaks bytes, subjects and
+our errors.
 
 What nats-py leaves to its users is settled here: a first connection that fails at once and says why,
 a time-out on everything, denied publishes told apart from silence, no secret in any message.
@@ -6,39 +7,25 @@ a time-out on everything, denied publishes told apart from silence, no secret in
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from importlib.util import find_spec
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from jsctl.jetstream.lean import deferred
+from jsctl.jetstream.nats_client import NatsClient, Receiver, abandon  # first: it decides how nats is loaded
 
-_js = deferred("nats", "js")  # before the first import of nats
+# isort: split
+import nats.errors
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription as NatsSubscription
 
-import nats.errors  # noqa: E402
-from nats.aio.client import Client, Srv  # noqa: E402
-from nats.aio.msg import Msg  # noqa: E402
-from nats.aio.subscription import Subscription as NatsSubscription  # noqa: E402
-from nats.aio.transport import TcpTransport  # noqa: E402
-
-from jsctl.contexts.model import public_url as public_url  # noqa: E402
-from jsctl.contexts.settings import Settings  # noqa: E402
-from jsctl.errors import (  # noqa: E402
-    BadInput,
-    Denied,
-    JsctlError,
-    MissingDependency,
-    NoResponders,
-    RequestTimeout,
-    Unreachable,
-)
-from jsctl.jetstream import login  # noqa: E402
-from jsctl.jetstream.login import reason  # noqa: E402
-from jsctl.jetstream.parser import Parser, Taker  # noqa: E402
-from jsctl.units import SECOND  # noqa: E402
-
-if _js is not None:
-    nats.js = _js
+from jsctl.contexts.model import public_url as public_url
+from jsctl.contexts.settings import Settings
+from jsctl.errors import BadInput, Denied, JsctlError, NoResponders, RequestTimeout, Unreachable
+from jsctl.jetstream import login
+from jsctl.jetstream.login import reason
+from jsctl.jetstream.parser import Taker
+from jsctl.units import SECOND
 
 Watcher = Callable[[str, str], bool | None]
 """As an EventHandler; True says that an error is dealt with, and nobody else needs to be told."""
@@ -65,7 +52,7 @@ class Message(NamedTuple):
 class Connection:
     """One connection to a NATS network. Use `Connection.open`."""
 
-    def __init__(self, client: "_Client", settings: Settings, on_event: EventHandler | None) -> None:
+    def __init__(self, client: "NatsClient", settings: Settings, on_event: EventHandler | None) -> None:
         self._client = client
         self._on_event = on_event
         self._waiting: dict[str, set[asyncio.Future[Any]]] = {}  #: requests by subject
@@ -97,7 +84,7 @@ class Connection:
         for number, server in enumerate(servers):
             left = max(deadline - loop.time(), 0.1)
             others = len(servers) - number - 1
-            self = cls(_Client(settings), settings, on_event)
+            self = cls(NatsClient(settings), settings, on_event)
             options = await login.authentication(settings, server) | login.tls(settings, server)
             if tls_hostname:
                 options["tls_hostname"] = tls_hostname
@@ -113,7 +100,7 @@ class Connection:
                 return self
             finally:
                 if not self._live:
-                    await _abandon(self._client)
+                    await abandon(self._client)
         raise _most_telling(failures, settings)
 
     async def _connect(self, server: login.Server, options: Mapping[str, Any]) -> None:
@@ -248,16 +235,16 @@ class Connection:
     def receive(self, subject: str, taker: Taker, *, queue: str = "") -> "Receiver":
         """An async context manager: while it is open, `taker` is called for each message, as it is read.
 
-        A fraction of the cost of a message through nats-py's queues, and headers stay as they came.
+        100,000 messages cost 0.2 s of processor time so, 6.7 s through nats-py's queue and `next`; headers
+        stay as they came.
         """
         return Receiver(self._client, subject, taker, queue)
 
     async def send(self, frames: bytes) -> None:
         """Send frames (`frames.frame`), and wait while the socket takes no more.
 
-        A burst of many frames costs about as much as one message through `publish`, which checks, counts
-        and wakes the flusher each time. While the connection is lost it waits for the next one, up to
-        the settings' time-out. Raises Unreachable.
+        100,000 messages in bursts cost 0.04 s of processor time, 0.27 s through `publish`. While the
+        connection is lost it waits for the next one, up to the settings' time-out. Raises Unreachable.
         """
         client = self._client
         if not client.is_connected:
@@ -388,115 +375,10 @@ class Subscription:
             yield _message(message)
 
 
-class Receiver:
-    """See Connection.receive."""
-
-    def __init__(self, client: "_Client", subject: str, taker: Taker, queue: str) -> None:
-        self._client = client
-        self._subject = subject
-        self._taker = taker
-        self._queue = queue
-        self._sub: NatsSubscription | None = None
-
-    async def __aenter__(self) -> "Receiver":
-        # Before the subscription is sent: its first message may be read while we wait for that.
-        sid = b"%d" % (self._client._sid + 1)
-        self._client.takers[sid] = self._taker
-        try:
-            self._sub = await self._client.subscribe(self._subject, queue=self._queue)
-        except nats.errors.BadSubjectError:
-            self._client.takers.pop(sid, None)
-            raise BadInput(f"{self._subject!r} is no subject to subscribe to") from None
-        except nats.errors.Error as error:
-            self._client.takers.pop(sid, None)
-            raise Unreachable(f"cannot subscribe: {reason(error)}") from None
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        if self._sub:
-            with contextlib.suppress(nats.errors.Error):
-                await self._sub.unsubscribe()
-            self._client.takers.pop(b"%d" % self._sub._id, None)
-
-
 def _message(message: Msg) -> Message:
     # nats-py's own header names are enum members, which no plain text finds.
     headers = {str.__str__(key): value for key, value in (message.headers or {}).items()}
     return Message(message.subject, message.data, message.reply or "", headers)
-
-
-class _Client(Client):
-    """nats-py with what it lacks: TLS that cannot be talked out of, and a SOCKS5 proxy."""
-
-    def __init__(self, settings: Settings) -> None:
-        super().__init__()
-        # nats-py signs only when it believes in a login; a server with no_auth_user does not ask for one.
-        self._auth_configured = True
-        self.takers: dict[bytes, Taker] = {}  #: by subscription id
-        self._ps = Parser(self, self._ps)  # type: ignore[assignment]
-        if settings.socks_proxy:
-            self._transport = _Proxied(login.proxy(settings.socks_proxy))
-
-    def add_servers(self, urls: Iterable[str]) -> None:
-        """Further servers to reconnect to; the login that worked is theirs too."""
-        self._server_pool.extend(Srv(self._parse_server_uri(url)) for url in urls)
-
-    async def _connect_to_server(self, s: Srv) -> None:
-        if s.uri.scheme in ("ws", "wss"):
-            if self._transport and isinstance(self._transport, _Proxied):
-                raise BadInput("a SOCKS5 proxy cannot be used with a websocket address")
-            if not find_spec("aiohttp"):
-                raise MissingDependency("websocket addresses need aiohttp", "pip install aiohttp")
-        try:
-            await super()._connect_to_server(s)
-        except Exception:
-            # asyncio.wait_for loses a cancellation that comes while a connection is refused, and nats-py's
-            # loop would go on after `close` for ever.
-            if self.is_closed:
-                raise asyncio.CancelledError from None
-            raise
-
-    async def _process_info(self, info: dict[str, Any], initial_connection: bool = False) -> None:
-        if initial_connection and "tls" in self.options and not self.options["tls_handshake_first"]:
-            # As the Go client: TLS that was asked for is never left out, or secrets would go in the clear.
-            if not (info.get("tls_required") or info.get("tls_available")):
-                raise nats.errors.SecureConnWantedError
-            info["tls_required"] = True
-        await super()._process_info(info, initial_connection)
-
-
-class _Proxied(TcpTransport):
-    """A TCP transport through a SOCKS5 proxy, which looks the host up."""
-
-    def __init__(self, proxy: login.Proxy) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self._proxy = proxy
-
-    async def connect(self, uri: Any, buffer_size: int, connect_timeout: float) -> None:
-        from python_socks import ProxyConnectionError, ProxyError, ProxyType
-        from python_socks.async_.asyncio import Proxy
-
-        proxy = Proxy(ProxyType.SOCKS5, *self._proxy, rdns=True)
-        try:
-            connected = await proxy.connect(uri.hostname, uri.port, timeout=connect_timeout)
-        except ProxyError as error:
-            raise OSError(f"the proxy says: {error}") from None
-        except ProxyConnectionError:
-            raise OSError(f"the proxy at {self._proxy.host}:{self._proxy.port} cannot be reached") from None
-        reader, writer = await asyncio.open_connection(sock=connected, limit=buffer_size)
-        self._bare_io_reader = self._io_reader = reader
-        self._bare_io_writer = self._io_writer = writer
-
-    def __bool__(self) -> bool:
-        return True  # nats-py puts a plain transport in the place of one that is false
-
-
-async def _abandon(client: Client) -> None:
-    for name in ("_io_writer", "_bare_io_writer"):
-        if writer := getattr(client._transport, name, None):
-            writer.transport.abort()  # a TLS handshake that failed would be waited for
-    with contextlib.suppress(Exception):
-        await asyncio.wait_for(client.close(), 0.1)
 
 
 def _most_telling(failures: list[JsctlError], settings: Settings) -> JsctlError:
