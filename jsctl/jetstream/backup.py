@@ -6,12 +6,15 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any, TypeVar
 
 from jsctl import __version__
 from jsctl.errors import JsctlError
 from jsctl.jetstream import consumers, snapshot, streams
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.backup_files import Backup, Told, Writer
+
+T = TypeVar("T")
 
 _PIECE = 512 << 10
 
@@ -59,21 +62,20 @@ async def save(
             "started": began_at,
             **(more or {}),
         }
-        writer = await asyncio.to_thread(Writer, target, about)
+        writer = await _in_thread(Writer, target, about)
         try:
             told = began(taken.state) if began else None
             count = 0
             async with aclosing(taken.chunks) as chunks:
                 async for data in chunks:
                     before = writer.frames.unpacked
-                    await asyncio.to_thread(writer.write, data)
+                    await _in_thread(writer.write, data)
                     count += 1
                     if told:
                         told(writer.frames.unpacked - before)
             saved = await _consumers(api, stream) if options.consumers else {}
-            manifest = await asyncio.to_thread(
-                writer.finish, taken.config, taken.state, chunks=count, finished=_now(), **saved
-            )
+            more_of_it = {"chunks": count, "finished": _now(), **saved}
+            manifest = await _in_thread(writer.finish, taken.config, taken.state, more_of_it)
         except BaseException:
             writer.abandon()
             raise
@@ -133,6 +135,16 @@ async def _consumers(api: Api, stream: str) -> Json:
         found = await consumers.listing(api, stream)
         return {"consumers": [info["config"] for info in found.infos if info.get("config")]}
     return {}
+
+
+async def _in_thread(work: Callable[..., T], *args: Any) -> T:
+    """Do something that waits for the disk elsewhere; when we are cancelled, it is over before we are."""
+    task = asyncio.ensure_future(asyncio.to_thread(work, *args))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise
 
 
 def _now() -> str:

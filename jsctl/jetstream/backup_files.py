@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, cast
 
 from jsctl.errors import BadInput, JsctlError, NotFound
 from jsctl.jetstream.api import Json
@@ -78,6 +78,7 @@ class Writer:
         self._data = (self.folder / _PARTIAL).open("xb")
         self._digest = hashlib.sha256()
         self._hinted = 0
+        self._finished = False
         self.frames = Frames()
 
     def write(self, chunk: bytes) -> None:
@@ -94,7 +95,7 @@ class Writer:
             os.posix_fadvise(self._data.fileno(), start, length, os.POSIX_FADV_DONTNEED)
             self._hinted = self.frames.packed
 
-    def finish(self, config: Json, state: Json, **more: Any) -> Json:
+    def finish(self, config: Json, state: Json, more: Json) -> Json:
         """Check the snapshot's end, and say that the backup is whole; gives the manifest.
 
         Raises JsctlError.
@@ -117,11 +118,14 @@ class Writer:
         elif self.folder != self.target:
             self._swap(self.folder)
         _sync_folder(self.target.parent)
+        self._finished = True
         return manifest
 
     def abandon(self) -> None:
-        """Remove what was written, as far as it can be."""
+        """Remove what was written, as far as it can be; what is whole stays."""
         self._data.close()
+        if self._finished:
+            return
         with contextlib.suppress(OSError, BadInput):
             clear(self.folder)
             if self._made:

@@ -11,15 +11,25 @@ from rich.progress import (
     MofNCompleteColumn,
     Progress,
     ProgressColumn,
+    Task,
     TextColumn,
     TimeElapsedColumn,
-    TransferSpeedColumn,
 )
+from rich.text import Text
 
 from jsctl.render.text import clean
+from jsctl.units import format_bytes
 
 _EVERY = 0.1
-"""Seconds between two pictures: redrawing at every message makes the work seven times slower."""
+"""Seconds between two pictures: a picture costs more than publishing a thousand messages."""
+
+
+class _Rate(ProgressColumn):
+    """`120 MiB/s`, in the units of the rest."""
+
+    def render(self, task: Task) -> Text:
+        speed = task.finished_speed or task.speed
+        return Text("" if speed is None else f"{format_bytes(int(speed))}/s")
 
 
 class Bar:
@@ -30,7 +40,7 @@ class Bar:
 
     def __init__(self, out: TextIO, label: str, total: int, *, in_bytes: bool = False) -> None:
         amount: list[ProgressColumn] = (
-            [DownloadColumn(binary_units=True), TransferSpeedColumn()] if in_bytes else [MofNCompleteColumn()]
+            [DownloadColumn(binary_units=True), _Rate()] if in_bytes else [MofNCompleteColumn()]
         )
         self._progress = Progress(
             TextColumn("{task.description}", markup=False),

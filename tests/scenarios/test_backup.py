@@ -141,6 +141,20 @@ def test_ctrl_c_takes_a_restore_back(own_cli: Cli, server: RealServer, tmp_path:
     assert own_cli("stream ls --names", status=0).out == "BIG\n"
 
 
+def test_a_backup_that_the_server_gave_up_is_none(own_cli: Cli, tmp_path: Path) -> None:
+    """It waits 5 s for whoever stands still, and then ends with a status of 408."""
+    folder = tmp_path / "b"
+    process = begin(own_cli, f"stream backup BIG {folder} {SLOWLY}")
+    wait_for((folder / (DATA + ".partial")).exists, "no backup began")
+    process.send_signal(signal.SIGSTOP)
+    time.sleep(5.5)
+    process.send_signal(signal.SIGCONT)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 1, err
+    assert "the server broke off: No Flow Response" in err
+    assert not folder.exists()
+
+
 def test_server_killed_in_a_backup(own_cli: Cli, server: RealServer, tmp_path: Path) -> None:
     folder = tmp_path / "b"
     process = begin(own_cli, f"stream backup BIG {folder} {SLOWLY}")
@@ -152,6 +166,21 @@ def test_server_killed_in_a_backup(own_cli: Cli, server: RealServer, tmp_path: P
     assert process.returncode == 4, err
     assert "lost the connection" in err and "Traceback" not in err
     assert not folder.exists()
+
+
+def test_ctrl_c_in_an_account_backup(own_cli: Cli, server: RealServer, tmp_path: Path) -> None:
+    stream(server.url, "SMALL", "small")
+    process = begin(own_cli, f"account backup {tmp_path}/all")
+    manifest = tmp_path / "all" / "SMALL" / MANIFEST
+    wait_for(lambda: manifest.exists() and "sha256" in manifest.read_text(), "nothing was saved")
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 130 and "Traceback" not in err
+    assert "not finished" in own_cli(f"account backup {tmp_path}/all", status=64).err
+    own_cli("stream rm SMALL --force", status=0)
+    failed = own_cli(f"account restore {tmp_path}/all", status=1)
+    assert "1 streams of the backup are not in" in failed.out, failed
+    assert messages(server.url, "SMALL") == 0, failed
 
 
 def test_server_killed_in_a_restore(own_cli: Cli, server: RealServer, tmp_path: Path) -> None:
