@@ -65,7 +65,7 @@ def _read(
             raise node.error(f"unknown key {key!r}", hint)
     known: dict[str, Node] = {}
     if "vars" in keys and keys["vars"].value is not None:
-        used |= keys["vars"].keys("vars").keys()
+        used.update(keys["vars"].keys("vars"))
         known = settled(keys["vars"], variables)
     head: dict[str, Node] = {key: expand(keys[key], known) for key in _HEAD if key in keys}
     label = head["label"].string("label") if "label" in head else ""

@@ -102,8 +102,10 @@ def _unit(parse: Callable[[str], int], none: int) -> Read:
     def read(node: Node, key: str) -> int:
         if isinstance(node.value, bool) or not isinstance(node.value, (int, str)):
             raise node.error(f"{key}: {node.plain()!r} is no number with a unit")
+        if node.text == "-1":
+            return none
         if isinstance(node.value, int):
-            return none if node.value == -1 else _number()(node, key)
+            return _number(0)(node, key)
         try:
             found = parse(node.value)
         except ValueError as error:
