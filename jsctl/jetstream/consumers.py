@@ -16,6 +16,9 @@ T = TypeVar("T")
 
 NOT_FOUND = 10014
 EXISTS = 10148
+RESETTABLE = ("all", "by_start_sequence", "by_start_time")
+"""Delivery policies whose consumers may be reset to any sequence from their start on."""
+
 _UPDATED_NOTHING = 10149
 
 

@@ -214,7 +214,7 @@ def _given_up(facts: Facts, names: str) -> Iterator[Cause]:
         f" the acknowledgement floor stays at {format_count(at)}",
         {"max_deliver": most, "num_redelivered": redelivered, "num_ack_pending": unacked, "ack_floor": at,
          "delivered": last},
-        f"jsctl consumer reset {names}",
+        f"jsctl consumer reset {names}" if info["config"]["deliver_policy"] in consumers.RESETTABLE else "",
     )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ import click
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.pick import pick_consumer
 from jsctl.env import Env
+from jsctl.errors import BadInput
 from jsctl.jetstream import consumers
 from jsctl.units import format_count
 from jsctl.views import consumer_info as view
@@ -25,11 +26,16 @@ async def reset(env: Env, stream: str, consumer: str, sequence: int | None, forc
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)
     before = await consumers.info(api, stream, consumer)
+    anywhere = before["config"].get("deliver_policy") in consumers.RESETTABLE
+    if sequence and not anywhere:
+        raise BadInput(
+            f"consumer {stream} > {consumer} did not start at a sequence, and can only go back to its floor",
+            "leave out --sequence",
+        )
     where = f"sequence {format_count(sequence)}" if sequence else "its acknowledgement floor"
     await env.confirm(f"Really reset Consumer {stream} > {consumer} to {where}", force=force)
-    if not sequence and not before["ack_floor"]["stream_seq"]:
-        # Without a floor the server (2.15) goes on after what was delivered: what was not acknowledged
-        # would be lost.
-        sequence = 1
+    if not sequence and anywhere:
+        # Left to itself the server (2.15) skips what it gave up after the last try.
+        sequence = int(before["ack_floor"]["stream_seq"]) + 1
     info = await consumers.reset(api, stream, consumer, sequence)
     return view.sheet(info, state_only=True)
