@@ -24,11 +24,11 @@ def ask(url: str, subject: str, body: Any = None, *, domain: str = "") -> dict[s
     return asyncio.run(work())
 
 
-def is_up(url: str) -> bool:
+def is_up(url: str, *, domain: str = "") -> bool:
     """Whether JetStream answers, and has a leader."""
     try:
-        ask(url, "INFO")
-        ask(url, "STREAM.NAMES")
+        ask(url, "INFO", domain=domain)
+        ask(url, "STREAM.NAMES", domain=domain)
     except JsctlError:
         return False
     return True

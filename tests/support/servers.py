@@ -154,9 +154,13 @@ leafnodes {{ reconnect: 1, remotes: [
         deadline = time.monotonic() + 10
         while time.monotonic() < deadline:
             if self.leaf.log.read_text().count("Leafnode connection created") >= 2:
-                return self
+                break
             time.sleep(0.02)
-        raise AssertionError("the leaf node did not connect")
+        # The connection is there before the hub knows what the leaf listens on.
+        while not js.is_up(self.url, domain="leaf") or not js.is_up(self.leaf.url_for("acc"), domain="hub"):
+            assert time.monotonic() < deadline, "the leaf node did not connect"
+            time.sleep(0.02)
+        return self
 
     def stop(self) -> None:
         self.leaf.stop()
