@@ -88,7 +88,10 @@ class Writer:
         except ValueError as error:
             raise JsctlError(f"the server sent no snapshot: {error}") from None
         self._digest.update(chunk)
-        self._data.write(chunk)
+        try:
+            self._data.write(chunk)
+        except OSError as error:
+            raise JsctlError(f"cannot write to {self.folder}: {error.strerror}") from None
         if self.frames.packed - self._hinted >= _HINT and hasattr(os, "posix_fadvise"):
             # Has the system begin to write: what waits for `_sync` at the end is little then.
             length, start = self.frames.packed - self._hinted, self._hinted

@@ -105,6 +105,21 @@ def test_a_killed_replacement_leaves_the_older_backup(own_cli: Cli, tmp_path: Pa
     assert [entry.name for entry in tmp_path.glob("b*")] == ["b"]
 
 
+def test_a_full_disk(own_cli: Cli, tmp_path: Path) -> None:
+    """A limit on the size of files stands in for the disk."""
+    line = f"ulimit -f 10000; exec {sys.executable} -m jsctl stream backup BIG {tmp_path}/b"
+    failed = subprocess.run(
+        ["bash", "-c", line],
+        env={**os.environ, **own_cli.environ},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert failed.returncode == 1
+    assert f"cannot write to {tmp_path}/b: File too large" in failed.stderr
+    assert not (tmp_path / "b").exists()
+
+
 def test_ctrl_c_leaves_nothing(own_cli: Cli, tmp_path: Path) -> None:
     folder = tmp_path / "b"
     process = begin(own_cli, f"stream backup BIG {folder} {SLOWLY}")
