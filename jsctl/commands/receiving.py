@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
@@ -76,6 +76,7 @@ class Session:
         self._requests: dict[str, tuple[Item, int]] = {}
         self._feed: feed.Feed | None = None
         self._lost = self._again = self._slow = 0
+        self._advance: Callable[[int], None] = lambda _: None
 
     async def run(self) -> Result | None:
         """The report where one was asked for. Raises what ended it too early."""
@@ -85,7 +86,8 @@ class Session:
             frames.check_subject(subject, "subscribe to")
         began = time.monotonic()
         self._connection.watchers.append(self._event)
-        with interrupts(self._interrupt):
+        kept = options.limit if options.show.dump not in ("", "-") else 0
+        with interrupts(self._interrupt), self._env.progress("Receiving", kept) as self._advance:
             async with AsyncExitStack() as stack:
                 if options.jetstream:
                     self._feed = await self._stream_feed(subjects)
@@ -171,6 +173,7 @@ class Session:
             return False
         self._number += 1
         self._bytes += len(item.data)
+        self._advance(1)
         if options.wait:
             self._last = time.monotonic()
         if options.report or options.graph:

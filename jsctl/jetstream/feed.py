@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from jsctl.errors import ApiError, JsctlError, RequestTimeout, Unreachable
+from jsctl.errors import ApiError, Denied, JsctlError, NoResponders, RequestTimeout, Unreachable
 from jsctl.jetstream import consumers, frames
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.frames import Item
@@ -103,6 +103,9 @@ class ConsumerFeed(Feed):
         self._open = 0  #: messages that were asked for and have not come
         self._inbox = ""
         self._request = 0
+        self._batch = BATCH
+        self._expires = _EXPIRES
+        self._refusal: JsctlError | None = None
 
     async def run(self) -> None:
         """Raises ApiError for a missing stream or consumer, and what else the server refuses."""
@@ -129,6 +132,9 @@ class ConsumerFeed(Feed):
         if options.durable:
             try:
                 info = await consumers.info(self._api, options.stream, options.durable)
+            except (Denied, NoResponders, RequestTimeout):
+                # Behind an import there may be NEXT and ACK alone: it is what it must be for those.
+                info = {"config": {"ack_policy": "explicit"}, "num_pending": 1}
             except ApiError as error:
                 if error.err_code != consumers.NOT_FOUND:
                     raise
@@ -141,6 +147,8 @@ class ConsumerFeed(Feed):
             info, _ = await consumers.create(self._api, options.stream, self._ephemeral_config(options.start))
         self._config = info.get("config") or {}
         self._name = str(info.get("name") or options.durable)
+        self._batch = int(self._config.get("max_batch") or 0) or BATCH
+        self._expires = min(int(self._config.get("max_expires") or 0) or _EXPIRES, _EXPIRES)
         policy = self._config.get("ack_policy", "none")
         self._ack = policy != "none" if options.ack is None else options.ack
         self._next = 1
@@ -174,12 +182,12 @@ class ConsumerFeed(Feed):
 
     async def _pull(self) -> None:
         while not self._finished:
-            wanted = BATCH - self._open
+            self._wake.clear()  # first: what is set while we ask must not be lost
+            wanted = self._batch - self._open
             if self._options.limit:
                 wanted = min(wanted, self._left - self._open)
-            if self._open <= BATCH // 2 and wanted > 0:
+            if self._open <= self._batch // 2 and wanted > 0:
                 await self._ask(wanted)
-            self._wake.clear()
             if not self._finished and not self._trouble:
                 # asyncio.timeout, here and elsewhere: wait_for can lose a cancellation (Python 3.11).
                 try:
@@ -187,6 +195,8 @@ class ConsumerFeed(Feed):
                         await self._wake.wait()
                 except TimeoutError:
                     self._in_trouble("the server was silent")
+            if self._refusal:
+                raise self._refusal
             if self._trouble and not self._finished:
                 await self._recover()
 
@@ -202,7 +212,8 @@ class ConsumerFeed(Feed):
     async def _ask(self, number: int) -> None:
         self._request += 1
         self._open += number
-        body = {"batch": number, "expires": _EXPIRES, "idle_heartbeat": _HEARTBEAT}
+        heartbeat = min(_HEARTBEAT, self._expires // 3)
+        body = {"batch": number, "expires": self._expires, "idle_heartbeat": heartbeat}
         subject = f"{self._api.prefix}.CONSUMER.MSG.NEXT.{self._options.stream}.{self._name}"
         await self._connection.send(
             frames.frame(subject, json.dumps(body).encode(), f"{self._inbox}.{self._request}")
@@ -225,7 +236,7 @@ class ConsumerFeed(Feed):
                         self._api, self._options.stream, self._ephemeral_config(start)
                     )
                     self._name, self._next = str(info["name"]), 1
-                else:
+                elif self._config.get("name"):
                     await consumers.info(self._api, self._options.stream, self._options.durable)
                 break
             except (Unreachable, RequestTimeout):
@@ -256,7 +267,7 @@ class ConsumerFeed(Feed):
             self._connection.post(frames.frame(where, b"+ACK"))
         if self._options.to_end and meta.pending == 0:
             self._end()
-        elif self._open <= BATCH // 2:
+        elif self._open <= self._batch // 2:
             self._wake.set()
 
     def _control(self, reply: str, header: bytes) -> None:
@@ -273,8 +284,14 @@ class ConsumerFeed(Feed):
             self._wake.set()
         elif code == 503:
             self._in_trouble("the consumer was gone")
-        elif code == 409 and "leadership" not in said.lower() and "deleted" not in said.lower():
+        elif code == 409 and any(word in said.lower() for word in ("leadership", "deleted", "shutdown")):
+            self._in_trouble(f"the server said {said}")
+        elif code == 409 and "exceeded" not in said.lower():
             self._open -= int(frames.header(header, "Nats-Pending-Messages") or 0)
             self._wake.set()
         elif code:
-            self._in_trouble(f"the server said {said or code}")
+            self._refusal = JsctlError(
+                f"consumer {self._options.stream} > {self._name}: the server says {said or code}",
+                "jsctl consumer info shows its limits, and how many others wait",
+            )
+            self._wake.set()

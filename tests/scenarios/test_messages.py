@@ -15,10 +15,11 @@ import pexpect
 import pytest
 
 from jsctl.units import SECOND
+from tests.scenarios.test_consumer_imports import ACCOUNTS, PREFIX, STREAM
 from tests.support import js
 from tests.support.processes import wait_for
 from tests.support.run import Cli
-from tests.support.servers import RealServer
+from tests.support.servers import HubLeaf, RealServer
 
 CONFIG = """
 listen: "127.0.0.1:{port}"
@@ -313,3 +314,30 @@ def test_a_server_that_hangs_is_told(own: Cli, server: RealServer, monkeypatch: 
         for timer in pauses:
             timer.join()
     assert "the server was silent" in told and "reading started again" in told
+
+
+def test_a_durable_behind_the_guides_imports(tmp_path: Path) -> None:
+    pair = HubLeaf(tmp_path / "imports", ACCOUNTS)
+    try:
+        pair.start()
+        js.stream(pair.url, STREAM, "test", domain="hub")
+        config = {"durable_name": "dur", "ack_policy": "explicit"}
+        subject = f"CONSUMER.CREATE.{STREAM}.dur"
+        js.ask(pair.url, subject, {"stream_name": STREAM, "config": config}, domain="hub")
+        js.publish(pair.url, "test", b"x", 3)
+        client = Cli(tmp_path / "config", pair.hub.url_for("import_client"))
+        told = client(f"sub --stream {STREAM} --durable dur --count 3 --raw --timeout 1s {PREFIX}", status=0)
+        assert told.out == "x\nx\nx\n"
+        info = js.ask(pair.url, f"CONSUMER.INFO.{STREAM}.dur", domain="hub")
+        assert info["ack_floor"]["stream_seq"] == 3
+    finally:
+        pair.stop()
+
+
+def test_limits_of_a_consumer(own: Cli, server: RealServer) -> None:
+    js.stream(server.url, "S", "s")
+    js.publish(server.url, "s", b"x", 20)
+    limits = {"max_batch": 3, "max_expires": 2 * SECOND}
+    config = {"durable_name": "C", "ack_policy": "explicit", **limits}
+    js.ask(server.url, "CONSUMER.CREATE.S.C", {"stream_name": "S", "config": config})
+    assert own("sub --stream S --durable C -T --raw", status=0).out == "x\n" * 20
