@@ -62,7 +62,7 @@ async def save(
             "started": began_at,
             **(more or {}),
         }
-        writer = await _in_thread(Writer, target, about)
+        writer = Writer(target, about)  # at once: in a thread it could be left behind when we are cancelled
         try:
             told = began(taken.state) if began else None
             count = 0
