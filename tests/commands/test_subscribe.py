@@ -38,7 +38,7 @@ def shown(outcome: str) -> list[str]:
     return [line for line in outcome.splitlines() if line.startswith("[#")]
 
 
-def later(url: str, *messages: tuple[str, bytes], wait: float = 0.4) -> threading.Thread:
+def later(url: str, *messages: tuple[str, bytes], wait: float = 0.8) -> threading.Thread:
     """Publish when a subscription has had time to be there."""
 
     def work() -> None:
@@ -189,16 +189,21 @@ def test_domains(hub_cli: Cli, hub_leaf: object) -> None:
 
 
 def test_queue_groups_share(cli: Cli, url: str) -> None:
-    thread = later(url, *[("q", b"x")] * 20, wait=0.6)
     running = [
         subprocess.Popen(
             [sys.executable, "-m", "jsctl", "sub", "q", "--queue", "g", "--wait", "2s"],
-            env={**os.environ, **cli.environ}, stdout=subprocess.PIPE, text=True,
+            env={**os.environ, **cli.environ}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )
         for _ in range(2)
     ]  # fmt: skip
-    outs = [process.communicate(timeout=30)[0] for process in running]
-    thread.join()
+    try:
+        for process in running:
+            assert process.stderr and "Subscribing" in process.stderr.readline()
+        js.publish(url, "q", b"x", 20)
+        outs = [process.communicate(timeout=30)[0] for process in running]
+    finally:
+        for process in running:
+            process.kill()
     assert sum(len(shown(out)) for out in outs) == 20
 
 
