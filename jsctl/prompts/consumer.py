@@ -3,6 +3,7 @@
 Each question fills one key of the draft; a key that the draft has is not asked for.
 """
 
+import re
 from typing import Any
 
 from jsctl.jetstream import consumer_config as configs
@@ -38,7 +39,6 @@ async def ask_rest(prompter: Prompter, draft: Json, *, pull: bool, all_subjects:
             flag="--deliver",
             default="all",
             check=lambda text: configs.starting({}, text, now),
-            help="`subject` starts with the last message of each subject",
         )
         made = configs.starting(made, start, now)
     if made.get("deliver_subject") and "ack_policy" not in made:
@@ -65,7 +65,6 @@ async def ask_rest(prompter: Prompter, draft: Json, *, pull: bool, all_subjects:
             flag="--max-pending",
             default="0",
             check=_number,
-            help="0 takes the server's default, -1 is unlimited",
         )
         made["max_ack_pending"] = int(most)
     return made
@@ -83,7 +82,5 @@ def _filter(text: str) -> None:
 
 
 def _number(text: str) -> None:
-    try:
-        int(text)
-    except ValueError:
-        raise ValueError(f"{text!r} is no number; -1 means unlimited") from None
+    if not re.fullmatch(r"-1|\d+", text):
+        raise ValueError(f"{text!r} is no number; -1 means unlimited")

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import questionary
+from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.output import create_output
 
 from jsctl.errors import Cancelled
@@ -18,6 +19,16 @@ _STYLE = questionary.Style(
     ]
 )
 _LONG = 12  #: from this many choices on, typing filters the list
+
+
+def _select(buffer: Buffer) -> None:
+    """Select the default, so that what is typed stands in its place: `20` over `-1` is not `-120`."""
+    if buffer.text:
+        buffer.cursor_position = 0
+        buffer.start_selection()
+        buffer.cursor_position = len(buffer.text)
+        if buffer.selection_state:
+            buffer.selection_state.enter_shift_mode()
 
 
 class TerminalPrompter:
@@ -37,14 +48,12 @@ class TerminalPrompter:
                 return str(error)
             return True
 
-        return str(
-            await self._ask(
-                questionary.text(
-                    message, default=default, validate=valid, instruction=help or None, qmark="?",
-                    style=_STYLE, output=self._output,
-                )
-            )
+        question = questionary.text(
+            message, default=default, validate=valid, instruction=help or None, qmark="?", style=_STYLE,
+            output=self._output,
         )  # fmt: skip
+        _select(question.application.current_buffer)
+        return str(await self._ask(question))
 
     async def secret(self, message: str, *, flag: str) -> str:
         return str(

@@ -127,7 +127,7 @@ def _chunks(text: str, width: int) -> Iterator[str]:
             while taken + cells(text[cut]) <= width:
                 taken += cells(text[cut])
                 cut += 1
-        near = max(text.rfind(mark, cut // 2, cut) for mark in " ._-,/")
+        near = max(text.rfind(mark, cut // 4, cut) for mark in " ._-,/")
         cut = near + 1 if near > 0 else max(cut, 1)
         yield text[:cut]
         text = text[cut:]

@@ -31,7 +31,6 @@ _REPORT = (
     Column("Last Ack", "ack_age", "ago"),
     Column("Waiting", "waiting", "count"),
     Column("State", "state"),
-    Column("API Level", "api_level", "count"),
     Column("Cluster", "cluster"),
 )
 
@@ -94,11 +93,11 @@ def _table(rows: Sequence[Row], stream: str, streams: int, raw: bool) -> Table:
     title = f"Consumer report for {where} with {format_count(len(rows))} consumers"
     columns = plain_columns(_REPORT) if raw else list(_REPORT)
     cells = [_cells(row, raw) for row in rows]
-    # State and level say nothing where all have none.
+    # A column that says nothing is left out.
     hidden = {
         at
         for at, column in enumerate(columns)
-        if column.key in ("state", "api_level") and not any(_raw(line[at]) for line in cells)
+        if column.key == "state" and not any(_raw(line[at]) for line in cells)
     }
     columns = [column for at, column in enumerate(columns) if at not in hidden]
     shown = [[cell for at, cell in enumerate(line) if at not in hidden] for line in cells]
@@ -132,7 +131,6 @@ def _cells(row: Row, raw: bool) -> list[object]:
         row.ack_age,
         row.waiting if row.mode == "pull" else Cell(int(row.bound), "bound" if row.bound else "no interest"),
         _state(row),
-        row.api_level,
         _cluster(row),
     ]  # fmt: skip
 

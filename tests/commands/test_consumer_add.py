@@ -223,10 +223,12 @@ def test_the_questionnaire_in_a_terminal(cli: Cli) -> None:
     screen = cli.terminal("consumer add")
     for question in GUIDE[:-1]:
         screen.expect_exact(question)
-        screen.send("dur\r" if question == "Consumer name" else "\r")
+        # What is typed stands in the place of the default.
+        screen.send({"Consumer name": "dur\r", "Maximum Allowed Deliveries": "20\r"}.get(question, "\r"))
     screen.expect_exact("Select a Stream")
     screen.send("\r")
     screen.expect_exact("Information for Consumer ORDERS > dur created")
+    screen.expect_exact("Maximum Deliveries: 20")
     screen.expect_exact("Waiting Pulls: 0 of maximum 512")
     screen.wait()
     assert screen.exitstatus == 0
