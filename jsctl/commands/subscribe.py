@@ -19,6 +19,9 @@ the messages come from a stream: the one that is named, or the one that takes th
 Lost connections and gaps are told on stderr as they happen and counted at the end. Ctrl-C ends with a
 summary and status 0; with --count, before all messages came, with status 130.
 
+--raw in a pipe is byte for byte: --count 1 gives the payload and nothing else; with more, a line end follows
+a payload that has none.
+
 --json writes a line of JSON for each message; --dump FILE.jsonl keeps these lines, for pub --from-dump.
 """
 
@@ -36,9 +39,7 @@ summary and status 0; with --count, before all messages came, with status 130.
 @argument("subjects", nargs=-1)
 @option("--queue", metavar="GROUP", default="", help="Subscribe in a queue group")
 @option("--durable", metavar="CONSUMER", default="", help="Read through a durable consumer")
-@option(
-    "--raw", "-r", is_flag=True, help="Show payloads alone; in a pipe byte for byte, a line end after each"
-)
+@option("--raw", "-r", is_flag=True, help="Show payloads alone, in a pipe byte for byte")
 @option("--pretty", is_flag=True, help="Indent payloads that are JSON")
 @option("--translate", metavar="COMMAND", default="", help="Show what a command makes of each payload")
 @option("--ack/--no-ack", default=None, help="Acknowledge messages of JetStream consumers")

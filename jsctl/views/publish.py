@@ -50,7 +50,7 @@ def result(count: Count, seconds: float, *, quiet: bool, spoken: bool) -> Result
         return Result(data=data)
     rate = count.messages / seconds if seconds > 0 else 0
     lines = [
-        f"Published {units.format_count(count.messages)} messages,"
+        f"Published {units.format_count(count.messages)} message{'s' * (count.messages != 1)},"
         f" {units.format_bytes(count.bytes)} in {units.format_duration(round(seconds * units.SECOND))},"
         f" {units.format_count(round(rate))} messages a second"
     ]
