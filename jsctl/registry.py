@@ -118,6 +118,7 @@ COMMANDS: dict[str, Entry] = {
     "diff": _verb("Show what apply would change; exits 2 when something would", "diff:diff"),
     "export": _group("Streams and reports into Spark tables"),
     "export reports": _verb("Write the reports to Spark tables", "export.reports:reports", "report"),
+    "export rollup": _verb("Make hourly and daily tables of exported reports", "export.rollup:rollup"),
     "export query": _verb("Ask exported tables with Spark SQL", "export.query:query", "sql"),
     "export config": _verb(
         "Write streams and consumers that exist as a file for jsctl apply", "export.config:config"
@@ -127,6 +128,9 @@ COMMANDS: dict[str, Entry] = {
         "Streams, consumers and replication of several contexts and domains",
         target="jsctl.commands.report.report:report",
         runs=True,
+    ),
+    "report history": _verb(
+        "How streams, consumers, replication and servers went over time", "report.history:history"
     ),
     "context": _group("Contexts: named ways to reach a network", "ctx"),
     "context add": _verb("Create or update a context", "context.add:add", "create", "save"),

@@ -31,7 +31,10 @@ def tables(path: Path) -> dict[str, str]:
         raise NotFound(f"there is no folder {path}", "jsctl export reports --to makes one")
     marker = read_marker(path)
     if marker:
-        return {str(name): str(marker.get("format")) for name in marker.get("tables", ())}
+        names = list(SCHEMAS) if marker.get("kind") == "reports" else marker.get("tables", ())
+        if marker.get("kind") == "rollup":  # tables without rows have no schema
+            names = [name for name in names if (path / str(name)).is_dir()]
+        return {str(name): str(marker.get("format")) for name in names}
     folders = [f for f in sorted(path.iterdir()) if f.is_dir() and not f.name.startswith(("_", "."))]
     found = {folder.name: format for folder in folders if (format := _format(folder))}
     if not found:
@@ -51,12 +54,7 @@ def query(spark: "SparkSession", path: Path, sql: str, limit: int = 1000) -> Ans
 
     Raises NotFound (no tables there), BadInput (Spark refuses the SQL), JsctlError (unreadable tables).
     """
-    found = tables(path)
-    for name, format in found.items():
-        try:
-            _table(spark, path, name, format).createOrReplaceTempView(name)
-        except Exception as error:
-            raise JsctlError(f"Spark cannot read {path / name}: {first_line(error)}") from None
+    found = register(spark, path)
     try:
         frame = spark.sql(sql)
         columns = [(field.name, field.dataType.simpleString()) for field in frame.schema.fields]
@@ -69,6 +67,17 @@ def query(spark: "SparkSession", path: Path, sql: str, limit: int = 1000) -> Ans
     values = [table.column(at).to_pylist() for at in range(table.num_columns)]
     rows = [list(row) for row in zip(*values, strict=True)]
     return Answer(columns, rows[:limit], len(rows) > limit)
+
+
+def register(spark: "SparkSession", path: Path) -> dict[str, str]:
+    """Make a view of each table below `path`. Returns what `tables` does. Raises NotFound, JsctlError."""
+    found = tables(path)
+    for name, format in found.items():
+        try:
+            _table(spark, path, name, format).createOrReplaceTempView(name)
+        except Exception as error:
+            raise JsctlError(f"Spark cannot read {path / name}: {first_line(error)}") from None
+    return found
 
 
 def _table(spark: "SparkSession", path: Path, name: str, format: str) -> "DataFrame":

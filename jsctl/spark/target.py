@@ -20,6 +20,8 @@ from jsctl.errors import BadInput, JsctlError
 MARKER = "_jsctl_export.json"
 _STAGING = ".staging"
 _COMPLETE = "complete"
+_REPLACES = "replaces"
+_OLD = "_old"
 _LOCK = ".lock"
 
 FORMATS = ("parquet", "json", "csv")
@@ -69,8 +71,11 @@ class Target:
                 self._clear(folder)
 
     @contextlib.contextmanager
-    def stage(self) -> Iterator[Path]:
-        """A folder to write tables into; moved into the target when the block ends without an error."""
+    def stage(self, *, replace: bool = False) -> Iterator[Path]:
+        """A folder to write tables into; moved into the target when the block ends without an error.
+
+        replace: a partition that was written takes the place of the one in the target.
+        """
         made = not self.path.exists()
         folder = self.path / _STAGING / uuid.uuid4().hex
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -80,6 +85,8 @@ class Target:
                 folder.mkdir()
                 yield folder
                 self._write_marker()
+                if replace:
+                    (folder / _REPLACES).touch()
                 (folder / _COMPLETE).touch()
                 self._move(folder)
             finally:
@@ -97,6 +104,17 @@ class Target:
             folder.parent.rmdir()
 
     def _move(self, folder: Path) -> None:
+        if (folder / _REPLACES).exists():
+            for part in sorted(folder.glob("*/*=*")):
+                wanted = self.path / part.relative_to(folder)
+                if wanted.exists():
+                    old = folder / _OLD / part.relative_to(folder)
+                    old.parent.mkdir(parents=True, exist_ok=True)
+                    wanted.rename(old)
+                wanted.parent.mkdir(parents=True, exist_ok=True)
+                part.rename(wanted)
+            shutil.rmtree(folder / _OLD, ignore_errors=True)
+            return
         for file in _files(folder):
             wanted = self.path / file.relative_to(folder)
             wanted.parent.mkdir(parents=True, exist_ok=True)
@@ -104,7 +122,8 @@ class Target:
 
     def _write_marker(self) -> None:
         marker = self.path / MARKER
-        if not marker.exists():
+        known = (read_marker(self.path) or {}).get("tables", ())
+        if not marker.exists() or set(self.tables) - set(known):  # an older version knew fewer tables
             draft = self.path / f"{MARKER}.{uuid.uuid4().hex}"
             draft.write_text(
                 json.dumps({"kind": self.kind, "format": self.format, "tables": list(self.tables)}) + "\n"

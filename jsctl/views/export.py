@@ -27,8 +27,9 @@ def reports(rows: dict[str, int], where: str, took: int, status: ExitStatus) -> 
     counts = " and ".join(
         f"{format_count(count)} {'row' if count == 1 else 'rows'} to {where}/{name}"
         for name, count in rows.items()
+        if count
     )
-    text = f"wrote {counts} in {took / SECOND:.1f}s"
+    text = f"wrote {counts or 'no rows'} in {took / SECOND:.1f}s"
     data = {"rows": rows, "to": where, "seconds": round(took / SECOND, 3)}
     return Result([Text(text)], data, status)
 

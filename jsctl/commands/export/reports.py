@@ -15,9 +15,8 @@ from jsctl.commands.export.options import spark_options
 from jsctl.commands.report.targets import targets
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus
-from jsctl.jetstream.reports import Snapshot, snapshot
 from jsctl.jetstream.watch import Poller, Watch, watch
-from jsctl.spark.reports import SCHEMAS, rows
+from jsctl.spark.reports import SCHEMAS, Sample, rows, take
 from jsctl.spark.sampling import sample
 from jsctl.spark.session import check
 from jsctl.spark.target import FORMATS, Target
@@ -44,10 +43,11 @@ from jsctl.views.result import Result
 async def reports(
     env: Env, to: str, format: str, every: int, duration: int, master: str, remote: str
 ) -> Result:
-    """Write the reports on streams and replication to Spark tables
+    """Write the reports on streams, replication, consumers and servers to Spark tables
 
-    A table a report, in DIR/streams and DIR/replication, partitioned by date; times are in UTC, sizes in
-    bytes, durations in nanoseconds. --context and --js-domain may be given several times. With --every,
+    A table a report, in DIR/streams, DIR/replication, DIR/consumers and DIR/servers, partitioned by date;
+    times are in UTC, sizes in bytes, durations in nanoseconds. Servers answer the system account only: give
+    its context beside the others. --context and --js-domain may be given several times. With --every,
     Ctrl-C ends the sampling and writes what was taken.
     """
     if every < 0 or duration < 0 or (duration and not every):
@@ -57,7 +57,7 @@ async def reports(
     target = Target.open(Path(to).expanduser(), "reports", format, list(SCHEMAS))
     begin = time.monotonic()
     with _signals(graceful=bool(every)) as stop:
-        async with watch(wanted, snapshot, clock=env.clock) as asked:
+        async with watch(wanted, take, clock=env.clock) as asked:
             sampler = _Sampler(env, asked)
             first = await sampler.first()
             async with Writer(target, SCHEMAS, master, remote) as writer:
@@ -73,7 +73,7 @@ async def reports(
 class _Sampler:
     """Takes samples of all that was asked for. What cannot be reached is said once, and when it is back."""
 
-    def __init__(self, env: Env, asked: Watch[Snapshot]) -> None:
+    def __init__(self, env: Env, asked: Watch[Sample]) -> None:
         self._env = env
         self._asked = asked
         self._failing: set[int] = set()
@@ -104,13 +104,15 @@ class _Sampler:
                 self._failing.discard(at)
                 self._env.say(f"jsctl: in the samples again: {_name(poller)}")
         return rows(
-            poller.history[-1].data._replace(context=poller.context, domain=poller.domain)
-            for poller in self._asked.pollers
-            if not poller.failure
+            _placed(poller.history[-1].data, poller) for poller in self._asked.pollers if not poller.failure
         )
 
 
-def _name(poller: Poller[Snapshot]) -> str:
+def _placed(sample: Sample, poller: Poller[Sample]) -> Sample:
+    return sample._replace(snap=sample.snap._replace(context=poller.context, domain=poller.domain))
+
+
+def _name(poller: Poller[Sample]) -> str:
     return " ".join(part for part in (poller.context, poller.domain) if part) or poller.where
 
 

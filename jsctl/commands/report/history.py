@@ -1,0 +1,102 @@
+"""`jsctl report history`."""
+
+import uuid
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from jsctl.commands.cli import command, option
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.spark import history as stored
+from jsctl.units import SECOND, parse_duration, parse_time
+from jsctl.views import history as view
+from jsctl.views.result import Part, Result, Table, Text
+
+_HEIGHT = 5
+
+
+@command(
+    "history",
+    examples=[
+        "jsctl report history --from reports",
+        "jsctl report history --from reports --daily --since 30d --stream 'ORDERS*'",
+        "jsctl report history --from reports --html history.html",
+    ],
+)
+@option("--from", "source", metavar="DIR", required=True, help="Folder of exported reports, or of a rollup")
+@option("--stream", "pattern", metavar="PATTERN", default="", help="Only streams whose name matches, as *")
+@option(
+    "--since", metavar="TIME", help="From then on: 2026-11-21, 2026-11-21T06:00:00Z, or 7d for 7 days ago"
+)
+@option("--until", metavar="TIME", help="Up to then")
+@option("--hourly/--daily", default=True, help="What a point of the plots is (hourly)")
+@option("--html", metavar="FILE", help="Write one HTML page instead")
+def history(
+    env: Env,
+    source: str,
+    pattern: str,
+    since: str | None,
+    until: str | None,
+    hourly: bool,
+    html: str | None,
+) -> Result:
+    """How streams, consumers, replication and servers went over time
+
+    Shows what jsctl export rollup made of the reports. All times are in UTC.
+    """
+    first, end = _time(env, "--since", since), _time(env, "--until", until)
+    path = Path(source).expanduser()
+    found = stored.load(path, daily=not hourly, since=first, until=end, pattern=pattern)
+    from jsctl.render.plot import plot, sparkline
+
+    charts = view.charts(found.reports, found.daily)
+    tables = view.tables(found.reports, found.movers, found.daily, sparkline)
+    data = {"period": "hour" if hourly else "day", **found.reports, "movers": found.movers}
+    if not tables:
+        return Result([Text("nothing was sampled in that time")], data)
+    if html:
+        return _page(env, Path(html).expanduser(), path, charts, tables)
+    parts: list[Part] = []
+    for chart in charts:
+        width = min(60, max(20, env.width - 4))
+        lines = plot(chart.values, width, _HEIGHT)
+        parts.append(Text("\n".join([_caption(chart), *lines])))
+    return Result([*parts, *tables], data)
+
+
+def _caption(chart: view.Chart) -> str:
+    from jsctl.render.text import show
+
+    known = [value for value in chart.values if value is not None]
+    first, last = (f"{at:%m-%d %H:%M}" for at in (chart.times[0], chart.times[-1]))
+    most, now = show(round(max(known)), chart.kind), show(round(known[-1]), chart.kind)
+    return f"{chart.title}, {first} to {last}: {now}, at most {most}"
+
+
+def _page(env: Env, file: Path, source: Path, charts: list[view.Chart], tables: list[Table]) -> Result:
+    from jsctl.render.page import page
+
+    made = datetime.fromtimestamp(env.clock(), UTC)
+    text = page("JetStream history", f"From {source.name}, made {made:%Y-%m-%d %H:%M} UTC", charts, tables)
+    draft = file.with_name(f".{file.name}.{uuid.uuid4().hex}")
+    try:
+        draft.write_text(text, encoding="utf-8")
+        draft.replace(file)
+    except OSError as error:
+        raise BadInput(f"cannot write {file}: {error.strerror}") from None
+    return Result([Text(f"wrote {file} ({len(text.encode()):,} bytes)")], {"file": str(file)})
+
+
+def _time(env: Env, flag: str, text: str | None) -> datetime | None:
+    if not text:
+        return None
+    try:
+        ago = parse_duration(text)
+    except ValueError:
+        try:
+            return parse_time(text)
+        except ValueError:
+            raise BadInput(
+                f"{flag} {text!r} is no time", "such as 2026-11-21, or 7d for 7 days ago"
+            ) from None
+    return datetime.fromtimestamp(env.clock(), UTC) - timedelta(seconds=ago / SECOND)

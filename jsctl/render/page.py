@@ -1,0 +1,130 @@
+"""Charts and tables as one HTML page that needs nothing else: no script, no font, no address."""
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+from jsctl.render.plot import squeeze
+from jsctl.render.text import clean, show
+from jsctl.views.history import Chart, Trend, Values
+from jsctl.views.result import Cell, Column, Table
+
+_STYLE = """
+:root { color-scheme: light dark; --ink: #1c2430; --soft: #667085; --line: #d8dde5; --paper: #fff;
+  --card: #f6f8fa; --mark: #2563b0; --fill: #2563b022; --warn: #9a5b00; --bad: #b42318; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6e9ee; --soft: #98a2b3; --line: #333b47;
+  --paper: #14181f; --card: #1c222b; --mark: #6ea8fe; --fill: #6ea8fe22; --warn: #f0b45a; --bad: #ff8a80; } }
+* { box-sizing: border-box }
+body { margin: 0 auto; padding: 1rem; max-width: 72rem; background: var(--paper); color: var(--ink);
+  font: 15px/1.45 system-ui, sans-serif }
+h1 { font-size: 1.4rem; margin: .2rem 0 } h2 { font-size: 1.1rem; margin: 1.6rem 0 .5rem }
+p { color: var(--soft); margin: .2rem 0 1rem }
+.charts { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)) }
+figure { margin: 0; padding: .8rem; background: var(--card); border: 1px solid var(--line);
+  border-radius: .5rem }
+figcaption { display: flex; justify-content: space-between; gap: 1rem; font-weight: 600 }
+figcaption span, .ends { color: var(--soft); font-weight: 400 }
+.ends { display: flex; justify-content: space-between; font-size: .8rem }
+svg { display: block; width: 100%; height: 6rem } td svg { width: 7rem; height: 1.4rem }
+polyline { fill: none; stroke: var(--mark); stroke-width: 1.5; vector-effect: non-scaling-stroke }
+polygon { fill: var(--fill) } circle { fill: var(--mark) }
+.wide { overflow-x: auto; border: 1px solid var(--line); border-radius: .5rem }
+table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums }
+th, td { padding: .35rem .6rem; text-align: left; white-space: nowrap; border-bottom: 1px solid var(--line) }
+th { background: var(--card); font-weight: 600 } tr:last-child td { border-bottom: 0 }
+.number { text-align: right } .warn { color: var(--warn) } .bad { color: var(--bad) }
+"""
+
+
+def page(title: str, note: str, charts: Sequence[Chart], tables: Sequence[Table]) -> str:
+    """The document. All text in it is taken for foreign."""
+    drawn = "\n".join(map(_figure, charts))
+    body = "\n".join(map(_table, tables))
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{_text(title)}</title>
+<style>{_STYLE}</style>
+</head>
+<body>
+<h1>{_text(title)}</h1>
+<p>{_text(note)}</p>
+<div class="charts">
+{drawn}
+</div>
+{body}
+</body>
+</html>
+"""
+
+
+def _text(value: str) -> str:
+    return escape(clean(value))
+
+
+def _figure(chart: Chart) -> str:
+    known = [value for value in chart.values if value is not None]
+    most, last = show(round(max(known)), chart.kind), show(round(known[-1]), chart.kind)
+    first, end = (f"{at:%Y-%m-%d %H:%M}" for at in (chart.times[0], chart.times[-1]))
+    numbers = f"<span>{_text(last)}, at most {_text(most)}</span>"
+    return (
+        f"<figure><figcaption>{_text(chart.title)}{numbers}</figcaption>"
+        f"{_svg(chart.values, chart.title, 300, 90)}"
+        f'<div class="ends"><span>{first}</span><span>{end} UTC</span></div></figure>'
+    )
+
+
+def _svg(values: Values, label: str, width: int, height: int) -> str:
+    """A line, broken where nothing is known; a lone value is a dot."""
+    shown = squeeze(values, 200)
+    known = [value for value in shown if value is not None]
+    if not known:
+        return ""
+    least, most = min(0.0, *known), max(known)
+    span = (most - least) or 1.0
+    step = width / max(1, len(shown) - 1)
+    runs: list[list[tuple[float, float]]] = [[]]
+    for at, value in enumerate(shown):
+        if value is None:
+            runs.append([])
+        else:
+            runs[-1].append((at * step, height - 2 - (value - least) / span * (height - 4)))
+    parts = []
+    for run in filter(None, runs):
+        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in run)
+        if len(run) == 1:
+            parts.append(f'<circle cx="{run[0][0]:.1f}" cy="{run[0][1]:.1f}" r="2"/>')
+            continue
+        parts.append(f'<polygon points="{run[0][0]:.1f},{height} {points} {run[-1][0]:.1f},{height}"/>')
+        parts.append(f'<polyline points="{points}"/>')
+    return (
+        f'<svg viewBox="0 0 {width} {height}" preserveAspectRatio="none" role="img"'
+        f' aria-label="{_text(label)}">{"".join(parts)}</svg>'
+    )
+
+
+def _table(table: Table) -> str:
+    heads = "".join(f"<th{_class(column)}>{_text(column.title)}</th>" for column in table.columns)
+    rows = "\n".join(
+        "<tr>"
+        + "".join(_cell(value, column) for value, column in zip(row, table.columns, strict=True))
+        + "</tr>"
+        for row in table.rows
+    )
+    return (
+        f'<h2>{_text(table.title)}</h2>\n<div class="wide"><table>\n'
+        f"<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>"
+    )
+
+
+def _class(column: Column) -> str:
+    return "" if column.kind == "text" else ' class="number"'
+
+
+def _cell(value: Any, column: Column) -> str:
+    if isinstance(value, Cell) and isinstance(value.raw, Trend):
+        return f"<td>{_svg(value.raw.values, column.title, 100, 24)}</td>"
+    style = f' class="{value.style}"' if isinstance(value, Cell) and value.style else _class(column)
+    return f"<td{style}>{escape(show(value, column.kind))}</td>"
