@@ -84,7 +84,7 @@ class _Puller:
         """What the connection tells: a request that went down with it is not answered."""
         if event == "disconnected":
             self._error = Unreachable(f"lost the connection to {self._api.connection.url}")
-        elif event == "error" and "permissions violation for publish" in sentence.lower():
+        elif event == "error" and "permissions violation for" in sentence.lower():
             self._error = Denied(sentence, "ask for that permission")
         self._wake.set()
 
