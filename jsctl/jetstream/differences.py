@@ -40,7 +40,7 @@ def _canonical(key: str, value: Any) -> Any:
     if value == _PLAIN.get(key) or (key in _BOUNDS and isinstance(value, int) and value < 1):
         return None
     if isinstance(value, list):
-        return sorted(json.dumps(filled(one), sort_keys=True) for one in value)
+        return sorted(json.dumps(filled(one), sort_keys=True) for one in value) or None
     return value or None
 
 

@@ -105,7 +105,8 @@ def _unit(parse: Callable[[str], int], none: int) -> Read:
         if node.text == "-1":
             return none
         if isinstance(node.value, int):
-            return _number(0)(node, key)
+            size: int = _number(0)(node, key)
+            return size
         try:
             found = parse(node.value)
         except ValueError as error:
