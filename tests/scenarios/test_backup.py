@@ -20,7 +20,7 @@ from tests.support.run import Cli
 from tests.support.servers import HubLeaf, RealServer
 from tests.support.stored import stored
 
-SIZE, COUNT = 50_000, 1200
+SIZE, COUNT = 50_000, 1600
 SLOWLY = "--chunk-size 1KB --window-size 1KB"
 
 SERVER = """
@@ -31,7 +31,7 @@ jetstream { store_dir: "{store}" }
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[RealServer]:
-    """A server of this test alone, with 60 MB in the stream BIG."""
+    """A server of this test alone, with 80 MB in the stream BIG."""
     made = RealServer(tmp_path / "server", SERVER).start()
     try:
         stream(made.url, "BIG", "big.>")
@@ -66,8 +66,9 @@ def messages(url: str, name: str) -> int:
 
 
 def half_way(url: str, name: str, process: subprocess.Popen[str]) -> None:
-    """Wait until a restore has made a part of its messages."""
-    wait_for(lambda: messages(url, name) > 20 or process.poll() is not None, "nothing was restored")
+    """Wait until a restore has made a part of its messages, and stop the process there (SIGSTOP)."""
+    wait_for(lambda: messages(url, name) > 0 or process.poll() is not None, "nothing was restored")
+    process.send_signal(signal.SIGSTOP)
     assert process.poll() is None, process.communicate()
     assert messages(url, name) < COUNT
 
@@ -150,6 +151,7 @@ def test_ctrl_c_takes_a_restore_back(own_cli: Cli, server: RealServer, tmp_path:
     process = begin(own_cli, f"stream restore {tmp_path}/b --name B --subjects b")
     half_way(server.url, "B", process)
     process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGCONT)
     _, err = process.communicate(timeout=20)
     assert process.returncode == 130
     assert "Traceback" not in err
@@ -204,6 +206,7 @@ def test_server_killed_in_a_restore(own_cli: Cli, server: RealServer, tmp_path: 
     process = begin(own_cli, f"stream restore {tmp_path}/b --name B --subjects b")
     half_way(server.url, "B", process)
     server.kill()
+    process.send_signal(signal.SIGCONT)
     began = time.monotonic()
     _, err = process.communicate(timeout=30)
     assert time.monotonic() - began < 15
@@ -228,7 +231,7 @@ def test_into_another_domain(hub_cli: Cli, hub_leaf: HubLeaf, tmp_path: Path) ->
 
 def test_on_a_terminal(own_cli: Cli, tmp_path: Path) -> None:
     screen = own_cli.terminal(f"stream backup BIG {tmp_path}/b")
-    screen.expect("Starting backup of Stream BIG with 1,200 messages")
+    screen.expect("Starting backup of Stream BIG with 1,600 messages")
     screen.expect("Received .* compressed data in .* chunks for Stream BIG")
     screen.wait()
     assert screen.exitstatus == 0
