@@ -104,12 +104,13 @@ def test_the_tour_streams(cli: Cli, here: Path) -> None:
     run("str edit ORDERS --subjects", "Stream ORDERS was updated", answers=[True])
     run("str edit ORDERS --config", "No difference")
     run("pub ORDERS.scratch hello", 'Published 5 bytes to "ORDERS.scratch"')
-    run("req ORDERS.scratch hello", r'"stream": ?"ORDERS", ?"seq": ?2')
-    run("str info ORDERS", r" Messages: 2\n")
+    run("pub ORDERS.scratch hello --wait", "Stored in Stream: ORDERS Sequence: 2")
+    run("req ORDERS.scratch hello", r'"stream": ?"ORDERS", ?"seq": ?3')
+    run("str info ORDERS", r" Messages: 3\n")
     run("str rmm ORDERS 1")
-    run("str purge ORDERS -f", r"Messages: 0\n(.|\n)*First Sequence: 3\n")
+    run("str purge ORDERS -f", r"Messages: 0\n(.|\n)*First Sequence: 4\n")
     run("str rm ORDERS", "was removed")
-    run(documents.TOUR[19].removeprefix("jsctl "), created)
+    run(documents.ORDERS.removeprefix("jsctl "), created)
 
 
 def test_the_tour_consumers(cli: Cli, here: Path) -> None:
@@ -121,7 +122,8 @@ def test_the_tour_consumers(cli: Cli, here: Path) -> None:
         answers=["NEW", "", "all", "instant", "ORDERS.received", 20, ..., "ORDERS"],
     )
     assert re.search(r"Pull Mode: true(.|\n)*Maximum Deliveries: 20(.|\n)*Sampling Rate: 100", new)
-    run(documents.TOUR[22].removeprefix("jsctl "), "Maximum Deliveries: 20")
+    dispatch = next(line for line in documents.TOUR if line.endswith("--max-deliver 20"))
+    run(dispatch.removeprefix("jsctl "), "Maximum Deliveries: 20")
     run(
         "con add",
         "Delivery Subject: monitor.ORDERS",

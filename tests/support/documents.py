@@ -4,13 +4,13 @@ In document order, each once; loops are written out for one round, and pipes end
 command here has its reason. Prompts (`$`, `>`) and outputs are left out.
 """
 
-_ORDERS = (
+ORDERS = (
     'jsctl str add ORDERS --subjects "ORDERS.*" --ack --max-msgs=-1 --max-bytes=-1 --max-age=1y --storage'
     " file --retention limits --max-msg-size=-1"
 )
 
 TOUR = (
-    f"{_ORDERS} --discard=old",
+    f"{ORDERS} --discard=old",
     "jsctl con add ORDERS NEW --filter ORDERS.received --ack explicit --pull --deliver all --max-deliver=-1"
     " --sample 100",
     "jsctl con add ORDERS DISPATCH --filter ORDERS.processed --ack explicit --pull --deliver all"
@@ -19,7 +19,7 @@ TOUR = (
     " --replay instant",
     "jsctl account info",
     "jsctl str add ORDERS",
-    f"{_ORDERS} --discard old",
+    f"{ORDERS} --discard old",
     "jsctl str info ORDERS -j",
     "jsctl str add ORDERS --config orders.json",
     "jsctl str ls",
@@ -28,11 +28,12 @@ TOUR = (
     'jsctl str edit ORDERS --subjects "ORDERS.*"',
     "jsctl str edit ORDERS --config orders.json",
     "jsctl pub ORDERS.scratch hello",
+    "jsctl pub ORDERS.scratch hello --wait",
     "jsctl req ORDERS.scratch hello",
     "jsctl str purge ORDERS -f",
     "jsctl str rmm ORDERS 1 -f",
     "jsctl str rm ORDERS -f",
-    _ORDERS,
+    ORDERS,
     "jsctl con ls ORDERS",
     "jsctl con add --sample 100",
     "jsctl con add ORDERS DISPATCH --filter ORDERS.processed --ack explicit --pull --deliver all --sample 100"
