@@ -11,7 +11,7 @@ from jsctl.errors import BadInput
 from jsctl.spark import rollup as rolling
 from jsctl.spark.session import QUICK, check, session
 from jsctl.units import SECOND
-from jsctl.views import history as view
+from jsctl.views.history import rolled
 from jsctl.views.result import Result
 
 
@@ -40,7 +40,7 @@ def rollup(env: Env, source: str, to: str | None, since: str | None, master: str
     begin = time.monotonic()
     with session(master, remote, name="jsctl export rollup", conf=QUICK) as spark:
         written = rolling.roll(spark, path, into, day)
-    return view.rolled(written, str(into.path), int((time.monotonic() - begin) * SECOND))
+    return rolled(written, str(into.path), int((time.monotonic() - begin) * SECOND))
 
 
 def _date(text: str) -> date:
