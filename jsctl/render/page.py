@@ -6,7 +6,7 @@ from typing import Any
 
 from jsctl.render.plot import squeeze
 from jsctl.render.text import clean, show
-from jsctl.views.history import Chart, Trend, Values
+from jsctl.views.history import Chart, Values
 from jsctl.views.result import Cell, Column, Table
 
 _STYLE = """
@@ -124,7 +124,7 @@ def _class(column: Column) -> str:
 
 
 def _cell(value: Any, column: Column) -> str:
-    if isinstance(value, Cell) and isinstance(value.raw, Trend):
-        return f"<td>{_svg(value.raw.values, column.title, 100, 24)}</td>"
+    if isinstance(value, Cell) and isinstance(value.raw, list):  # how a number went
+        return f"<td>{_svg(value.raw, column.title, 100, 24)}</td>"
     style = f' class="{value.style}"' if isinstance(value, Cell) and value.style else _class(column)
     return f"<td{style}>{escape(show(value, column.kind))}</td>"

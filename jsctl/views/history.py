@@ -23,12 +23,6 @@ class Chart(NamedTuple):
     values: Values
 
 
-class Trend(NamedTuple):
-    """The raw value of a cell that shows how a number went."""
-
-    values: Values
-
-
 def rolled(rows: Mapping[str, int], where: str, took: int) -> Result:
     """`export rollup`: rows by table, ns."""
     total = sum(rows.values())
@@ -78,13 +72,14 @@ _Make = Callable[[Values], str]
 def tables(
     reports: Mapping[str, Sequence[Row]], movers: Sequence[Row], daily: bool, sparkline: _Make
 ) -> list[Table]:
-    """A table a report, a row a stream, consumer, link or server; what has no rows is left out."""
+    """A table a report, a row a stream, consumer, link or server; what has no rows is left out. Cells of trends
+    have the list of values for their raw value."""
     times = axis([row for rows in reports.values() for row in rows], daily)
 
     def trend(rows: Sequence[Row], column: str) -> Cell:
         found = {row["period"]: row.get(column) for row in rows}
         values = [found.get(t) for t in times]
-        return Cell(Trend(values), sparkline(values))
+        return Cell(values, sparkline(values))
 
     made = [
         _table(
