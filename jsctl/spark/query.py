@@ -4,8 +4,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsctl.errors import BadInput, JsctlError, NotFound
+from jsctl.spark.export import read_table
 from jsctl.spark.reports import SCHEMAS
 from jsctl.spark.session import first_line
+from jsctl.spark.stream_target import read_checkpoint
 from jsctl.spark.target import FORMATS, read_marker
 from jsctl.spark.write import options
 
@@ -74,7 +76,7 @@ def register(spark: "SparkSession", path: Path) -> dict[str, str]:
     found = tables(path)
     for name, format in found.items():
         try:
-            _table(spark, path, name, format).createOrReplaceTempView(name)
+            _table(spark, path, name, format).createOrReplaceTempView(f"`{name}`")
         except Exception as error:
             raise JsctlError(f"Spark cannot read {path / name}: {first_line(error)}") from None
     return found
@@ -82,6 +84,10 @@ def register(spark: "SparkSession", path: Path) -> dict[str, str]:
 
 def _table(spark: "SparkSession", path: Path, name: str, format: str) -> "DataFrame":
     folder = path / name
+    if checkpoint := read_checkpoint(path, name):
+        from pyspark.sql.types import StructType
+
+        return read_table(spark, folder, format, StructType.fromJson(checkpoint["columns"]))
     reader = spark.read.format(format).options(**options(format))
     if (read_marker(path) or {}).get("kind") == "reports" and name in SCHEMAS:
         schema = SCHEMAS[name].ddl()

@@ -14,14 +14,18 @@ if TYPE_CHECKING:
 
 # Spark's own pattern keeps milliseconds only.
 TIMESTAMPS = {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"}
-CSV = {"header": "true", "escape": '"', "multiLine": "true"}
+CSV = {
+    "header": "true", "escape": '"', "multiLine": "true",
+    # Spark trims what it writes, else.
+    "ignoreLeadingWhiteSpace": "false", "ignoreTrailingWhiteSpace": "false",
+}  # fmt: skip
 
 Rows = Mapping[str, Iterable[Mapping[str, Any]]]
 
 
 def options(format: str) -> dict[str, str]:
     """Spark's options for writing and reading a format."""
-    return {"parquet": {}, "json": TIMESTAMPS, "csv": {**TIMESTAMPS, **CSV}}[format]
+    return {"parquet": {}, "json": TIMESTAMPS, "csv": {**TIMESTAMPS, **CSV}}.get(format, {})
 
 
 def append(

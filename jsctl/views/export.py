@@ -1,10 +1,10 @@
 """Exports as people see them."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 from jsctl.errors import ExitStatus
-from jsctl.units import SECOND, format_count
+from jsctl.units import SECOND, format_bytes, format_count
 from jsctl.views.result import Column, Kind, Result, Table, Text
 
 _KINDS: dict[str, Kind] = {
@@ -32,6 +32,108 @@ def reports(rows: dict[str, int], where: str, took: int, status: ExitStatus) -> 
     text = f"wrote {counts or 'no rows'} in {took / SECOND:.1f}s"
     data = {"rows": rows, "to": where, "seconds": round(took / SECOND, 3)}
     return Result([Text(text)], data, status)
+
+
+class Exported(Protocol):
+    """What `export stream` did with a stream: jsctl.spark.export.Outcome."""
+
+    @property
+    def stream(self) -> str: ...
+    @property
+    def table(self) -> str: ...
+    @property
+    def exported(self) -> int: ...
+    @property
+    def bytes(self) -> int: ...
+    @property
+    def deleted(self) -> int | None: ...
+    @property
+    def lost(self) -> int: ...
+    @property
+    def bad(self) -> int: ...
+    @property
+    def first(self) -> int | None: ...
+    @property
+    def last(self) -> int | None: ...
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def verdict(self) -> Any: ...
+
+
+def streams(outcomes: Sequence[Exported], where: str, took: int) -> Result:
+    """`export stream`: the closing line; data with a record a stream. took: ns. A table that differs from its
+    stream is a failure."""
+    rows = [_exported(one) for one in outcomes]
+    deleted = [row["deleted"] for row in rows]
+    data: dict[str, Any] = {
+        "exported": sum(row["exported"] for row in rows),
+        "bytes": sum(row["bytes"] for row in rows),
+        "deleted": None if None in deleted else sum(deleted),
+        "lost": sum(row["lost"] for row in rows),
+        "bad": sum(row["bad"] for row in rows),
+        "seconds": round(took / SECOND, 3),
+        "to": where,
+        "streams": rows,
+    }
+    good = all(row["verified"]["same"] for row in rows if "verified" in row)
+    return Result([Text(closing(data))], data, ExitStatus.OK if good else ExitStatus.FAILURE)
+
+
+def closing(data: Mapping[str, Any]) -> str:
+    """The line at the end of `export stream`, from its data; and a line for each table that was verified."""
+    count = data["exported"]
+    parts = [
+        f"exported {format_count(count)} {'message' if count == 1 else 'messages'}"
+        f" ({format_bytes(data['bytes'])}) to {data['to']}",
+        "deleted not counted" if data["deleted"] is None else f"deleted {format_count(data['deleted'])}",
+        f"lost {format_count(data['lost'])}",
+        *([f"bad payloads {format_count(data['bad'])}"] if data["bad"] else []),
+        f"in {data['seconds']:.1f}s",
+    ]
+    verified = [_verified(row) for row in data["streams"] if "verified" in row]
+    return "\n".join([", ".join(parts), *verified])
+
+
+def _exported(one: Exported) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "stream": one.stream,
+        "table": one.table,
+        "exported": one.exported,
+        "bytes": one.bytes,
+        "deleted": one.deleted,
+        "lost": one.lost,
+        "bad": one.bad,
+        "first": one.first,
+        "last": one.last,
+        "seconds": round(one.seconds, 3),
+    }
+    if one.verdict is not None:
+        found = one.verdict
+        row["verified"] = {
+            "same": found.good,
+            "table": found.table._asdict(),
+            "stream": found.stream._asdict(),
+            "missing": found.missing,
+            "changed": found.changed,
+            "twice": found.twice,
+            "foreign": found.foreign,
+            "gone": found.gone,
+        }
+    return row
+
+
+def _verified(row: Mapping[str, Any]) -> str:
+    found = row["verified"]
+    gone = f"; {format_count(found['gone'])} more are gone from the stream" if found["gone"] else ""
+    if found["same"]:
+        table = found["stream"]
+        span = f", sequences {table['first']} to {table['last']}" if table["messages"] else ""
+        count = f"{format_count(table['messages'])} messages"
+        return f"verified {row['table']}: {count}{span}, digest {table['digest']}{gone}"
+    words = ("missing", "changed", "twice", "foreign")
+    wrong = ", ".join(f"{format_count(found[word])} {word}" for word in words if found[word])
+    return f"{row['table']} differs from the stream: {wrong}{gone}"
 
 
 def _kind(name: str, type: str) -> Kind:

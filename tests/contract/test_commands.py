@@ -93,6 +93,7 @@ def _takes_a_stream(path: str) -> bool:
 #: What a command needs beside a stream name before it looks for the stream.
 EXTRA: dict[str, list[str]] = {
     "stream backup": ["never-written"],
+    "export stream": ["--to", "never-written"],
     "stream copy": ["COPY"],
     "stream edit": ["--max-age", "1h"],
     "consumer copy": ["C", "D"],

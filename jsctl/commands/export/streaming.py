@@ -1,0 +1,149 @@
+"""One run of `jsctl export stream`: plan, Spark, every stream in turn, again and again with --follow."""
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from jsctl.env import Env
+from jsctl.errors import ApiError, ExitStatus, Unreachable
+from jsctl.spark import query as spark_query
+from jsctl.spark.export import Exporter, Outcome, Planned, Source
+from jsctl.spark.session import QUICK, session
+from jsctl.units import SECOND
+from jsctl.views import export as view
+from jsctl.views.result import Result
+
+Spark = Any  #: pyspark.sql.SparkSession; only jsctl.spark knows PySpark
+
+SMALL = 200_000  #: messages; for fewer a JVM that starts faster is better than one that runs faster
+
+
+@dataclass
+class Run:
+    """All that the line asks for. going_on: --incremental. every: ns between two looks with --follow."""
+
+    env: Env
+    exporter: Exporter
+    sources: Sequence[Source]
+    going_on: bool
+    follow: bool
+    every: int
+    verify: bool
+    sql: str
+    limit: int
+    master: str
+    remote: str
+    conf: dict[str, str]
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+
+    def __call__(self) -> Result:
+        begin = time.monotonic()
+        target = self.exporter.target
+        with target.hold():
+            plans = self.plans()
+            waiting = {table: planned for table, planned in plans.items() if self._has_work(table, planned)}
+            answer = None
+            if waiting or self.verify or self.sql or self.follow:
+                count = sum(planned.messages for planned in plans.values())
+                quick = QUICK if count < SMALL and not self.follow else {}
+                with session(
+                    self.master, self.remote, name="jsctl export stream", conf={**quick, **self.conf}
+                ) as spark:
+                    self._export(spark, waiting)
+                    if self.follow:
+                        self._follow(spark)
+                    if self.verify:
+                        for source in self.sources:
+                            done = self.outcomes[source.table]
+                            checked = self.exporter.check(spark, source)
+                            self.outcomes[source.table] = replace(done, verdict=checked)
+                    if self.sql:
+                        answer = spark_query.query(spark, target.path, self.sql, self.limit)
+        outcomes = [self.outcomes[source.table] for source in self.sources]
+        took = int((time.monotonic() - begin) * SECOND)
+        result = view.streams(outcomes, str(target.path), took)
+        if answer is None:
+            return result
+        if answer.more:
+            self.env.say(f"only the first {self.limit:,} rows are shown; --limit shows more")
+        return self._with_answer(result, view.answer(answer.columns, answer.rows))
+
+    def plans(self) -> dict[str, Planned]:
+        """What is to be read, by table. A stream that is missing in some of several places is left out.
+
+        Raises ApiError when it is in none, and what Exporter.plan raises.
+        """
+        found: dict[str, Planned] = {}
+        missing: dict[Source, ApiError] = {}
+        for source in self.sources:
+            try:
+                found[source.table] = self.exporter.plan(source, self.going_on)
+            except ApiError as error:
+                if error.status is not ExitStatus.NOT_FOUND:
+                    raise
+                missing[source] = ApiError(
+                    error.code, error.err_code, f"{source.stream}: {error.description}"
+                )
+        elsewhere = {source.stream for source in self.sources if source.table in found}
+        for source, failure in missing.items():
+            if source.stream not in elsewhere:
+                raise failure
+            self.env.say(f"jsctl: left out: no stream for {source.table}")
+        self.sources = [source for source in self.sources if source.table in found]
+        self.outcomes = {source.table: Outcome(source.stream, source.table) for source in self.sources}
+        return found
+
+    def _has_work(self, table: str, planned: Planned) -> bool:
+        is_new = not self.going_on or self.exporter.target.checkpoint(table) is None
+        return is_new or planned.start < planned.end or planned.lost > 0
+
+    def _export(self, spark: Spark, waiting: dict[str, Planned]) -> None:
+        for source in self.sources:
+            if planned := waiting.get(source.table):
+                done = self.exporter.run(spark, source, planned, self.going_on)
+                self.outcomes[source.table] = self.outcomes[source.table].plus(done)
+
+    def _follow(self, spark: Spark) -> None:
+        """Until Ctrl-C. A server that is away is waited for."""
+        self.going_on = True
+        self.env.say("following; Ctrl-C ends it")
+        away = False
+        with contextlib.suppress(KeyboardInterrupt):
+            while True:
+                time.sleep(self.every / SECOND)
+                for source in self.sources:
+                    try:
+                        planned = self.exporter.plan(source, True)
+                        if self._has_work(source.table, planned):
+                            self._export(spark, {source.table: planned})
+                        away = False
+                    except Unreachable as error:
+                        if not away:
+                            self.env.say(f"jsctl: trying again: {error}")
+                        away = True
+
+    def _with_answer(self, result: Result, answer: Result) -> Result:
+        """The table to stdout, the closing line to stderr; with --json both in one document."""
+        data = dict(result.data, query=answer.data)
+        if not self.env.wants_json:
+            self.env.say(view.closing(result.data))
+        return Result(answer.parts, data, result.status)
+
+
+def progress(env: Env) -> Callable[[str, int, int], AbstractContextManager[Callable[[float], None]]]:
+    """A bar on stderr, when that is a terminal."""
+
+    @contextlib.contextmanager
+    def show(label: str, messages: int, size: int) -> Iterator[Callable[[float], None]]:
+        if not env.streams.stderr.isatty() or env.environ.get("TERM") == "dumb":
+            yield lambda part: None
+            return
+        from jsctl.render.transfer import Transfer
+
+        with Transfer(env.streams.stderr, label, messages, size) as bar:
+            yield bar.reach
+
+    return show

@@ -1,0 +1,60 @@
+"""Progress of messages that move: how many, their bytes, rate and the time left, on a terminal."""
+
+import threading
+import time
+from types import TracebackType
+from typing import TextIO
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from jsctl.render.text import clean
+from jsctl.units import SECOND, format_bytes, format_count, format_duration
+
+
+class Transfer:
+    """A context manager; `reach` with the part that is done, from any thread. It leaves nothing behind."""
+
+    def __init__(self, out: TextIO, label: str, messages: int, size: int) -> None:
+        self._messages = messages
+        self._size = size
+        self._began = time.monotonic()
+        self._lock = threading.Lock()
+        self._progress = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=24),
+            TextColumn("{task.fields[numbers]}", markup=False),
+            TimeElapsedColumn(),
+            console=Console(file=out, force_terminal=True, markup=False, highlight=False, emoji=False),
+            refresh_per_second=4,
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+        self._task = self._progress.add_task(clean(label), total=1.0, numbers=self.numbers(0.0))
+
+    def __enter__(self) -> "Transfer":
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def reach(self, part: float) -> None:
+        """So much of 1 is done."""
+        with self._lock:
+            self._progress.update(self._task, completed=part, numbers=self.numbers(part))
+
+    def numbers(self, part: float) -> str:
+        """`1,000/5,000 messages, 200 KiB, 1,000/s, 4s left`; rate and time left when there is one to tell."""
+        done = round(self._messages * part)
+        took = time.monotonic() - self._began
+        text = f"{format_count(done)}/{format_count(self._messages)} messages"
+        if self._size:
+            text += f", {format_bytes(round(self._size * part))}"
+        if 0 < part < 1 and took > 0:
+            left = format_duration(max(1, round(took * (1 - part) / part)) * SECOND)
+            text += f", {format_count(round(done / took))}/s, {left} left"
+        return text

@@ -1,0 +1,340 @@
+"""`jsctl export stream`, with a real server and a real Spark."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.support import js
+from tests.support.run import Cli
+from tests.support.servers import HubLeaf
+
+pytestmark = pytest.mark.spark
+
+
+def fill(url: str, count: int, name: str = "ORDERS", payload: bytes = b'{"id": %d}') -> None:
+    """Messages on NAME.0.x, NAME.1.x, NAME.2.x; the stream is made where there is none."""
+    if name not in (js.ask(url, "STREAM.NAMES")["streams"] or []):
+        js.stream(url, name, f"{name}.>", allow_direct=True)
+    before = js.info(url, name)["state"]["last_seq"]
+    numbers = range(before + 1, before + count + 1)
+    filled = ((f"{name}.{n % 3}.x", payload % n if b"%d" in payload else payload) for n in numbers)
+    js.publish_all(url, filled)
+    wait_for(lambda: js.info(url, name)["state"]["last_seq"] == before + count)
+
+
+def wait_for(true: Any, seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.05)
+
+
+def sequences(folder: Path) -> list[int]:
+    return sorted(pq.read_table(folder, columns=["sequence"])["sequence"].to_pylist())
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+def test_parquet_as_people_and_programs_read_it(cli: Cli, url: str, spark: Any, tmp_path: Path) -> None:
+    fill(url, 100)
+    js.ask(url, "STREAM.MSG.DELETE.ORDERS", {"seq": 50})
+    to = tmp_path / "out"
+    done = cli(f"export stream ORDERS --to {to} --verify", status=0)
+    first, second = done.out.splitlines()
+    assert first.startswith("exported 99 messages (") and f" to {to}, deleted 1, lost 0, in " in first
+    assert second.startswith("verified ORDERS: 99 messages, sequences 1 to 100, digest ")
+    assert done.err == ""
+    expected = [n for n in range(1, 101) if n != 50]
+    assert sequences(to / "ORDERS") == expected
+    row = spark.read.parquet(str(to / "ORDERS")).where("sequence = 7").toArrow().to_pylist()[0]
+    assert (row["stream"], row["subject"], row["data"]) == ("ORDERS", "ORDERS.1.x", b'{"id": 7}')
+    left = [name for name in files(to) if not name.endswith(".parquet")]
+    assert left == ["_checkpoints/ORDERS.json", "_jsctl_export.json"]
+
+
+def test_going_on_with_a_purge_between(cli: Cli, url: str, spark: Any, tmp_path: Path) -> None:
+    fill(url, 60)
+    to = tmp_path / "out"
+    line = f"export stream ORDERS --to {to} --incremental --json"
+    assert cli(line, status=0).json["exported"] == 60
+    fill(url, 40)
+    assert cli(line, status=0).json["exported"] == 40
+    assert cli(line, status=0).json["exported"] == 0
+    assert sequences(to / "ORDERS") == list(range(1, 101))
+    fill(url, 50)
+    js.ask(url, "STREAM.PURGE.ORDERS", {"seq": 121})
+    failed = cli(line, status=1)
+    assert "101 was to be read: 20 messages are lost; --no-fail-on-data-loss" in failed.err
+    assert sequences(to / "ORDERS") == list(range(1, 101))
+    lenient = cli(f"{line} --no-fail-on-data-loss --verify", status=0)
+    assert (lenient.json["exported"], lenient.json["lost"], lenient.json["deleted"]) == (30, 20, 0)
+    assert "20 messages of ORDERS fell off its head" in lenient.err
+    assert lenient.json["streams"][0]["verified"]["gone"] == 100
+    assert sequences(to / "ORDERS") == [*range(1, 101), *range(121, 151)]
+    other = cli(f"{line} --subject ORDERS.1.x", status=64)
+    assert "was exported with other --subject: none" in other.err
+    js.ask(url, "STREAM.DELETE.ORDERS")
+    fill(url, 500)
+    assert "was created again" in cli(line, status=1).err
+
+
+def test_a_table_that_exists_is_asked_for(cli: Cli, url: str, spark: Any, tmp_path: Path) -> None:
+    fill(url, 10)
+    to = tmp_path / "out"
+    line = f"export stream ORDERS --to {to}"
+    cli(line, status=0)
+    before = files(to)
+    assert "--force" in cli(line).err
+    assert files(to) == before
+    refused = cli(line, tty=True, answers=[False])
+    assert refused.status == 1 and files(to) == before
+    cli(f"{line} --force --to-seq 4", status=0)
+    assert sequences(to / "ORDERS") == [1, 2, 3, 4]
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "mine.txt").write_text("precious")
+    assert "is no export of jsctl" in cli(f"export stream ORDERS --to {tmp_path}/other", status=64).err
+
+
+def test_what_is_chosen(cli: Cli, url: str, spark: Any, tmp_path: Path) -> None:
+    fill(url, 30)
+    time.sleep(0.3)
+    moment = time.time()
+    fill(url, 30)
+
+    def chosen(flags: str) -> list[int]:
+        cli(f"export stream ORDERS --to {tmp_path}/out --force {flags}", status=0)
+        return sequences(tmp_path / "out" / "ORDERS")
+
+    assert chosen("--from-seq 10 --to-seq 20") == list(range(10, 21))
+    assert chosen("--subject ORDERS.1.x --subject ORDERS.2.x --to-seq 9") == [1, 2, 4, 5, 7, 8]
+    when = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(moment)) + f"{moment % 1:.3f}"[1:] + "Z"
+    assert chosen(f"--since {when}") == list(range(31, 61))
+    assert chosen(f"--until {when} --since 1h") == list(range(1, 31))
+
+
+@pytest.mark.parametrize("format", ["json", "csv", "orc"])
+def test_other_formats_and_partitions(cli: Cli, url: str, spark: Any, tmp_path: Path, format: str) -> None:
+    fill(url, 9, payload=b' "a",\r\nb\xff %d ')
+    fill(url, 1, payload=b"")
+    flags = "--partition-by subject:2 --partition-by hour --headers --verify --json"
+    done = cli(f"export stream ORDERS --to {tmp_path}/out --format {format} {flags}", status=0).json
+    assert done["streams"][0]["verified"]["same"] is True
+    folders = sorted(path.name for path in (tmp_path / "out" / "ORDERS").iterdir())
+    assert folders == ["subject_2=0", "subject_2=1", "subject_2=2"]
+    assert list((tmp_path / "out").glob("ORDERS/subject_2=1/date=*-*-*/hour=*/part-*"))
+    sql = "SELECT count(*) AS n, count(DISTINCT sequence) AS s FROM ORDERS"
+    asked = cli(["export", "query", "--from", str(tmp_path / "out"), sql, "--json"], status=0).json
+    assert asked == [{"n": 10, "s": 10}]
+
+
+BAD = [
+    b'{"id": "no number"}', b"\xff\xfe", b"", b"[1]", b"42", b"null", b"{", b'[{"id": 1}]', b'{"id": 1} x',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("format", ["parquet", "csv"])
+def test_json_payloads_with_bad_ones(cli: Cli, url: str, spark: Any, tmp_path: Path, format: str) -> None:
+    fill(url, 5, payload=b'{"id": %d, "subject": "mine", "to": {"city": "X"}}')
+    for payload in BAD:
+        fill(url, 1, payload=payload)
+    to = tmp_path / "out"
+    schema = "id BIGINT, subject STRING, `to` STRUCT<city: STRING>"
+    line = ["export", "stream", "ORDERS", "--to", str(to), "--decode", "json", "--schema", schema, "--verify"]
+    done = cli([*line, "--format", format, "--json"], status=0).json
+    assert (done["exported"], done["bad"]) == (5 + len(BAD), len(BAD))
+    if format == "parquet":
+        rows = sorted(pq.read_table(to / "ORDERS").to_pylist(), key=lambda row: row["sequence"])
+        assert [row["id"] for row in rows[:5]] == [1, 2, 3, 4, 5]
+        assert (rows[0]["subject"], rows[0]["data_subject"]) == ("ORDERS.1.x", "mine")
+        assert rows[0]["to"] == {"city": "X"} and rows[0]["bad_payload"] is None
+        assert [row["bad_payload"] for row in rows[5:]] == BAD
+        assert {row["id"] for row in rows[5:]} == {None}
+
+
+def test_fields_are_found_and_kept(cli: Cli, url: str, spark: Any, tmp_path: Path) -> None:
+    fill(url, 5, payload=b'{"id": %d}')
+    fill(url, 5, payload=b'{"id": %d, "late": 0.5}')
+    fill(url, 1, payload=b"nonsense")
+    to = tmp_path / "out"
+    sql = "SELECT sum(id) AS ids, count(late) AS late, count(bad_payload) AS bad FROM ORDERS"
+    line = [
+        "export",
+        "stream",
+        "ORDERS",
+        "--to",
+        str(to),
+        "--decode",
+        "json",
+        "--incremental",
+        "--query",
+        sql,
+    ]
+    found = cli([*line, "--json"], status=0).json
+    assert found["query"] == [{"ids": 55, "late": 5, "bad": 1}] and found["bad"] == 1
+    fill(url, 1, payload=b'{"id": %d, "new": 1}')
+    shown = cli(line, status=0)
+    assert shown.out.splitlines()[1].split() == ["67", "5", "1"]
+    assert "exported 1 message (" in shown.err
+
+
+@pytest.mark.parametrize(
+    ("decode", "good", "bad"), [("text", b"\xc3\xa4", b"\xff"), ("base64", b"AAE=", b"*")]
+)
+def test_text_and_base64(
+    cli: Cli, url: str, spark: Any, tmp_path: Path, decode: str, good: bytes, bad: bytes
+) -> None:
+    fill(url, 1, payload=good)
+    fill(url, 1, payload=bad)
+    line = f"export stream ORDERS --to {tmp_path}/out --decode {decode} --verify --json"
+    assert cli(line, status=0).json["bad"] == 1
+    rows = sorted(pq.read_table(tmp_path / "out" / "ORDERS").to_pylist(), key=lambda row: row["sequence"])
+    expected = "ä" if decode == "text" else b"\x00\x01"
+    assert [(row["data"], row["bad_payload"]) for row in rows] == [(expected, None), (None, bad)]
+
+
+def test_verify_sees_changes(cli: Cli, url: str, spark: Any, tmp_path: Path) -> None:
+    fill(url, 20)
+    to = tmp_path / "out"
+    line = f"export stream ORDERS --to {to} --incremental --verify --json"
+    cli(line, status=0)
+    (file,) = (to / "ORDERS").glob("*.parquet")
+    table = pq.read_table(file)
+    rows = table.to_pylist()
+    changes: dict[str, list[dict[str, Any]]] = {
+        "changed": [{**rows[0], "data": b"other"}, *rows[1:]],
+        "missing": rows[1:],
+        "twice": [*rows, rows[3], rows[3]],
+        "foreign": [*rows, {**rows[0], "sequence": 999}],
+    }
+    for what, changed in changes.items():
+        file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
+        pq.write_table(type(table).from_pylist(changed, schema=table.schema), file)
+        verified = cli(line, status=1).json["streams"][0]["verified"]
+        wrong = {word: verified[word] for word in changes if verified[word]}
+        assert wrong == {what: 2 if what == "twice" else 1}
+        assert verified["same"] is False
+    assert "ORDERS differs from the stream: 1 foreign" in cli(line.replace(" --json", ""), status=1).out
+
+
+def test_several_domains(hub_cli: Cli, hub_leaf: HubLeaf, spark: Any, tmp_path: Path) -> None:
+    url = hub_leaf.hub.url_for("acc")
+    for domain in ("hub", "leaf"):
+        js.stream(url, "BOTH", f"{domain}.>", domain=domain, allow_direct=True)
+        js.publish(url, f"{domain}.a", domain.encode(), 3)
+        wait_for(lambda d=domain: js.ask(url, "STREAM.INFO.BOTH", domain=d)["state"]["messages"] == 3)
+    line = f"export stream BOTH --to {tmp_path}/out --js-domain hub --js-domain leaf --json"
+    done = hub_cli(line, status=0).json
+    assert [(row["table"], row["exported"]) for row in done["streams"]] == [("hub_BOTH", 3), ("leaf_BOTH", 3)]
+    assert set(pq.read_table(tmp_path / "out" / "leaf_BOTH")["data"].to_pylist()) == {b"leaf"}
+
+
+def test_wrong_lines(cli: Cli, url: str, tmp_path: Path) -> None:
+    fill(url, 3)
+    to = tmp_path / "out"
+    for flags, status, said in (
+        ("NOPE", 3, "stream not found"),
+        ("ORDERS --decode xml", 64, "none of json, text, base64"),
+        ("ORDERS --partition-by month", 64, "none of date, hour, subject:N"),
+        ("ORDERS --from-seq 3 --since 1h", 64, "exclude each other"),
+        ("ORDERS --from-seq 50", 64, "is beyond ORDERS, whose last message is 3"),
+        ("ORDERS --since soon", 64, "is no time"),
+        ("ORDERS --schema 'id INT'", 64, "is for --decode json"),
+        ("ORDERS --incremental --format delta", 64, "cannot be added to"),
+        ("ORDERS --subject 'a..b'", 64, "is no subject filter"),
+        ("ORDERS --follow --to-seq 9", 64, "has no end"),
+    ):
+        failed = cli(f"export stream {flags} --to {to}", status=status)
+        assert said in failed.err and failed.err.count("\n") == 1, failed.err
+        assert not to.exists()
+
+
+def test_an_unknown_format_is_one_line(cli: Cli, url: str, spark: Any, tmp_path: Path) -> None:
+    fill(url, 3)
+    failed = cli(f"export stream ORDERS --to {tmp_path}/out --format nonesuch", status=64)
+    assert "nonesuch" in failed.err and failed.err.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+# -- killed and interrupted -----------------------------------------------------------------------
+
+
+def start(cli: Cli, *args: str) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "jsctl", "export", "stream", *args],
+        env={**os.environ, **cli.environ},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+
+
+def test_kill_9_and_again(cli: Cli, url: str, spark: Any, tmp_path: Path) -> None:
+    to = tmp_path / "out"
+    fill(url, 2000)
+    line = f"export stream ORDERS --to {to} --incremental --json"
+    cli(f"{line} --to-seq 1000", status=0)
+    for _ in range(2):
+        process = start(cli, "ORDERS", "--to", str(to), "--incremental")
+        try:
+            wait_for(lambda: any(to.glob(".staging/*/ORDERS/**/*.parquet")), 120)
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+        assert len(sequences(to / "ORDERS")) in (1000, 2000)
+        cli(line, status=0)
+        assert sequences(to / "ORDERS") == list(range(1, js.info(url, "ORDERS")["state"]["last_seq"] + 1))
+        assert not (to / ".staging").exists()
+        fill(url, 1000)
+
+
+def test_follow_until_ctrl_c(cli: Cli, url: str, tmp_path: Path) -> None:
+    to = tmp_path / "out"
+    fill(url, 10)
+    process = start(cli, "ORDERS", "--to", str(to), "--follow", "--every", "200ms", "--json")
+    try:
+        wait_for(lambda: (to / "ORDERS").exists(), 120)
+        fill(url, 5)
+        wait_for(lambda: len(sequences(to / "ORDERS")) == 15)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 0, err
+    done = json.loads(out)
+    assert (done["exported"], done["streams"][0]["first"], done["streams"][0]["last"]) == (15, 1, 15)
+    assert err.decode() == "following; Ctrl-C ends it\n"
+    assert not processes(process.pid)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_leaves_nothing(cli: Cli, url: str, tmp_path: Path, number: signal.Signals) -> None:
+    fill(url, 20_000)
+    to = tmp_path / "out"
+    process = start(cli, "ORDERS", "--to", str(to), "--partition-by", "subject:2", "--headers")
+    try:
+        wait_for(lambda: any(to.glob(".staging/*/ORDERS")), 120)
+        process.send_signal(number)
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert (process.returncode, out, err) == (130, b"", b"\n")
+    assert not to.exists()
+    assert not processes(process.pid)
+
+
+def processes(session: int) -> list[str]:
+    """Command lines of what still runs in a session."""
+    shown = subprocess.run(
+        ["ps", "-o", "args=", "-s", str(session)], capture_output=True, text=True, check=False
+    )
+    return [line for line in shown.stdout.splitlines() if "defunct" not in line]
