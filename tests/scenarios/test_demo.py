@@ -1,5 +1,6 @@
 """`jsctl demo`: real servers, real commands, and nothing left."""
 
+import contextlib
 import json
 import os
 import signal
@@ -62,6 +63,9 @@ def demo(tmp_path: Path) -> Iterator[Demo]:
         if process.poll() is None:
             process.terminate()
             process.communicate(timeout=30)
+    for line in children(made.work):  # of --keep, where the test failed before it stopped them
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int(line.split()[0]), signal.SIGTERM)
 
 
 def test_the_walk_through_the_guide(demo: Demo) -> None:
