@@ -49,7 +49,7 @@ COLOR_SCHEMES = ("rounded", "double", "yellow", "blue", "cyan", "green", "magent
 HIDDEN = "********"
 
 # A key of another tool's whose name says that it holds a secret.
-_SECRET_NAME = re.compile(r"pass|secret|token|seed|private|jwt", re.IGNORECASE)
+_SECRET_NAME = r"(?i)pass|secret|token|seed|private|jwt"
 
 
 class Context(NamedTuple):
@@ -93,7 +93,7 @@ def _without_login(url: str, mask: str) -> str:
 def _hidden(key: str, value: Any) -> Any:
     if not value:
         return value
-    if key in SECRETS or (key not in KEYS and _SECRET_NAME.search(key)):
+    if key in SECRETS or (key not in KEYS and re.search(_SECRET_NAME, key)):
         return HIDDEN
     if key in ("url", "socks_proxy") and isinstance(value, str) and "@" in value:
         return public_url(value, HIDDEN)

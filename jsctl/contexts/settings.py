@@ -13,7 +13,7 @@ from jsctl.contexts.model import COLOR_SCHEMES, DEFAULT_URL, Context, public_url
 from jsctl.errors import BadInput
 from jsctl.units import SECOND
 
-_TOKEN = re.compile(r"[^\s.*>]+(\.[^\s.*>]+)*")
+_TOKEN = r"[^\s.*>]+(\.[^\s.*>]+)*"  # `re` compiles it at its first use
 
 
 @dataclass(frozen=True)
@@ -173,5 +173,5 @@ def resolve(
 
 def check_subject(what: str, value: str) -> None:
     """Raises BadInput when a domain or prefix is no subject; an empty value is fine."""
-    if value and not _TOKEN.fullmatch(value):
+    if value and not re.fullmatch(_TOKEN, value):
         raise BadInput(f"{what} {value!r} is no subject prefix", "use tokens with dots between them")

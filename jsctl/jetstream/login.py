@@ -21,8 +21,8 @@ from jsctl.units import SECOND
 SCHEMES = ("nats", "tls", "ws", "wss")
 
 # nkeys' ParseDecoratedJWT and ParseDecoratedNKey: PEM-like blocks, the JWT first.
-_BLOCK = re.compile(r"-{3,}\s*BEGIN [^-]*-{3,}\s*(\S+)\s*-{3,}\s*END [^-]*-{3,}")
-_SEED = re.compile(r"^S[A-Z][A-Z2-7]{50,}$", re.MULTILINE)
+_BLOCK = r"-{3,}\s*BEGIN [^-]*-{3,}\s*(\S+)\s*-{3,}\s*END [^-]*-{3,}"
+_SEED = r"(?m)^S[A-Z][A-Z2-7]{50,}$"
 
 
 class Server(NamedTuple):
@@ -251,7 +251,7 @@ async def _credentials(settings: Settings) -> Callable[[], tuple[str, str]]:
 
 
 def _parse_credentials(text: str, path: str) -> tuple[str, str]:
-    blocks = _BLOCK.findall(text)
+    blocks = re.findall(_BLOCK, text)
     if len(blocks) < 2:
         raise BadInput(f"{path} is no credentials file: it holds no user JWT with its seed")
     return blocks[0], blocks[1]
@@ -259,8 +259,8 @@ def _parse_credentials(text: str, path: str) -> tuple[str, str]:
 
 def _nkey(path: str) -> str:
     text = _text(path, "nkey seed file")
-    blocks = _BLOCK.findall(text)
-    seeds = [blocks[-1]] if blocks else _SEED.findall(text.replace("\r", ""))
+    blocks = re.findall(_BLOCK, text)
+    seeds = [blocks[-1]] if blocks else re.findall(_SEED, text.replace("\r", ""))
     if not seeds:
         raise BadInput(f"{path} holds no nkey seed")
     _key(seeds[0])

@@ -3,14 +3,14 @@
 import re
 from collections.abc import Iterable
 
-_NAME = re.compile(r"[^\s.*>/\\\x00-\x1f\x7f]+")
+_NAME = r"[^\s.*>/\\\x00-\x1f\x7f]+"
 
 
 def check_name(name: str, what: str = "stream") -> str:
     """A name that the server takes (server: isValidName, and it becomes a folder), or ValueError."""
     if not name:
         raise ValueError(f"a {what} needs a name")
-    if not _NAME.fullmatch(name):
+    if not re.fullmatch(_NAME, name):
         raise ValueError(f"{name!r} is no {what} name: no dots, spaces, wildcards or slashes")
     if len(name) > 255:
         raise ValueError(f"a {what} name has at most 255 characters")
