@@ -72,8 +72,8 @@ _Make = Callable[[Values], str]
 def tables(
     reports: Mapping[str, Sequence[Row]], movers: Sequence[Row], daily: bool, sparkline: _Make
 ) -> list[Table]:
-    """A table a report, a row a stream, consumer, link or server; what has no rows is left out. Cells of trends
-    have the list of values for their raw value."""
+    """A table a report, a row a stream, consumer, link or server; what has no rows is left out. The raw
+    value of a trend is the list of its values."""
     times = axis([row for rows in reports.values() for row in rows], daily)
 
     def trend(rows: Sequence[Row], column: str) -> Cell:
