@@ -1,6 +1,7 @@
 """Random valid stream configurations come back as they went: through files, copies, declared streams and
 backups of a real server."""
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from tests.support.run import Cli
 
 Json = dict[str, Any]
 
+_numbers = itertools.count()
 TEXT = st.text(alphabet=st.characters(codec="utf-8", exclude_categories=("Cs",)), min_size=1, max_size=12)
 KEY = TEXT.filter(lambda key: not key.startswith("_nats."))
 TOKEN = st.text(alphabet="abcXYZ019_-$", min_size=1, max_size=5)
@@ -176,6 +178,13 @@ def test_configurations_come_back(round_trip: RoundTrip, config: Json) -> None:
         cli(f"apply -f {exported}", status=0)
         assert normal(round_trip.live()) == before
         assert cli("export config", status=0).out == text
+
+        # a backup brings it back as it was
+        backup = round_trip.folder / f"backup-{next(_numbers)}"
+        cli(f"stream backup R {backup}", status=0)
+        round_trip.remove()
+        cli(f"stream restore {backup}", status=0)
+        assert normal(round_trip.live()) == before
 
         # a copy differs in its name and subjects
         if "subject_transform" not in config:  # it would have to fit the other subjects
