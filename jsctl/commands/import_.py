@@ -190,4 +190,6 @@ async def _watched(env: Env, api: Api, stream: str, work: _Work, last: int) -> S
             return await running
         except asyncio.CancelledError:
             await asyncio.to_thread(work.stop)
+            await asyncio.wait([running])
+            running.exception()  # what the stop made of it is no news
             raise

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jsctl.errors
-from jsctl.errors import BadInput, JsctlError, NotFound
+from jsctl.errors import BadInput, ExitStatus, JsctlError, NotFound
 from jsctl.spark import publishing
 from jsctl.spark.publishing import Counts, Job, publish
 from jsctl.spark.session import first_line
@@ -209,14 +209,18 @@ def _connect(frame: "DataFrame", job: Job) -> Sequence[Sequence[int]]:
 def failure(error: Exception) -> JsctlError:
     """A failure of a task: as the error that it raised there, when it is one of ours."""
     try:
-        said = re.findall(r"^\s*(?:\w+: )?jsctl\.errors\.(\w+): (.*)$", str(error), re.MULTILINE)
-    except Exception:
-        said = []
+        text = str(error)
+    except Exception:  # the JVM is gone
+        text = ""
+    said = re.findall(r"^\s*(?:\w+: )?jsctl\.errors\.(\w+): (.*)$", text, re.MULTILINE)
     if said:
-        name, text = said[-1]
-        made = JsctlError(text.strip())
-        made.status = getattr(getattr(jsctl.errors, name, JsctlError), "status", JsctlError.status)
-        if isinstance(made.status, int):
-            return made
-        return JsctlError(text.strip())
-    return JsctlError(f"Spark failed: {first_line(error)}")
+        name, message = said[-1]
+        made = JsctlError(message.strip())
+        status = getattr(getattr(jsctl.errors, name, JsctlError), "status", None)
+        if isinstance(status, ExitStatus):  # an API error's depends on its number
+            made.status = status
+        return made
+    raised = re.findall(
+        r"^(?!org\.|java\.|py4j\.)((?:\w+\.)*\w+(?:Error|Exception): .+)$", text, re.MULTILINE
+    )
+    return JsctlError(f"Spark failed: {raised[-1] if raised else first_line(error)}")
