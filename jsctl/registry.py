@@ -118,7 +118,9 @@ COMMANDS: dict[str, Entry] = {
     "diff": _verb("Show what apply would change; exits 2 when something would", "diff:diff"),
     "export": _group("Streams and reports into Spark tables"),
     "export reports": _verb("Write the reports to Spark tables", "export.reports:reports", "report"),
-    "export stream": _verb("Write the messages of streams to Spark tables", "export.stream:stream", "streams"),
+    "export stream": _verb(
+        "Write the messages of streams to Spark tables", "export.stream:stream", "streams"
+    ),
     "export rollup": _verb("Make hourly and daily tables of exported reports", "export.rollup:rollup"),
     "export query": _verb("Ask exported tables with Spark SQL", "export.query:query", "sql"),
     "export config": _verb(
