@@ -7,7 +7,8 @@
 | base64 | data, binary: the payload is base64; bad_payload where it is not                             |
 | json   | one a field of the schema; bad_payload where it is no JSON object, or does not fit           |
 
-bad_payload has the payload as it came; one that is empty is null in CSV. A field that has the name of another column gets `data_` before it.
+bad_payload has the payload as it came; one that is empty is null in CSV. A field that has the name of another
+column gets `data_` before it.
 """
 
 import re
@@ -30,8 +31,8 @@ _IS_OBJECT = (
     f" AND startswith({_TRIMMED}, '{{') AND endswith({_TRIMMED}, '}}')"
     " AND coalesce(json_array_length(concat('[', CAST(data AS STRING), ']')), 0) = 1"
 )
-"""One JSON object and nothing else: from_json takes the first of an array, passes over what follows an object,
-and reads what is no UTF-8 with signs instead."""
+"""One JSON object and nothing else: from_json takes the first of an array, passes over what follows an
+object, and reads what is no UTF-8 with signs instead."""
 _PARSED = "_jsctl_parsed"
 
 
@@ -95,7 +96,7 @@ def infer(messages: "DataFrame") -> str:
     return StructType(fields).toDDL()
 
 
-def shaped(messages: "DataFrame", shape: Shape, format: str) -> "DataFrame":
+def shaped(messages: "DataFrame", shape: Shape) -> "DataFrame":
     """The table's rows from messages. Raises BadInput."""
     meta = ["stream", "subject", "sequence", "timestamp", *(["headers"] if shape.headers else [])]
     split = partitions(shape.partition_by)
@@ -115,8 +116,7 @@ def shaped(messages: "DataFrame", shape: Shape, format: str) -> "DataFrame":
         )
     else:
         frame = messages.selectExpr(*meta, "data")
-    frame = frame.selectExpr("*", *(f"{sql} AS `{name}`" for name, sql in split))
-    return _flat(frame) if format == "csv" else frame
+    return frame.selectExpr("*", *(f"{sql} AS `{name}`" for name, sql in split))
 
 
 def _json(messages: "DataFrame", shape: Shape, taken: Sequence[str]) -> "DataFrame":
@@ -142,11 +142,16 @@ def _json(messages: "DataFrame", shape: Shape, taken: Sequence[str]) -> "DataFra
     return frame.select(*columns, F.when(~F.coalesce(good, F.lit(False)), F.col("data")).alias(BAD))
 
 
-def _flat(frame: "DataFrame") -> "DataFrame":
-    """For CSV: binary as base64, nested columns as JSON, and empty text as null, which CSV cannot tell apart."""
+def flat(frame: "DataFrame", format: str) -> "DataFrame":
+    """Rows as a format takes them.
+
+    For CSV: binary as base64, nested columns as JSON; empty text as null, which is the same there.
+    """
     from pyspark.sql import functions as F
     from pyspark.sql.types import ArrayType, BinaryType, MapType, StringType, StructType
 
+    if format != "csv":
+        return frame
     columns = []
     for field in frame.schema.fields:
         column = F.col(f"`{field.name.replace('`', '``')}`")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, JsctlError
 from jsctl.spark import plan
-from jsctl.spark.decode import BAD, Shape, failure, infer, partitions, shaped
+from jsctl.spark.decode import BAD, Shape, failure, flat, infer, partitions, shaped
 from jsctl.spark.options import ReadOptions, parse
 from jsctl.spark.reader import DataLoss, check_identity
 from jsctl.spark.stream_target import FILES, StreamTarget
@@ -170,7 +170,7 @@ class Exporter:
         try:
             with self._told(spark, f"verifying {source.table}", held["exported"], 0):
                 messages = self._messages(spark, source, left, end, lenient=True)
-                again = shaped(messages, shape, format)
+                again = flat(shaped(messages, shape), format)
                 schema = StructType.fromJson(held["columns"])
                 table = read_table(spark, self.target.path / source.table, format, schema)
                 return verify(table, again, first, end, left)
@@ -257,9 +257,10 @@ class Exporter:
             read, F.count(F.lit(1)).alias("rows"), F.min("sequence").alias("first"),
             F.max("sequence").alias("last"), F.sum(F.length("data")).alias("bytes"),
         )  # fmt: skip
-        table = shaped(seen, shape, format)
+        table = shaped(seen, shape)
         if shape.decode:
             table = table.observe(decoded, F.count(BAD).alias("bad"))
+        table = flat(table, format)
         with self.target.commit(source.table, replace=checkpoint is None) as (folder, note):
             with self._told(spark, f"exporting {source.table}", planned.messages, planned.bytes):
                 _write(table, folder, format, shape)

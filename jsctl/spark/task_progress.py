@@ -35,6 +35,16 @@ def counted_tasks(spark: "SparkSession", told: Callable[[float], None]) -> Itera
         context.setLocalProperty("spark.jobGroup.id", None)
 
 
+def cancel(spark: "SparkSession") -> None:
+    """End all jobs that run; what waits for them gets an error. From any thread."""
+    with contextlib.suppress(Exception):  # the JVM may be gone, or Spark stopped already
+        context: Any = getattr(spark, "_sc", None)
+        if context is None:
+            spark.interruptAll()
+        else:
+            context.cancelAllJobs()
+
+
 def _poll(context: Any, group: str, told: Callable[[float], None], ended: threading.Event) -> None:
     with contextlib.suppress(Exception):  # the JVM may be gone; whoever runs the job says so
         tracker = context.statusTracker()

@@ -120,6 +120,9 @@ def stream(
         env, exporter, sources, incremental, follow, every, verify, sql, limit, master, remote, settings
     )  # fmt: skip
     with _terminated():
+        if target.path.exists():
+            with target.hold():  # a table that a killed run had finished comes to light
+                pass
         existing = [] if incremental else [source.table for source in sources if target.has(source.table)]
         if existing:
             run.plans()  # what is wrong with the line comes before the question

@@ -1,17 +1,20 @@
 """One run of `jsctl export stream`: plan, Spark, every stream in turn, again and again with --follow."""
 
 import contextlib
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from jsctl.env import Env
-from jsctl.errors import ApiError, ExitStatus, Unreachable
+from jsctl.errors import ApiError, Cancelled, ExitStatus, JsctlError, Unreachable
 from jsctl.spark import query as spark_query
 from jsctl.spark.export import Exporter, Outcome, Planned, Source
 from jsctl.spark.session import QUICK, session
+from jsctl.spark.task_progress import cancel
 from jsctl.units import SECOND
 from jsctl.views import export as view
 from jsctl.views.result import Result
@@ -38,8 +41,28 @@ class Run:
     remote: str
     conf: dict[str, str]
     outcomes: dict[str, Outcome] = field(default_factory=dict)
+    spark: Spark = None
+    stop: threading.Event = field(default_factory=threading.Event)
+    closing: threading.Event = field(default_factory=threading.Event)  #: stopped, and what is left may run
 
     def __call__(self) -> Result:
+        """In a thread of its own: a signal in the middle of a call to the JVM would break the connection."""
+        with ThreadPoolExecutor(1, "spark") as pool:
+            work = pool.submit(self._work)
+            try:
+                return work.result()
+            except KeyboardInterrupt:
+                self.stop.set()
+                while not work.done() and not self.closing.is_set():
+                    if self.spark is not None:
+                        cancel(self.spark)
+                    wait([work], 0.3)
+                try:
+                    return work.result()  # it may have been done already
+                except JsctlError:
+                    raise KeyboardInterrupt from None
+
+    def _work(self) -> Result:
         begin = time.monotonic()
         target = self.exporter.target
         with target.hold():
@@ -52,9 +75,12 @@ class Run:
                 with session(
                     self.master, self.remote, name="jsctl export stream", conf={**quick, **self.conf}
                 ) as spark:
+                    self.spark = spark
+                    self._check_stop()
                     self._export(spark, waiting)
                     if self.follow:
                         self._follow(spark)
+                        self.closing.set()
                     if self.verify:
                         for source in self.sources:
                             done = self.outcomes[source.table]
@@ -103,6 +129,7 @@ class Run:
     def _export(self, spark: Spark, waiting: dict[str, Planned]) -> None:
         for source in self.sources:
             if planned := waiting.get(source.table):
+                self._check_stop()
                 done = self.exporter.run(spark, source, planned, self.going_on)
                 self.outcomes[source.table] = self.outcomes[source.table].plus(done)
 
@@ -111,19 +138,24 @@ class Run:
         self.going_on = True
         self.env.say("following; Ctrl-C ends it")
         away = False
-        with contextlib.suppress(KeyboardInterrupt):
-            while True:
-                time.sleep(self.every / SECOND)
-                for source in self.sources:
-                    try:
-                        planned = self.exporter.plan(source, True)
-                        if self._has_work(source.table, planned):
-                            self._export(spark, {source.table: planned})
-                        away = False
-                    except Unreachable as error:
-                        if not away:
-                            self.env.say(f"jsctl: trying again: {error}")
-                        away = True
+        while not self.stop.wait(self.every / SECOND):
+            for source in self.sources:
+                try:
+                    planned = self.exporter.plan(source, True)
+                    if self._has_work(source.table, planned):
+                        self._export(spark, {source.table: planned})
+                    away = False
+                except Unreachable as error:
+                    if not away:
+                        self.env.say(f"jsctl: trying again: {error}")
+                    away = True
+                except JsctlError:
+                    if not self.stop.is_set():
+                        raise
+
+    def _check_stop(self) -> None:
+        if self.stop.is_set():
+            raise Cancelled("interrupted")
 
     def _with_answer(self, result: Result, answer: Result) -> Result:
         """The table to stdout, the closing line to stderr; with --json both in one document."""

@@ -1,0 +1,191 @@
+"""Streams into Spark, as ratios in one run: `python tests/bench/spark.py [--messages N] [--size BYTES]`.
+
+The reader by itself beside a bare socket loop that asks the same and only counts (aim: 80 %); to Parquet with
+two tasks beside a reader with nats-py's fetch (aim: 250,000 a second, five times as fast); the time until a
+publisher has its ack while an export runs (aim: 99 of 100 below 20 ms). Server and clients share the machine.
+"""
+
+import argparse
+import asyncio
+import os
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+import nats
+from nats.js.api import AckPolicy, ConsumerConfig
+
+from jsctl.contexts.settings import Settings
+from jsctl.jetstream.client import Connection
+from jsctl.spark.direct import DirectReader
+from jsctl.spark.reader import Job
+from jsctl.spark.wire import Wire
+from tests.support import js
+from tests.support.servers import RealServer
+
+BATCH = 1000
+END = b"NATS/1.0 204"
+CONFIG = """
+listen: "127.0.0.1:{port}"
+jetstream { store_dir: "{store}" }
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--messages", type=int, default=1_000_000)
+    parser.add_argument("--size", type=int, default=200, help="bytes")
+    parser.add_argument("--rounds", type=int, default=3)
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        server = RealServer(Path(folder), CONFIG).start()
+        try:
+            fill(server.url, asked.messages, b"x" * asked.size)
+            measure(server.url, asked.messages, asked.rounds, Path(folder))
+        finally:
+            server.stop()
+
+
+def fill(url: str, count: int, payload: bytes) -> None:
+    js.stream(url, "S", "S.>", allow_direct=True)
+    js.stream(url, "P", "P.>", allow_direct=True)
+    js.publish_all(url, (("S.a", payload) for _ in range(count)))
+    while js.info(url, "S")["state"]["messages"] < count:
+        time.sleep(0.1)
+
+
+def measure(url: str, count: int, rounds: int, folder: Path) -> None:
+    some = max(BATCH, count // 10)  # the slow one gets a tenth
+    idle = latencies(url, threading.Event(), seconds=2)
+    best = {"bare socket loop": 0.0, "reader": 0.0, "nats-py's fetch": 0.0}
+    works: dict[str, Callable[[], float]] = {
+        "bare socket loop": lambda: count / timed(lambda: bare(url, count)),
+        "reader": lambda: count / timed(lambda: reader(url, count)),
+        "nats-py's fetch": lambda: some / timed(lambda: asyncio.run(fetch(url, some))),
+    }
+    for _ in range(rounds):
+        for name, work in works.items():
+            best[name] = max(best[name], work())
+    best["to Parquet"] = count / to_parquet(url, count, folder, rounds)
+    for name, rate in best.items():
+        print(f"{name:18} {rate:10,.0f} messages a second")
+    print(f"reader to bare socket loop: {best['reader'] / best['bare socket loop']:.0%} (aim 80%)")
+    ratio = best["to Parquet"] / best["nats-py's fetch"]
+    print(f"to Parquet to nats-py's fetch: {ratio:.1f} times (aim 5, and 250,000 a second)")
+    busy = during_export(url, folder)
+    print(f"ack p99: {p99(idle):.1f} ms idle, {p99(busy):.1f} ms during an export (aim 20)")
+
+
+def timed(work: Callable[[], object]) -> float:
+    begin = time.perf_counter()
+    work()
+    return time.perf_counter() - begin
+
+
+def bare(url: str, count: int) -> None:
+    """Two requests in flight, answers thrown away; only the ends of batches are counted."""
+    where = urlsplit(url)
+    with socket.create_connection((where.hostname or "", where.port or 0)) as connection:
+        connection.sendall(b'CONNECT {"verbose":false,"headers":true,"no_responders":true}\r\nSUB b.* 1\r\n')
+        batches = list(range(1, count + 1, BATCH))
+        for at in batches[:2]:
+            request(connection, at)
+        asked, ended, tail = min(2, len(batches)), 0, b""
+        while ended < len(batches):
+            data = tail + connection.recv(1 << 20)
+            new = data.count(END)
+            tail = data[-(len(END) - 1) :]
+            for _ in range(new):
+                ended += 1
+                if asked < len(batches):
+                    request(connection, batches[asked])
+                    asked += 1
+
+
+def request(connection: socket.socket, at: int) -> None:
+    body = b'{"seq":%d,"batch":%d}' % (at, BATCH)
+    connection.sendall(b"PUB $JS.API.DIRECT.GET.S b.%d %d\r\n%b\r\n" % (at, len(body), body))
+
+
+def reader(url: str, count: int) -> None:
+    job = Job("S", js.info(url, "S")["created"], 1, count + 1)
+    seen = sum(len(chunk.rows) for chunk in DirectReader(job, lambda: Wire.open(Settings(url=url))))
+    assert seen == count
+
+
+async def fetch(url: str, count: int) -> None:
+    client = await nats.connect(url)
+    config = ConsumerConfig(ack_policy=AckPolicy.NONE)
+    pulled = await client.jetstream().pull_subscribe("S.>", stream="S", config=config)
+    seen = 0
+    while seen < count:
+        seen += len(await pulled.fetch(BATCH))
+    await client.close()
+
+
+def to_parquet(url: str, count: int, folder: Path, rounds: int) -> float:
+    """Seconds of the best run, in a Spark that runs already."""
+    from jsctl.spark.session import session
+
+    best = float("inf")
+    with session("local[2]") as spark:
+        for number in range(rounds + 1):  # the first one warms up
+            options = {"servers": url, "stream": "S", "minPartitions": "2"}
+            frame = spark.read.format("jetstream").options(**options).load()
+            path = (folder / f"parquet{number}").as_uri()
+            took = timed(lambda frame=frame, path=path: frame.write.parquet(path))  # type: ignore[misc]
+            best = min(best, took) if number else best
+            assert spark.read.parquet(path).count() == count
+    return best
+
+
+def during_export(url: str, folder: Path) -> list[float]:
+    """Times until acks came, in ms, while the whole command runs."""
+    line = [sys.executable, "-m", "jsctl", "export", "stream", "S", "--to", str(folder / "export")]
+    ended = threading.Event()
+    environ = {**os.environ, "NATS_URL": url, "XDG_CONFIG_HOME": str(folder)}
+    process = subprocess.Popen(line, env=environ, stdout=subprocess.DEVNULL)
+
+    def wait() -> None:
+        process.wait()
+        ended.set()
+
+    threading.Thread(target=wait).start()
+    found = latencies(url, ended)
+    assert process.returncode == 0
+    return found
+
+
+def latencies(url: str, ended: threading.Event, seconds: float = 600) -> list[float]:
+    async def work() -> list[float]:
+        connection = await Connection.open(Settings(url=url))
+        found = []
+        deadline = time.monotonic() + seconds
+        try:
+            while not ended.is_set() and time.monotonic() < deadline:
+                begin = time.perf_counter()
+                await connection.request("P.a", b"x" * 100)
+                found.append((time.perf_counter() - begin) * 1000)
+                await asyncio.sleep(0.002)
+        finally:
+            await connection.close()
+        return found
+
+    return asyncio.run(work())
+
+
+def p99(found: list[float]) -> float:
+    return statistics.quantiles(found, n=100)[98]
+
+
+if __name__ == "__main__":
+    main()
