@@ -151,6 +151,7 @@ COMMANDS: dict[str, Entry] = {
     "server": _group("Servers: run some here, look at all of them", "srv", "sys", "system"),
     "server run": _verb("Run nats-servers on this machine", "server.run:run"),
     "server stop": _verb("Stop nats-servers that jsctl started", "server.stop:stop"),
+    "server list": _verb("List all servers of the network", "server.list_:list_", "ls"),
     "server report": _group("Reports on servers", "rep", target="jsctl.commands.server.report.group:report"),
     "server report jetstream": _verb(
         "JetStream on all servers", "server.report.jetstream:jetstream", "jsz", "js"

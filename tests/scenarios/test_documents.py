@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import click
 import pexpect
 import pytest
 
@@ -26,14 +25,6 @@ Run = Callable[..., str]
 )
 def test_each_line_parses(line: str) -> None:
     parse(line)
-
-
-@pytest.mark.parametrize("line", documents.NOT_YET)
-def test_what_is_still_to_come(line: str) -> None:
-    try:
-        parse(line)
-    except click.UsageError:
-        pytest.xfail(documents.NOT_YET[line])
 
 
 @pytest.mark.parametrize("line", documents.NO_COMMAND)

@@ -151,10 +151,8 @@ DEMO = (
     'jsctl --context=spoke-1 --creds keys/creds/OP/LEAFACC/exp.creds pub test "" --count 10',
     "jsctl --context=hub --creds keys/creds/OP/HUBACC/imp.creds s add aggregate --replicas 3 --source test"
     " --source test",
+    "jsctl --context=sys server list 9",
 )
-
-NOT_YET = {"jsctl --context=sys server list 9": "server list is not there yet"}
-"""Lines of commands that are still to come, and why."""
 
 LINES = {"tour": TOUR, "guide": GUIDE, "partitions": PARTITIONS, "demo": DEMO}
 

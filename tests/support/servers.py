@@ -1,5 +1,6 @@
 """Real nats-servers for tests: free ports on 127.0.0.1, stores in temporary folders, stopped by pid."""
 
+import random
 import shutil
 import socket
 import subprocess
@@ -13,11 +14,22 @@ ACCOUNTS = 1000
 """Accounts of the shared server: each test gets one of its own, so that no test sees another's streams."""
 
 
+_taken: set[int] = set()
+
+
 def free_port() -> int:
-    """A port that was free a moment ago."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A port that was free a moment ago, given once, and below those that the system hands out itself."""
+    while True:
+        port = random.randrange(15_000, 32_000)
+        if port in _taken:
+            continue
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        _taken.add(port)
+        return port
 
 
 def binary() -> str:

@@ -1,0 +1,28 @@
+"""`jsctl server list`."""
+
+import click
+
+from jsctl.commands.cli import argument, command, option
+from jsctl.env import Env
+from jsctl.errors import ExitStatus
+from jsctl.jetstream.server_list import servers
+from jsctl.views import server_list as view
+from jsctl.views.result import Result
+
+
+@command("list", examples=["jsctl server list --context system", "jsctl server list 9 --sort name"])
+@argument("expect", type=click.IntRange(min=1), required=False)
+@option("--sort", "order", type=click.Choice(list(view.SORTS)), default="rtt", help="Sort by this")
+@option("--reverse", "-R", is_flag=True, help="Largest first")
+@option("--compact/--no-compact", default=True, help="Leave out what all server names end in")
+async def list_(env: Env, expect: int | None, order: str, reverse: bool, compact: bool) -> Result:
+    """List all servers of the network; this needs a login of the system account
+
+    EXPECT ends the wait once that many servers have answered; fewer is a failure.
+    """
+    replies = await servers(await env.connection(), expect or 0)
+    result = view.listing(replies, env.clock(), order=order, reverse=reverse, compact=compact)
+    if expect and len(replies) < expect:
+        env.say(f"{len(replies)} of {expect} servers answered")
+        return result._replace(status=ExitStatus.FAILURE)
+    return result
