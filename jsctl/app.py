@@ -51,7 +51,9 @@ def run(args: Sequence[str], env: Env) -> int:
         return ExitStatus.USAGE
     except click.ClickException as error:
         return _fail(env, _usage(error), ExitStatus.USAGE)
-    except (KeyboardInterrupt, click.Abort):
+    except click.Abort:  # click has ended the line that ^C stands on
+        return ExitStatus.INTERRUPTED
+    except KeyboardInterrupt:
         env.streams.stderr.write("\n")
         return ExitStatus.INTERRUPTED
     except BrokenPipeError:

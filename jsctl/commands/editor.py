@@ -27,7 +27,7 @@ async def edit_text(env: Env, text: str, name: str, read: Callable[[str], T]) ->
     folder = Path(tempfile.mkdtemp(prefix="jsctl-"))
     file = folder / name
     file.touch(mode=0o600)
-    file.write_text(text, encoding="utf-8")
+    file.write_text(text, encoding="utf-8", errors="backslashreplace")
     keep = False
     try:
         while True:
