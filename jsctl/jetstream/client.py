@@ -252,7 +252,11 @@ class Connection:
         await client._send_command(frames)
         if client._pending_data_size < BURST:
             await client._flush_pending()
-            return
+        else:
+            await self._write_pending()
+
+    async def _write_pending(self) -> None:
+        client = self._client
         block, client._pending, client._pending_data_size = client._pending, [], 0
         assert client._transport is not None
         try:
@@ -286,8 +290,10 @@ class Connection:
         return self._client.new_inbox()
 
     async def flush(self, timeout: int | None = None) -> None:
-        """Wait until the server has seen all that was published. `timeout` in ns."""
+        """Wait until the server has seen, and refused, what was published. `timeout` in ns."""
         try:
+            if self._client.is_connected:
+                await self._write_pending()  # nats-py sends its PING ahead of what is pending
             await self._client.flush(timeout=(timeout or self.settings.timeout) / SECOND)  # type: ignore[arg-type]
         except (nats.errors.Error, TimeoutError) as error:
             raise Unreachable(f"the server did not take everything: {reason(error)}") from None
