@@ -1,6 +1,7 @@
 """Fixtures: real servers, a command line, a pseudo-terminal."""
 
 import itertools
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,10 @@ import pytest
 
 from tests.support.run import Cli
 from tests.support.servers import Cluster, HubLeaf, RealServer, many_accounts
+
+# A test's terminal says its own size; xdist gives its workers one that would go before it.
+for _size in ("COLUMNS", "LINES"):
+    os.environ.pop(_size, None)
 
 _numbers = itertools.count()
 
