@@ -1,7 +1,7 @@
 """The S2 frames of a snapshot, walked without decompressing: how much they hold, whether the end is there.
 
-Format: the framing of snappy (github.com/google/snappy, framing_format.txt) with the larger blocks and the
-repeat codes of S2 (github.com/klauspost/compress/s2).
+Format: the framing of snappy (google/snappy, framing_format.txt) with the larger blocks and the
+repeat codes of S2 (klauspost/compress, s2).
 """
 
 _COMPRESSED, _PLAIN, _SKIPPABLE, _IDENTIFIER = 0x00, 0x01, 0x80, 0xFF
