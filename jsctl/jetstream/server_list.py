@@ -1,11 +1,10 @@
 """All servers of the network, and how far away they are."""
 
 import asyncio
-import json
 from typing import Any
 
-from jsctl.errors import Denied, JsctlError
 from jsctl.jetstream.client import Connection
+from jsctl.jetstream.servers import no_system_account, parse
 from jsctl.units import SECOND
 
 Json = dict[str, Any]
@@ -20,10 +19,6 @@ async def servers(connection: Connection, expect: int = 0) -> list[tuple[Json, i
     expect: stop after that many; 0 waits until no more come. Raises Denied without the system account.
     """
     loop = asyncio.get_running_loop()
-    refusal = Denied(
-        "no server answers: this needs a login of the system account",
-        "use its --user and --password, --creds or context",
-    )
     found: list[tuple[Json, int]] = []
     inbox = connection.new_inbox()
     async with connection.subscribe(inbox) as replies:
@@ -34,11 +29,8 @@ async def servers(connection: Connection, expect: int = 0) -> list[tuple[Json, i
             if message is None:
                 break
             if message.headers.get("Status") == "503":
-                raise refusal
-            try:
-                found.append((json.loads(message.data), int((loop.time() - started) * SECOND)))
-            except ValueError:
-                raise JsctlError("a server's reply is not JSON") from None
+                raise no_system_account()
+            found.append((parse(message.data), int((loop.time() - started) * SECOND)))
     if not found:
-        raise refusal
+        raise no_system_account()
     return found

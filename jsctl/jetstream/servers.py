@@ -41,11 +41,16 @@ async def ping(
     try:
         messages = await connection.request_many(subject, json.dumps(asked).encode(), expect=expect)
     except NoResponders:
-        raise Denied(
-            "no server answers: this needs a login of the system account",
-            "use its --user and --password, --creds or context",
-        ) from None
-    return [_reply(message.data) for message in messages]
+        raise no_system_account() from None
+    return [parse(message.data) for message in messages]
+
+
+def no_system_account() -> Denied:
+    """What to say when no server answers on $SYS."""
+    return Denied(
+        "no server answers: this needs a login of the system account",
+        "use its --user and --password, --creds or context",
+    )
 
 
 async def jetstream(
@@ -58,7 +63,8 @@ async def jetstream(
     return await ping(connection, "JSZ", body, only=only, expect=expect)
 
 
-def _reply(data: bytes) -> Json:
+def parse(data: bytes) -> Json:
+    """A server's reply. Raises ApiError for what it refuses, JsctlError for what is no JSON object."""
     try:
         reply = json.loads(data)
     except ValueError:
