@@ -1,102 +1,68 @@
-"""Streams that fit certain criteria. Pure: infos in, infos out."""
+"""Streams and consumers that fit certain criteria. Pure: infos in, infos out."""
 
-import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from jsctl.jetstream import reports
 from jsctl.jetstream.api import Json
-from jsctl.jetstream.expression import compile_expression
+from jsctl.jetstream.consumers import is_pull
 from jsctl.jetstream.names import overlap
 from jsctl.units import SECOND, parse_time
 
-Test = Callable[[Json], bool]
+Tests = Mapping[str, Callable[[Json, Any, float], bool]]
+"""By criterion: whether an info fits what is wanted, now (seconds since the epoch)."""
+
+_COMMON: Tests = {
+    "created": lambda info, least, now: _age(info.get("created"), now) >= least,
+    "leader": lambda info, server, now: _cluster(info).get("leader") == server,
+    "api_level": lambda info, level, now: reports.needed_level(info["config"]) >= level,
+    "expression": lambda info, holds, now: bool(holds(_names(info))),
+}
+STREAMS: Tests = {
+    **_COMMON,
+    "server_name": lambda info, pattern, now: any(pattern.search(name) for name in _servers(info)),
+    "cluster": lambda info, pattern, now: any(
+        pattern.search(name) for name in [_cluster(info).get("name")] if name
+    ),
+    "empty": lambda info, _, now: not info["state"].get("messages"),
+    "idle": lambda info, longer, now: _age(info["state"].get("last_ts"), now) > longer,
+    "consumers": lambda info, most, now: int(info["state"].get("consumer_count", 0)) <= most,
+    "replicas": lambda info, most, now: int(info["config"].get("num_replicas", 1)) <= most,
+    "subject": lambda info, subject, now: any(
+        overlap(have, subject) for have in info["config"].get("subjects") or []
+    ),
+    "sourced": lambda info, _, now: bool(info["config"].get("sources")),
+    "mirrored": lambda info, _, now: bool(info["config"].get("mirror")),
+}
+CONSUMERS: Tests = {
+    **_COMMON,
+    "pull": lambda info, _, now: is_pull(info["config"]),
+    "push": lambda info, _, now: not is_pull(info["config"]),
+    "bound": lambda info, _, now: bool(info.get("push_bound") or info.get("num_waiting")),
+    "waiting": lambda info, limit, now: int(info.get("num_waiting", 0)) < limit,
+    "ack_pending": lambda info, limit, now: int(info.get("num_ack_pending", 0)) < limit,
+    "pending": lambda info, limit, now: int(info.get("num_pending", 0)) < limit,
+    "idle": lambda info, longer, now: _age((info.get("delivered") or {}).get("last_active"), now) > longer,
+    # What it has, not what it was asked for: 0 there means as many as the stream.
+    "replicas": lambda info, most, now: len(_cluster(info).get("replicas") or []) + 1 <= most,
+    "pinned": lambda info, _, now: _pinned(info),
+}
 
 
-@dataclass(frozen=True, slots=True)
-class Criteria:
-    """What is looked for; None, empty and False ask nothing.
+def find(
+    infos: Iterable[Json], tests: Tests, wanted: Mapping[str, Any], now: float, *, invert: bool = False
+) -> list[Json]:
+    """Those infos that fit all that is wanted; with `invert`, the opposite of each.
 
-    server_name, cluster: regular expressions. idle, created: ns. consumers, replicas: at most so many.
-    invert: the opposite of each criterion.
+    wanted: durations in ns, a compiled pattern for server_name and cluster, and for expression a test of
+    `expression.compile_expression`, which may raise ValueError. now: seconds since the epoch.
     """
-
-    server_name: str = ""
-    cluster: str = ""
-    empty: bool = False
-    idle: int | None = None
-    created: int | None = None
-    consumers: int | None = None
-    subject: str = ""
-    replicas: int | None = None
-    sourced: bool = False
-    mirrored: bool = False
-    leader: str = ""
-    expression: str = ""
-    api_level: int | None = None
-    invert: bool = False
-
-
-def find(infos: Iterable[Json], wanted: Criteria, now: float) -> list[Json]:
-    """Those infos that fit. now: seconds since the epoch. Raises ValueError for what cannot be read."""
-    tests = _tests(wanted, now)
-    return [info for info in infos if all(test(info) != wanted.invert for test in tests)]
-
-
-def _tests(wanted: Criteria, now: float) -> list[Test]:
-    tests: list[Test] = []
-    if wanted.server_name:
-        server = _pattern(wanted.server_name)
-        tests.append(lambda info: any(server.search(name) for name in _servers(info)))
-    if wanted.cluster:
-        cluster = _pattern(wanted.cluster)
-        tests.append(
-            lambda info: bool(cluster.search(str(_cluster(info).get("name") or "")) and _cluster(info))
-        )
-    if wanted.leader:
-        tests.append(lambda info: _cluster(info).get("leader") == wanted.leader)
-    if wanted.empty:
-        tests.append(lambda info: not info["state"].get("messages"))
-    if wanted.idle is not None:
-        idle = wanted.idle
-        tests.append(lambda info: _age(info["state"].get("last_ts"), now) > idle)
-    if wanted.created is not None:
-        created = wanted.created
-        tests.append(lambda info: _age(info.get("created"), now) >= created)
-    if wanted.consumers is not None:
-        consumers = wanted.consumers
-        tests.append(lambda info: int(info["state"].get("consumer_count", 0)) <= consumers)
-    if wanted.replicas is not None:
-        replicas = wanted.replicas
-        tests.append(lambda info: int(info["config"].get("num_replicas", 1)) <= replicas)
-    if wanted.subject:
-        tests.append(
-            lambda info: any(overlap(have, wanted.subject) for have in info["config"].get("subjects") or [])
-        )
-    if wanted.sourced:
-        tests.append(lambda info: bool(info["config"].get("sources")))
-    if wanted.mirrored:
-        tests.append(lambda info: bool(info["config"].get("mirror")))
-    if wanted.api_level is not None:
-        level = wanted.api_level
-        tests.append(lambda info: reports.needed_level(info["config"]) >= level)
-    if wanted.expression:
-        holds = compile_expression(wanted.expression)
-        tests.append(
-            lambda info: holds(
-                {"config": info["config"], "state": info["state"], "info": info, "Info": GoStruct(info)}
-            )
-        )
-    return tests
-
-
-def _pattern(text: str) -> re.Pattern[str]:
-    try:
-        return re.compile(text)
-    except re.error as error:
-        raise ValueError(f"{text!r} is no regular expression: {error}") from None
+    return [
+        info
+        for info in infos
+        if all(tests[name](info, value, now) != invert for name, value in wanted.items())
+    ]
 
 
 def _cluster(info: Json) -> Json:
@@ -110,12 +76,29 @@ def _servers(info: Json) -> list[str]:
     ]
 
 
+def _pinned(info: Json) -> bool:
+    """Whether every priority group of a pinned consumer has its client."""
+    groups = info["config"].get("priority_groups") or []
+    pins = [group for group in info.get("priority_groups") or [] if group.get("pinned_client_id")]
+    return info["config"].get("priority_policy") == "pinned_client" and len(pins) == len(groups)
+
+
 def _age(moment: str | None, now: float) -> float:
     """ns since then; for ever since what has not happened."""
     there = reports.when(moment)
     if there is None:
         return float("inf")
     return (datetime.fromtimestamp(now, UTC) - parse_time(there)).total_seconds() * SECOND
+
+
+def _names(info: Json) -> Json:
+    """What an expression may ask for. A consumer's info is its state, too."""
+    return {
+        "config": info["config"],
+        "state": info.get("state", info),
+        "info": info,
+        "Info": GoStruct(info),
+    }
 
 
 class GoStruct(dict[str, Any]):

@@ -3,7 +3,7 @@
 from typing import Any
 
 from jsctl.commands.cli import argument, command
-from jsctl.commands.consumer.criteria import chosen, criteria
+from jsctl.commands.consumer.criteria import CRITERIA, chosen
 from jsctl.commands.pick import pick_stream
 from jsctl.env import Env
 from jsctl.views.result import Result, Text
@@ -18,7 +18,7 @@ from jsctl.views.result import Result, Text
     ],
 )
 @argument("stream", default="")
-@criteria
+@CRITERIA.add
 async def find(env: Env, stream: str, **flags: Any) -> Result:
     """Find the consumers of a stream that fit all of these.
 

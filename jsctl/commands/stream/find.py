@@ -3,7 +3,7 @@
 from typing import Any
 
 from jsctl.commands.cli import command, option
-from jsctl.commands.stream.criteria import chosen, criteria
+from jsctl.commands.stream.criteria import CRITERIA, chosen
 from jsctl.env import Env
 from jsctl.views import streams as view
 from jsctl.views.result import Result, Text
@@ -18,7 +18,7 @@ from jsctl.views.result import Result, Text
         'jsctl stream find --expression \'info.cluster.name in ["lon", "sfo"]\'',
     ],
 )
-@criteria
+@CRITERIA.add
 @option("--names", "-n", "names_only", is_flag=True, help="Only names, one a line")
 async def find(env: Env, names_only: bool, **flags: Any) -> Result:
     """Find the streams that fit all of the flags.

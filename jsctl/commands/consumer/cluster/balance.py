@@ -1,15 +1,16 @@
 """`jsctl consumer cluster balance`."""
 
 import asyncio
+from functools import partial
 from typing import Any
 
+from jsctl.commands import balancing
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.consumer.criteria import chosen, criteria
+from jsctl.commands.consumer.criteria import CRITERIA, chosen
 from jsctl.commands.pick import pick_stream
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.jetstream import consumers, raft, streams
-from jsctl.views import raft as view
 from jsctl.views.result import Result
 
 
@@ -21,7 +22,7 @@ from jsctl.views.result import Result
     ],
 )
 @argument("stream", default="")
-@criteria
+@CRITERIA.add
 @option("--dry-run", is_flag=True, help="Only say which leaders would move")
 async def balance(env: Env, stream: str, dry_run: bool, **flags: Any) -> Result:
     """Balance the leaders of a stream's consumers over the servers that hold them"""
@@ -35,19 +36,5 @@ async def balance(env: Env, stream: str, dry_run: bool, **flags: Any) -> Result:
         )
     # LIST does not say of every follower whether it is current; INFO of the leader does.
     infos = await asyncio.gather(*(consumers.info(api, stream, info["name"]) for info in found))
-    moves = raft.plan(infos)
-    done: list[raft.Move] = []
-    failed: list[tuple[raft.Move, str]] = []
-    for move in [] if dry_run else moves:
-        try:
-            await consumers.step_down(api, stream, move.name, move.preferred)
-            after = await raft.new_leader(
-                lambda name=move.name: consumers.info(api, stream, name),  # type: ignore[misc]
-                move.leader,
-            )
-        except JsctlError as error:
-            failed.append((move, str(error)))
-            continue
-        done.append(move._replace(preferred=after))
-        env.say(f"Consumer {stream} > {move.name}: {move.leader} stood down, {after} leads")
-    return view.balanced(moves if dry_run else done, failed, "consumer", dry_run=dry_run)
+    ask, step_down = partial(consumers.info, api, stream), partial(consumers.step_down, api, stream)
+    return await balancing.balance(env, "consumer", infos, ask, step_down, stream=stream, dry_run=dry_run)
