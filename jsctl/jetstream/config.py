@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import Any, Literal
 
 from jsctl.errors import BadInput
 from jsctl.jetstream.fields import BY_FLAG, DEFAULTS, DUPLICATE_WINDOW, FIELDS, REMOVALS, Field
@@ -17,6 +17,7 @@ from jsctl.jetstream.origins import parse_origin
 from jsctl.units import parse_bytes, parse_duration
 
 Json = dict[str, Any]
+Noun = Literal["stream", "consumer"]
 _GONE = ("template_owner",)  # stream templates are no longer in the server, and it refuses their keys
 
 
@@ -60,14 +61,21 @@ def parse_config(text: str, name: str) -> Json:
     Durations and sizes may be written as people do (`max_age: 1d`). What the server owns (`_nats.*`
     metadata) is left out. Raises BadInput.
     """
+    return without_reserved(read_config(text, name, "stream", FIELDS))
+
+
+def read_config(text: str, name: str, noun: Noun, fields: Sequence[Field]) -> Json:
+    """The configuration in a file called `name`, which may be a whole `info --json` document of a `noun`.
+    Raises BadInput."""
     found = read_document(text, name)
-    inner = found.get("config")
-    if isinstance(inner, dict) and "stream_name" in found:
-        raise BadInput(f"{name} is a consumer's document, not a stream's")
-    config = inner if isinstance(inner, dict) else found
+    config = found.get("config")
+    if not isinstance(config, dict):
+        config = found
+    elif (other := "consumer" if "stream_name" in found else "stream" if "state" in found else noun) != noun:
+        raise BadInput(f"{name} is a {other}'s document, not a {noun}'s")
     if not config:
-        raise BadInput(f"{name} holds no stream configuration")
-    return without_reserved(read_human(config, name))
+        raise BadInput(f"{name} holds no {noun} configuration")
+    return read_human(config, name, fields)
 
 
 def read_document(text: str, name: str) -> Json:
@@ -121,41 +129,49 @@ def without_reserved(config: Json) -> Json:
 
 def check(config: Json) -> None:
     """What can be told to be wrong without a server. Raises BadInput with all of it."""
-    if wrong := problems(config):
-        raise BadInput("; ".join(wrong))
+    refuse(problems(config))
+
+
+def refuse(wrong: Sequence[str], at: str = "") -> None:
+    """Raises BadInput with all that is wrong, and where (`file.yaml:3`)."""
+    if wrong:
+        raise BadInput(f"{at}: {'; '.join(wrong)}" if at else "; ".join(wrong))
 
 
 def problems(config: Json) -> list[str]:
     """What is wrong with a configuration, a sentence each."""
+    if wrong := misshapen(config, str(config.get("name") or ""), "stream", FIELDS):
+        return wrong
+    subjects = config.get("subjects") or []
+    republish, transform = config.get("republish"), config.get("subject_transform") or {}
+    rules = (
+        (config.get("mirror") and subjects, "a mirror takes no --subjects of its own"),
+        (config.get("mirror") and config.get("sources"), "a stream has a --mirror or --sources, not both"),
+        (
+            ">" in subjects and not config.get("no_ack"),
+            "the subject '>' needs --no-ack: acknowledgements would be stored too",
+        ),
+        (int(config.get("max_msg_size", -1)) >= 1 << 31, "--max-msg-size is at most 2 GiB"),
+        (int(config.get("num_replicas", 1)) < 1, "--replicas is at least 1"),
+        (republish is not None and not republish.get("dest"), "--republish-destination is missing"),
+        (republish is not None and not republish.get("src"), "--republish-source is missing"),
+        (transform.get("src") and not transform.get("dest"), "--transform-destination is missing"),
+    )
+    wrong = [f"{subject!r} is no subject" for subject in subjects if not is_subject(subject)]
+    return wrong + [told for broken, told in rules if broken]
+
+
+def misshapen(config: Json, name: str, noun: Noun, fields: Sequence[Field]) -> list[str]:
+    """What is wrong with a name, and with the types of values, a sentence each."""
     wrong = []
     try:
-        check_name(str(config.get("name") or ""))
+        check_name(name, noun)
     except ValueError as error:
         wrong.append(str(error))
-    for field in FIELDS:
+    for field in fields:
         value = get(config, field.path)
         if value is not None and not fits(field, value):
             wrong.append(f"{'.'.join(field.path)} is {value!r}, which is not what it takes")
-    if wrong:
-        return wrong
-    subjects = config.get("subjects") or []
-    wrong.extend(f"{subject!r} is no subject" for subject in subjects if not is_subject(subject))
-    if config.get("mirror") and subjects:
-        wrong.append("a mirror takes no --subjects of its own")
-    if config.get("mirror") and config.get("sources"):
-        wrong.append("a stream has a --mirror or --sources, not both")
-    if ">" in subjects and not config.get("no_ack"):
-        wrong.append("the subject '>' needs --no-ack: acknowledgements would be stored too")
-    if int(config.get("max_msg_size", -1)) >= 1 << 31:
-        wrong.append("--max-msg-size is at most 2 GiB")
-    if int(config.get("num_replicas", 1)) < 1:
-        wrong.append("--replicas is at least 1")
-    for key, flag in (("republish", "republish"), ("subject_transform", "transform")):
-        pair = config.get(key)
-        if pair is not None and (key == "republish" or pair.get("src")) and not pair.get("dest"):
-            wrong.append(f"--{flag}-destination is missing")
-        if key == "republish" and pair is not None and not pair.get("src"):
-            wrong.append(f"--{flag}-source is missing")
     return wrong
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from jsctl.errors import BadInput
 from jsctl.jetstream import config as configs
 from jsctl.jetstream.fields import Field
-from jsctl.jetstream.names import check_name, is_subject, split_subjects
+from jsctl.jetstream.names import is_subject, split_subjects
 from jsctl.units import MINUTE, parse_duration, parse_time
 
 Json = dict[str, Any]
@@ -67,6 +67,20 @@ _DEFAULTS: Mapping[str, Any] = {"deliver_policy": "all", "replay_policy": "insta
 _PUSH_ONLY = ("deliver_subject", "deliver_group", "flow_control", "idle_heartbeat", "rate_limit_bps")
 _PULL_ONLY = ("max_waiting", "max_batch", "max_expires", "max_bytes", "priority_policy", "priority_groups",
               "priority_timeout")  # fmt: skip
+_PUSH_FLAGS: Mapping[str, str] = {
+    "rate_limit_bps": "bps",
+    "idle_heartbeat": "heartbeat",
+    "flow_control": "flow-control",
+    "deliver_group": "deliver-group",
+}
+_PULL_FLAGS: Mapping[str, str] = {
+    "max_waiting": "max-waiting",
+    "max_batch": "max-pull-batch",
+    "max_expires": "max-pull-expire",
+    "max_bytes": "max-pull-bytes",
+    "priority_policy": "pinned-groups and the like",
+}
+_UNSET = (None, 0, "none")
 _UNSET_TIME = "0001-01-01T00:00:00Z"
 
 
@@ -212,14 +226,7 @@ def parse_config(text: str, name: str) -> Json:
 
     What the server owns is left out. Raises BadInput.
     """
-    found = configs.read_document(text, name)
-    inner = found.get("config")
-    if isinstance(inner, dict) and "state" in found:
-        raise BadInput(f"{name} is a stream's document, not a consumer's")
-    config = inner if isinstance(inner, dict) else found
-    if not config:
-        raise BadInput(f"{name} holds no consumer configuration")
-    return own(configs.read_human(config, name, FIELDS))
+    return own(configs.read_config(text, name, "consumer", FIELDS))
 
 
 def own(config: Json) -> Json:
@@ -232,47 +239,31 @@ def own(config: Json) -> Json:
 
 def check(config: Json) -> None:
     """What can be told to be wrong without a server. Raises BadInput with all of it."""
-    if wrong := problems(config):
-        raise BadInput("; ".join(wrong))
+    configs.refuse(problems(config))
 
 
 def problems(config: Json) -> list[str]:
     """What is wrong with a configuration, a sentence each."""
-    wrong = []
-    try:
-        check_name(str(config.get("name") or config.get("durable_name") or ""), "consumer")
-    except ValueError as error:
-        wrong.append(str(error))
-    for field in FIELDS:
-        value = configs.get(config, field.path)
-        if value is not None and not configs.fits(field, value):
-            wrong.append(f"{'.'.join(field.path)} is {value!r}, which is not what it takes")
-    if wrong:
+    name = str(config.get("name") or config.get("durable_name") or "")
+    if wrong := configs.misshapen(config, name, "consumer", FIELDS):
         return wrong
-    wrong.extend(f"{subject!r} is no subject" for subject in filters(config) if not is_subject(subject))
-    target = config.get("deliver_subject")
-    if target:
+    wrong = [f"{subject!r} is no subject" for subject in filters(config) if not is_subject(subject)]
+    if target := config.get("deliver_subject"):
         if not is_subject(target) or any(token in "*>" for token in target.split(".")):
             wrong.append(f"--target {target!r} is no subject to publish to")
-        for key, flag in (("max_waiting", "max-waiting"), ("max_batch", "max-pull-batch"),
-                          ("max_expires", "max-pull-expire"), ("max_bytes", "max-pull-bytes"),
-                          ("priority_policy", "pinned-groups and the like")):  # fmt: skip
-            if config.get(key) not in (None, 0, "none"):
-                wrong.append(f"--{flag} is for pull consumers, and --target makes it a push consumer")
+        told = "is for pull consumers, and --target makes it a push consumer"
+        wrong += [f"--{flag} {told}" for key, flag in _PULL_FLAGS.items() if config.get(key) not in _UNSET]
     else:
-        for key, flag in (("rate_limit_bps", "bps"), ("idle_heartbeat", "heartbeat"),
-                          ("flow_control", "flow-control"), ("deliver_group", "deliver-group")):  # fmt: skip
-            if config.get(key):
-                wrong.append(f"--{flag} is for push consumers, which have a --target")
-    waits = config.get("backoff") or []
-    most = int(config.get("max_deliver") or -1)
-    if 0 < most < len(waits):
-        wrong.append(f"--max-deliver {most} is less than the {len(waits)} steps of the backoff")
-    if waits and config.get("ack_policy") == "none":
-        wrong.append("--backoff needs acknowledgements: --ack explicit")
-    if config.get("flow_control") and not config.get("idle_heartbeat"):
-        wrong.append("--flow-control needs a --heartbeat")
-    return wrong
+        told = "is for push consumers, which have a --target"
+        wrong += [f"--{flag} {told}" for key, flag in _PUSH_FLAGS.items() if config.get(key)]
+    quiet = config.get("flow_control") and not config.get("idle_heartbeat")
+    waits, most = config.get("backoff") or [], int(config.get("max_deliver") or -1)
+    rules = (
+        (0 < most < len(waits), f"--max-deliver {most} is less than the {len(waits)} steps of the backoff"),
+        (waits and config.get("ack_policy") == "none", "--backoff needs acknowledgements: --ack explicit"),
+        (quiet, "--flow-control needs a --heartbeat"),
+    )
+    return wrong + [told for broken, told in rules if broken]
 
 
 def needed_levels(config: Json) -> dict[int, list[str]]:

@@ -113,7 +113,7 @@ async def _stream(stream: Stream, target: Target, declared: Declared, prune: boo
         return [step, *(_new_consumer(stream, one, target) for one in stream.consumers)]
     before = configs.without_reserved(live)
     after = over_stream(before, stream.config)
-    _check(stream.at, configs.problems(after))
+    configs.refuse(configs.problems(after), stream.at)
     changes = differences(before, after)
     refused = stream_refusals(before, after, changes)
     steps.append(
@@ -137,7 +137,7 @@ async def _consumer(stream: Stream, wanted: Consumer, target: Target) -> Step | 
         return _new_consumer(stream, wanted, target)
     before = consumer_config.own(live)
     after = over_consumer(before, wanted.config)
-    _check(wanted.at, consumer_config.problems(after))
+    configs.refuse(consumer_config.problems(after), wanted.at)
     changes = differences(before, after)
     if not changes:
         return None
@@ -178,11 +178,6 @@ async def _config(asked: Awaitable[Json], not_found: int) -> Json | None:
 
 def _label(info: Mapping[str, Any]) -> str:
     return str((info["config"].get("metadata") or {}).get(LABEL, ""))
-
-
-def _check(at: str, wrong: Sequence[str]) -> None:
-    if wrong:
-        raise BadInput(f"{at}: {'; '.join(wrong)}")
 
 
 def _refuse_twins(declared: Sequence[Stream], targets: Mapping[Place, Target]) -> None:
