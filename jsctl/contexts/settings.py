@@ -42,6 +42,8 @@ class Settings:
     timeout: int = 5 * SECOND  #: ns
     colors: str = ""
     context: str = ""  #: the name of the context that was used
+    files: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    """(path, text) of files above that were read already, for machines that do not have them."""
 
 
 CONTEXT_KEYS = {

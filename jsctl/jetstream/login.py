@@ -5,11 +5,13 @@ No secret is ever in an error from here.
 
 import asyncio
 import base64
+import contextlib
 import json
 import re
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
@@ -19,6 +21,7 @@ from jsctl.errors import BadInput, Denied, JsctlError, MissingDependency, Unreac
 from jsctl.units import SECOND
 
 SCHEMES = ("nats", "tls", "ws", "wss")
+_OP = "op://"  #: 1Password, as in the `nats` tool
 
 # nkeys' ParseDecoratedJWT and ParseDecoratedNKey: PEM-like blocks, the JWT first.
 _BLOCK = r"-{3,}\s*BEGIN [^-]*-{3,}\s*(\S+)\s*-{3,}\s*END [^-]*-{3,}"
@@ -59,6 +62,27 @@ async def prepare(settings: Settings) -> Settings:
     return replace(
         settings, url=settings.url or servers or DEFAULT_URL, creds=settings.creds or creds, nsc=""
     )
+
+
+async def carried(settings: Settings) -> Settings:
+    """Settings that need no file and no tool of this machine: what these say goes along, in `files`.
+
+    Raises BadInput, MissingDependency.
+    """
+    ready = await prepare(settings)
+    files: dict[str, str] = {}
+    if ready.creds.startswith(_OP):
+        files[ready.creds] = await _from_op(ready)
+    for path, what in (
+        (ready.creds, "credentials file"),
+        (ready.nkey, "nkey seed file"),
+        (ready.tlsca, "CA certificate"),
+        (ready.tlscert, "TLS certificate"),
+        (ready.tlskey, "TLS key"),
+    ):
+        if path and path not in files:
+            files[path] = _text(ready, path, what)
+    return replace(ready, files=tuple(files.items()))
 
 
 def servers(url: str) -> list[Server]:
@@ -109,7 +133,7 @@ async def authentication(settings: Settings, server: Server) -> dict[str, Any]:
     elif settings.jwt:
         options.update(_signed(lambda: (settings.jwt.strip(), settings.seed.strip())))
     elif settings.nkey and not options.get("user"):
-        options["nkeys_seed_str"] = _nkey(settings.nkey)
+        options["nkeys_seed_str"] = _nkey(settings)
     return options
 
 
@@ -120,27 +144,28 @@ def tls(settings: Settings, server: Server) -> dict[str, Any]:
         return {}
     if bool(settings.tlscert) != bool(settings.tlskey):
         raise BadInput("a client certificate needs both --tlscert and --tlskey")
-    ca, certificate, key = (
-        _existing(path, what) if path else None
-        for path, what in (
-            (settings.tlsca, "CA certificate"),
-            (settings.tlscert, "TLS certificate"),
-            (settings.tlskey, "TLS key"),
+    with contextlib.ExitStack() as held:
+        ca, certificate, key = (
+            held.enter_context(_on_disk(settings, path, what)) if path else None
+            for path, what in (
+                (settings.tlsca, "CA certificate"),
+                (settings.tlscert, "TLS certificate"),
+                (settings.tlskey, "TLS key"),
+            )
         )
-    )
-    try:
-        context = ssl.create_default_context(cafile=ca)
-    except (ssl.SSLError, OSError):
-        raise BadInput(f"{settings.tlsca} holds no CA certificate") from None
-    if certificate:
         try:
-            # An empty password, so that OpenSSL never asks on the terminal.
-            context.load_cert_chain(certificate, key, password="")
+            context = ssl.create_default_context(cafile=ca)
         except (ssl.SSLError, OSError):
-            raise BadInput(
-                f"{settings.tlscert} and {settings.tlskey} are no certificate with its key",
-                "both must be PEM, belong together, and the key be without a passphrase",
-            ) from None
+            raise BadInput(f"{settings.tlsca} holds no CA certificate") from None
+        if certificate:
+            try:
+                # An empty password, so that OpenSSL never asks on the terminal.
+                context.load_cert_chain(certificate, key, password="")
+            except (ssl.SSLError, OSError):
+                raise BadInput(
+                    f"{settings.tlscert} and {settings.tlskey} are no certificate with its key",
+                    "both must be PEM, belong together, and the key be without a passphrase",
+                ) from None
     return {"tls": context, "tls_handshake_first": settings.tlsfirst}
 
 
@@ -223,31 +248,35 @@ def reason(error: BaseException) -> str:
 def _signed(login: Callable[[], tuple[str, str]]) -> dict[str, Any]:
     """nats-py's callbacks for a JWT and its seed. A JWT without a seed is a bearer's: no signature."""
     last = login()
-    _key(last[1])
+    key(last[1])
 
     def current() -> tuple[str, str]:
         # Credentials are read again at every reconnect; while a file is being replaced, the last hold.
         nonlocal last
         try:
             fresh = login()
-            _key(fresh[1])
+            key(fresh[1])
             last = fresh
         except BadInput:
             pass
         return last
 
     def sign(nonce: str) -> bytes:
-        pair = _key(current()[1])
+        pair = key(current()[1])
         return base64.b64encode(pair.sign(nonce.encode())) if pair else b""
 
     return {"user_jwt_cb": lambda: bytearray(current()[0].encode()), "signature_cb": sign}
 
 
 async def _credentials(settings: Settings) -> Callable[[], tuple[str, str]]:
-    if settings.creds.startswith("op://"):  # 1Password, as in the `nats` tool
-        text = (await _tool("op", ["read", settings.creds], settings)).decode(errors="replace")
+    if settings.creds.startswith(_OP) and not settings.files:
+        text = await _from_op(settings)
         return lambda: _parse_credentials(text, settings.creds)
-    return lambda: _parse_credentials(_text(settings.creds, "credentials file"), settings.creds)
+    return lambda: _parse_credentials(_text(settings, settings.creds, "credentials file"), settings.creds)
+
+
+async def _from_op(settings: Settings) -> str:
+    return (await _tool("op", ["read", settings.creds], settings)).decode(errors="replace")
 
 
 def _parse_credentials(text: str, path: str) -> tuple[str, str]:
@@ -257,29 +286,34 @@ def _parse_credentials(text: str, path: str) -> tuple[str, str]:
     return blocks[0], blocks[1]
 
 
-def _nkey(path: str) -> str:
-    text = _text(path, "nkey seed file")
+def _nkey(settings: Settings) -> str:
+    path = settings.nkey
+    text = _text(settings, path, "nkey seed file")
     blocks = re.findall(_BLOCK, text)
     seeds = [blocks[-1]] if blocks else re.findall(_SEED, text.replace("\r", ""))
     if not seeds:
         raise BadInput(f"{path} holds no nkey seed")
-    _key(seeds[0])
+    key(seeds[0])
     return str(seeds[0])
 
 
-def _key(seed: str) -> Any:
-    """The nkeys pair of a seed, None for an empty one. Raises BadInput."""
+def key(seed: str) -> Any:
+    """The keys of a seed (`sign`, `public_key`), None for an empty one. Raises BadInput."""
     if not seed:
         return None
-    import nkeys
-
     try:
-        return nkeys.from_seed(bytearray(seed.encode()))
+        from nkeys import from_seed
+    except ImportError:
+        from jsctl.jetstream.signing import from_seed
+    try:
+        return from_seed(bytearray(seed.encode()))
     except Exception:  # nkeys raises its own errors, binascii's and ValueErrors that quote the seed
         raise BadInput("the user seed is not valid", "a user's seed starts with SU") from None
 
 
-def _text(path: str, what: str) -> str:
+def _text(settings: Settings, path: str, what: str) -> str:
+    if path in (known := dict(settings.files)):
+        return known[path]
     try:
         return expand_path(path).read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
@@ -288,9 +322,19 @@ def _text(path: str, what: str) -> str:
         raise BadInput(f"cannot read {what} {path}: {error.strerror}") from None
 
 
-def _existing(path: str, what: str) -> str:
-    _text(path, what)
-    return str(expand_path(path))
+@contextlib.contextmanager
+def _on_disk(settings: Settings, path: str, what: str) -> Iterator[str]:
+    """The name of a file that can be read; of a copy, as long as it takes, where its text came along."""
+    text = _text(settings, path, what)
+    if not settings.files:
+        yield str(expand_path(path))
+        return
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix="jsctl-") as folder:  # for this user only
+        copy = Path(folder, "pem")
+        copy.write_text(text)
+        yield str(copy)
 
 
 async def _tool(name: str, args: list[str], settings: Settings) -> bytes:

@@ -2,6 +2,7 @@
 talked out of, and a SOCKS5 proxy."""
 
 import asyncio
+import base64
 import contextlib
 from collections.abc import Iterable
 from importlib.util import find_spec
@@ -41,6 +42,12 @@ class NatsClient(Client):
     def add_servers(self, urls: Iterable[str]) -> None:
         """Further servers to reconnect to; the login that worked is theirs too."""
         self._server_pool.extend(Srv(self._parse_server_uri(url)) for url in urls)
+
+    def _setup_nkeys_seed_connect(self) -> None:
+        # With the keys that are there: nats-py knows nkeys only.
+        pair = login.key(self._nkeys_seed_str or "")
+        self._public_nkey = pair.public_key.decode()
+        self._signature_cb = lambda nonce: base64.b64encode(pair.sign(nonce.encode()))
 
     async def _connect_to_server(self, s: Srv) -> None:
         if s.uri.scheme in ("ws", "wss"):

@@ -128,9 +128,7 @@ class Wire:
         if seed := options.get("nkeys_seed_str"):
             import base64
 
-            import nkeys
-
-            pair = nkeys.from_seed(bytearray(seed.encode()))
+            pair = login.key(seed)
             hello["nkey"] = pair.public_key.decode()
             hello["sig"] = base64.b64encode(pair.sign(nonce.encode())).decode()
         if jwt := options.get("user_jwt_cb"):
