@@ -97,6 +97,7 @@ EXTRA: dict[str, list[str]] = {
     "stream copy": ["COPY"],
     "stream edit": ["--max-age", "1h"],
     "consumer copy": ["C", "D"],
+    "consumer edit": ["--max-pending", "1"],
 }
 CREATES = {"stream add", "consumer add"}
 

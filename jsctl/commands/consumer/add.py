@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from jsctl.commands.cli import argument, command, option
-from jsctl.commands.config_output import saved
+from jsctl.commands import adding
+from jsctl.commands.cli import argument, command
 from jsctl.commands.consumer.flags import consumer_flags, laid
 from jsctl.commands.pick import consumer_name, pick_stream, stream_name
-from jsctl.env import Env, read_input
+from jsctl.env import Env
 from jsctl.jetstream import consumer_config as configs
 from jsctl.jetstream import consumers
 from jsctl.jetstream.api import Json
@@ -26,39 +26,26 @@ from jsctl.views.result import Result, Text
 )
 @argument("stream", default="")
 @argument("consumer", default="")
-@option("--config", "config_file", metavar="FILE", help="Configuration in JSON or YAML; flags win over it")
-@option("--validate", is_flag=True, help="Only check the configuration")
-@option("--output", metavar="FILE", help="Save the configuration (- prints it) instead of creating")
+@adding.add_flags
 @consumer_flags("add")
-@option("--defaults", is_flag=True, help="Take every default instead of asking")
-async def add(
-    env: Env,
-    stream: str,
-    consumer: str,
-    config_file: str | None,
-    validate: bool,
-    output: str | None,
-    defaults: bool,
-    **flags: Any,
-) -> Result:
+async def add(env: Env, stream: str, consumer: str, **flags: Any) -> Result:
     """Create a consumer.
 
     Asks for what flags leave out; with --defaults, or without a terminal, what has a default takes it.
     A pull consumer acknowledges explicitly, a push consumer (--target) not at all, unless --ack says
     otherwise.
     """
-    base = configs.parse_config(read_input(config_file, env), config_file) if config_file else {}
-    draft = laid(base, flags, env.clock())
+    draft = laid(adding.read_file(env, flags, configs.parse_config), flags, env.clock())
     named = consumer or draft.get("durable_name") or draft.get("name") or ""
     temporary = flags["ephemeral"] or bool(
-        config_file and not draft.get("durable_name") and (draft.get("name") or not consumer)
+        flags["config"] and not draft.get("durable_name") and (draft.get("name") or not consumer)
     )
     if stream:
         stream = stream_name(stream)
     if not named:
         named = consumers.new_name() if temporary else await questions.ask_name(env.prompter)
     draft = configs.named(draft, consumer_name(named), ephemeral=temporary)
-    if not defaults and not config_file and env.can_ask:
+    if adding.asks(env, flags):
         draft = await questions.ask_rest(
             env.prompter,
             draft,
@@ -68,10 +55,8 @@ async def add(
         )
     draft = configs.with_defaults(draft)
     configs.check(draft)
-    if validate:
-        return Result([Text(f"the configuration of consumer {named} is valid")], data=draft)
-    if output:
-        return saved(draft, output, f"consumer {named}")
+    if adding.is_local(flags):
+        return adding.kept(draft, f"consumer {named}", flags)
     return await _created(env, stream, draft)
 
 

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from jsctl.commands.cli import argument, command, option
-from jsctl.commands.config_output import saved
+from jsctl.commands import adding
+from jsctl.commands.cli import argument, command
 from jsctl.commands.pick import stream_name
 from jsctl.commands.stream.flags import given, stream_flags
-from jsctl.env import Env, read_input
+from jsctl.env import Env
 from jsctl.jetstream import config as configs
 from jsctl.jetstream import streams
 from jsctl.jetstream.api import Api, Json
@@ -29,20 +29,9 @@ SIZE_WHERE_NEEDED = 256 << 20
     ],
 )
 @argument("stream", default="")
-@option("--config", "config_file", metavar="FILE", help="Configuration in JSON or YAML; flags win over it")
-@option("--validate", is_flag=True, help="Only check the configuration")
-@option("--output", metavar="FILE", help="Save the configuration (- prints it) instead of creating")
+@adding.add_flags
 @stream_flags("add")
-@option("--defaults", is_flag=True, help="Take every default instead of asking")
-async def add(
-    env: Env,
-    stream: str,
-    config_file: str | None,
-    validate: bool,
-    output: str | None,
-    defaults: bool,
-    **flags: Any,
-) -> Result:
+async def add(env: Env, stream: str, **flags: Any) -> Result:
     """Create a stream.
 
     Asks for what flags leave out; with --defaults, or without a terminal, what has a default takes it.
@@ -51,21 +40,16 @@ async def add(
     Settings may follow: NAME,api=PREFIX,deliver=PREFIX for another account, start=SEQUENCE or
     start=TIME, filter=SUBJECT or filter=SUBJECT:DESTINATION. The server's own JSON works, too.
     """
-    base = configs.parse_config(read_input(config_file, env), config_file) if config_file else {}
-    draft = configs.lay(base, given(flags))
+    draft = configs.lay(adding.read_file(env, flags, configs.parse_config), given(flags))
     if stream:
         draft["name"] = stream_name(stream)
-    only_local = validate or bool(output)
-    api = None if only_local else await env.jetstream()
-    draft = await _complete(env, api, draft, ask=not (defaults or config_file), whole=bool(config_file))
+    api = None if adding.is_local(flags) else await env.jetstream()
+    draft = await _complete(env, api, draft, ask=adding.asks(env, flags), whole=bool(flags["config"]))
     configs.check(draft)
     for warning in configs.warnings(draft):
         env.say(f"warning: {warning}")
-    if validate:
-        return Result([Text(f"the configuration of stream {draft['name']} is valid")], data=draft)
-    if output:
-        return saved(draft, output, f"stream {draft['name']}")
-    assert api is not None
+    if api is None:
+        return adding.kept(draft, f"stream {draft['name']}", flags)
     info, created = await streams.create(api, draft)
     name = draft["name"]
     told = f"Stream {name} was created" if created else f"Stream {name} exists already, nothing was changed"
@@ -82,7 +66,7 @@ async def _complete(env: Env, api: Api | None, draft: Json, *, ask: bool, whole:
     size_needed = False
     if api is not None and "max_bytes" not in draft:
         size_needed = streams.needs_max_bytes(await streams.account(api))
-    if ask and env.can_ask:
+    if ask:
         draft = await questions.ask_rest(env.prompter, draft, size_needed=size_needed)
     elif size_needed:
         draft["max_bytes"] = SIZE_WHERE_NEEDED
