@@ -4,6 +4,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 
 def alive(pid: int) -> bool:
@@ -24,3 +25,24 @@ def wait_for(done: Callable[[], bool], what: str, seconds: float = 15) -> None:
     while not done():
         assert time.monotonic() < deadline, what
         time.sleep(0.02)
+
+
+class Process(NamedTuple):
+    """A process that runs."""
+
+    pid: int
+    parent: int
+    args: str
+
+
+def in_session(leader: int) -> list[Process]:
+    """What runs in the session that a process began: that one, and all that it started."""
+    said = subprocess.run(
+        ["ps", "-axww", "-o", "pid=,ppid=,sess=,stat=,args="], capture_output=True, text=True, check=True
+    )
+    found = [line.split(None, 4) for line in said.stdout.splitlines()]
+    return [
+        Process(int(pid), int(parent), args)
+        for pid, parent, session, state, args in found
+        if session == str(leader) and not state.startswith("Z")
+    ]

@@ -1,0 +1,158 @@
+"""Nothing lost, nothing twice: queries in Spark while processes are killed and leaders move.
+
+`JSCTL_CHAOS=30 pytest -n0 -s tests/scenarios/test_spark_chaos.py` is the long form, with 30 kills or more;
+JSCTL_CHAOS_SEED does one again.
+"""
+
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from jsctl.errors import JsctlError
+from jsctl.spark.stream_target import read_checkpoint
+from tests.support import chaos, js
+from tests.support.chaos import KILLS, Publisher, Torment, Victim
+from tests.support.processes import wait_for
+from tests.support.servers import Cluster
+
+KILLED = int(os.environ.get("JSCTL_CHAOS", "0"))
+SEED = int(os.environ.get("JSCTL_CHAOS_SEED") or random.randrange(1 << 32))
+ONE_OF_EACH = ("driver", "executor", "worker", "server", "restart", "leader")
+DECK = (*ONE_OF_EACH, "executor", "worker", "server", "server", "leader", "leader")
+"""What happens again and again in the long form."""
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(400 + 120 * KILLED)]
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    three = Cluster(tmp_path / "servers")
+    try:
+        yield three.start()
+    finally:
+        three.stop()
+
+
+@pytest.fixture
+def publisher(cluster: Cluster) -> Iterator[Publisher]:
+    """Writes into a stream on all three servers, all the time."""
+    config = {"num_replicas": 3, "allow_direct": True}
+
+    def made() -> bool:
+        try:
+            js.stream(cluster.url, chaos.STREAM, f"{chaos.STREAM}.>", **config)
+        except JsctlError:
+            return False
+        return True
+
+    wait_for(made, "no stream", 30)
+    thread = Publisher(cluster.url, rate=150)
+    thread.start()
+    try:
+        yield thread
+    finally:
+        thread.stop()
+
+
+def troubles(kinds: tuple[str, ...], deck: tuple[str, ...]) -> list[str]:
+    """One of each, or so many that as many are kills as JSCTL_CHAOS says."""
+    if not KILLED:
+        return list(kinds)
+    rounds = -(-KILLED // sum(kind in KILLS for kind in deck))
+    return list(deck * rounds)
+
+
+def check(table: pa.Table, publisher: Publisher, cluster: Cluster) -> None:
+    """The table holds every sequence of the stream once, with what was published at it."""
+    last = js.info(cluster.url, chaos.STREAM)["state"]["last_seq"]
+    acked = publisher.acked
+    assert sorted(acked) == list(range(1, last + 1)), "the servers lost or repeated messages themselves"
+    rows = sorted(
+        zip(*(table[name].to_pylist() for name in ("sequence", "subject", "data")), strict=True)
+    )  # fmt: skip
+    assert [row[0] for row in rows] == list(range(1, last + 1))
+    for sequence, subject, data in rows:
+        number = acked[sequence]
+        assert (subject, data) == (chaos.subject(number), chaos.payload(number)), sequence
+
+
+def report(torment: Torment, publisher: Publisher, begin: float) -> None:
+    kills = sum(count for kind, count in torment.done.items() if kind in KILLS)
+    print(
+        f"seed {SEED}: {kills} kills, {dict(torment.done)}, {len(publisher.acked):,} messages"
+        f" ({publisher.again:,} publishes again), {time.monotonic() - begin:.0f} s", flush=True,
+    )  # fmt: skip
+
+
+def test_a_streaming_query(cluster: Cluster, publisher: Publisher, tmp_path: Path) -> None:
+    begin = time.monotonic()
+    print(f"\nseed {SEED}")
+    options = {
+        "servers": cluster.url, "stream": chaos.STREAM, "startingOffsets": "earliest",
+        "maxOffsetsPerTrigger": "1000", "minPartitions": "3", "batchSize": "50",
+    }  # fmt: skip
+    folder = tmp_path / "query"
+    program = [sys.executable, "-m", "tests.support.streaming_query", str(folder)]
+
+    def batches() -> int:
+        return len(list((folder / "checkpoint" / "commits").glob("[0-9]*")))
+
+    victim = Victim([*program, json.dumps(options)], tmp_path / "query.log", batches)
+    torment = Torment(SEED, cluster, victim)
+    victim.start()
+    try:
+        torment.run(troubles(ONE_OF_EACH, DECK), pause=6 if KILLED else 2)
+    finally:
+        victim.kill()
+        report(torment, publisher, begin)
+    publisher.stop()
+    options["maxOffsetsPerTrigger"] = "20000"
+    under_torment = batches()
+    read = tmp_path / "read.parquet"
+    done = subprocess.run(
+        [*program, json.dumps(options), str(read)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-5000:]
+    print(f"{under_torment} batches under torment, {time.monotonic() - begin:.0f} s in all")
+    check(pq.read_table(read), publisher, cluster)
+
+
+EXPORT_KINDS = ("driver", "driver", "server", "restart", "leader")
+
+
+def test_an_incremental_export(cluster: Cluster, publisher: Publisher, tmp_path: Path) -> None:
+    begin = time.monotonic()
+    print(f"\nseed {SEED}")
+    to = tmp_path / "out"
+    line = [
+        sys.executable, "-m", "jsctl", "export", "stream", chaos.STREAM, "--to", str(to), "--incremental",
+        "--server", cluster.url,
+    ]  # fmt: skip
+
+    def exported() -> int:
+        checkpoint = read_checkpoint(to, chaos.STREAM)
+        return int(checkpoint["next"]) if checkpoint else 0
+
+    victim = Victim(line, tmp_path / "export.log", exported)
+    torment = Torment(SEED, cluster, victim)
+    victim.start()
+    try:
+        torment.run(troubles(EXPORT_KINDS, EXPORT_KINDS), pause=20 if KILLED else 5)
+    finally:
+        victim.kill()
+        report(torment, publisher, begin)
+    publisher.stop()
+    under_torment = exported()
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    print(f"sequence {under_torment - 1} under torment, {time.monotonic() - begin:.0f} s in all")
+    check(pq.read_table(to / chaos.STREAM), publisher, cluster)

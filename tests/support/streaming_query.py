@@ -1,0 +1,70 @@
+"""A streaming query from JetStream into Parquet, as a program of its own that can be killed.
+
+    python -m tests.support.streaming_query FOLDER OPTIONS        runs until it is killed
+    python -m tests.support.streaming_query FOLDER OPTIONS READ   runs to the end of what there is, then
+                                          writes the table, read through its metadata, to READ
+
+OPTIONS: the data source's, as JSON. In FOLDER: `table`, `checkpoint`, and Spark's own files.
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+MASTER = "local-cluster[2,1,1024]"
+"""Two workers with a core and 1,024 MiB each: their executors are processes of their own."""
+
+_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
+
+def home(folder: Path) -> Path:
+    """A SPARK_HOME like the installed one: executors of a local cluster work in a folder below it."""
+    import pyspark
+
+    made = folder / "spark"
+    made.mkdir(parents=True, exist_ok=True)
+    for part in Path(pyspark.__file__).parent.iterdir():
+        if part.name not in ("work", "__pycache__") and not (made / part.name).exists():
+            (made / part.name).symlink_to(part)
+    return made
+
+
+def main(folder: Path, options: dict[str, str], read: Path | None) -> None:
+    from pyspark.sql import SparkSession
+
+    (folder / "temporary").mkdir(parents=True, exist_ok=True)
+    os.environ |= {"SPARK_HOME": str(home(folder)), "PYSPARK_PYTHON": sys.executable}
+    spark = (
+        SparkSession.builder.master(MASTER)
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.log.level", "WARN")
+        .config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.local.dir", str(folder / "temporary"))
+        .config("spark.sql.warehouse.dir", str(folder / "warehouse"))
+        .config("spark.driver.extraJavaOptions", f"{_JAVA} -Djava.io.tmpdir={folder / 'temporary'}")
+        .config("spark.executor.extraJavaOptions", _JAVA)
+        .config("spark.sql.session.timeZone", "UTC")
+        # Spark gives up on an application whose executors die ten times; here they are killed more often.
+        .config("spark.deploy.maxExecutorRetries", "-1")
+        .getOrCreate()
+    )  # fmt: skip
+    table = folder / "table"
+    query = (
+        spark.readStream.format("jetstream").options(**options).load()
+        .writeStream.format("parquet").option("checkpointLocation", str(folder / "checkpoint"))
+    )  # fmt: skip
+    if read is None:
+        query.start(str(table)).awaitTermination()
+    else:
+        query.trigger(availableNow=True).start(str(table)).awaitTermination()
+        found = spark.read.parquet(str(table)).select("sequence", "subject", "data")
+        pq.write_table(found.toArrow(), read)
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), json.loads(sys.argv[2]), Path(sys.argv[3]) if len(sys.argv) > 3 else None)
