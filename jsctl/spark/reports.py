@@ -18,6 +18,11 @@ _SAMPLE = (
     Column("context", "string", "the context that was asked, empty for none"),
     Column("domain", "string", "the JetStream domain, empty where there is none"),
 )
+_GROUP = (
+    Column("cluster", "string", "its cluster, null on a server without one"),
+    Column("leader", "string", "the server that leads it, null when nobody does"),
+    Column("peers", "string", "followers, comma separated; `!` after one that is offline or behind"),
+)
 
 STREAMS = TableSchema(
     "streams",
@@ -40,9 +45,7 @@ STREAMS = TableSchema(
         Column("first_ts", "timestamp", "time of the first message"),
         Column("last_ts", "timestamp", "time of the last message"),
         Column("api_level", "long", "JetStream API level that its configuration needs"),
-        Column("cluster", "string", "its cluster, null on a server without one"),
-        Column("leader", "string", "the server that leads it, null when nobody does"),
-        Column("peers", "string", "followers, comma separated; `!` after one that is offline or behind"),
+        *_GROUP,
         Column("offline", "string", "why it cannot be reached, null when it can"),
         Column("max_messages", "long", "most messages that it keeps, null for no limit"),
         Column("max_bytes", "long", "most bytes that it keeps, null for no limit"),
@@ -83,9 +86,7 @@ CONSUMERS = TableSchema(
         Column("waiting", "long", "pulls that wait"),
         Column("bound", "boolean", "push: somebody listens"),
         Column("paused_until", "timestamp", "null when it is not paused"),
-        Column("cluster", "string", "its cluster, null on a server without one"),
-        Column("leader", "string", "the server that leads it, null when nobody does"),
-        Column("peers", "string", "followers, as for streams"),
+        *_GROUP,
     ),
 )
 
@@ -142,39 +143,38 @@ def rows(samples: Iterable[Sample]) -> dict[str, Sequence[Mapping[str, Any]]]:
     """Samples as rows of the tables."""
     found: dict[str, list[Mapping[str, Any]]] = {name: [] for name in SCHEMAS}
     for snap, consumers, replies in samples:
-        limits = {info["config"]["name"]: info["config"] for info in snap.infos}
-        where = {"sampled_at": snap.at, "context": snap.context, "domain": snap.domain}
-        for stream in stream_rows(snap):
-            config = limits.get(stream.stream, {})
-            found["streams"].append(
-                {
-                    **stream._asdict(),
-                    "peers": ", ".join(stream.peers),
-                    "sampled_at": snap.at,
-                    "max_messages": _limit(config.get("max_msgs")),
-                    "max_bytes": _limit(config.get("max_bytes")),
-                }
-            )
+        configs = {info["config"]["name"]: info["config"] for info in snap.infos}
+        for row in stream_rows(snap):
+            config = configs.get(row.stream, {})
+            limits = {
+                "max_messages": _limit(config.get("max_msgs")),
+                "max_bytes": _limit(config.get("max_bytes")),
+            }
+            found["streams"].append(_record(snap, row) | limits)
         for info in consumers:
-            one = consumer_reports.row(info, 0)
             delivered = info.get("delivered") or {}
             found["consumers"].append(
-                {
-                    **one._asdict(),
-                    **where,
-                    "peers": ", ".join(one.peers),
-                    "ack_age": None if one.ack_age == NEVER else one.ack_age,
+                _record(snap, consumer_reports.row(info, 0))
+                | {
                     "delivered": int(delivered.get("consumer_seq", 0)),
                     "delivered_seq": int(delivered.get("stream_seq", 0)),
                 }
             )
-        for reply in replies:
-            server = row_of(reply)._asdict()
-            found["servers"].append({**server, **where, "domain": server["domain"]})
-        for link in replication_rows(snap):
-            active = None if link.active == NEVER else link.active
-            found["replication"].append({**link._asdict(), "active": active, "sampled_at": snap.at})
+        found["servers"] += [
+            _record(snap, server) | {"domain": server.domain} for server in map(row_of, replies)
+        ]
+        found["replication"] += [_record(snap, link) for link in replication_rows(snap)]
     return dict(found)
+
+
+def _record(snap: Snapshot, row: NamedTuple) -> dict[str, Any]:
+    """A row of a report as one of a table: what never was is null, peers are one text."""
+    record = row._asdict()
+    for key in record.keys() & {"active", "ack_age"}:
+        record[key] = None if record[key] == NEVER else record[key]
+    if "peers" in record:
+        record["peers"] = ", ".join(record["peers"])
+    return record | {"sampled_at": snap.at, "context": snap.context, "domain": snap.domain}
 
 
 def _limit(value: int | None) -> int | None:

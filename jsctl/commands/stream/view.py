@@ -5,6 +5,7 @@ import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import click
 
@@ -59,24 +60,13 @@ class Options:
 @option("--subject", metavar="SUBJECT", default="", help="Only messages on this subject; wildcards too")
 @option("--match", metavar="REGEX", default="", help="Only messages whose payload has this")
 @option("--follow", is_flag=True, help="Go on with messages as they come, until ctrl-C")
-async def view(
-    env: Env,
-    stream: str,
-    size: int | None,
-    start: int | None,
-    since: int | None,
-    raw: bool,
-    translate: str,
-    subject: str,
-    match: str,
-    follow: bool,
-) -> None:
+async def view(env: Env, stream: str, **flags: Any) -> None:
     """View the messages of a stream.
 
     On a terminal pages of SIZE messages (10), with a question between; in a pipe the first SIZE, or all.
     No consumer is made, and nothing is acknowledged: it works on work queues, too.
     """
-    options = _options(env, size, start, since, raw, translate, subject, match, follow)
+    options = _options(env, **flags)
     api = await env.jetstream()
     name = await pick_stream(env, api, stream)
     info = await streams.info(api, name)
@@ -84,26 +74,17 @@ async def view(
     try:
         await _show(env, api, info, first, options)
     except asyncio.CancelledError:
-        if not follow:
+        if not options.follow:
             raise
 
 
-def _options(
-    env: Env,
-    size: int | None,
-    start: int | None,
-    since: int | None,
-    raw: bool,
-    translate: str,
-    subject: str,
-    match: str,
-    follow: bool,
-) -> Options:
-    if start is not None and since is not None:
+def _options(env: Env, *, size: int | None, match: str, **flags: Any) -> Options:
+    """What was said, checked. Raises BadInput."""
+    if flags["start"] is not None and flags["since"] is not None:
         raise BadInput("--id and --since exclude each other")
-    if subject and not is_subject(subject):
-        raise BadInput(f"{subject!r} is no subject")
-    if raw and env.wants_json:
+    if flags["subject"] and not is_subject(flags["subject"]):
+        raise BadInput(f"{flags['subject']!r} is no subject")
+    if flags["raw"] and env.wants_json:
         raise BadInput("--raw and --json exclude each other")
     if env.form in ("csv", "tsv"):
         raise BadInput("stream view has no table", "use --json")
@@ -111,18 +92,9 @@ def _options(
         pattern = re.compile(match.encode(errors="surrogateescape")) if match else None
     except re.error as error:
         raise BadInput(f"--match {match!r} is no regular expression: {error}") from None
-    paged = env.is_terminal and env.can_ask and env.form == "table" and not follow
-    return Options(
-        page=(size or _PAGE) if paged else 0,
-        limit=0 if paged else size or 0,
-        start=start,
-        since=since,
-        subject=subject,
-        match=pattern,
-        translate=translate,
-        raw=raw,
-        follow=follow,
-    )
+    paged = env.is_terminal and env.can_ask and env.form == "table" and not flags["follow"]
+    page, limit = (size or _PAGE, 0) if paged else (0, size or 0)
+    return Options(page=page, limit=limit, match=pattern, **flags)
 
 
 async def _first(env: Env, api: Api, info: Json, options: Options) -> int:
@@ -136,41 +108,67 @@ async def _first(env: Env, api: Api, info: Json, options: Options) -> int:
 
 
 async def _show(env: Env, api: Api, info: Json, first: int, options: Options) -> None:
-    from jsctl.render.emit import json_text
-
-    name, out = str(info["config"]["name"]), env.streams.stdout
-    lines = env.wants_json and options.follow
-    count = 0
-    if env.wants_json and not lines:
-        out.write("[")
+    name, out = str(info["config"]["name"]), _Output(env, options)
     async for message in _matching(_messages(api, info, first, options), options.match):
-        if options.page and count and count % options.page == 0:
-            out.flush()
+        if options.page and out.count and out.count % options.page == 0:
+            env.streams.stdout.flush()
             if not await env.prompter.confirm("Next Page?", flag="SIZE", default=True):
                 return
         body = message.data
         if options.translate:
             body = await translated(options.translate, body, message.subject, name)
+        out.message(name, message, body)
+        if out.count == options.limit:
+            break
+    else:
+        out.ran_out()
+    out.end()
+
+
+class _Output:
+    """Messages as they come: pictures, payloads, or JSON: one document, with --follow one a line."""
+
+    def __init__(self, env: Env, options: Options) -> None:
+        self.count = 0
+        self._env, self._options = env, options
+        self._listed = env.wants_json and not options.follow
+        if self._listed:
+            env.streams.stdout.write("[")
+
+    def message(self, stream: str, message: Stored, body: bytes) -> None:
+        """body: the payload, or what it was translated to."""
+        env = self._env
         if env.wants_json:
-            text = json_text(pictures.record(name, message, body), indent=None)
-            out.write(text + "\n" if lines else (",\n" if count else "\n") + text)
-        elif not options.raw:
+            self._json(pictures.record(stream, message, body))
+        elif not self._options.raw:
             env.emit(Result([pictures.listed(message, body)]))
         elif env.is_terminal:
             env.emit(Result([Text(shown(body))]))
         else:
             env.write_bytes(body + b"\n")
-        count += 1
-        if options.follow:
-            out.flush()
-        if count == options.limit:
-            break
-    else:
-        if not env.wants_json and env.is_terminal:
-            out.flush()
-            env.say("Reached apparent end of data")
-    if env.wants_json and not lines:
-        out.write("\n]\n" if count else "]\n")
+        self.count += 1
+        if self._options.follow:
+            env.streams.stdout.flush()
+
+    def ran_out(self) -> None:
+        """There are no more messages."""
+        if self._env.is_terminal and not self._env.wants_json:
+            self._env.streams.stdout.flush()
+            self._env.say("Reached apparent end of data")
+
+    def end(self) -> None:
+        if self._listed:
+            self._env.streams.stdout.write("\n]\n" if self.count else "]\n")
+
+    def _json(self, record: Json) -> None:
+        from jsctl.render.emit import json_text
+
+        text = json_text(record, indent=None)
+        if self._listed:
+            text = (",\n" if self.count else "\n") + text
+        else:
+            text += "\n"
+        self._env.streams.stdout.write(text)
 
 
 def _messages(api: Api, info: Json, first: int, options: Options) -> AsyncIterator[Stored]:
