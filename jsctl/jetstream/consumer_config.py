@@ -7,14 +7,12 @@ from typing import Any
 
 from jsctl.errors import BadInput
 from jsctl.jetstream import config as configs
-from jsctl.jetstream.fields import Field
+from jsctl.jetstream.fields import AT_BIRTH, Field
 from jsctl.jetstream.names import is_subject, split_subjects
 from jsctl.units import MINUTE, parse_duration, parse_time
 
 Json = dict[str, Any]
 
-_ALWAYS = frozenset({"add", "edit", "copy"})
-_AT_BIRTH = frozenset({"add", "copy"})
 _ACKS = {
     "none": "none",
     "all": "all",
@@ -27,31 +25,31 @@ _REPLAY = {"instant": "instant", "original": "original"}
 
 _ = Field
 FIELDS: tuple[Field, ...] = (
-    _("ack", ("ack_policy",), "choice", "How messages are acknowledged", _AT_BIRTH, _ACKS),
-    _("bps", ("rate_limit_bps",), "number", "Bits a second that a push consumer delivers at most", _AT_BIRTH),
-    _("deliver-group", ("deliver_group",), "text", "Deliver to this queue group only", _AT_BIRTH),
+    _("ack", ("ack_policy",), "choice", "How messages are acknowledged", AT_BIRTH, _ACKS),
+    _("bps", ("rate_limit_bps",), "number", "Bits a second that a push consumer delivers at most", AT_BIRTH),
+    _("deliver-group", ("deliver_group",), "text", "Deliver to this queue group only", AT_BIRTH),
     _("description", ("description",), "text", "What the consumer is for"),
     _("filter", ("filter_subjects",), "subjects", "Only these subjects; may be repeated, '' is all"),
-    _("flow-control", ("flow_control",), "switch", "Flow control of a push consumer", _AT_BIRTH,
+    _("flow-control", ("flow_control",), "switch", "Flow control of a push consumer", AT_BIRTH,
       negatable=False),
-    _("heartbeat", ("idle_heartbeat",), "span", "Heartbeats of an idle push consumer; -1 is none", _AT_BIRTH),
+    _("heartbeat", ("idle_heartbeat",), "span", "Heartbeats of an idle push consumer; -1 is none", AT_BIRTH),
     _("headers-only", ("headers_only",), "switch", "Deliver headers and no bodies"),
     _("max-deliver", ("max_deliver",), "limit", "Times that a message is delivered; -1 is unlimited"),
     _("max-pending", ("max_ack_pending",), "integer",
       "Unacknowledged messages before delivery stops; -1 is unlimited"),
-    _("max-waiting", ("max_waiting",), "number", "Pulls that may wait", _AT_BIRTH),
+    _("max-waiting", ("max_waiting",), "number", "Pulls that may wait", AT_BIRTH),
     _("max-pull-batch", ("max_batch",), "number", "Messages that one pull may ask for"),
     _("max-pull-expire", ("max_expires",), "span", "Time that one pull may wait"),
     _("max-pull-bytes", ("max_bytes",), "size", "Bytes that one pull may ask for"),
-    _("replay", ("replay_policy",), "choice", "At once, or as fast as they came", _AT_BIRTH, _REPLAY),
+    _("replay", ("replay_policy",), "choice", "At once, or as fast as they came", AT_BIRTH, _REPLAY),
     _("target", ("deliver_subject",), "text", "Push messages to this subject"),
     _("wait", ("ack_wait",), "span", "Time to acknowledge a message in"),
     _("inactive-threshold", ("inactive_threshold",), "span", "Idle time after which it is removed"),
-    _("memory", ("mem_storage",), "switch", "Keep its state in memory", _AT_BIRTH, negatable=False),
+    _("memory", ("mem_storage",), "switch", "Keep its state in memory", AT_BIRTH, negatable=False),
     _("replicas", ("num_replicas",), "number", "Copies of its state; 0 is what the stream has"),
     _("metadata", ("metadata",), "map", "KEY=VALUE to keep with the consumer; may be repeated"),
     _("pinned-ttl", ("priority_timeout",), "span", "Idle time after which a pinned client loses its pin",
-      _AT_BIRTH, level=1),
+      AT_BIRTH, level=1),
 )  # fmt: skip
 BY_FLAG: Mapping[str, Field] = {field.flag: field for field in FIELDS}
 

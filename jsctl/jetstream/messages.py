@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import NamedTuple
 
-from jsctl.errors import BadInput, NoResponders, RequestTimeout
+from jsctl.errors import NoResponders, RequestTimeout
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.client import Connection, Message, Subscription
 from jsctl.jetstream.names import is_subject
@@ -66,17 +66,6 @@ def check_subject(subject: str) -> str:
     if any(token in ("*", ">") for token in subject.split(".")):
         raise ValueError(f"cannot publish to {subject!r}: it has a wildcard")
     return subject
-
-
-def parse_headers(texts: Iterable[str]) -> dict[str, str]:
-    """Headers from `K:V`. Raises BadInput."""
-    headers: dict[str, str] = {}
-    for text in texts:
-        key, mark, value = text.partition(":")
-        if not mark or not key.strip() or any(char in text for char in "\r\n"):
-            raise BadInput(f"header {text!r} is not K:V")
-        headers[key.strip()] = value.strip()
-    return headers
 
 
 async def _paced(messages: Iterable[Outgoing], pause: int) -> AsyncIterator[Outgoing]:

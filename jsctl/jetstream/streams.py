@@ -4,13 +4,12 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jsctl.errors import ApiError, BadInput, JsctlError
+from jsctl.errors import ApiError, BadInput, Denied, JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.config import needed_levels
 from jsctl.jetstream.fields import SERVERS
 
 NOT_FOUND = 10059
-NAME_IN_USE = 10058
 
 
 async def names(api: Api, subject: str = "") -> list[str]:
@@ -30,10 +29,12 @@ async def infos(api: Api, wanted: list[str]) -> list[Json]:
 
 
 async def exists(api: Api, name: str) -> Json | None:
-    """The stream's info, None when there is none or we may not ask."""
+    """The stream's info, None when there is none of that name."""
     try:
         return await info(api, name)
-    except JsctlError:
+    except ApiError as error:
+        if error.err_code != NOT_FOUND:
+            raise
         return None
 
 
@@ -44,7 +45,10 @@ async def create(api: Api, config: Json) -> tuple[Json, bool]:
     """
     await check_level(api, config)
     name = str(config["name"])
-    before = await exists(api, name)
+    try:
+        before = await exists(api, name)
+    except Denied:
+        before = None  # an account may be allowed to create and not to look
     made = await _of(name, api.call(f"STREAM.CREATE.{name}", config))
     made.pop("did_create", None)
     # The server answers the same for a new stream and for an identical old one (ADR-1: idempotent).

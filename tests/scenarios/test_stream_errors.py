@@ -11,7 +11,11 @@ from pathlib import Path
 import pytest
 
 from jsctl.contexts.settings import Settings
+from jsctl.errors import Denied, RequestTimeout
+from jsctl.jetstream import streams
+from jsctl.jetstream.api import Api
 from jsctl.jetstream.client import Connection
+from jsctl.units import MS
 from tests.support import js
 from tests.support.run import Cli, Outcome
 from tests.support.servers import Cluster, RealServer
@@ -27,6 +31,7 @@ accounts {
       "$JS.API.INFO", "$JS.API.STREAM.NAMES", "$JS.API.STREAM.LIST", "$JS.API.STREAM.INFO.*",
       "$JS.API.STREAM.MSG.GET.*" ] }}
     {user: nothing, password: nothing, permissions: { publish: { deny: "$JS.>" } }}
+    {user: maker, password: maker, permissions: { publish: { deny: "$JS.API.STREAM.INFO.>" } }}
   ] }
 }
 """
@@ -111,6 +116,31 @@ def test_a_user_who_may_only_read(offline_cli: Cli, server: RealServer, line: st
     told = fails(offline_cli, f"{line} --server {server.url_for('reader')}", 5)
     assert told.startswith(f"not allowed to publish to $JS.API.{api}")
     assert js.info(server.url_for("full"), "S")["state"]["messages"] == 3
+
+
+def test_a_user_who_may_create_and_not_look(offline_cli: Cli, server: RealServer) -> None:
+    url = server.url_for("maker")
+    try:
+        made = offline_cli(f"stream add NEW --subjects new --defaults --server {url}", status=0)
+        assert made.out.startswith("Stream NEW was created\n")
+    finally:
+        js.ask(server.url_for("full"), "STREAM.DELETE.NEW")
+
+
+@pytest.mark.parametrize(("name", "there"), [("S", True), ("NOPE", False)])
+def test_only_what_is_not_found_does_not_exist(server: RealServer, name: str, there: bool) -> None:
+    async def exists(user: str, domain: str = "") -> bool:
+        connection = await Connection.open(Settings(url=server.url_for(user), timeout=300 * MS))
+        try:
+            return await streams.exists(Api(connection, domain=domain), name) is not None
+        finally:
+            await connection.close()
+
+    assert asyncio.run(exists("full")) is there
+    with pytest.raises(Denied):
+        asyncio.run(exists("nothing"))
+    with silence(server.url_for("full"), "$JS.slow.API.>"), pytest.raises(RequestTimeout):
+        asyncio.run(exists("full", "slow"))
 
 
 def test_reading_needs_no_direct_get_and_no_consumer(offline_cli: Cli, server: RealServer) -> None:

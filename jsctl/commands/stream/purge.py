@@ -1,6 +1,7 @@
 """`jsctl stream purge`."""
 
 import asyncio
+from collections.abc import Sequence
 
 import click
 
@@ -9,7 +10,7 @@ from jsctl.commands.pick import pick_streams
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
 from jsctl.jetstream import loss, streams
-from jsctl.jetstream.api import Json
+from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.names import is_subject
 from jsctl.views import stream_contents as contents
 from jsctl.views import stream_info as view
@@ -61,6 +62,11 @@ async def purge(
             if streams.is_internal(name):
                 env.say(f"warning: {name} belongs to a bucket or the system, which may not expect this")
         await env.confirm(contents.question("purge", losses), force=False)
+    return await _purge(env, api, names, body)
+
+
+async def _purge(env: Env, api: Api, names: Sequence[str], body: Json) -> Result:
+    """Purge one after the other; when one fails, say what was done."""
     done: list[tuple[int, Json]] = []
     for name in names:
         try:
@@ -73,5 +79,5 @@ async def purge(
     parts: list[Part] = []
     for count, info in done:
         parts += [Text(contents.purged(count, info)), *view.sheet(info, state_only=True).parts]
-    found_infos = [info for _, info in done]
-    return Result(parts, data=found_infos if len(done) > 1 else found_infos[0])
+    infos = [info for _, info in done]
+    return Result(parts, data=infos if len(infos) > 1 else infos[0])
