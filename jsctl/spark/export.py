@@ -6,16 +6,16 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, JsctlError
-from jsctl.spark import plan
+from jsctl.spark import plan, sealed
 from jsctl.spark.decode import BAD, Shape, failure, flat, infer, partitions, shaped
-from jsctl.spark.options import ReadOptions, parse
+from jsctl.spark.options import ReadOptions
 from jsctl.spark.reader import DataLoss, check_identity
 from jsctl.spark.stream_target import FILES, StreamTarget
 from jsctl.spark.task_progress import counted_tasks
@@ -31,13 +31,6 @@ PART_MESSAGES, PART_BYTES = 100_000, 64 << 20
 
 Progress = Callable[[str, int, int], AbstractContextManager[Callable[[float], None]]]
 """(label, messages, bytes) -> what is called with the part that is done, from 0 to 1."""
-
-_OPTIONS = {
-    "user": "user", "password": "password", "token": "token", "creds": "creds", "nkey": "nkey", "jwt": "jwt",
-    "seed": "seed", "tlscert": "tlsCert", "tlskey": "tlsKey", "tlsca": "tlsCa", "inbox_prefix": "inboxPrefix",
-    "js_domain": "domain", "js_api_prefix": "apiPrefix",
-}  # fmt: skip
-"""Settings -> options of the data source. Those that are files are read where the tasks run."""
 
 
 @dataclass(frozen=True)
@@ -238,7 +231,7 @@ class Exporter:
         }  # fmt: skip
 
     def _read_options(self, source: Source) -> ReadOptions:
-        return parse(read_options(source, self.selection), {})
+        return sealed.parse(source.settings, read_options(source, self.selection))
 
     # -- running ----------------------------------------------------------------------------------
 
@@ -299,7 +292,9 @@ class Exporter:
         if planned:
             parts = max(planned.messages / PART_MESSAGES, planned.bytes / PART_BYTES)
             options["minPartitions"] = str(max(1, min(10_000, math.ceil(parts))))
-        return spark.read.format("jetstream").options(**options).load()
+        name = f"jetstream_{source.table}"
+        sealed.register(spark, source.settings, name)
+        return spark.read.format(name).options(**options).load()
 
     def _with_schema(
         self, spark: "SparkSession", source: Source, planned: Planned, messages: "DataFrame",
@@ -343,18 +338,10 @@ class Exporter:
 
 
 def read_options(source: Source, selection: Selection) -> dict[str, str]:
-    """Options of the data source. Raises BadInput for settings that it cannot take along."""
-    settings = asdict(source.settings)
-    for name, flag in (("nsc", "nsc"), ("socks_proxy", "--socks-proxy")):
-        if settings[name]:
-            raise BadInput(f"Spark's readers cannot use {flag}", "use a context without it")
-    found = {"servers": source.settings.url, "stream": source.stream}
-    found |= {option: settings[name] for name, option in _OPTIONS.items() if settings[name]}
-    for name in ("creds", "nkey", "tlsCert", "tlsKey", "tlsCa"):
-        if name in found:
-            found[name] = str(Path(found[name]).expanduser().absolute())
-    if source.settings.tlsfirst:
-        found["tlsFirst"] = "true"
+    """Options of the data source, beside the connection. Raises BadInput for one that it cannot use."""
+    if source.settings.socks_proxy:
+        raise BadInput("Spark's readers cannot use --socks-proxy", "use a context without it")
+    found = {"stream": source.stream}
     found["requestTimeout"] = f"{max(source.settings.timeout, 1_000_000) // 1_000_000}ms"
     if selection.subjects:
         found["subject"] = ",".join(selection.subjects)

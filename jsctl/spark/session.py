@@ -10,21 +10,29 @@ import importlib.util
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
+import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jsctl.errors import BadInput, JsctlError, MissingDependency, Unreachable
+from jsctl.spark import cluster
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 LOCAL = "local[*]"
 MIN_JAVA = 17  #: what Spark 4 needs
+
+_NEEDED = {"pyspark": "PySpark", "pyarrow": "PyArrow"}
+_NEEDED_BY_CONNECT = {
+    "grpc": "grpcio", "grpc_status": "grpcio-status", "google.rpc": "googleapis-common-protos",
+    "pandas": "pandas", "zstandard": "zstandard",
+}  # fmt: skip
+"""Module -> package."""
 
 _JAVA_HINT = f"install Java {MIN_JAVA} or newer (a JRE is enough), or point JAVA_HOME at one"
 
@@ -47,37 +55,24 @@ _STATIC_CONF = {
 QUICK = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 """For small tables: the JVM starts faster, and would do much more slowly."""
 
+_CONNECT_TIME = 10  #: seconds for a Connect server's first answer
+
 
 def check(master: str = "", remote: str = "") -> None:
     """Raise MissingDependency unless PySpark can run here, BadInput when both a master and a remote are
     named, Unreachable when a cluster does not answer. A remote Spark (Connect) needs no Java."""
     if master and remote:
         raise BadInput("--master and --remote exclude each other", "give one")
-    wanted = ("pyspark", "pyarrow", "grpc") if remote else ("pyspark", "pyarrow")
-    missing = [name for name in wanted if not _has(name)]
-    if missing == ["grpc"]:
-        raise MissingDependency(
-            "--remote needs the Spark Connect client", "run: pip install 'pyspark[connect]'"
+    if remote and not remote.startswith("sc://"):
+        raise BadInput(
+            f"--remote {cluster.public(remote)} is no Spark Connect server", "such as sc://host:15002"
         )
-    if missing:
-        named = {"pyspark": "PySpark", "pyarrow": "PyArrow", "grpc": "grpcio"}[missing[0]]
-        raise MissingDependency(f"{named} is not installed", "run: pip install 'jsctl[spark]'")
+    for module, package in {**_NEEDED, **(_NEEDED_BY_CONNECT if remote else {})}.items():
+        if not _has(module):
+            raise MissingDependency(f"{package} is not installed", "run: pip install 'jsctl[spark]'")
     if not remote:
         _check_java()
-    if master.startswith("spark://"):
-        _reach(master)
-
-
-def _reach(master: str) -> None:
-    """Raise Unreachable when no master of a standalone cluster listens: Spark would try for a minute."""
-    addresses = master.removeprefix("spark://").split(",")
-    for address in addresses:
-        host, _, port = address.rpartition(":")
-        with contextlib.suppress(OSError, ValueError), socket.create_connection((host, int(port)), timeout=3):
-            return
-    raise Unreachable(
-        f"no Spark master answers at {master}", "is the address right? --master spark://host:7077"
-    )
+    cluster.reach(remote or master)  # Spark would try for minutes
 
 
 def _has(module: str) -> bool:
@@ -129,26 +124,49 @@ def session(
         yield own
         return
     with tempfile.TemporaryDirectory(prefix="jsctl-spark-", ignore_cleanup_errors=True) as folder:
-        opened = _connect(remote, name, conf or {}) if remote else _start(master, name, conf or {}, folder)
+        opened = _connect(remote, conf or {}) if remote else _start(master, name, conf or {}, folder)
         with opened as spark:
-            yield spark
+            if remote or not cluster.is_local(master):
+                with cluster.watched(spark, remote or master):
+                    cluster.ship(spark, Path(folder))
+                    yield spark
+            else:
+                yield spark
 
 
 @contextlib.contextmanager
-def _connect(remote: str, name: str, conf: Mapping[str, str]) -> Iterator["SparkSession"]:
+def _connect(remote: str, conf: Mapping[str, str]) -> Iterator["SparkSession"]:
+    """Settings of a JVM that is not ours are left out."""
+    import grpc
     from pyspark.sql import SparkSession
+    from pyspark.sql.connect.client.core import DefaultChannelBuilder
+    from pyspark.sql.connect.client.retries import DefaultPolicy
 
+    # It says with a warning what the error says, too.
+    warnings.filterwarnings("ignore", r"\[RETRIES_EXCEEDED\]")
+    shown = cluster.public(remote)
     try:
-        builder = SparkSession.builder.remote(remote).appName(name)
+        channel = DefaultChannelBuilder(remote).toChannel()
+        with contextlib.closing(channel):
+            grpc.channel_ready_future(channel).result(_CONNECT_TIME)
+        # A server that goes away is asked for some 12 seconds more, else ten minutes.
+        policy = DefaultPolicy(max_retries=6, max_backoff=4000, max_server_retry_delay=4000)
+        spark = SparkSession.builder.remote(remote).getOrCreate()
+        spark.client.set_retry_policies([policy])
         for key, value in {**RUNTIME_CONF, **conf}.items():
-            builder = builder.config(key, value)
-        spark = builder.getOrCreate()
+            if key not in QUICK:
+                spark.conf.set(key, value)
+    except grpc.FutureTimeoutError:
+        raise Unreachable(
+            f"no Spark Connect server answers at {shown}", "is it one, and TLS as it wants it?"
+        ) from None
     except Exception as error:
-        raise JsctlError(f"cannot reach Spark Connect at {remote}: {first_line(error)}") from None
+        raise JsctlError(f"cannot use Spark Connect at {shown}: {first_line(error)}") from None
     try:
         yield spark
     finally:
-        spark.stop()
+        with contextlib.suppress(Exception):  # the server may be gone
+            spark.stop()
 
 
 @contextlib.contextmanager
@@ -157,7 +175,7 @@ def _start(master: str, name: str, conf: Mapping[str, str], folder: str) -> Iter
     from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
 
-    local = (master or LOCAL).startswith("local")
+    local = cluster.is_local(master)
     chosen = {
         **_STATIC_CONF,
         **RUNTIME_CONF,
@@ -167,7 +185,10 @@ def _start(master: str, name: str, conf: Mapping[str, str], folder: str) -> Iter
         "spark.local.dir": str(Path(folder, "local")),
         "spark.sql.artifact.isolation.enabled": "false",  # would make a folder artifacts/ here
     }
-    if local:
+    if master.startswith("spark:"):
+        # Executors must reach this process, also where its host's name means 127.0.1.1.
+        chosen["spark.driver.host"] = cluster.reach(master)
+    elif master.startswith("local") or local:
         chosen |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
     settings = SparkConf(loadDefaults=False).setAll([*{**chosen, **conf}.items()])
     log = Path(folder, "spark.log")
@@ -177,7 +198,7 @@ def _start(master: str, name: str, conf: Mapping[str, str], folder: str) -> Iter
     if local:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     try:
-        with log.open("wb") as out:
+        with log.open("wb") as out, _our_python_first():
             gateway = launch_gateway(settings, {"stdout": out, "stderr": out})  # type: ignore[no-untyped-call]
         SparkContext._ensure_initialized(gateway=gateway, conf=settings)
         spark = SparkSession.builder.config(conf=settings).getOrCreate()
@@ -194,6 +215,18 @@ def _start(master: str, name: str, conf: Mapping[str, str], folder: str) -> Iter
         with contextlib.suppress(Exception):  # the JVM may be gone
             spark.stop()
         _end(gateway)
+
+
+@contextlib.contextmanager
+def _our_python_first() -> Iterator[None]:
+    """For the JVM, `python3` is this Python. Executors on other machines, which are told the same name, have
+    theirs."""
+    before = os.environ.get("PATH", "")
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), before])
+    try:
+        yield
+    finally:
+        os.environ["PATH"] = before
 
 
 def _end(gateway: Any) -> None:
@@ -221,6 +254,8 @@ def _silence() -> None:
     """PySpark also logs each failing query to stderr, with its Java stack; the failure itself is enough."""
     from pyspark.logger import PySparkLogger
 
+    # Nothing here is done with pandas, which the Connect client wants to be installed.
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
         PySparkLogger.getLogger(name).disabled = True
 
