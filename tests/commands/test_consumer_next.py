@@ -149,7 +149,14 @@ def test_an_ack_none_consumer(cli: Cli, url: str) -> None:
     cli("consumer add S C --pull --ack none --defaults", status=0)
     assert "Acknowledged message" not in cli("consumer next S C --no-ack", status=0).out
     js.publish(url, "s.a")
-    assert "the consumer needs none" in cli("consumer next S C", status=0).err
+    one = cli("consumer next S C", status=0)
+    assert "the consumer needs none" in one.err
+    assert "cknowledged" not in one.out
+    js.publish(url, "s.a", count=3)
+    many = cli("consumer next S C --count 3", status=0)
+    assert "nobody took 3 of 3 acknowledgements" in many.err
+    assert many.out.count("subj: s.a") == 3
+    assert "cknowledged" not in many.out
 
 
 def test_wait_delays_the_acknowledgement(cli: Cli, url: str, pull: None) -> None:

@@ -67,15 +67,9 @@ async def next_message(
     pulls = pull.pull(api, stream, consumer, count, wait=api.timeout, batch=batch, group=group)
     async with pull.Acks(api.connection) as acks:
         async for items in pulls:
-            output.messages(items, _DONE[kind] if kind and count > 1 and not wait else "")
-            if kind:
-                slept = random.randrange(wait) if wait else 0
-                await asyncio.sleep(slept / SECOND)
-                await acks.send(items, kind)
-                # One message is said to be acknowledged when it is; of many, so many may be on their way.
-                await acks.settle(0 if count == 1 or wait else _OPEN, api.timeout)
-                if count == 1 or wait:
-                    output.acknowledged(_DONE[kind], slept)
+            # The first one goes alone: it shows whether anybody takes acknowledgements.
+            for some in (items,) if acks.sent or not kind else filter(None, (items[:1], items[1:])):
+                await _take(output, acks, some, kind, wait, api.timeout)
         await acks.settle(0, api.timeout)
     if acks.untaken:
         env.say(
@@ -90,6 +84,23 @@ async def next_message(
         )
         status = ExitStatus.NOT_FOUND
     return output.result(count)._replace(status=status)
+
+
+async def _take(
+    output: "_Output", acks: pull.Acks, items: Sequence[Item], kind: bytes | None, wait: int, timeout: int
+) -> None:
+    """Show messages and acknowledge them; that it was done is said of one when it is, and of many, whose
+    acknowledgements may still be on their way, where others were taken. wait, timeout: ns."""
+    alone = bool(wait) or not acks.sent
+    output.messages(items, _DONE[kind] if kind and not (alone or acks.untaken) else "")
+    if not kind:
+        return
+    slept = random.randrange(wait) if wait else 0
+    await asyncio.sleep(slept / SECOND)
+    await acks.send(items, kind)
+    await acks.settle(0 if alone else _OPEN, timeout)
+    if alone and not acks.untaken:
+        output.acknowledged(_DONE[kind], slept)
 
 
 def _kind(ack: bool | None, nak: bool, term: bool) -> bytes | None:
