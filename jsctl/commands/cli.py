@@ -299,11 +299,21 @@ def _load(path: str, name: str, entry: registry.Entry) -> click.Command:
 
 
 def _alone(callback: Callable[..., Any] | None) -> Callable[..., Any]:
-    """A group's callback that runs only without a subcommand; click runs it before one, too."""
+    """A group's callback that runs only without a subcommand, which takes none of its flags; click runs
+    the callback before a subcommand, too."""
 
     def run(*args: Any, **values: Any) -> Any:
-        chosen = click.get_current_context().invoked_subcommand
-        return callback(*args, **values) if callback and not chosen else None
+        ctx = click.get_current_context()
+        if not ctx.invoked_subcommand:
+            return callback(*args, **values) if callback else None
+        for param in ctx.command.params:
+            source = ctx.get_parameter_source(param.name or "")
+            if param.name in values and source is click.core.ParameterSource.COMMANDLINE:
+                path = f"{ctx.command_path} {ctx.invoked_subcommand}"
+                raise click.UsageError(
+                    f"{param.opts[0]} is for {ctx.command_path} alone, not for {path}", ctx
+                )
+        return None
 
     return run
 

@@ -154,6 +154,9 @@ def test_foreign_text(cli: Cli, url: str) -> None:
 def test_wrong_input(cli: Cli) -> None:
     assert "100ms" in cli("report --watch 1ms", status=64).err
     cli("report --watch nonsense", status=64)
+    for line in ("report --watch history", "report --watch 5s history --from x"):
+        told = "jsctl: error: --watch is for jsctl report alone, not for jsctl report history;"
+        assert cli(line, status=64).err.startswith(told)
     cli("report --count 0", status=64)
     cli("report --js-domain a --js-api-prefix b.c", status=64)
 

@@ -1,11 +1,12 @@
 """`jsctl report`: several contexts and domains on one screen."""
 
 from functools import partial
-from typing import cast
+from typing import Any, cast
 
 import click
 
-from jsctl.commands.cli import DURATION, command, option
+from jsctl import registry
+from jsctl.commands.cli import Duration, command, option
 from jsctl.commands.report import rounds
 from jsctl.commands.report.targets import targets
 from jsctl.env import Env
@@ -15,6 +16,16 @@ from jsctl.jetstream.watch import watch as start
 from jsctl.units import MS, SECOND
 from jsctl.views.report_rows import Sort
 from jsctl.views.result import Result
+
+
+class _Interval(Duration):
+    """ns; a command's name is none, though it stands where an interval may."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if value in registry.children("report"):
+            raise click.UsageError(f"--watch is for jsctl report alone, not for jsctl report {value}", ctx)
+        return super().convert(value, param, ctx)
+
 
 _SORTS = ("name", "messages", "bytes", "rate", "lag", "trouble")
 
@@ -32,7 +43,7 @@ _SORTS = ("name", "messages", "bytes", "rate", "lag", "trouble")
 @option(
     "--watch",
     metavar="[INTERVAL]",
-    type=DURATION,
+    type=_Interval(),
     is_flag=False,
     flag_value="2s",
     help="Again and again, every 2s or so often; ctrl-C or q ends it",
