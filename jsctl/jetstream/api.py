@@ -5,14 +5,19 @@ turned into a typed object on the way (ADR-1; nats-server's jetstream_api.go).
 """
 
 import asyncio
+import itertools
 import json
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
 from jsctl.errors import ApiError, JsctlError, NoResponders, RequestTimeout
 from jsctl.jetstream.client import Connection
 
 Json = dict[str, Any]
+
+AHEAD = 16
+"""Pages of a list that are asked for at once."""
 
 _HINTS = {
     10002: "jsctl account info shows the limits",
@@ -74,6 +79,11 @@ class Api:
     ) -> Json:
         """The reply to `<prefix>.<subject>` without its `type`. Raises ApiError, and what
         Connection.request raises with the cause that fits JetStream."""
+        return self.parse(await self._ask(subject, body, timeout), f"{self.prefix}.{subject}")
+
+    async def _ask(
+        self, subject: str, body: Mapping[str, Any] | None = None, timeout: int | None = None
+    ) -> bytes:
         full = f"{self.prefix}.{subject}"
         payload = json.dumps(body).encode() if body is not None else b""
         if self._trace:
@@ -90,7 +100,7 @@ class Api:
             ) from error
         if self._trace:
             self._trace(f"<<< {full}", message.data.decode(errors="replace"))
-        return self.parse(message.data, full)
+        return message.data
 
     def show(self, subject: str, body: str) -> None:
         """With --trace, a request that does not go through `call`."""
@@ -117,26 +127,54 @@ class Api:
 
     async def pages(self, subject: str, key: str, body: Mapping[str, Any] | None = None) -> list[Any]:
         """All items of a paged list; see `replies`. `key` is where a reply keeps its items."""
-        return [item for reply in await self.replies(subject, key, body) for item in reply.get(key) or []]
+        return [item async for reply in self.replies(subject, key, body) for item in reply.get(key) or []]
 
-    async def replies(self, subject: str, key: str, body: Mapping[str, Any] | None = None) -> list[Json]:
-        """All pages of a list: the first, then all others at once.
+    async def replies(
+        self, subject: str, key: str, body: Mapping[str, Any] | None = None
+    ) -> AsyncIterator[Json]:
+        """The pages of a list in its order: the first, then the others, AHEAD of them asked at once.
 
         Lists say `total`; the page size is what the first reply says in `limit`. Items that come or go
-        meanwhile may be missed or seen twice.
+        meanwhile may be missed or seen twice. Who wants little memory keeps no page.
         """
         first = await self.call(subject, {**(body or {}), "offset": 0})
         count = len(first.get(key) or [])
         total, limit = int(first.get("total", 0)), int(first.get("limit", 0)) or count
-        if not count or total <= count:
-            return [first]
-        gate = asyncio.Semaphore(16)
+        offsets = iter(range(limit, total, limit) if 0 < count < total else ())
+        asked: deque[asyncio.Task[bytes]] = deque()
 
-        async def page(offset: int) -> Json:
-            async with gate:
-                return await self.call(subject, {**(body or {}), "offset": offset})
+        def ask_ahead() -> None:
+            for offset in itertools.islice(offsets, AHEAD - len(asked)):
+                page = self._ask(subject, {**(body or {}), "offset": offset})
+                asked.append(asyncio.ensure_future(page))
 
-        return [first, *await asyncio.gather(*(page(at) for at in range(limit, total, limit)))]
+        try:
+            ask_ahead()
+            yield first
+            del first
+            while asked:
+                data = await asked.popleft()
+                ask_ahead()
+                yield self.parse(data, f"{self.prefix}.{subject}")
+        finally:
+            for page in asked:
+                page.cancel()
+            await asyncio.gather(*asked, return_exceptions=True)
+
+    async def batches(
+        self,
+        subject: str,
+        key: str,
+        body: Mapping[str, Any] | None = None,
+        name: Callable[[Any], str] = str,
+    ) -> AsyncIterator[list[Any]]:
+        """The items of a list page by page, in the order of their names, as servers page them; one that
+        two pages have comes once."""
+        before: set[str] = set()
+        async for reply in self.replies(subject, key, body):
+            items = {name(item): item for item in reply.get(key) or ()}
+            yield [items[one] for one in sorted(items.keys() - before)]
+            before = set(items)
 
     async def _nobody(self) -> NoResponders:
         if self.prefix == "$JS.API":

@@ -3,7 +3,8 @@
 import asyncio
 import secrets
 import string
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -11,6 +12,7 @@ from jsctl.errors import ApiError, Denied, JsctlError, NoResponders
 from jsctl.jetstream import streams
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer_config import needed_levels
+from jsctl.jetstream.reports import Kept, Pages
 
 T = TypeVar("T")
 
@@ -38,21 +40,30 @@ class Listing:
 
 async def names(api: Api, stream: str) -> list[str]:
     """Names of all consumers of a stream."""
-    return await _of(stream, "", api.pages(f"CONSUMER.NAMES.{stream}", "consumers"))
+    return [name async for page in name_pages(api, stream) for name in page]
+
+
+async def name_pages(api: Api, stream: str) -> AsyncIterator[list[str]]:
+    """As `names`, sorted, a page at a time."""
+    with _about(stream):
+        async for page in api.batches(f"CONSUMER.NAMES.{stream}", "consumers"):
+            yield page
 
 
 async def listing(api: Api, stream: str) -> Listing:
     """All consumers of a stream with their state, asked in parallel pages."""
-    replies: list[Json] = await _of(stream, "", api.replies(f"CONSUMER.LIST.{stream}", "consumers"))
-    infos: dict[str, Json] = {}
-    missing: set[str] = set()
-    offline: dict[str, str] = {}
-    for reply in replies:
-        infos.update((info["name"], info) for info in reply.get("consumers") or [])
-        missing.update(reply.get("missing") or [])
-        offline.update(reply.get("offline") or {})
-    gone = sorted(missing - offline.keys() - infos.keys())
-    return Listing(stream, list(infos.values()), gone, offline)
+    found = await kept(api, stream, lambda info: info)
+    return Listing(stream, list(found.items.values()), found.missing, found.offline)
+
+
+async def kept(api: Api, stream: str, keep: Callable[[Json], T | None]) -> Kept[T]:
+    """What `keep` makes of each consumer's CONSUMER.LIST entry; one that gives None is left out. The
+    entries go with their page."""
+    pages = Pages(keep, "consumers")
+    with _about(stream):
+        async for reply in api.replies(f"CONSUMER.LIST.{stream}", "consumers"):
+            pages.add(reply)
+    return pages.kept()
 
 
 async def listings(api: Api, wanted: Iterable[str]) -> list[Listing]:
@@ -187,9 +198,15 @@ async def _put(api: Api, stream: str, config: Json, action: str) -> Json:
 
 
 async def _of(stream: str, name: str, call: Awaitable[T]) -> T:
-    """The reply; the error for a missing stream or consumer names it."""
-    try:
+    with _about(stream, name):
         return await call
+
+
+@contextmanager
+def _about(stream: str, name: str = "") -> Iterator[None]:
+    """Makes the error for a missing stream or consumer name it."""
+    try:
+        yield
     except ApiError as error:
         if error.err_code == streams.NOT_FOUND:
             raise ApiError(404, error.err_code, f"stream {stream} not found", error.hint) from None

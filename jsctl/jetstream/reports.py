@@ -4,12 +4,15 @@
 exports say the same. Rows are named tuples (`_asdict()` gives a record): a report may have 10,000.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Generic, Literal, NamedTuple, TypeVar
 
 from jsctl.jetstream.api import Api, Json
+
+T = TypeVar("T")
 
 NEVER = -1
 
@@ -29,6 +32,38 @@ class Snapshot(NamedTuple):
     offline: Mapping[str, str] = MappingProxyType({})
     context: str = ""
     domain: str = ""
+
+
+class Kept(NamedTuple, Generic[T]):
+    """What was kept of each stream or consumer, by name; and those that could not be asked, as in a
+    Snapshot."""
+
+    items: Mapping[str, T]
+    missing: Sequence[str] = ()
+    offline: Mapping[str, str] = MappingProxyType({})
+
+
+class Pages(Generic[T]):
+    """Puts the pages of STREAM.LIST together, or of CONSUMER.LIST. keep: see `kept`."""
+
+    def __init__(self, keep: Callable[[Json], T | None], key: str = "streams") -> None:
+        self._keep = keep
+        self._key = key
+        self._items: dict[str, T] = {}
+        self._missing: set[str] = set()
+        self._offline: dict[str, str] = {}
+
+    def add(self, reply: Json) -> None:
+        for info in reply.get(self._key) or ():
+            if (one := self._keep(info)) is not None:
+                name = info["name"] if "name" in info else info["config"]["name"]
+                self._items[name] = one  # one that two pages have counts once
+        self._missing.update(reply.get("missing") or ())
+        self._offline.update(reply.get("offline") or {})
+
+    def kept(self) -> Kept[T]:
+        gone = self._missing - self._offline.keys() - self._items.keys()
+        return Kept(self._items, sorted(gone), self._offline)
 
 
 class StreamRow(NamedTuple):
@@ -74,29 +109,60 @@ class ReplicationRow(NamedTuple):
     error: str
 
 
+class Report(NamedTuple):
+    """All streams of one account in one domain as rows. streams: those that answered, in the server's
+    order. links: what they replicate."""
+
+    streams: Sequence[StreamRow]
+    links: Sequence[ReplicationRow]
+    missing: Sequence[str] = ()
+    offline: Mapping[str, str] = MappingProxyType({})
+
+
 async def snapshot(api: Api, *, context: str = "", subject: str = "") -> Snapshot:
-    """All streams (those that listen on `subject`), asked in parallel pages. Raises what `Api.call` does."""
-    body = {"subject": subject} if subject else {}
-    replies = await api.replies("STREAM.LIST", "streams", body)
-    return collect(replies, datetime.now(UTC), context=context, domain=api.domain)
+    """All streams (those that listen on `subject`), asked in parallel pages. Raises what `Api.call` does.
+
+    It holds some 2.5 KB a stream; where little of each is wanted, see `kept`.
+    """
+    found = await kept(api, lambda info: info, subject=subject)
+    infos = list(found.items.values())
+    return Snapshot(datetime.now(UTC), infos, found.missing, found.offline, context, api.domain)
 
 
-def collect(replies: Iterable[Json], at: datetime, *, context: str = "", domain: str = "") -> Snapshot:
-    """A snapshot from the pages of STREAM.LIST. A stream that two pages have counts once."""
-    infos: dict[str, Json] = {}
-    missing: set[str] = set()
-    offline: dict[str, str] = {}
-    for reply in replies:
-        infos.update((info["config"]["name"], info) for info in reply.get("streams") or [])
-        missing.update(reply.get("missing") or [])
-        offline.update(reply.get("offline") or {})
-    gone = missing - offline.keys() - infos.keys()
-    return Snapshot(at, list(infos.values()), sorted(gone), offline, context, domain)
+async def kept(api: Api, keep: Callable[[Json], T | None], *, subject: str = "") -> Kept[T]:
+    """What `keep` makes of each stream's STREAM.LIST entry; a stream that gives None is left out.
+
+    The entries go with their page, so that the memory is that of what is kept. Raises what `Api.call` does.
+    """
+    pages = Pages(keep)
+    async for reply in api.replies("STREAM.LIST", "streams", {"subject": subject} if subject else {}):
+        pages.add(reply)
+    return pages.kept()
+
+
+async def report(api: Api, *, subject: str = "", cluster: str = "") -> Report:
+    """The rows of all streams (those that listen on `subject`, those in `cluster`). Raises what `Api.call`
+    does."""
+    links: dict[str, list[ReplicationRow]] = {}
+
+    def keep(info: Json) -> StreamRow | None:
+        if cluster and (info.get("cluster") or {}).get("name") != cluster:
+            return None
+        if found := links_of(info, "", api.domain):
+            links[info["config"]["name"]] = found
+        return stream_row(info, "", api.domain)
+
+    found = await kept(api, keep, subject=subject)
+    rows = [row for row in found.items.values() if row.stream not in found.offline]
+    return Report(rows, [one for some in links.values() for one in some], found.missing, found.offline)
 
 
 def stream_rows(snap: Snapshot) -> list[StreamRow]:
     """A row a stream, in the server's order; streams that could not be asked come last, `offline` set."""
-    rows = [_stream_row(snap, info) for info in snap.infos]
+    rows = [
+        stream_row(info, snap.context, snap.domain, snap.offline.get(info["config"]["name"]))
+        for info in snap.infos
+    ]
     silent = dict.fromkeys(snap.missing, "no answer") | dict(snap.offline)
     known = {row.stream for row in rows}
     rows.extend(_silent_row(snap, name, why) for name, why in sorted(silent.items()) if name not in known)
@@ -105,12 +171,16 @@ def stream_rows(snap: Snapshot) -> list[StreamRow]:
 
 def replication_rows(snap: Snapshot) -> list[ReplicationRow]:
     """A row for each mirror and source, sources by name and prefix (the server's order changes)."""
-    rows: list[ReplicationRow] = []
-    for info in snap.infos:
-        if mirror := info.get("mirror"):
-            rows.append(_replication_row(snap, info, "mirror", mirror))
-        sources = [_replication_row(snap, info, "source", one) for one in info.get("sources") or []]
-        rows.extend(sorted(sources, key=lambda row: (row.origin, row.api_prefix, row.filters)))
+    return [row for info in snap.infos for row in links_of(info, snap.context, snap.domain)]
+
+
+def links_of(info: Json, context: str = "", domain: str = "") -> list[ReplicationRow]:
+    """The rows of one stream's mirror or sources."""
+    name = info["config"]["name"]
+    rows = [_replication_row(context, domain, name, "source", one) for one in info.get("sources") or ()]
+    rows.sort(key=lambda row: (row.origin, row.api_prefix, row.filters))
+    if mirror := info.get("mirror"):
+        rows.insert(0, _replication_row(context, domain, name, "mirror", mirror))
     return rows
 
 
@@ -172,14 +242,15 @@ def peers(cluster: Json) -> tuple[str, ...]:
     )
 
 
-def _stream_row(snap: Snapshot, info: Json) -> StreamRow:
+def stream_row(info: Json, context: str = "", domain: str = "", offline: str | None = None) -> StreamRow:
+    """The row of a stream's info."""
     config, state, cluster = info["config"], info["state"], info.get("cluster") or {}
     lost_messages, lost_bytes = lost(state)
     return StreamRow(
-        snap.context,
-        snap.domain,
+        context,
+        domain,
         config["name"],
-        config.get("storage", ""),
+        sys.intern(config.get("storage", "")),  # each page would bring a copy for each stream
         placement(config),
         when(info.get("created")),
         int(config.get("num_replicas", 1)),
@@ -198,25 +269,25 @@ def _stream_row(snap: Snapshot, info: Json) -> StreamRow:
         cluster.get("name"),
         cluster.get("leader"),
         peers(cluster),
-        snap.offline.get(config["name"]),
+        offline,
     )
 
 
 def _silent_row(snap: Snapshot, name: str, why: str) -> StreamRow:
-    nothing: dict[str, Any] = {"config": {"name": name}, "state": {}}
-    return _stream_row(snap, nothing)._replace(replicas=0, offline=why)
+    nothing: Json = {"config": {"name": name}, "state": {}}
+    return stream_row(nothing, snap.context, snap.domain, why)._replace(replicas=0)
 
 
 def _replication_row(
-    snap: Snapshot, info: Json, kind: Literal["mirror", "source"], source: Json
+    context: str, domain: str, stream: str, kind: Literal["mirror", "source"], source: Json
 ) -> ReplicationRow:
     error = source.get("error") or {}
     code = error.get("err_code") or error.get("code")
     text = str(error.get("description", ""))
     return ReplicationRow(
-        snap.context,
-        snap.domain,
-        info["config"]["name"],
+        context,
+        domain,
+        stream,
         kind,
         str((source.get("external") or {}).get("api", "")),
         str(source.get("name", "")),

@@ -1,7 +1,7 @@
 """Stream requests. Everything in and out is the server's JSON."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
 from jsctl.errors import ApiError, BadInput, Denied, JsctlError
@@ -14,8 +14,17 @@ NOT_FOUND = 10059
 
 async def names(api: Api, subject: str = "") -> list[str]:
     """Names of all streams, or of those that listen on `subject`."""
-    body: dict[str, Any] = {"subject": subject} if subject else {}
-    return await api.pages("STREAM.NAMES", "streams", body)
+    return [name async for page in name_pages(api, subject) for name in page]
+
+
+def name_pages(api: Api, subject: str = "") -> AsyncIterator[list[str]]:
+    """As `names`, sorted, a page at a time."""
+    return api.batches("STREAM.NAMES", "streams", {"subject": subject} if subject else {})
+
+
+def info_pages(api: Api) -> AsyncIterator[list[Json]]:
+    """All streams by name, a page at a time: for what needs no more than one of them."""
+    return api.batches("STREAM.LIST", "streams", name=lambda info: str(info["config"]["name"]))
 
 
 async def info(api: Api, name: str) -> Json:

@@ -1,7 +1,8 @@
 """A Result on an output stream, in the form asked for."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any, Literal, TextIO
 
 from jsctl.errors import BadInput
@@ -11,6 +12,7 @@ from jsctl.render.text import clean_json, clean_lines
 from jsctl.views.result import Cell, Result, Sheet, Table, Text
 
 Form = Literal["table", "plain", "json", "csv", "tsv"]
+_BATCH = 256  #: items of a long list that are encoded at once
 
 
 def emit(
@@ -24,16 +26,52 @@ def emit(
 ) -> None:
     """Write `result`. Raises BadInput where CSV or TSV is asked of something that has no table."""
     if form == "json":
-        out.write(json_text(result.document()) + "\n")
+        document = result.document()
+        _write(out, json_pieces(iter(document) if isinstance(document, list) else document))
+        out.write("\n")
     elif form in ("csv", "tsv"):
         _delimited(result, out, "," if form == "csv" else "\t")
     else:
-        _write_lines(out, text_lines(result, form == "table", width=width, scheme=scheme, color=color))
+        lines = text_lines(result, form == "table", width=width, scheme=scheme, color=color)
+        _write(out, (line + "\n" for line in lines))
 
 
 def json_text(document: Any, indent: int | None = 2) -> str:
     """One JSON document, safe for a terminal."""
     return clean_json(json.dumps(document, indent=indent, ensure_ascii=False, default=_plain_value))
+
+
+def json_items(items: Sequence[Any], *, first: bool) -> str:
+    """Some items of an array, from its bracket or a comma on; its end is up to the caller."""
+    return ("[" if first else ",") + json_text(items)[1:-2]
+
+
+def json_pieces(document: Any, newline: str = "\n") -> Iterator[str]:
+    """The text of `json_text` in pieces: an iterator's items are taken as they are written."""
+    if isinstance(document, Iterator):
+        first = True
+        while batch := list(islice(document, _BATCH)):
+            yield json_items(batch, first=first).replace("\n", newline)
+            first = False
+        yield "[]" if first else newline + "]"
+    elif not _lazy(document):
+        yield json_text(document).replace("\n", newline)
+    else:
+        named = isinstance(document, dict)
+        before, end = "{}" if named else "[]"
+        for item in document.items() if named else document:
+            key, value = item if named else ("", item)
+            yield before + newline + "  " + (json_text(key) + ": " if named else "")
+            yield from json_pieces(value, newline + "  ")
+            before = ","
+        yield newline + end
+
+
+def _lazy(document: Any) -> bool:
+    """Whether there is an iterator in it."""
+    if isinstance(document, (dict, list)):
+        return any(map(_lazy, document.values() if isinstance(document, dict) else document))
+    return isinstance(document, Iterator)
 
 
 def text_lines(
@@ -53,9 +91,9 @@ def text_lines(
                 yield paint(text, part.style) if color and part.style else text
 
 
-def _write_lines(out: TextIO, lines: Iterable[str]) -> None:
-    for line in lines:
-        out.write(line + "\n")
+def _write(out: TextIO, pieces: Iterable[str]) -> None:
+    for piece in pieces:
+        out.write(piece)
 
 
 def _delimited(result: Result, out: TextIO, separator: str) -> None:
@@ -89,4 +127,6 @@ def _plain_value(value: Any) -> Any:
         return value.raw
     if hasattr(value, "isoformat"):
         return value.isoformat()
+    if isinstance(value, Iterator):
+        return list(value)
     raise TypeError(f"{type(value).__name__} has no JSON form")

@@ -53,7 +53,7 @@ def boxed(
         yield rule("╭", "┬", "╮")
     yield from lines(head)
     yield rule("├", "┼", "┤")
-    yield from chain.from_iterable(map(lines, rows, table.rows))
+    yield from chain.from_iterable(map(lines, rows, table.rows) if color else map(lines, rows))
     if foot:
         yield rule("├", "┼", "┤")
         yield from lines(foot, table.footer)

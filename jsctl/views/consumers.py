@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.consumer_reports import Row
 from jsctl.jetstream.consumers import Listing
+from jsctl.jetstream.reports import Kept
 from jsctl.units import exact_duration, format_count
 from jsctl.views.consumer_info import ACKS
 from jsctl.views.result import Cell, Column, Part, Result, Table, Text
@@ -35,13 +36,14 @@ _REPORT = (
 )
 
 
-def listing(found: Listing) -> Result:
-    """`consumer ls`."""
-    data = sorted(info["name"] for info in found.infos)
-    if not found.infos and not found.missing and not found.offline:
+def listing(stream: str, found: Kept[Sequence[object]]) -> Result:
+    """`consumer ls`. found: their `line`s."""
+    data = sorted(found.items)
+    if not found.items and not found.missing and not found.offline:
         return Result([Text("No Consumers defined")], data=data)
-    rows = [_listed(info) for info in sorted(found.infos, key=lambda info: str(info["name"]))]
-    return Result([Table("Consumers", _LIST, rows), *unreachable([found])], data=data)
+    lines = [found.items[name] for name in data]
+    gone = unreachable([Listing(stream, (), found.missing, found.offline)])
+    return Result([Table("Consumers", _LIST, lines), *gone], data=data)
 
 
 def report(
@@ -76,7 +78,8 @@ def unreachable(lists: Sequence[Listing]) -> list[Table]:
     return tables
 
 
-def _listed(info: Json) -> tuple[object, ...]:
+def line(info: Json) -> Sequence[object]:
+    """The line of a consumer's info in `consumer ls`."""
     last = between((info.get("delivered") or {}).get("last_active"), info.get("ts"))
     return (
         info["name"],

@@ -5,8 +5,8 @@ values; their `kind` says how people read them (`render.text`).
 Named tuples, not dataclasses, which would cost every start 5 ms.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from jsctl.errors import ExitStatus
 
@@ -25,6 +25,7 @@ Kind = Literal[
     "percent",  #: 0.25 is 25%
     "rate",  #: a second
 ]
+T = TypeVar("T")
 Style = Literal["", "good", "warn", "bad", "dim", "bold"]
 
 
@@ -42,6 +43,23 @@ class Column(NamedTuple):
     title: str
     key: str
     kind: Kind = "text"
+
+
+class Each(Sequence[T]):
+    """What `make` gives of each item, made anew whenever it is asked for: long tables are held once."""
+
+    def __init__(self, items: Sequence[Any], make: Callable[[Any], T]) -> None:
+        self._items = items
+        self._make = make
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __iter__(self) -> Iterator[T]:
+        return map(self._make, self._items)
+
+    def __getitem__(self, at: Any) -> Any:
+        return Each(self._items[at], self._make) if isinstance(at, slice) else self._make(self._items[at])
 
 
 class Table(NamedTuple):
@@ -103,7 +121,7 @@ class Result(NamedTuple):
     """What a command found or did.
 
     data: the JSON document, or what makes it when it is asked for; when left out, the tables' records
-        (one table: a list; several: a mapping by title).
+        (one table: a list; several: a mapping by title). A long list in it may be an iterator.
     """
 
     parts: Sequence[Part] = ()

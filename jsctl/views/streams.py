@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
-from jsctl.jetstream.reports import ReplicationRow, Snapshot, StreamRow, replication_rows, stream_rows
+from jsctl.jetstream.reports import Kept, ReplicationRow, Report, Snapshot, StreamRow
 from jsctl.units import SECOND, format_bytes, format_count, parse_time
-from jsctl.views.result import Cell, Column, Part, Result, Table, Text
+from jsctl.views.result import Cell, Column, Each, Part, Result, Table, Text
 from jsctl.views.servers import leader_share
 
 Json = dict[str, Any]
@@ -53,72 +54,81 @@ SORTS: dict[str, Callable[[StreamRow], Any]] = {
 """Orders of a stream report; equal ones go by name."""
 
 
-def listing(snap: Snapshot, now: float, *, subject: str = "", hidden: bool = False) -> Result:
+class Line(NamedTuple):
+    """A stream's line in `stream ls`."""
+
+    name: str
+    description: str
+    created: str | None
+    messages: int
+    bytes: int
+    last_message: int  #: ns since then, -1 for never
+
+
+def line(info: Json, now: float) -> Line:
+    """The line of a stream's info. now: seconds since the epoch."""
+    config, state = info["config"], info["state"]
+    return Line(
+        config["name"],
+        config.get("description", ""),
+        info.get("created"),
+        state["messages"],
+        state["bytes"],
+        since(state.get("last_ts"), now),
+    )
+
+
+def listing(found: Kept[Line], *, subject: str = "", hidden: bool = False) -> Result:
     """`stream ls`: smallest first, as the `nats` tool sorts. hidden: some were left out."""
-    data = sorted(info["config"]["name"] for info in snap.infos)
-    if not snap.infos and not snap.missing and not snap.offline:
+    data = partial(sorted, found.items)
+    if not found.items and not found.missing and not found.offline:
         more = ", pass -a to include system streams" if hidden else ""
         return Result([Text(f"No Streams defined{more}")], data=data)
-    ordered = sorted(snap.infos, key=lambda info: (info["state"]["bytes"], info["config"]["name"]))
-    rows = [
-        (
-            info["config"]["name"],
-            info["config"].get("description", ""),
-            info.get("created"),
-            info["state"]["messages"],
-            info["state"]["bytes"],
-            since(info["state"].get("last_ts"), now),
-        )
-        for info in ordered
-    ]
+    lines = sorted(found.items.values(), key=lambda line: (line.bytes, line.name))
     title = f"Streams matching {subject}" if subject else "Streams"
-    return Result([Table(title, _LIST, rows), *unreachable(snap)], data=data)
+    return Result([Table(title, _LIST, lines), *unreachable(found)], data=data)
 
 
-def report(snap: Snapshot, *, order: str = "bytes", raw: bool = False, leaders: bool = False) -> Result:
+def report(found: Report, *, order: str = "bytes", raw: bool = False, leaders: bool = False) -> Result:
     """`stream report`: streams, replication where there is any, leaders where asked."""
-    rows = [row for row in stream_rows(snap) if row.offline is None]
-    if not rows and not snap.missing and not snap.offline:
+    if not found.streams and not found.missing and not found.offline:
         return Result([Text("No Streams defined")], data={"streams": [], "replication": []})
-    rows.sort(key=lambda row: (SORTS[order](row), row.stream))
-    places = {row.stream: at for at, row in enumerate(rows)}
-    links = sorted(replication_rows(snap), key=lambda link: places.get(link.stream, len(places)))
+    rows = sorted(found.streams, key=lambda row: (SORTS[order](row), row.stream))
+    places = {row.stream: at for at, row in enumerate(rows)} if found.links else {}
+    links = sorted(found.links, key=lambda link: places.get(link.stream, len(places)))
     parts: list[Part] = [streams_table(rows, raw)]
     if links:
         parts.append(replication_table(links, raw))
     if leaders:
         parts.extend(leader_parts([(row.cluster or "", row.leader) for row in rows if row.leader], "Streams"))
-    parts.extend(unreachable(snap))
+    parts.extend(unreachable(found))
     return Result(
         parts,
         data=lambda: {
-            "streams": [row._asdict() for row in rows],
-            "replication": [link._asdict() for link in links],
+            "streams": (row._asdict() for row in rows),
+            "replication": (link._asdict() for link in links),
         },
     )
 
 
 def streams_table(rows: Sequence[StreamRow], raw: bool = False) -> Table:
     """The Stream Report. raw: numbers as they are."""
-    return Table(
-        "Stream Report",
-        plain_columns(_REPORT) if raw else _REPORT,
-        [
-            (
-                row.stream,
-                Cell(row.storage, row.storage.title()),
-                row.placement,
-                row.consumers,
-                row.messages,
-                row.bytes,
-                _lost(row, raw),
-                row.deleted,
-                row.api_level,
-                Cell(row.replicas, replicas(row), "bad" if any(p.endswith("!") for p in row.peers) else ""),
-            )
-            for row in rows
-        ],
-    )
+
+    def cells(row: StreamRow) -> tuple[Any, ...]:
+        return (
+            row.stream,
+            Cell(row.storage, row.storage.title()),
+            row.placement,
+            row.consumers,
+            row.messages,
+            row.bytes,
+            _lost(row, raw),
+            row.deleted,
+            row.api_level,
+            Cell(row.replicas, replicas(row), "bad" if any(p.endswith("!") for p in row.peers) else ""),
+        )
+
+    return Table("Stream Report", plain_columns(_REPORT) if raw else _REPORT, Each(rows, cells))
 
 
 def replication_table(links: Sequence[ReplicationRow], raw: bool = False) -> Table:
@@ -148,23 +158,23 @@ def replicas(row: StreamRow) -> str:
     return ", ".join(sorted([*names, *row.peers]))
 
 
-def unreachable(snap: Snapshot) -> list[Table]:
+def unreachable(found: Kept[Any] | Report | Snapshot) -> list[Table]:
     """Tables of the streams that could not be asked, where there are any."""
     tables = []
-    if snap.missing:
+    if found.missing:
         tables.append(
-            Table("Inaccessible Streams", [Column("Stream", "stream")], [(n,) for n in snap.missing])
+            Table("Inaccessible Streams", [Column("Stream", "stream")], [(n,) for n in found.missing])
         )
-    if snap.offline:
+    if found.offline:
         columns = [Column("Stream", "stream"), Column("Reason", "reason")]
-        tables.append(Table("Offline Streams", columns, sorted(snap.offline.items())))
+        tables.append(Table("Offline Streams", columns, sorted(found.offline.items())))
     return tables
 
 
-def dot(snap: Snapshot) -> str:
+def dot(links: Iterable[ReplicationRow]) -> str:
     """The replication as a GraphViz graph."""
     lines = ["digraph {", f"  label={_quoted('Stream Replication Structure')};"]
-    for link in replication_rows(snap):
+    for link in links:
         color = "blue" if link.kind == "mirror" else "green"
         label = link.filters or link.kind.title()
         origin = f"{link.origin} ({link.api_prefix})" if link.api_prefix else link.origin

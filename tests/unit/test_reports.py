@@ -18,14 +18,19 @@ def test_pages_are_put_together() -> None:
         {"streams": [info("A"), info("B")], "missing": ["C", "D"], "offline": {"D": "too old"}},
         {"streams": [info("B")], "missing": ["A"]},
     ]
-    snap = reports.collect(pages, AT, domain="hub")
-    assert [one["config"]["name"] for one in snap.infos] == ["A", "B"]
-    assert (snap.missing, snap.offline, snap.domain) == (["C"], {"D": "too old"}, "hub")
+    together = reports.Pages(lambda one: one)
+    for page in pages:
+        together.add(page)
+    found = together.kept()
+    assert list(found.items) == ["A", "B"]
+    assert (found.missing, found.offline) == (["C"], {"D": "too old"})
+    snap = reports.Snapshot(AT, list(found.items.values()), found.missing, found.offline)
     rows = reports.stream_rows(snap)
     assert [(row.stream, row.offline) for row in rows] == [
         ("A", None), ("B", None), ("C", "no answer"), ("D", "too old")
     ]  # fmt: skip
-    titles = [table.title for table in view.report(snap).tables()]
+    report = reports.Report(rows[:2], [], found.missing, found.offline)
+    titles = [table.title for table in view.report(report).tables()]
     assert titles == ["Stream Report", "Inaccessible Streams", "Offline Streams"]
 
 
@@ -45,7 +50,7 @@ def test_a_clustered_stream() -> None:
         "placement": {"cluster": "c1", "tags": ["a", "b"]},
         "metadata": {"_nats.req.level": "2"},
     }
-    (row,) = reports.stream_rows(reports.collect([{"streams": [one]}], AT))
+    row = reports.stream_row(one)
     assert (row.leader, row.cluster, row.peers) == ("n2", "c1", ("n1", "n3!", "n4!"))
     assert (row.deleted, row.lost, row.lost_bytes, row.api_level) == (3, 2, 2048, 2)
     assert row.placement == "cluster: c1 tags: a, b"
@@ -64,7 +69,7 @@ def test_replication() -> None:
             "subject_transforms": [{"src": "a", "dest": "b"}, {"src": "c", "dest": ""}],
         },
     ]
-    snap = reports.collect([{"streams": [info("M", mirror=mirror), info("S", sources=sources)]}], AT)
+    snap = reports.Snapshot(AT, [info("M", mirror=mirror), info("S", sources=sources)])
     assert [tuple(row)[2:] for row in reports.replication_rows(snap)] == [
         ("M", "mirror", "$JS.leaf.API", "O", "", -1, 7, ""),
         ("S", "source", "", "P", "a to b, c untransformed", -1, 0, "stream not found (10059)"),

@@ -1,25 +1,26 @@
 """`jsctl consumer ls`."""
 
 from jsctl.commands.cli import argument, command, option
+from jsctl.commands.listing import write_pages
 from jsctl.commands.pick import pick_stream
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream import consumers
 from jsctl.views import consumers as view
-from jsctl.views.result import Result, Text
+from jsctl.views.result import Result
 
 
 @command("ls", examples=["jsctl consumer ls ORDERS", "jsctl consumer ls ORDERS --names"])
 @argument("stream", default="")
 @option("--names", "-n", "names_only", is_flag=True, help="Only names, one a line")
 @option("--no-select", is_flag=True, help="Never offer a list to pick from")
-async def ls(env: Env, stream: str, names_only: bool, no_select: bool) -> Result:
+async def ls(env: Env, stream: str, names_only: bool, no_select: bool) -> Result | None:
     """List the consumers of a stream"""
     if no_select and not stream:
         raise BadInput("the stream's name is missing", "give STREAM")
     api = await env.jetstream()
     stream = await pick_stream(env, api, stream)
     if names_only or env.wants_json:
-        found = sorted(await consumers.names(api, stream))
-        return Result([Text("\n".join(found))] if found else [], data=found)
-    return view.listing(await consumers.listing(api, stream))
+        await write_pages(env, consumers.name_pages(api, stream))
+        return None
+    return view.listing(stream, await consumers.kept(api, stream, view.line))

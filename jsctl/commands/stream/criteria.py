@@ -1,6 +1,6 @@
 """Which streams are meant, for find and cluster balance."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import click
@@ -9,8 +9,8 @@ from jsctl.commands.cli import DURATION
 from jsctl.commands.criteria import Criteria, Regex
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream import find, reports, streams
-from jsctl.jetstream.api import Api
+from jsctl.jetstream import find, streams
+from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.names import is_subject
 
 CRITERIA = Criteria(
@@ -35,13 +35,11 @@ CRITERIA = Criteria(
 )
 
 
-async def chosen(env: Env, api: Api, flags: Mapping[str, Any]) -> reports.Snapshot:
-    """The snapshot with the streams that fit. Raises BadInput for flags that cannot be read."""
+async def chosen(env: Env, api: Api, flags: Mapping[str, Any]) -> AsyncIterator[list[Json]]:
+    """The infos that fit by name, a page at a time. Raises BadInput for flags that cannot be read."""
     if flags["subject"] and not is_subject(flags["subject"]):
         raise BadInput(f"{flags['subject']!r} is no subject")
-    snap = await reports.snapshot(api)
     everything = env.flags.get("all_streams")
-    infos = [
-        info for info in snap.infos if everything or not streams.is_internal(str(info["config"]["name"]))
-    ]
-    return reports.Snapshot(snap.at, CRITERIA.chosen(env, infos, flags))
+    async for page in streams.info_pages(api):
+        infos = [info for info in page if everything or not streams.is_internal(info["config"]["name"])]
+        yield CRITERIA.chosen(env, infos, flags)

@@ -3,8 +3,10 @@
 from typing import Any
 
 from jsctl.commands.cli import command, option
+from jsctl.commands.listing import write_pages
 from jsctl.commands.stream.criteria import CRITERIA, chosen
 from jsctl.env import Env
+from jsctl.jetstream.reports import Kept
 from jsctl.views import streams as view
 from jsctl.views.result import Result, Text
 
@@ -20,18 +22,20 @@ from jsctl.views.result import Result, Text
 )
 @CRITERIA.add
 @option("--names", "-n", "names_only", is_flag=True, help="Only names, one a line")
-async def find(env: Env, names_only: bool, **flags: Any) -> Result:
+async def find(env: Env, names_only: bool, **flags: Any) -> Result | None:
     """Find the streams that fit all of the flags.
 
     --expression takes a condition over config, state and info, as `stream info --json` has them: or ||
     and && not ! == != < <= > >= in contains startsWith endsWith matches + - * / % len(x), lists, a.b,
     a["b"], true, false, nil. What the server leaves out counts as zero, empty or false.
     """
-    snap = await chosen(env, await env.jetstream(), flags)
-    names = sorted(str(info["config"]["name"]) for info in snap.infos)
+    pages = chosen(env, await env.jetstream(), flags)
     if names_only:
-        return Result([Text("\n".join(names))] if names else [], data=names)
-    if not names:
-        return Result([Text("No Streams found")], data=[])
-    listed = view.listing(snap, env.clock())
-    return Result(listed.parts, data=sorted(snap.infos, key=lambda info: str(info["config"]["name"])))
+        await write_pages(env, ([info["config"]["name"] for info in page] async for page in pages))
+        return None
+    if env.wants_json:
+        await write_pages(env, pages)
+        return None
+    now = env.clock()
+    lines = {info["config"]["name"]: view.line(info, now) async for page in pages for info in page}
+    return view.listing(Kept(lines)) if lines else Result([Text("No Streams found")])

@@ -1,16 +1,19 @@
 """`jsctl stream ls`."""
 
+from functools import partial
+
 from jsctl.commands.cli import command, option
+from jsctl.commands.listing import write_pages
 from jsctl.env import Env
 from jsctl.jetstream import reports, streams
 from jsctl.views import streams as view
-from jsctl.views.result import Result, Text
+from jsctl.views.result import Result
 
 
 @command("ls", examples=["jsctl stream ls", "jsctl stream ls --subject 'ORDERS.*' --names"])
 @option("--subject", metavar="SUBJECT", default="", help="Only streams that listen on this subject")
 @option("--names", "-n", "names_only", is_flag=True, help="Only names, one a line")
-async def ls(env: Env, subject: str, names_only: bool) -> Result:
+async def ls(env: Env, subject: str, names_only: bool) -> Result | None:
     """List the streams"""
     api = await env.jetstream()
     everything = env.flags.get("all_streams")
@@ -19,9 +22,9 @@ async def ls(env: Env, subject: str, names_only: bool) -> Result:
         return bool(everything) or not streams.is_internal(name)
 
     if names_only or env.wants_json:
-        found = sorted(name for name in await streams.names(api, subject) if shown(name))
-        return Result([Text("\n".join(found))] if found else [], data=found)
-    snap = await reports.snapshot(api, subject=subject)
-    infos = [info for info in snap.infos if shown(info["config"]["name"])]
-    hidden = len(infos) < len(snap.infos)
-    return view.listing(snap._replace(infos=infos), env.clock(), subject=subject, hidden=hidden)
+        pages = streams.name_pages(api, subject)
+        await write_pages(env, ([name for name in page if shown(name)] async for page in pages))
+        return None
+    found = await reports.kept(api, partial(view.line, now=env.clock()), subject=subject)
+    own = {name: line for name, line in found.items.items() if shown(name)}
+    return view.listing(found._replace(items=own), subject=subject, hidden=len(own) < len(found.items))

@@ -37,14 +37,10 @@ async def report(
     api = await env.jetstream()
     if env.form in ("table", "plain"):
         env.say("Obtaining Stream stats\n")
-    snap = await reports.snapshot(api, subject=subject)
-    if cluster:
-        snap = snap._replace(
-            infos=[info for info in snap.infos if (info.get("cluster") or {}).get("name") == cluster]
-        )
+    found = await reports.report(api, subject=subject, cluster=cluster)
     if dot:
         try:
-            Path(dot).expanduser().write_text(view.dot(snap))
+            Path(dot).expanduser().write_text(view.dot(found.links))
         except OSError as error:
             raise BadInput(f"cannot write {dot}: {error.strerror}") from None
-    return view.report(snap, order=order or "bytes", raw=raw, leaders=leaders)
+    return view.report(found, order=order or "bytes", raw=raw, leaders=leaders)

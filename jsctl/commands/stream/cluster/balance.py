@@ -22,11 +22,11 @@ async def balance(env: Env, dry_run: bool, **flags: Any) -> Result:
     """Balance the leaders of streams over the servers that hold them"""
     api = await env.jetstream()
     await streams.check_needs(api, {1: ["cluster balance"]})
-    snap = await chosen(env, api, flags)
-    if snap.infos and not any(raft.is_clustered(info) for info in snap.infos):
+    listed = [info async for page in chosen(env, api, flags) for info in page]
+    if listed and not any(raft.is_clustered(info) for info in listed):
         raise JsctlError("none of these streams has replicas", "there are no leaders to balance")
     # LIST does not say of every follower whether it is current; INFO of the leader does.
-    infos = await streams.infos(api, [info["config"]["name"] for info in snap.infos])
+    infos = await streams.infos(api, [info["config"]["name"] for info in listed])
     return await balancing.balance(
         env, "stream", infos, partial(streams.info, api), partial(raft.step_down, api), dry_run=dry_run
     )
