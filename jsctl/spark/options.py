@@ -105,10 +105,16 @@ def parse(
     mode = take.text("fetchMode", "auto")
     if mode not in ("auto", "direct", "consumer"):
         raise BadInput(f"fetchMode {mode!r} is none of auto, direct, consumer")
+    subjects = _subjects(take.text("subject"))
+    fail_on_deleted = take.flag("failOnDeleted", False)
+    if subjects and fail_on_deleted:
+        raise BadInput(
+            "failOnDeleted cannot be with subject", "among other subjects nobody sees what was deleted"
+        )
     return ReadOptions(
         settings=connection(given, environ),
         stream=stream,
-        subjects=_subjects(take.text("subject")),
+        subjects=subjects,
         start=cast(Offset, start or ("latest" if streaming else "earliest")),
         end=cast(Offset, end or "latest"),
         start_time=start_time,
@@ -116,7 +122,7 @@ def parse(
         max_offsets=take.count("maxOffsetsPerTrigger", 0, least=1),
         min_partitions=take.count("minPartitions", 0, least=1),
         fail_on_loss=take.flag("failOnDataLoss", True),
-        fail_on_deleted=take.flag("failOnDeleted", False),
+        fail_on_deleted=fail_on_deleted,
         fetch_mode=mode,
         batch=take.count("batchSize", 1000, least=1, most=50_000),
         max_bytes=take.size("maxBytes", 4 << 20),

@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeVar
 from jsctl.errors import ApiError, BadInput, Denied, JsctlError, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Json
 from jsctl.spark.options import ReadOptions
+from jsctl.spark.plain import warn_of_loss
 from jsctl.spark.reader import DataLoss, Job
 from jsctl.spark.wire import Lost, Wire
 from jsctl.units import SECOND
@@ -18,12 +19,18 @@ from jsctl.units import SECOND
 T = TypeVar("T")
 
 
+DETAILS = 100_000
+"""Up to so many deleted messages the server is asked which they are, for every batch of a streaming query."""
+
+
 class Stream(NamedTuple):
-    """A stream as it is, [first, end) its sequences. direct: batch direct get works."""
+    """A stream as it is, [first, end) its sequences; `deleted` of them hold no message. direct: batch direct
+    get works."""
 
     created: str
     first: int
     end: int
+    deleted: int
     direct: bool
 
 
@@ -49,7 +56,27 @@ def look(wire: Wire, options: ReadOptions) -> Stream:
     state = info["state"]
     end = state["last_seq"] + 1
     first = min(max(state["first_seq"], 1), end)
-    return Stream(info["created"], first, end, _is_direct(wire, options, info, first < end))
+    deleted = end - first - int(state["messages"])
+    return Stream(info["created"], first, end, deleted, _is_direct(wire, options, info, first < end))
+
+
+def deleted_in(wire: Wire, options: ReadOptions, stream: Stream, start: int, end: int) -> int | None:
+    """How many sequences of [start, end), from the stream's first on, hold no message now.
+
+    None where that is not known: of some subjects only, or of too many deletions to ask for them.
+    """
+    if options.subjects:
+        return None
+    if not stream.deleted or start >= end:
+        return 0
+    if (start, end) == (stream.first, stream.end):
+        return stream.deleted
+    if stream.deleted > DETAILS:
+        return None
+    body = {"deleted_details": True}
+    info = wire.call(f"{options.prefix}.STREAM.INFO.{options.stream}", body, options.timeout)
+    gone: list[int] = info["state"].get("deleted") or []
+    return sum(start <= sequence < end for sequence in gone)
 
 
 def _is_direct(wire: Wire, options: ReadOptions, info: Json, has_messages: bool) -> bool:
@@ -121,11 +148,14 @@ def start_of(wire: Wire, options: ReadOptions, stream: Stream) -> int:
         raise BadInput(
             f"startingOffsets {options.start} is beyond the stream, whose last message is {stream.end - 1}"
         )
-    if options.start < stream.first and options.fail_on_loss:
-        raise DataLoss(
-            f"{options.stream} starts at sequence {stream.first}, startingOffsets says {options.start}",
-            "set failOnDataLoss to false to read what is left",
-        )
+    if options.start < stream.first:
+        if options.fail_on_loss:
+            raise DataLoss(
+                f"{options.stream} starts at sequence {stream.first}, startingOffsets says {options.start}",
+                "set failOnDataLoss to false to read what is left",
+            )
+        lost = stream.first - options.start
+        warn_of_loss(options.stream, lost, options.start, stream.first, bool(options.subjects))
     return max(options.start, stream.first)
 
 

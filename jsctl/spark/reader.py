@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from jsctl.errors import ApiError, JsctlError, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Json
+from jsctl.spark.plain import messages, warn_of_loss
 from jsctl.spark.wire import Lost, Wire
 from jsctl.units import SECOND
 
@@ -51,7 +52,8 @@ class RangeReader:
     """Iterate once, for chunks in the order of their sequences.
 
     at: the next sequence to hand out. deleted, lost: messages that were not there, known when a chunk has
-    been taken; with a subject filter deletions cannot be told from other subjects, and are not counted.
+    been taken; with a subject filter deletions cannot be told from other subjects and are not counted, and
+    what was lost may have been on others.
     Raises DataLoss, Unreachable, Denied, ApiError.
     """
 
@@ -78,6 +80,9 @@ class RangeReader:
         finally:
             self.finish()
             self._disconnect()
+            if self.lost and not self.job.fail_on_loss:
+                job = self.job
+                warn_of_loss(job.stream, self.lost, job.start, job.end, bool(job.subjects))
 
     def step(self, wire: Wire) -> Chunk | None:
         """Read on from `at`, and move it."""
@@ -142,7 +147,7 @@ class RangeReader:
             if gone and job.fail_on_loss:
                 raise DataLoss(
                     f"{job.stream} starts at sequence {first} now, {self.at} was to be read:"
-                    f" {gone:,} messages are lost",
+                    f" {messages(gone, bool(job.subjects))} {'is' if gone == 1 else 'are'} lost",
                     "set failOnDataLoss to false to read what is left",
                 )
             missing -= gone
@@ -151,7 +156,8 @@ class RangeReader:
         self.deleted += missing
         if missing and job.fail_on_deleted:
             raise DataLoss(
-                f"{missing:,} messages of {job.stream} were deleted between {self.at} and {reached - 1}",
+                f"{messages(missing)} of {job.stream} {'was' if missing == 1 else 'were'} deleted"
+                f" between {self.at} and {reached - 1}",
                 "set failOnDeleted to false to read what is left",
             )
 

@@ -16,10 +16,11 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from jsctl.errors import BadInput
+from jsctl.errors import BadInput, JsctlError
 from jsctl.spark import columns, plan, ranges
 from jsctl.spark.direct import DirectReader, MirrorAnswers
 from jsctl.spark.options import ReadOptions, parse
+from jsctl.spark.plain import plainly
 from jsctl.spark.pull import ConsumerReader
 from jsctl.spark.reader import Chunk, Job, RangeReader
 from jsctl.spark.wire import Wire
@@ -39,27 +40,34 @@ class JetStreamSource(DataSource):
     def name(cls) -> str:
         return "jetstream"
 
+    @plainly
     def schema(self) -> StructType:
         # Spark does not say here whether it is for a stream; the readers check that.
         return schema_of(parse(self.options, streaming=None))
 
+    @plainly
     def reader(self, schema: StructType) -> "JetStreamReader":
         options = parse(self.options)
         check_schema(schema, options)
         return JetStreamReader(options)
 
     def streamReader(self, schema: StructType) -> "DataSourceStreamReader":
-        from jsctl.spark.stream import JetStreamStreamReader  # needs a newer PySpark than batches do
+        from jsctl.spark.stream import JetStreamStreamReader, Refused  # needs a newer PySpark than batches do
 
-        options = parse(self.options, streaming=True)
-        check_schema(schema, options)
+        try:
+            options = parse(self.options, streaming=True)
+            check_schema(schema, options)
+        except JsctlError as error:
+            return Refused(error)
         return JetStreamStreamReader(options)
 
+    @plainly
     def writer(self, schema: StructType, overwrite: bool) -> "DataSourceWriter":
         from jsctl.spark import sink
 
         return sink.writer(self.options, schema, overwrite)
 
+    @plainly
     def streamWriter(self, schema: StructType, overwrite: bool) -> "DataSourceStreamWriter":
         from jsctl.spark import sink
 
@@ -84,6 +92,7 @@ class JetStreamReader(DataSourceReader):
     def __init__(self, options: ReadOptions) -> None:
         self.options = options
 
+    @plainly
     def partitions(self) -> list[Range]:
         def work(wire: Wire) -> list[Range]:
             stream = plan.look(wire, self.options)
@@ -130,10 +139,12 @@ def _chunks(options: ReadOptions, part: Range) -> Iterator[Chunk]:
     reader: RangeReader = (DirectReader if part.direct else ConsumerReader)(part.job, connect)
     try:
         yield from reader
-    except MirrorAnswers:
+    except MirrorAnswers as error:
         if options.fetch_mode == "direct":
-            raise
+            raise error.with_traceback(None) from None
         yield from ConsumerReader(part.job._replace(start=reader.at), connect)
+    except JsctlError as error:  # as `plainly` does
+        raise error.with_traceback(None) from None
 
 
 def schema_of(options: ReadOptions) -> StructType:

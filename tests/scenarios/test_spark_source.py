@@ -102,7 +102,9 @@ def test_wrong_options_fail_when_it_is_planned(
     with pytest.raises(Exception) as failed:
         given = {"servers": url, "stream": "S", **options}
         spark.read.format("jetstream").options(**given).load().collect()
-    assert said in str(failed.value)
+    text = str(failed.value)
+    assert said in text
+    assert text.count("\n") <= 5 and text.count("File ") == 1, text  # one line of ours, not a traceback
 
 
 def test_a_schema_of_ones_own_is_refused(spark: Any, url: str) -> None:
@@ -119,8 +121,30 @@ def test_lost_messages_fail_the_query_unless_told_otherwise(spark: Any, url: str
     assert sequences(frame(spark, url, startingOffsets="1", failOnDataLoss="false")) == list(range(51, 101))
     js.ask(url, "STREAM.MSG.DELETE.S", {"seq": 60})
     assert 60 not in sequences(frame(spark, url))
-    with pytest.raises(Exception, match="were deleted between"):
+    with pytest.raises(Exception, match="1 message of S was deleted between") as failed:
         frame(spark, url, failOnDeleted="true").collect()
+    assert str(failed.value).count("\n") <= 8
+    with pytest.raises(Exception, match="failOnDeleted cannot be with subject"):
+        frame(spark, url, failOnDeleted="true", subject="S.a").collect()
+
+
+def test_loss_that_is_allowed_is_a_line_in_the_log(spark: Any, url: str, tmp_path: Path) -> None:
+    """On stderr of Spark's Python processes, so in a Spark of its own."""
+    fill(url, 100)
+    js.ask(url, "STREAM.PURGE.S", {"seq": 51})
+    code = f"""
+from pyspark.sql import SparkSession
+spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+options = {{"servers": {url!r}, "stream": "S", "startingOffsets": "1", "failOnDataLoss": "false"}}
+print("count", spark.read.format("jetstream").options(**options).load().count())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path,
+        env={**os.environ, "PYSPARK_PYTHON": sys.executable},
+    )  # fmt: skip
+    assert "count 50" in done.stdout, done.stderr[-2000:]
+    said = [line for line in done.stderr.splitlines() if line.startswith("jsctl:")]
+    assert said == ["jsctl: 50 messages of S, between 1 and 50, fell off its head unread"]
 
 
 def test_secrets_are_in_no_plan(spark: Any, url: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -284,6 +308,47 @@ def test_a_purge_between_runs(spark: Any, url: str, tmp_path: Path) -> None:
     assert query.sequences() == [*range(1, 101), *range(151, 201)]
 
 
+def missing(query: Any) -> list[tuple[int, int, int | None]]:
+    """(rows, lost, deleted) of every batch, as a query's progress shows them."""
+    steps = [json.loads(step.json) for step in query.recentProgress]
+    ends = [(step["numInputRows"], step["sources"][0]["endOffset"]) for step in steps]
+    return [(rows, end["lost"], end["deleted"]) for rows, end in ends if rows or end["lost"]]
+
+
+def test_what_is_missing_is_in_the_progress(spark: Any, url: str, tmp_path: Path) -> None:
+    fill(url, 100)
+    for sequence in (20, 21, 70):
+        js.ask(url, "STREAM.MSG.DELETE.S", {"seq": sequence})
+    query = Query(spark, url, tmp_path, maxOffsetsPerTrigger="50", failOnDataLoss="false")
+    assert missing(query.run()) == [(48, 0, 2), (49, 0, 1)]
+    more(url, 60)
+    js.ask(url, "STREAM.PURGE.S", {"seq": 141})
+    assert missing(query.run()) == [(20, 40, 0)]
+    more(url, 10)
+    js.ask(url, "STREAM.PURGE.S")
+    assert missing(query.run()) == [(0, 10, 0)]
+    more(url, 10)
+    js.ask(url, "STREAM.MSG.DELETE.S", {"seq": 175})
+    query.options["subject"] = "S.*"  # among other subjects nobody sees what was deleted
+    assert missing(query.run()) == [(9, 0, None)]
+    assert query.sequences() == [
+        n for n in [*range(1, 101), *range(141, 161), *range(171, 181)] if n not in (20, 21, 70, 175)
+    ]
+
+
+def test_deletions_fail_a_query_that_says_so(spark: Any, url: str, tmp_path: Path) -> None:
+    fill(url, 100)
+    query = Query(spark, url, tmp_path, failOnDeleted="true")
+    query.run()
+    more(url, 100)
+    js.ask(url, "STREAM.MSG.DELETE.S", {"seq": 150})
+    with pytest.raises(Exception, match="1 message of S was deleted between"):
+        query.run()
+    assert query.sequences() == list(range(1, 101))
+    query.options["failOnDeleted"] = "false"
+    assert missing(query.run()) == [(99, 0, 1)]
+
+
 @pytest.mark.parametrize("again", [50, 100, 300])
 def test_a_stream_created_again_between_runs_fails(spark: Any, url: str, tmp_path: Path, again: int) -> None:
     fill(url, 100)
@@ -320,6 +385,8 @@ def _edit_offsets(checkpoint: Path, change: Callable[[dict[str, Any]], dict[str,
 def test_no_end_for_a_stream(spark: Any, url: str, tmp_path: Path) -> None:
     fill(url, 1)
     query = Query(spark, url, tmp_path, endingOffsets="5")
-    with pytest.raises(Exception, match=r"are for spark\.read"):
+    with pytest.raises(Exception, match=r"are for spark\.read") as failed:
         query.run()
+    assert "During handling" not in str(failed.value)
+    assert str(failed.value).count("\n") < 16
     shutil.rmtree(query.checkpoint, ignore_errors=True)
