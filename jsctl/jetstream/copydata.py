@@ -1,8 +1,8 @@
 """Copying a stream with its messages: a snapshot of one, piped into a restore of the other.
 
 Publishing would give new sequences and times; a snapshot keeps both, and subjects and headers byte for byte.
-It is taken and given as a whole: a transfer that broke off begins again. A copy that was not compared to the
-end carries a mark (`snapshot.MARK`), and is compared when it is asked for again.
+A transfer that broke off leaves the first messages, and `copyrest` brings the others. A copy that was not
+compared to the end carries a mark (`snapshot.MARK`), and is compared when it is asked for again.
 """
 
 import asyncio
@@ -10,9 +10,9 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
-from jsctl.errors import JsctlError, NotFound
+from jsctl.errors import ApiError, JsctlError, NotFound
 from jsctl.jetstream import browse, snapshot, streams
-from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.api import Api, Json, hint
 from jsctl.jetstream.backup_files import Told
 from jsctl.jetstream.browse import Stored
 from jsctl.jetstream.s2 import Frames
@@ -23,6 +23,22 @@ _RANGE = 2000
 
 _SHOWN = 10
 _COMPARE = "compare"
+
+ORIGIN = "jsctl.origin"
+"""Metadata of a copy whose messages are not all there: what it is a copy of."""
+
+SEALS = ("sealed", "deny_delete", "deny_purge")
+_AIMED = ("sources", "republish", "subject_transform")
+_LATER = frozenset(
+    (*SEALS, *_AIMED, "subjects", "first_seq", "max_age", "max_msgs", "max_msgs_per_subject", "discard",
+     "discard_new_per_subject", "duplicate_window", "consumer_limits", "subject_delete_marker_ttl",
+     "allow_atomic", "allow_batched", "allow_msg_schedules", "mirror_direct")
+)  # fmt: skip
+"""What a mirror may not have, or what would remove messages before all are there."""
+
+_LEVEL = 4  #: API level of 2.15
+_LONGEST = 255
+_OVERLAP = 10065
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +79,14 @@ async def transfer(
     """Make the target of the source's messages; gives its info, marked as not compared, and the state of the
     source that was copied.
 
-    told: the bytes, uncompressed. When it fails, nothing is left of the target.
+    told: the bytes, uncompressed. When it fails, what is there stays and `copyrest` goes on with it, where
+    servers allow that; else nothing is left of the target.
     """
     await streams.check_level(target.api, config)
+    config = {**config, "name": target.stream}
+    landing = await _landing(source, target, config, consumers)
+    if landing:
+        await _try_out(target, config)
     async with snapshot.take(source.api, source.stream, consumers=consumers) as taken:
 
         async def counted() -> snapshot.Chunks:
@@ -79,11 +100,87 @@ async def transfer(
                         told(frames.unpacked - before)
 
         async with aclosing(counted()) as chunks:
-            info = await snapshot.give(target.api, {**config, "name": target.stream}, taken.state, chunks)
+            info = await snapshot.give(
+                target.api, landing or config, taken.state, chunks, keep=landing is not None
+            )
+    if landing:
+        return await promote(target, config), taken.state
     if snapshot.mark_of(info):
         marked = snapshot.with_mark(snapshot.without_mark(info["config"]), _COMPARE)
         info = await snapshot.put(target.api, marked)
     return info, taken.state
+
+
+def rest_name(stream: str) -> str:
+    """The stream that brings a broken copy what it lacks (see `copyrest`)."""
+    return f"{stream}_jsctl_rest"
+
+
+def rest_subject(stream: str) -> str:
+    """A stream needs a subject; nobody publishes to this one."""
+    return f"jsctl.rest.{stream}"
+
+
+async def origin(source: End, consumers: bool) -> str:
+    """What a copy is of: the stream, told apart from another of its name by when it was made."""
+    created = (await streams.info(source.api, source.stream)).get("created", "")
+    return f"{source.stream} {created}{' with consumers' if consumers else ''}"
+
+
+async def _landing(source: End, target: End, config: Json, consumers: bool) -> Json | None:
+    """The configuration while messages come; None where a copy that broke off cannot be gone on with.
+
+    It is a mirror of a stream that is not there yet: the one way in which a server lets a stream that exists
+    have messages with their sequences and times. Nobody can publish to it, and no limit removes anything.
+    """
+    if config.get("mirror") or config.get("allow_msg_counter") or len(rest_name(target.stream)) > _LONGEST:
+        return None
+    for api in {source.api, target.api}:
+        said = (await streams.account(api)).get("api") or {}
+        if int(said.get("level", 0)) < _LEVEL:
+            return None  # before 2.15 a restore that broke off leaves nothing
+    made = {key: value for key, value in config.items() if key not in _LATER}
+    if made.get("retention") == "interest":
+        made["retention"] = "limits"
+    metadata = {**(config.get("metadata") or {}), ORIGIN: await origin(source, consumers)}
+    return {**made, "mirror": {"name": rest_name(target.stream)}, "metadata": metadata}
+
+
+async def _try_out(target: End, config: Json) -> None:
+    """Have the server judge a configuration that it gets to see only when all messages are there.
+
+    Raises ApiError.
+    """
+    listening = config.get("subjects") or ([] if config.get("sources") else [target.stream])
+    for subject in listening:
+        if await streams.names(target.api, subject):
+            raise ApiError(400, _OVERLAP, "subjects overlap with an existing stream", hint(_OVERLAP))
+    rest = rest_name(target.stream)
+    trial = {key: value for key, value in config.items() if key not in (*SEALS, *_AIMED)}
+    trial |= {"name": rest, "subjects": [rest_subject(target.stream)]}
+    left = await streams.exists(target.api, rest)
+    if left is not None:
+        if not snapshot.mark_of(left):
+            raise JsctlError(f"stream {rest} is in the way", "a copy needs that name; remove it")
+        await streams.delete(target.api, rest)
+    await streams.create(target.api, snapshot.with_mark(trial))
+    await streams.delete(target.api, rest)
+
+
+async def promote(target: End, config: Json) -> Json:
+    """Give a stream that has all messages its own configuration, but the seal; gives its info, marked as not
+    compared. Raises JsctlError, and then all messages stay."""
+    unsealed = {key: value for key, value in config.items() if key not in SEALS}
+    marked = snapshot.with_mark({**unsealed, "name": target.stream}, _COMPARE)
+    return await snapshot.put(target.api, marked, hint="started again with other flags, the copy goes on")
+
+
+async def finish(target: End, info: Json, config: Json) -> Json:
+    """Take the mark off, and seal what shall be sealed; gives the info. Raises JsctlError."""
+    if not snapshot.mark_of(info):
+        return info
+    seals = {key: True for key in SEALS if config.get(key)}
+    return await snapshot.put(target.api, {**snapshot.without_mark(info["config"]), **seals})
 
 
 def is_copied(info: Json) -> bool:
@@ -91,15 +188,21 @@ def is_copied(info: Json) -> bool:
     return snapshot.mark_of(info).startswith(_COMPARE)
 
 
+async def settled(end: End, left: Json) -> Json:
+    """The info of what a broken transfer left, a second later. Raises JsctlError when one is going on."""
+    await asyncio.sleep(1)
+    now = await streams.info(end.api, end.stream)
+    if now["state"]["last_seq"] != left["state"]["last_seq"]:
+        raise JsctlError(f"stream {end.stream} is just being restored", "wait for that to end")
+    return now
+
+
 async def holds_nothing_else(source: End, target: End, left: Json) -> bool:
     """Whether what a broken transfer left ends with a message of the source: then nobody has published to it.
 
     Raises JsctlError when a transfer is still going on.
     """
-    await asyncio.sleep(1)
-    now = await streams.info(target.api, target.stream)
-    if now["state"]["last_seq"] != left["state"]["last_seq"]:
-        raise JsctlError(f"stream {target.stream} is just being restored", "wait for that to end")
+    now = await settled(target, left)
     last = int(now["state"]["last_seq"])
     if not int(now["state"]["messages"]):
         return True

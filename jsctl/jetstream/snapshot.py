@@ -114,13 +114,20 @@ async def _chunks(connection: Connection, line: _Line) -> Chunks:
 
 
 async def give(
-    api: Api, config: Json, state: Json, chunks: Chunks, *, sent: Callable[[int], object] | None = None
+    api: Api,
+    config: Json,
+    state: Json,
+    chunks: Chunks,
+    *,
+    sent: Callable[[int], object] | None = None,
+    keep: bool = False,
 ) -> Json:
     """Make a stream of a snapshot; gives its info, still with the mark in its metadata (see `unmark`).
 
     config: as the stream shall be; its name may differ from the snapshot's. sent: told the bytes of each
-    chunk. When it fails, what it made is removed. Raises ApiError (10130: there is such a stream; 10062: the
-    snapshot is broken), JsctlError.
+    chunk. When it fails, what it made is removed; with `keep` it stays, and the server ends the restore when
+    it has waited 5 s for more. Raises ApiError (10130: there is such a stream; 10062: the snapshot is
+    broken), JsctlError.
     """
     marked = with_mark(config)
     name = str(config["name"])
@@ -138,7 +145,8 @@ async def give(
                     return api.parse(data, subject)
                 _refuse(block)
         except BaseException as error:
-            await _take_back(api, name, marked, subject, inbox, line, error)
+            if not keep:
+                await _take_back(api, name, marked, subject, inbox, line, error)
             raise
 
 
@@ -223,7 +231,7 @@ async def unmark(api: Api, info: Json) -> Json:
     return await put(api, without_mark(info["config"])) if mark_of(info) else info
 
 
-async def put(api: Api, config: Json) -> Json:
+async def put(api: Api, config: Json, *, hint: str = "jsctl stream edit removes it") -> Json:
     """Change the mark of a stream that was just made; gives its info. Raises JsctlError."""
     for left in range(4, -1, -1):
         try:
@@ -233,7 +241,7 @@ async def put(api: Api, config: Json) -> Json:
             if not left or (isinstance(error, ApiError) and error.code not in (404, 503)):
                 raise JsctlError(
                     f"stream {config['name']} is complete, but keeps {MARK} in its metadata: {error}",
-                    "jsctl stream edit removes it",
+                    hint,
                 ) from None
             await asyncio.sleep(0.5)
     raise AssertionError("unreachable")

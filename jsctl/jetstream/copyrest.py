@@ -1,0 +1,152 @@
+"""Going on with a copy whose transfer broke off.
+
+The target has the first messages of the source, and is a mirror of a stream that does not exist
+(`copydata`). What it lacks is read from the source, packed as a snapshot and restored as that stream; the
+server then moves it into the target, with sequences and times. All of it can break off again: what was
+restored is moved, and the next run sends what is still missing. After an interruption no message is sent
+twice, but the few that were on their way.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from jsctl.errors import JsctlError, NotFound, RequestTimeout
+from jsctl.jetstream import archive, browse, snapshot, streams
+from jsctl.jetstream.api import Json
+from jsctl.jetstream.backup_files import Told
+from jsctl.jetstream.browse import Stored
+from jsctl.jetstream.copydata import ORIGIN, End, origin, rest_name, rest_subject
+
+_TAKEN_OFF = (b"\nNats-Expected-", b"\nNats-Batch-")
+"""Headers that a server removes on their way into a mirror."""
+
+_FILLER = "jsctl.rest"
+"""Subject of a message in the place of the source's last one, where that was deleted. It is deleted, too, so
+that the last sequence is the same."""
+
+_PAUSE = 0.25
+_PATIENCE = 240
+"""Seconds: the server looks for a mirror's origin again after 10, 20, ... 120 s, and asks for up to 30 s."""
+
+
+class NotPossible(JsctlError):
+    """The rest cannot be brought as it is; the copy has to begin again."""
+
+
+def is_broken(info: Json) -> bool:
+    """Whether a stream is what a broken transfer left, and more can be brought to it."""
+    mirror = info["config"].get("mirror") or {}
+    return bool(snapshot.mark_of(info)) and mirror.get("name") == rest_name(info["config"]["name"])
+
+
+async def is_of(source: End, info: Json, consumers: bool) -> bool:
+    """Whether a broken copy is one of this stream, and with or without consumers as wanted now."""
+    metadata: Json = info["config"].get("metadata") or {}
+    return bool(metadata.get(ORIGIN) == await origin(source, consumers))
+
+
+async def go_on(source: End, target: End, *, told: Told | None = None) -> Json:
+    """Bring the target what it lacks; gives the state of the source that it then has.
+
+    told: the bytes of messages, as the source stores them. Raises NotPossible, JsctlError.
+    """
+    whole = await streams.info(source.api, source.stream)
+    state: Json = whole["state"]
+    while True:
+        await _moved(target)
+        await _sweep(target)
+        have = (await streams.info(target.api, target.stream))["state"]
+        if int(have["last_seq"]) >= int(state["last_seq"]):
+            return state
+        await _bring(source, target, whole, have, told)
+
+
+async def drop(target: End) -> None:
+    """Remove a broken copy, and what was to be brought to it."""
+    rest = await streams.exists(target.api, rest_name(target.stream))
+    if rest is not None and snapshot.mark_of(rest):
+        await streams.delete(target.api, rest_name(target.stream))
+    await streams.delete(target.api, target.stream)
+
+
+async def _bring(source: End, target: End, whole: Json, have: Json, told: Told | None) -> None:
+    """Restore what follows the target's last message as the stream that it mirrors."""
+    state, start = whole["state"], int(have["last_seq"]) + 1
+    live = (await streams.info(target.api, target.stream))["config"]
+    config = {
+        key: live[key] for key in ("storage", "num_replicas", "placement", "allow_msg_ttl", "max_bytes")
+        if live.get(key) is not None
+    }  # fmt: skip
+    config |= {"name": rest_name(target.stream), "subjects": [rest_subject(target.stream)]}
+    rest: Json = {
+        "messages": 0,
+        "bytes": max(int(state["bytes"]) - int(have["bytes"]), 0),
+        "first_seq": start,
+        "last_seq": int(state["last_seq"]),
+        "consumer_count": 0,
+    }
+    async with (
+        aclosing(_missing(source, whole, start, told)) as messages,
+        aclosing(archive.pack(messages, rest)) as chunks,
+    ):
+        await snapshot.give(target.api, config, rest, chunks, keep=True)
+
+
+async def _missing(source: End, whole: Json, start: int, told: Told | None) -> AsyncGenerator[Stored, None]:
+    """The messages from a sequence on, and a filler where the last one was deleted. Raises NotPossible."""
+    last, config = int(whole["state"]["last_seq"]), whole["config"]
+    storage, direct = config.get("storage", "file"), bool(config.get("allow_direct"))
+    found = start - 1
+    async for message in browse.read(source.api, source.stream, start=start, last=last, bulk=direct):
+        if message.sequence > last:
+            break
+        if message.header and any(name in message.header for name in _TAKEN_OFF):
+            raise NotPossible(f"message {message.sequence} has a header that servers keep in a restore only")
+        yield message
+        found = message.sequence
+        if told:
+            told(message.size(storage))
+        if found == last:
+            break  # before it asks for more
+    if found < last:
+        yield Stored(_FILLER, last, str(whole["state"]["last_ts"]), b"", b"")
+
+
+async def _moved(target: End) -> None:
+    """Wait until the server has moved into the target what was brought, and remove that.
+
+    Raises JsctlError when another process is at it, RequestTimeout.
+    """
+    name = rest_name(target.stream)
+    rest = await streams.exists(target.api, name)
+    if rest is None:
+        return
+    if not snapshot.mark_of(rest):
+        raise JsctlError(f"stream {name} is in the way", "a copy needs that name; remove it")
+    loop = asyncio.get_running_loop()
+    before, moved_at = -1, loop.time()
+    while int(rest["state"]["messages"]):
+        info = await streams.info(target.api, target.stream)
+        last = int(info["state"]["last_seq"])
+        if last >= int(rest["state"]["last_seq"]):
+            break
+        if last != before:
+            before, moved_at = last, loop.time()
+        elif loop.time() - moved_at > _PATIENCE:
+            why = ((info.get("mirror") or {}).get("error") or {}).get("description", "no reason given")
+            raise RequestTimeout(f"the server does not move messages from {name}: {why}", "try again")
+        await asyncio.sleep(_PAUSE)
+    await streams.delete(target.api, name)
+
+
+async def _sweep(target: End) -> None:
+    """Delete the filler, if it is the last message."""
+    last = int((await streams.info(target.api, target.stream))["state"]["last_seq"])
+    try:
+        message = await browse.at(target.api, target.stream, last) if last else None
+    except NotFound:
+        return
+    if message is not None and message.subject == _FILLER:
+        body = {"seq": last, "no_erase": True}
+        await target.api.call(f"STREAM.MSG.DELETE.{target.stream}", body)
