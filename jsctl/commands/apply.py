@@ -52,6 +52,8 @@ async def apply(
     if prune and not declared.labels:
         raise BadInput("--prune needs a label", "give the file `label: NAME`")
     plan = await make(declared, await targets(env, declared), prune=prune)
+    for warning in plan.warnings:
+        env.say(f"warning: {warning}")
     if dry_run or not plan.steps:
         return view.planned(plan)._replace(status=ExitStatus.OK)
     if plan.refused:

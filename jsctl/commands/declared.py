@@ -79,8 +79,7 @@ def _target(env: Env, place: Place, settings: Settings, connection: Connection) 
     domain = settings.js_domain if said is None else said
     prefix = settings.js_api_prefix if said is None else ""
     api = Api(connection, domain=domain, prefix=prefix, trace=env.trace)
-    known = domain or ("" if prefix else str(connection.server_info.get("domain") or ""))
-    return Target(api, settings.context, known)
+    return Target(api, settings.context, api.own_domain)
 
 
 def _paths(given: str) -> list[str]:

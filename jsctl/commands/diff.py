@@ -24,4 +24,7 @@ async def diff(env: Env, files: tuple[str, ...], var: tuple[str, ...], prune: bo
     jsctl apply --help explains the files.
     """
     declared = read(env, files, var)
-    return view.planned(await plan.make(declared, await targets(env, declared), prune=prune))
+    found = await plan.make(declared, await targets(env, declared), prune=prune)
+    for warning in found.warnings:
+        env.say(f"warning: {warning}")
+    return view.planned(found)

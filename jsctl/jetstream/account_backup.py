@@ -17,6 +17,7 @@ from jsctl.jetstream import backup_files as files
 from jsctl.jetstream import config as configs
 from jsctl.jetstream import consumers, snapshot, streams
 from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.origins import origins_of
 
 UNFINISHED = "unfinished.json"
 _AT_ONCE = 4
@@ -246,9 +247,8 @@ def _origins_first(found: Sequence[files.Backup]) -> list[files.Backup]:
     ordered: dict[str, files.Backup] = {}
 
     def place(backup: files.Backup, above: frozenset[str]) -> None:
-        origins = [backup.config.get("mirror"), *(backup.config.get("sources") or [])]
-        for origin in origins:
-            name = str((origin or {}).get("name", ""))
+        for origin in origins_of(backup.config):
+            name = str(origin.get("name", ""))
             if name in by_name and name not in above and name not in ordered:
                 place(by_name[name], above | {name})
         ordered.setdefault(backup.stream, backup)

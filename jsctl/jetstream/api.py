@@ -74,6 +74,13 @@ class Api:
         self.timeout = timeout or connection.settings.timeout  #: ns
         self._trace = trace
 
+    @property
+    def own_domain(self) -> str:
+        """The domain that answers here; empty for none, and where a prefix of one's own hides it."""
+        if self.domain or self.prefix != api_prefix():
+            return self.domain
+        return str(self.connection.server_info.get("domain") or "")
+
     async def call(
         self, subject: str, body: Mapping[str, Any] | None = None, *, timeout: int | None = None
     ) -> Json:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from jsctl.errors import BadInput
 from jsctl.jetstream.fields import BY_FLAG, DEFAULTS, DUPLICATE_WINDOW, FIELDS, REMOVALS, Field
 from jsctl.jetstream.names import check_name, is_subject, split_subjects
-from jsctl.jetstream.origins import parse_origin
+from jsctl.jetstream.origins import api_of, origins_of, parse_origin
 from jsctl.units import parse_bytes, parse_duration
 
 Json = dict[str, Any]
@@ -175,9 +175,13 @@ def misshapen(config: Json, name: str, noun: Noun, fields: Sequence[Field]) -> l
     return wrong
 
 
-def warnings(config: Json) -> list[str]:
-    """What the server takes but does not do as it reads."""
-    found: list[str] = []
+def warnings(config: Json, domain: str = "") -> list[str]:
+    """What the server takes but does not do as it reads. domain: the one that the stream is in."""
+    found = [
+        f"{origin['name']}@{domain} is never reached: that is the stream's own domain; write {origin['name']}"
+        for origin in origins_of(config)
+        if domain and get(origin, ("external", "api")) == api_of(domain)
+    ]
     for transform in _transforms(config):
         found.extend(
             f"{token!r} in {transform!r} is text to the server: a mapping function has to be a whole token"
@@ -194,8 +198,7 @@ def needed_levels(config: Json) -> dict[int, list[str]]:
         value = get(config, field.path)
         if field.level and value and value != "default":
             needs.setdefault(field.level, []).append(f"--{field.flag}")
-    origins = [config.get("mirror"), *(config.get("sources") or [])]
-    if any(isinstance(origin, dict) and origin.get("consumer") for origin in origins):
+    if any(origin.get("consumer") for origin in origins_of(config)):
         needs.setdefault(4, []).append("a durable consumer of a mirror or source")
     return needs
 
@@ -275,9 +278,8 @@ def _transforms(config: Json) -> list[str]:
         get(config, ("subject_transform", "dest")),
         get(config, ("republish", "dest")),
     ]
-    for origin in [config.get("mirror"), *(config.get("sources") or [])]:
-        if isinstance(origin, dict):
-            destinations.extend(one.get("dest") for one in origin.get("subject_transforms") or [])
+    for origin in origins_of(config):
+        destinations.extend(one.get("dest") for one in origin.get("subject_transforms") or [])
     return [one for one in destinations if isinstance(one, str)]
 
 

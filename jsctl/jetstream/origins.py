@@ -45,6 +45,11 @@ def parse_origin(text: str) -> Json:
     return check_origin(made)
 
 
+def origins_of(config: Json) -> list[Json]:
+    """The mirror and the sources of a stream's configuration."""
+    return [one for one in (config.get("mirror"), *(config.get("sources") or [])) if isinstance(one, dict)]
+
+
 def check_origin(origin: Json) -> Json:
     """The origin itself, when its name is one. Raises BadInput."""
     try:

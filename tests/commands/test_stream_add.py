@@ -276,3 +276,23 @@ def test_fields_without_a_flag_survive(cli: Cli, url: str, tmp_path: Path) -> No
     config = js.ask(url, "STREAM.INFO.S")["config"]
     assert (config["sources"], config["max_msgs"]) == (sources, 9)
     assert "Consumer Name: d (d.s)" in cli("stream info S").out
+
+
+@pytest.mark.parametrize("there", ["--js-domain hub", ""])
+def test_an_origin_in_the_streams_own_domain_is_warned_about(
+    hub_cli: Cli, there: str, tmp_path: Path
+) -> None:
+    told = "OWN@hub is never reached: that is the stream's own domain; write OWN"
+    hub_cli(f"stream add OWN --subjects own {there} --defaults", status=0)
+    added = hub_cli(f"stream add COPY --source OWN@hub --source FAR@leaf {there} --defaults", status=0)
+    assert added.err == f"warning: {told}\n"
+    edited = hub_cli(f"stream edit COPY --description x {there} --force", status=0)
+    assert edited.err == f"warning: {told}\n"
+    assert hub_cli(f"stream edit COPY --source OWN {there} --force", status=0).err == ""
+    file = tmp_path / "own.yaml"
+    file.write_text("streams:\n  - {name: DECLARED, mirror: OWN@hub}\n")
+    for line in ("diff", "apply"):
+        found = hub_cli(f"{line} -f {file} {there}", status=2 if line == "diff" else 0)
+        assert found.err.startswith(f"warning: {file}:2: {told}\n")
+    info = hub_cli("stream info DECLARED --json", status=0).json
+    assert info["mirror"]["active"] == -1

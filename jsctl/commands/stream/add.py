@@ -46,7 +46,7 @@ async def add(env: Env, stream: str, **flags: Any) -> Result:
     api = None if adding.is_local(flags) else await env.jetstream()
     draft = await _complete(env, api, draft, ask=adding.asks(env, flags), whole=bool(flags["config"]))
     configs.check(draft)
-    for warning in configs.warnings(draft):
+    for warning in configs.warnings(draft, api.own_domain if api else ""):
         env.say(f"warning: {warning}")
     if api is None:
         return adding.kept(draft, f"stream {draft['name']}", flags)

@@ -69,7 +69,7 @@ async def copy(
     draft = configs.lay(snapshot.without_mark(configs.without_reserved(live)), given(flags))
     draft["name"] = destination
     configs.check(draft)
-    for warning in configs.warnings(draft):
+    for warning in configs.warnings(draft, target.api.own_domain):
         env.say(f"warning: {warning}")
     if data:
         return await copy_data(env, options, source, target, draft)

@@ -48,7 +48,7 @@ async def edit(env: Env, stream: str, **flags: Any) -> Result:
         composed,
         partial(streams.update, api),
         view.sheet,
-        configs.warnings,
+        partial(configs.warnings, domain=api.own_domain),
     )
     draft = file if file and flags["replace"] else {**live, **(file or {})}
     return await editing.change(env, one, draft, flags)

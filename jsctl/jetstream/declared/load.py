@@ -26,6 +26,7 @@ from jsctl.jetstream.declared import schema
 from jsctl.jetstream.declared.model import LABEL, Consumer, Declared, Json, Place, Stream
 from jsctl.jetstream.declared.nodes import Node, documents
 from jsctl.jetstream.declared.variables import Variables, expand, rounds, settled
+from jsctl.jetstream.origins import origins_of
 
 _DOCUMENT = ("label", "context", "domain", "vars", "streams")
 _HEAD: tuple[str, ...] = ("label", "context", "domain")
@@ -179,11 +180,6 @@ def _refuse_cycles(streams: list[Stream]) -> None:
 
 
 def _inner_origins(stream: Stream) -> Iterator[tuple[Place, str]]:
-    for origin in origins(stream.config):
+    for origin in origins_of(stream.config):
         if not (origin.get("external") or {}).get("api"):
             yield stream.place, str(origin["name"])
-
-
-def origins(config: Json) -> list[Json]:
-    """The mirror and the sources of a configuration."""
-    return [one for one in (config.get("mirror"), *(config.get("sources") or [])) if one]

@@ -61,6 +61,16 @@ class Plan(NamedTuple):
     def refused(self) -> list[Step]:
         return [step for step in self.steps if step.refused]
 
+    @property
+    def warnings(self) -> list[str]:
+        """What a server takes but does not do as it reads, and where it stands."""
+        return [
+            f"{step.at}: {warning}"
+            for step in self.steps
+            if step.after is not None and not step.consumer
+            for warning in configs.warnings(step.after, step.target.domain)
+        ]
+
     def count(self, action: Action) -> int:
         return sum(step.action == action for step in self.steps)
 

@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 
 from jsctl.errors import JsctlError
 from jsctl.jetstream import consumers, streams
-from jsctl.jetstream.declared.load import origins
 from jsctl.jetstream.declared.plan import Step
 from jsctl.jetstream.names import overlap
-from jsctl.jetstream.origins import api_of
+from jsctl.jetstream.origins import api_of, origins_of
 
 AT_ONCE = 16
 
@@ -119,7 +118,7 @@ def _without_circles(before: dict[Key, set[Key]]) -> dict[Key, set[Key]]:
 
 def _origin_keys(step: Step, by_name: Mapping[str, Sequence[Step]]) -> Iterator[Key]:
     """The steps of what this stream copies from, as far as an API prefix tells where that is."""
-    for origin in origins(step.after or step.before or {}):
+    for origin in origins_of(step.after or step.before or {}):
         api = str((origin.get("external") or {}).get("api") or "")
         for other in by_name.get(str(origin["name"]), ()):
             same = other.target.key == step.target.key
