@@ -15,6 +15,7 @@ from jsctl.commands.cli import argument, command, option
 from jsctl.commands.export.options import spark_options
 from jsctl.env import Env
 from jsctl.errors import ApiError, BadInput, Cancelled, JsctlError, NotFound
+from jsctl.jetstream import login
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.frames import check_subject, matches
 from jsctl.spark import importing
@@ -98,7 +99,7 @@ async def import_(
     check(master, remote)
     api = await env.jetstream()
     before = await _info(api, stream)
-    job = Job(env.settings(), stream)
+    job = Job(await login.carried(env.settings()), stream)
     begin = time.monotonic()
     work = _Work(options, job, master, remote, dry_run)
     found = await _watched(env, api, stream, work, int(before["state"]["last_seq"]))

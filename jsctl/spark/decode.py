@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from jsctl.errors import BadInput, JsctlError
+from jsctl.spark.cluster import missing
 from jsctl.spark.session import first_line
 
 if TYPE_CHECKING:
@@ -173,6 +174,8 @@ def failure(error: Exception) -> JsctlError:
     if isinstance(error, JsctlError):
         return error
     text = str(error)
+    if lacking := missing(text):
+        return lacking
     ours = re.findall(r"^(?:[\w.]*: )?jsctl\.[\w.]*\.(\w+): (.*)$", text, re.MULTILINE)
     for name, said in reversed(ours):
         kind = DataLoss if name == "DataLoss" else getattr(errors, name, None)

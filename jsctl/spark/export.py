@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, JsctlError
-from jsctl.spark import plan, sealed
+from jsctl.spark import plan, sealed, visible
 from jsctl.spark.decode import BAD, Shape, failure, flat, infer, partitions, shaped
 from jsctl.spark.options import ReadOptions
+from jsctl.spark.plain import messages as count_of_messages
 from jsctl.spark.reader import DataLoss, check_identity
 from jsctl.spark.stream_target import FILES, StreamTarget
 from jsctl.spark.task_progress import counted_tasks
@@ -133,15 +134,14 @@ class Exporter:
     def run(self, spark: "SparkSession", source: Source, planned: Planned, going_on: bool) -> Outcome:
         """Read and commit. Raises JsctlError; nothing of the run is left then."""
         begin = time.monotonic()
-        if planned.lost:
-            self.tell(
-                f"jsctl: {planned.lost:,} messages of {source.stream} fell off its head before they were read"
-            )
+        self._tell_of_loss(source, planned.lost, "before they were read")
         checkpoint = self.target.checkpoint(source.table) if going_on else None
         try:
-            return self._run(spark, source, planned, checkpoint, begin)
+            done = self._run(spark, source, planned, checkpoint, begin)
         except Exception as error:
             raise failure(error) from None
+        self._tell_of_loss(source, done.lost - planned.lost, "while others were read")
+        return done
 
     def check(self, spark: "SparkSession", source: Source) -> Verdict:
         """Compare the whole table with a second read of the stream. Raises JsctlError."""
@@ -169,6 +169,11 @@ class Exporter:
                 return verify(table, again, first, end, left)
         except Exception as error:
             raise failure(error) from None
+
+    def _tell_of_loss(self, source: Source, lost: int, when: str) -> None:
+        if lost:
+            what = count_of_messages(lost, bool(self.selection.subjects))
+            self.tell(f"jsctl: {what} of {source.stream} fell off its head {when}")
 
     # -- planning ---------------------------------------------------------------------------------
 
@@ -198,7 +203,7 @@ class Exporter:
         if lost and chosen.fail_on_loss:
             raise DataLoss(
                 f"{source.stream} starts at sequence {stream.first}, {wanted} was to be read:"
-                f" {lost:,} messages are lost",
+                f" {count_of_messages(lost, bool(chosen.subjects))} {'is' if lost == 1 else 'are'} lost",
                 "--no-fail-on-data-loss reads what is left",
             )
         start = min(max(wanted, stream.first), max(end, wanted))
@@ -258,6 +263,9 @@ class Exporter:
             with self._told(spark, f"exporting {source.table}", planned.messages, planned.bytes):
                 _write(table, folder, format, shape)
             found = read.get
+            visible.check(
+                spark, folder, found["rows"], lambda: read_table(spark, folder, format, table.schema)
+            )
             bad = decoded.get["bad"] if shape.decode else 0
             deleted, lost = self._missing(spark, source, planned, folder, found["rows"], table)
             before: dict[str, Any] = checkpoint or {}
@@ -365,11 +373,6 @@ def _write(table: "DataFrame", folder: Path, format: str, shape: Shape) -> None:
     if shape.partition_by:
         writer = writer.partitionBy(*(name for name, _ in partitions(shape.partition_by)))
     writer.save(folder.absolute().as_uri())
-    if not folder.is_dir():
-        raise JsctlError(
-            f"Spark wrote {folder.name} where this machine does not see it",
-            "the folder must be shared by this machine and all of Spark's",
-        )
 
 
 def _said(value: Any) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jsctl.errors
 from jsctl.errors import BadInput, ExitStatus, JsctlError, NotFound
-from jsctl.spark import publishing
+from jsctl.spark import cluster, publishing
 from jsctl.spark.publishing import Counts, Job, publish
 from jsctl.spark.session import first_line
 from jsctl.spark.target import read_marker
@@ -212,6 +212,8 @@ def failure(error: Exception) -> JsctlError:
         text = str(error)
     except Exception:  # the JVM is gone
         text = ""
+    if lacking := cluster.missing(text):
+        return lacking
     said = re.findall(r"^\s*(?:\w+: )?jsctl\.errors\.(\w+): (.*)$", text, re.MULTILINE)
     if said:
         name, message = said[-1]

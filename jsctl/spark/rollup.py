@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from jsctl.errors import BadInput, JsctlError, NotFound
-from jsctl.spark import query
+from jsctl.spark import query, visible
 from jsctl.spark.session import first_line
 from jsctl.spark.tables import PARTITION
 from jsctl.spark.target import Target, read_marker
@@ -179,8 +179,9 @@ def roll(spark: "SparkSession", path: Path, into: Target, since: date | None = N
 def _write(spark: "SparkSession", frame: "DataFrame", folder: Path) -> int:
     table = frame.toArrow()  # a row a stream and period: small beside the samples
     if table.num_rows:
-        made = spark.createDataFrame(table).coalesce(1).write.partitionBy(PARTITION)
-        made.parquet(folder.absolute().as_uri())
+        place = folder.absolute().as_uri()
+        spark.createDataFrame(table).coalesce(1).write.partitionBy(PARTITION).parquet(place)
+        visible.check(spark, folder, table.num_rows, lambda: spark.read.parquet(place))
     return int(table.num_rows)
 
 

@@ -16,11 +16,12 @@ _EVERY = 0.25  #: seconds
 def counted_tasks(spark: "SparkSession", told: Callable[[float], None]) -> Iterator[None]:
     """While it is open, call `told` with the part of the tasks of this thread that is done, from 0 to 1.
 
-    Over Spark Connect nothing is known, and told.
+    Over Spark Connect the server tells of the tasks of all threads.
     """
     context: Any = getattr(spark, "_sc", None)
     if context is None:
-        yield
+        with _connected(spark, told):
+            yield
         return
     group = f"jsctl-{uuid.uuid4().hex}"
     context.setJobGroup(group, "jsctl")
@@ -33,6 +34,20 @@ def counted_tasks(spark: "SparkSession", told: Callable[[float], None]) -> Itera
         ended.set()
         thread.join(5)
         context.setLocalProperty("spark.jobGroup.id", None)
+
+
+@contextlib.contextmanager
+def _connected(spark: Any, told: Callable[[float], None]) -> Iterator[None]:
+    def handle(stages: Any, inflight_tasks: int, operation_id: str | None, done: bool) -> None:
+        known = list(stages or ())
+        if total := sum(stage.num_tasks for stage in known):
+            told(sum(stage.num_completed_tasks for stage in known) / total)
+
+    spark.registerProgressHandler(handle)
+    try:
+        yield
+    finally:
+        spark.removeProgressHandler(handle)
 
 
 def cancel(spark: "SparkSession") -> None:

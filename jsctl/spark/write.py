@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jsctl.errors import JsctlError
+from jsctl.spark import visible
 from jsctl.spark.session import first_line
 from jsctl.spark.tables import PARTITION, TableSchema
 from jsctl.spark.target import Target
@@ -54,11 +55,11 @@ def append(
 def _write(spark: "SparkSession", table: Any, format: str, folder: Path) -> None:
     try:
         writer = spark.createDataFrame(table).coalesce(1).write.partitionBy(PARTITION)
-        writer.options(**options(format)).format(format).save(folder.absolute().as_uri())
+        place = folder.absolute().as_uri()
+        writer.options(**options(format)).format(format).save(place)
+        reader = spark.read.format(format).options(**options(format))
+        visible.check(spark, folder, table.num_rows, lambda: reader.load(place))
+    except JsctlError:
+        raise
     except Exception as error:
         raise JsctlError(f"Spark cannot write to {folder.parent}: {first_line(error)}") from None
-    if not folder.is_dir():
-        raise JsctlError(
-            f"Spark wrote {folder.name} where this machine does not see it",
-            "the folder must be shared by this machine and all of Spark's",
-        )
