@@ -146,7 +146,12 @@ async def count_before(api: Api, stream: str, sequence: int, subject: str, total
         return None
     if said.get("Status"):  # a follower that lags may not have it yet
         return total if await following(api, stream, sequence, subject) is None else None
-    return max(0, total - int(said["Nats-Num-Pending"]) - 1)
+    # The message's own number counts it on 2.11, and does not on later servers; the batch's end is the same.
+    replies = await api.connection.request_many(
+        f"{api.prefix}.DIRECT.GET.{stream}", _one(sequence, subject), expect=2, timeout=api.timeout
+    )
+    left = replies[-1].headers.get("Nats-Num-Pending", "") if len(replies) == 2 else ""
+    return max(0, total - int(left) - 1) if left.isdigit() else None
 
 
 async def _get(api: Api, stream: str, body: Json) -> Stored | None:
@@ -172,10 +177,9 @@ async def _probe(api: Api, stream: str, sequence: int, subject: str) -> Mapping[
     None when there is no direct get, or no batches yet (before 2.11), or when it speaks of another stream:
     a mirror may answer for its origin, also with messages that were deleted there.
     """
-    body = {"seq": sequence, "next_by_subj": subject or ">", "batch": 1}
     try:
         reply = await api.connection.request(
-            f"{api.prefix}.DIRECT.GET.{stream}", json.dumps(body).encode(), timeout=api.timeout
+            f"{api.prefix}.DIRECT.GET.{stream}", _one(sequence, subject), timeout=api.timeout
         )
     except (NoResponders, Denied, RequestTimeout):
         return None
@@ -184,6 +188,11 @@ async def _probe(api: Api, stream: str, sequence: int, subject: str) -> Mapping[
         return said
     batches = said.get("Nats-Stream") == stream and said.get("Nats-Num-Pending", "").isdigit()
     return said if batches else None
+
+
+def _one(sequence: int, subject: str) -> bytes:
+    """Asks for a batch of one message."""
+    return json.dumps({"seq": sequence, "next_by_subj": subject or ">", "batch": 1}).encode()
 
 
 async def _batch(api: Api, stream: str, sequence: int, subject: str) -> list[Stored]:

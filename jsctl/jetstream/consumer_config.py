@@ -267,6 +267,9 @@ def problems(config: Json) -> list[str]:
 def needed_levels(config: Json) -> dict[int, list[str]]:
     """Flags that a configuration uses, by the API level they need (ADR-44)."""
     needs: dict[int, list[str]] = {}
+    for field in FIELDS:
+        if field.level and configs.get(config, field.path):
+            needs.setdefault(field.level, []).append(f"--{field.flag}")
     if config.get("pause_until"):
         needs.setdefault(1, []).append("--pause")
     if level := _LEVELS.get(str(config.get("priority_policy"))):

@@ -129,7 +129,7 @@ async def reset(api: Api, stream: str, name: str, sequence: int | None) -> Json:
 
     Needs nats-server 2.14.
     """
-    await streams.check_needs(api, {3: ["consumer reset"]})
+    await streams.check_needs(api, {4: ["consumer reset"]})
     body: Json = {"seq": sequence} if sequence else {}
     return await _of(stream, name, api.call(f"CONSUMER.RESET.{stream}.{name}", body))
 
