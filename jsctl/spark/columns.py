@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from jsctl.spark.reader import Chunk
+from jsctl.spark import messages
 
 _TIME = pa.timestamp("us", tz="UTC")
 _PAIR = pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())])
@@ -31,20 +31,19 @@ _SCHEMA = pa.schema(
 )
 
 
-def batch(stream: str, chunks: Sequence[Chunk], headers: bool) -> pa.RecordBatch:
-    """Messages as one Arrow batch, in the schema above."""
-    subjects, sequences, times = zip(*(row for chunk in chunks for row in chunk.rows), strict=True)
+def batch(stream: str, found: Sequence[pa.RecordBatch], headers: bool) -> pa.RecordBatch:
+    """Messages in messages.SCHEMA as one batch of the schema above."""
+    subject, sequence, time, data, raw = messages.join(found).columns
     columns = [
-        pa.repeat(pa.scalar(stream, pa.string()), len(subjects)),
-        _text(subjects),
-        pa.array(sequences, pa.string()).cast(pa.int64()),
-        _times(times).cast(_TIME, safe=False),
-        pa.array([payload for chunk in chunks for payload in chunk.payloads], pa.binary()),
+        pa.repeat(pa.scalar(stream, pa.string()), len(sequence)),
+        _text(subject),
+        sequence,
+        time.cast(_TIME, safe=False),
+        data,
     ]
     if not headers:
         return pa.RecordBatch.from_arrays(columns, schema=_SCHEMA)
-    found = [pairs(chunk.headers.get(row)) for chunk in chunks for row in range(len(chunk.rows))]
-    columns.append(pa.array(found, _HEADERS))
+    columns.append(pa.array(map(pairs, raw.to_pylist()), _HEADERS))
     return pa.RecordBatch.from_arrays(columns, schema=_SCHEMA.append(pa.field("headers", _HEADERS)))
 
 
@@ -60,15 +59,8 @@ def pairs(raw: bytes | None) -> list[tuple[str, bytes]] | None:
     return found or None
 
 
-def _text(values: Sequence[bytes]) -> pa.Array:
+def _text(values: pa.Array) -> pa.Array:
     try:
-        return pa.array(values, pa.string())
+        return values.cast(pa.string())
     except pa.ArrowInvalid:
-        return pa.array([value.decode(errors="replace") for value in values], pa.string())
-
-
-def _times(values: Sequence[bytes]) -> pa.Array:
-    """From RFC 3339 (direct get) or ns since the epoch (consumers), in ns."""
-    kind = pa.timestamp("ns", tz="UTC")
-    texts = pa.array(values, pa.string())
-    return texts.cast(kind) if b"-" in values[0] else texts.cast(pa.int64()).cast(kind)
+        return pa.array([value.decode(errors="replace") for value in values.to_pylist()], pa.string())

@@ -11,9 +11,12 @@ from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple
 
+import pyarrow as pa
+
 from jsctl.errors import ApiError, JsctlError, NoResponders
 from jsctl.jetstream.api import Json
-from jsctl.spark.reader import Chunk, Job, RangeReader, before
+from jsctl.spark.messages import before, sequence_of, size
+from jsctl.spark.reader import Job, RangeReader
 from jsctl.spark.wire import Reply, Wire
 from jsctl.units import SECOND
 
@@ -44,34 +47,35 @@ class DirectReader(RangeReader):
         self._subject = job.subjects[0] if job.subjects else ""  # it takes one filter
         self._sparse = bool(self._subject)  #: answers reach far beyond what was asked: one at a time
 
-    def step(self, wire: Wire) -> Chunk | None:
+    def step(self, wire: Wire) -> pa.RecordBatch | None:
         self._fill(wire)
         asked = self._asked[0]
         deadline = time.monotonic() + self.job.timeout / SECOND
         seen = -1
         while not asked.reply.status:
-            if len(asked.reply.rows) != seen:  # it goes on: the time-out is for silence
-                seen = len(asked.reply.rows)
+            if wire.received != seen:  # it goes on: the time-out is for silence
+                seen = wire.received
                 deadline = time.monotonic() + self.job.timeout / SECOND
             wire.pump(deadline)
         self._asked.popleft()
         wire.forget(asked.key)
         return self._answered(wire, asked)
 
-    def interrupted(self) -> Chunk | None:
+    def interrupted(self) -> pa.RecordBatch | None:
         # A reader that is slower than the server's write deadline is cut off: ask for less.
         self._batch = max(1, self._batch // 2)
         asked = self._asked[0] if self._asked else None
         self._asked.clear()
         if asked is None or asked.reply.foreign:
             return None
-        begin, count = before(asked.reply.rows, self.at), 0
-        for _, sequence, _ in asked.reply.rows[begin:]:
-            if int(sequence) != self.at + count or self.at + count >= self.job.end:
-                break
-            count += 1
+        found = asked.reply.messages()
+        found = found.slice(before(found, self.at))
+        # Sequences go up: where the last one fits, none is missing before it.
+        count = min(len(found), self.job.end - self.at)
+        while count and sequence_of(found, count - 1) != self.at + count - 1:
+            count -= 1
         self.at += count
-        return _slice(asked.reply, begin, begin + count) if count else None
+        return found.slice(0, count) if count else None
 
     def _fill(self, wire: Wire) -> None:
         depth = 1 if self._sparse else DEPTH
@@ -99,7 +103,7 @@ class DirectReader(RangeReader):
 
     # -- answers ------------------------------------------------------------------------------------
 
-    def _answered(self, wire: Wire, asked: _Asked) -> Chunk | None:
+    def _answered(self, wire: Wire, asked: _Asked) -> pa.RecordBatch | None:
         job, reply = self.job, asked.reply
         if reply.status == 503:
             raise NoResponders(
@@ -116,22 +120,22 @@ class DirectReader(RangeReader):
                 )
             )
             return None
-        begin = before(reply.rows, self.at)
-        stop = before(reply.rows, job.end)
-        chunk = _slice(reply, begin, stop)
-        reached = self._reached(wire, asked, chunk, beyond=stop < len(reply.rows))
-        self.count_missing(wire, chunk, reached)
-        self._adapt(wire, asked, reached)
+        found = reply.messages()
+        begin, stop = before(found, self.at), before(found, job.end)
+        batch = found.slice(begin, stop - begin)
+        reached = self._reached(wire, asked, batch, beyond=stop < len(found))
+        self.count_missing(wire, batch, reached)
+        self._adapt(asked, found, reached, wire)
         self.at = reached
-        return chunk
+        return batch
 
-    def _reached(self, wire: Wire, asked: _Asked, chunk: Chunk, beyond: bool) -> int:
+    def _reached(self, wire: Wire, asked: _Asked, batch: pa.RecordBatch, beyond: bool) -> int:
         """Where the next answer must start: the first sequence that this one says nothing about."""
         job, reply = self.job, asked.reply
         if beyond:
             return job.end
-        after = int(chunk.rows[-1][1]) + 1 if chunk.rows else max(self.at, asked.start)
-        full = len(reply.rows) >= asked.batch or reply.pending > 0
+        after = sequence_of(batch, -1) + 1 if batch else max(self.at, asked.start)
+        full = reply.count >= asked.batch or reply.pending > 0
         if full or after >= job.end or (not self._subject and after >= asked.start + asked.batch):
             return after
         # The replica has nothing more. Either nobody has, or it lags: its stream's leader knows.
@@ -149,9 +153,9 @@ class DirectReader(RangeReader):
             raise
         return int(found["message"]["seq"])
 
-    def _adapt(self, wire: Wire, asked: _Asked, reached: int) -> None:
+    def _adapt(self, asked: _Asked, found: pa.RecordBatch, reached: int, wire: Wire) -> None:
         """Choose what to ask next from how far this answer reached."""
-        job, rows = self.job, len(asked.reply.rows)
+        job, rows = self.job, len(found)
         if reached < min(asked.start + asked.batch, job.end):
             # It ended early, at max_bytes or with a lagging replica: what was asked ahead leaves a hole.
             self._drop_asked(wire)
@@ -159,14 +163,7 @@ class DirectReader(RangeReader):
                 self._batch = max(1, rows)
         elif not self._subject:
             self._sparse = reached > asked.start + asked.batch * 3 // 2
-        if rows >= asked.batch and sum(map(len, asked.reply.payloads)) * 2 <= job.max_bytes:
+        if rows >= asked.batch and size(found) * 2 <= job.max_bytes:
             self._batch = min(job.batch, self._batch * 2)
         while self._asked and self._asked[0].start + self._asked[0].batch <= reached:
             wire.forget(self._asked.popleft().key)
-
-
-def _slice(reply: Reply, begin: int, end: int) -> Chunk:
-    if begin == 0 and end == len(reply.rows):
-        return Chunk(reply.rows, reply.payloads, reply.headers)
-    headers = {row - begin: raw for row, raw in reply.headers.items() if begin <= row < end}
-    return Chunk(reply.rows[begin:end], reply.payloads[begin:end], headers)

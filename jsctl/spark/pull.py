@@ -10,9 +10,12 @@ import random
 import time
 from collections.abc import Callable
 
+import pyarrow as pa
+
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Json
-from jsctl.spark.reader import Chunk, Job, RangeReader, before
+from jsctl.spark.messages import before, sequence_of
+from jsctl.spark.reader import Job, RangeReader
 from jsctl.spark.wire import Lost, Wire
 from jsctl.units import SECOND
 
@@ -28,24 +31,24 @@ class ConsumerReader(RangeReader):
         self._name = ""
         self._max_bytes = job.max_bytes
 
-    def step(self, wire: Wire) -> Chunk | None:
+    def step(self, wire: Wire) -> pa.RecordBatch | None:
         job = self.job
         if not self._name:
             self._create(wire)
-        batch = min(job.batch, job.end - self.at)
-        body = {"batch": batch, "max_bytes": self._max_bytes, "no_wait": True}
+        wanted = min(job.batch, job.end - self.at)
+        body = {"batch": wanted, "max_bytes": self._max_bytes, "no_wait": True}
         subject = f"{job.prefix}.CONSUMER.MSG.NEXT.{job.stream}.{self._name}"
         delivered = wire.deliver()
         key, reply = wire.ask(subject, json.dumps(body).encode())
         deadline, seen = 0.0, -1
-        while not reply.status and len(delivered.rows) < batch:
-            if len(delivered.rows) != seen:  # it goes on: the time-out is for silence
-                seen = len(delivered.rows)
+        while not reply.status and delivered.count < wanted:
+            if wire.received != seen:  # it goes on: the time-out is for silence
+                seen = wire.received
                 deadline = time.monotonic() + job.timeout / SECOND
             wire.pump(deadline)
         wire.forget(key)
-        rows = delivered.rows
-        if rows and int(rows[0][1]) < self.at:
+        rows = delivered.messages()
+        if rows and sequence_of(rows, 0) < self.at:
             raise Lost("the consumer started over")
         if not rows and reply.status == 409 and "exceeds maxbytes" in reply.description.lower():
             self._max_bytes = 0  # one message is larger: take it by itself
@@ -57,16 +60,15 @@ class ConsumerReader(RangeReader):
         if not rows and reply.status not in (404, 408):
             raise JsctlError(f"{job.stream}: {reply.status} {reply.description}")
         stop = before(rows, job.end)
-        headers = {row: raw for row, raw in delivered.headers.items() if row < stop}
-        chunk = Chunk(rows[:stop], delivered.payloads[:stop], headers)
+        batch = rows.slice(0, stop)
         # Consumers live with the stream's leader: what it does not have is not there.
         none_left = not rows or stop < len(rows) or not delivered.pending
-        reached = job.end if none_left else int(rows[-1][1]) + 1
-        self.count_missing(wire, chunk, reached)
+        reached = job.end if none_left else sequence_of(rows, -1) + 1
+        self.count_missing(wire, batch, reached)
         self.at = reached
-        return chunk
+        return batch
 
-    def interrupted(self) -> Chunk | None:
+    def interrupted(self) -> pa.RecordBatch | None:
         self._name = ""
         return None
 

@@ -6,8 +6,11 @@ import time
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+import pyarrow as pa
+
 from jsctl.errors import ApiError, JsctlError, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Json
+from jsctl.spark.messages import before
 from jsctl.spark.plain import messages, warn_of_loss
 from jsctl.spark.wire import Lost, Wire
 from jsctl.units import SECOND
@@ -39,19 +42,10 @@ class Job(NamedTuple):
     fail_on_deleted: bool = False
 
 
-class Chunk(NamedTuple):
-    """Messages in the order of their sequences: (subject, sequence, time) as bytes, payloads; headers, by
-    row, of those that have some."""
-
-    rows: list[tuple[bytes, bytes, bytes]]
-    payloads: list[bytes]
-    headers: dict[int, bytes]
-
-
 class RangeReader:
-    """Iterate once, for chunks in the order of their sequences.
+    """Iterate once, for batches of messages.SCHEMA in the order of their sequences.
 
-    at: the next sequence to hand out. deleted, lost: messages that were not there, known when a chunk has
+    at: the next sequence to hand out. deleted, lost: messages that were not there, known when a batch has
     been taken; with a subject filter deletions cannot be told from other subjects and are not counted, and
     what was lost may have been on others.
     Raises DataLoss, Unreachable, Denied, ApiError.
@@ -66,16 +60,16 @@ class RangeReader:
         self._wire: Wire | None = None
         self._failures = 0
 
-    def __iter__(self) -> Iterator[Chunk]:
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
         try:
             self._with_retries(self._check_stream)
             while self.at < self.job.end:
                 before = self.at
-                chunk = self._with_retries(self.step)
+                batch = self._with_retries(self.step)
                 if self.at > before:
                     self._failures = 0
-                if chunk is not None and chunk.rows:
-                    yield chunk
+                if batch:
+                    yield batch
             self._with_retries(self._check_stream)
         finally:
             self.finish()
@@ -84,18 +78,18 @@ class RangeReader:
                 job = self.job
                 warn_of_loss(job.stream, self.lost, job.start, job.end, bool(job.subjects))
 
-    def step(self, wire: Wire) -> Chunk | None:
+    def step(self, wire: Wire) -> pa.RecordBatch | None:
         """Read on from `at`, and move it."""
         raise NotImplementedError
 
-    def interrupted(self) -> Chunk | None:
+    def interrupted(self) -> pa.RecordBatch | None:
         """The connection is lost: forget what was asked on it, and return what is sure of its answers."""
         return None
 
     def finish(self) -> None:
         """Remove what was made on the server."""
 
-    def _with_retries(self, step: Callable[[Wire], Chunk | None]) -> Chunk | None:
+    def _with_retries(self, step: Callable[[Wire], pa.RecordBatch | None]) -> pa.RecordBatch | None:
         while True:
             try:
                 if self._wire is None:
@@ -133,16 +127,16 @@ class RangeReader:
         except RequestTimeout as error:
             raise Unreachable(error.message, f"reading needs the right to publish to {subject}") from None
 
-    def count_missing(self, wire: Wire, chunk: Chunk, reached: int) -> None:
-        """The messages from `at` until `reached` that are not in the chunk: deleted ones, or ones that fell
+    def count_missing(self, wire: Wire, batch: pa.RecordBatch, reached: int) -> None:
+        """The messages from `at` until `reached` that are not in the batch: deleted ones, or ones that fell
         off the stream's head before they were read?"""
         job = self.job
-        missing = reached - self.at - len(chunk.rows)
+        missing = reached - self.at - len(batch)
         if not missing:
             return
         first = self._info(wire)["state"]["first_seq"]
         if first > self.at:
-            gone = min(first, reached) - self.at - before(chunk.rows, first)
+            gone = min(first, reached) - self.at - before(batch, first)
             self.lost += gone
             if gone and job.fail_on_loss:
                 raise DataLoss(
@@ -191,15 +185,3 @@ def check_identity(info: Json, created: str, end: int) -> None:
             f" {info['state']['last_seq']}",
             "its sequences are others now: start anew, without the old checkpoint",
         )
-
-
-def before(rows: list[tuple[bytes, bytes, bytes]], sequence: int) -> int:
-    """How many rows come before `sequence`."""
-    low, high = 0, len(rows)
-    while low < high:
-        middle = (low + high) // 2
-        if int(rows[middle][1]) < sequence:
-            low = middle + 1
-        else:
-            high = middle
-    return low

@@ -17,12 +17,12 @@ from pyspark.sql.types import (
 )
 
 from jsctl.errors import BadInput, JsctlError
-from jsctl.spark import columns, plan, ranges
+from jsctl.spark import columns, messages, plan, ranges
 from jsctl.spark.direct import DirectReader, MirrorAnswers
 from jsctl.spark.options import ReadOptions, parse
 from jsctl.spark.plain import plainly
 from jsctl.spark.pull import ConsumerReader
-from jsctl.spark.reader import Chunk, Job, RangeReader
+from jsctl.spark.reader import Job, RangeReader
 from jsctl.spark.wire import Wire
 
 if TYPE_CHECKING:
@@ -119,12 +119,12 @@ def split(options: ReadOptions, created: str, start: int, end: int, direct: bool
 def read(options: ReadOptions, part: Range) -> "Iterator[pa.RecordBatch]":
     """A part's messages. Raises what RangeReader raises."""
     stream = options.stream
-    waiting: list[Chunk] = []
+    waiting: list[pa.RecordBatch] = []
     rows = size = 0
     for chunk in _chunks(options, part):
         waiting.append(chunk)
-        rows += len(chunk.rows)
-        size += sum(map(len, chunk.payloads))
+        rows += len(chunk)
+        size += messages.size(chunk)
         if rows >= ROWS or size >= BYTES:
             yield columns.batch(stream, waiting, options.headers)
             waiting, rows, size = [], 0, 0
@@ -132,7 +132,7 @@ def read(options: ReadOptions, part: Range) -> "Iterator[pa.RecordBatch]":
         yield columns.batch(stream, waiting, options.headers)
 
 
-def _chunks(options: ReadOptions, part: Range) -> Iterator[Chunk]:
+def _chunks(options: ReadOptions, part: Range) -> "Iterator[pa.RecordBatch]":
     def connect() -> Wire:
         return Wire.open(options.settings)
 

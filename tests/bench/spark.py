@@ -118,7 +118,7 @@ def request(connection: socket.socket, at: int) -> None:
 
 def reader(url: str, count: int) -> None:
     job = Job("S", js.info(url, "S")["created"], 1, count + 1)
-    seen = sum(len(chunk.rows) for chunk in DirectReader(job, lambda: Wire.open(Settings(url=url))))
+    seen = sum(len(chunk) for chunk in DirectReader(job, lambda: Wire.open(Settings(url=url))))
     assert seen == count
 
 
