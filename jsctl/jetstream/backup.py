@@ -86,6 +86,8 @@ async def load(api: Api, backup: Backup, config: Json, *, told: Told | None = No
     """Make a stream of a backup that was verified; gives its info, and what it has not of the backup's
     state, a sentence each. told: the bytes of the file, as they are sent."""
 
+    await streams.check_level(api, config)  # an older server would pass over what it does not know
+
     async def pieces() -> snapshot.Chunks:
         with backup.data() as file:
             while piece := await asyncio.to_thread(file.read, _PIECE):

@@ -116,6 +116,16 @@ def test_flags_of_consumers(old_cli: Cli) -> None:
         assert live[keys.get(flag, "priority_groups")], f"{flag} is lost"
 
 
+def test_restore(old_cli: Cli, tmp_path: Path) -> None:
+    if level_of(old_cli) < 1:
+        folder = tmp_path / "backup"
+        old_cli(f"stream backup S {folder}", status=0)
+        (tmp_path / "more.json").write_text('{"allow_msg_ttl": true}')
+        line = f"stream restore T {folder} --config {tmp_path / 'more.json'}"
+        refused(old_cli, line, 1, "--allow-msg-ttl")
+        assert old_cli("stream ls --json", status=0).json == ["S"]
+
+
 def test_verbs(old_cli: Cli) -> None:
     have = level_of(old_cli)
     old_cli("consumer add S OLD --pull --defaults", status=0)
