@@ -58,3 +58,18 @@ class Transfer:
             left = format_duration(max(1, round(took * (1 - part) / part)) * SECOND)
             text += f", {format_count(round(done / took))}/s, {left} left"
         return text
+
+
+class Standing:
+    """A line on a terminal, there until it is cleared."""
+
+    def __init__(self, out: TextIO, text: str) -> None:
+        self._out = out
+        width = Console(file=out, force_terminal=True).width
+        out.write(clean(text)[: width - 1])
+        out.flush()
+
+    def clear(self) -> None:
+        """Leave nothing of it."""
+        self._out.write("\r\x1b[2K")
+        self._out.flush()

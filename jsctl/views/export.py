@@ -86,13 +86,32 @@ def closing(data: Mapping[str, Any]) -> str:
     parts = [
         f"exported {format_count(count)} {'message' if count == 1 else 'messages'}"
         f" ({format_bytes(data['bytes'])}) to {data['to']}",
-        "deleted not counted" if data["deleted"] is None else f"deleted {format_count(data['deleted'])}",
-        f"lost {format_count(data['lost'])}",
+        *_missing(data["deleted"], data["lost"]),
         *([f"bad payloads {format_count(data['bad'])}"] if data["bad"] else []),
         f"in {data['seconds']:.1f}s",
     ]
     verified = [_verified(row) for row in data["streams"] if "verified" in row]
     return "\n".join([", ".join(parts), *verified])
+
+
+def so_far(outcomes: Sequence[Exported]) -> str:
+    """What stands on the terminal between two looks of `export stream --follow`."""
+    deleted = [one.deleted for one in outcomes if one.deleted is not None]
+    count = sum(one.exported for one in outcomes)
+    size = format_bytes(sum(one.bytes for one in outcomes))
+    missing = _missing(
+        sum(deleted) if len(deleted) == len(outcomes) else None, sum(one.lost for one in outcomes)
+    )
+    return ", ".join(
+        [f"{format_count(count)} {'message' if count == 1 else 'messages'} ({size}) so far", *missing]
+    )
+
+
+def _missing(deleted: int | None, lost: int) -> list[str]:
+    """Of some subjects only, deletions look like other subjects, and what is lost may be of others."""
+    if deleted is None:
+        return ["deleted not counted", f"lost {'up to ' if lost else ''}{format_count(lost)}"]
+    return [f"deleted {format_count(deleted)}", f"lost {format_count(lost)}"]
 
 
 def _exported(one: Exported) -> dict[str, Any]:

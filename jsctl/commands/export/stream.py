@@ -12,7 +12,8 @@ from pathlib import Path
 from jsctl.commands import complete
 from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.commands.export.options import spark_options
-from jsctl.commands.export.streaming import Run, progress
+from jsctl.commands.export.shown import Shown
+from jsctl.commands.export.streaming import Run
 from jsctl.commands.pick import stream_name
 from jsctl.commands.report.targets import targets
 from jsctl.env import Env
@@ -106,6 +107,10 @@ def stream(
         raise BadInput("--follow has no end", "leave --until and --to-seq out")
     if every <= 0:
         raise BadInput("--every must be more than 0")
+    if fail_on_deleted and subjects:
+        raise BadInput(
+            "--fail-on-deleted cannot be with --subject", "among other subjects nobody sees what was deleted"
+        )
     selection = _selection(env, since, until, from_seq, to_seq, subjects)
     selection = replace(selection, fail_on_loss=fail_on_loss, fail_on_deleted=fail_on_deleted)
     sources = _sources(env, stream)
@@ -115,9 +120,11 @@ def stream(
     check(master, remote)
     target = StreamTarget.at(Path(to).expanduser(), format, [source.table for source in sources])
     shape = Shape(decode, schema.strip(), tuple(dict.fromkeys(partition_by)), keep_data, headers)
-    exporter = Exporter(target, selection, shape, env.say, progress(env))
+    shown = Shown(env)
+    exporter = Exporter(target, selection, shape, shown.say, shown.progress)
     run = Run(
-        env, exporter, sources, incremental, follow, every, verify, sql, limit, master, remote, settings
+        env, shown, exporter, sources, incremental, follow, every, verify, sql, limit, master, remote,
+        settings,
     )  # fmt: skip
     with _terminated():
         if target.path.exists():

@@ -1,16 +1,15 @@
 """One run of `jsctl export stream`: plan, Spark, every stream in turn, again and again with --follow."""
 
-import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from jsctl.commands.export.shown import Shown
 from jsctl.env import Env
-from jsctl.errors import ApiError, Cancelled, ExitStatus, JsctlError, Unreachable
+from jsctl.errors import ApiError, Cancelled, ExitStatus, JsctlError
 from jsctl.spark import query as spark_query
 from jsctl.spark.export import Exporter, Outcome, Planned, Source
 from jsctl.spark.session import QUICK, session
@@ -29,6 +28,7 @@ class Run:
     """All that the line asks for. going_on: --incremental. every: ns between two looks with --follow."""
 
     env: Env
+    shown: Shown
     exporter: Exporter
     sources: Sequence[Source]
     going_on: bool
@@ -117,7 +117,7 @@ class Run:
         for source, failure in missing.items():
             if source.stream not in elsewhere:
                 raise failure
-            self.env.say(f"jsctl: left out: no stream for {source.table}")
+            self.shown.say(f"jsctl: left out: no stream for {source.table}")
         self.sources = [source for source in self.sources if source.table in found]
         self.outcomes = {source.table: Outcome(source.stream, source.table) for source in self.sources}
         return found
@@ -136,22 +136,34 @@ class Run:
     def _follow(self, spark: Spark) -> None:
         """Until Ctrl-C. A server that is away is waited for."""
         self.going_on = True
-        self.env.say("following; Ctrl-C ends it")
-        away = False
-        while not self.stop.wait(self.every / SECOND):
+        self.shown.say("following; Ctrl-C ends it")
+        away = ""
+        while not self._stopped():
             for source in self.sources:
                 try:
                     planned = self.exporter.plan(source, True)
                     if self._has_work(source.table, planned):
                         self._export(spark, {source.table: planned})
-                    away = False
-                except Unreachable as error:
-                    if not away:
-                        self.env.say(f"jsctl: trying again: {error}")
-                    away = True
-                except JsctlError:
-                    if not self.stop.is_set():
+                except JsctlError as error:
+                    if self.stop.is_set():
+                        return
+                    if not _is_away(error):
                         raise
+                    if not away:
+                        self.shown.say(f"jsctl: trying again: {error}")
+                    away = source.table
+                else:
+                    if away == source.table:
+                        self.shown.say("jsctl: going on")
+                        away = ""
+
+    def _stopped(self) -> bool:
+        """Wait for the next look; what was done so far stands there meanwhile."""
+        self.shown.stand(view.so_far([self.outcomes[source.table] for source in self.sources]))
+        try:
+            return self.stop.wait(self.every / SECOND)
+        finally:
+            self.shown.stand("")
 
     def _check_stop(self) -> None:
         if self.stop.is_set():
@@ -165,17 +177,6 @@ class Run:
         return Result(answer.parts, data, result.status)
 
 
-def progress(env: Env) -> Callable[[str, int, int], AbstractContextManager[Callable[[float], None]]]:
-    """A bar on stderr, when that is a terminal."""
-
-    @contextlib.contextmanager
-    def show(label: str, messages: int, size: int) -> Iterator[Callable[[float], None]]:
-        if not env.streams.stderr.isatty() or env.environ.get("TERM") == "dumb":
-            yield lambda part: None
-            return
-        from jsctl.render.transfer import Transfer
-
-        with Transfer(env.streams.stderr, label, messages, size) as bar:
-            yield bar.reach
-
-    return show
+def _is_away(error: JsctlError) -> bool:
+    """Whether the server, or a leader, may be back soon."""
+    return error.status is ExitStatus.UNREACHABLE or (isinstance(error, ApiError) and error.code == 503)
