@@ -52,8 +52,11 @@ _STATIC_CONF = {
 }
 
 
-QUICK = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
-"""For small tables: the JVM starts faster, and would do much more slowly."""
+QUICK = {
+    f"spark.{process}.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    for process in ("driver", "executor")
+}
+"""For small tables: JVMs start faster, and would do much more slowly."""
 
 _CONNECT_TIME = 10  #: seconds for a Connect server's first answer
 
@@ -149,8 +152,8 @@ def _connect(remote: str, conf: Mapping[str, str]) -> Iterator["SparkSession"]:
         channel = DefaultChannelBuilder(remote).toChannel()
         with contextlib.closing(channel):
             grpc.channel_ready_future(channel).result(_CONNECT_TIME)
-        # A server that goes away is asked for some 12 seconds more, else ten minutes.
-        policy = DefaultPolicy(max_retries=6, max_backoff=4000, max_server_retry_delay=4000)
+        # A server that goes away is asked for five seconds more, else for ten minutes.
+        policy = DefaultPolicy(max_retries=5, max_backoff=2000, max_server_retry_delay=2000)
         spark = SparkSession.builder.remote(remote).getOrCreate()
         spark.client.set_retry_policies([policy])
         for key, value in {**RUNTIME_CONF, **conf}.items():
@@ -165,7 +168,8 @@ def _connect(remote: str, conf: Mapping[str, str]) -> Iterator["SparkSession"]:
     try:
         yield spark
     finally:
-        with contextlib.suppress(Exception):  # the server may be gone
+        with contextlib.suppress(Exception):  # the server may be gone, and is asked only once
+            spark.client.set_retry_policies([])
             spark.stop()
 
 
