@@ -20,7 +20,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 def edit_flags(noun: str) -> Callable[[F], F]:
     """Add the flags that every edit takes. noun: "stream" or "consumer"."""
     file = f"Lay this configuration (JSON or YAML) over the {noun}'s"
-    whole = "--config is the whole configuration: what it leaves out goes"
+    whole = "--config is the whole configuration: what it leaves out takes its default"
     flags = (
         option("--config", "config_file", metavar="FILE", help=file),
         option("--replace", is_flag=True, help=whole),
@@ -57,15 +57,15 @@ class Editable:
     """A stream or consumer as edit sees it.
 
     label: `Stream ORDERS`. info: as the server sent it. live: the configuration in it that is the user's.
-    read: the configuration in a file's text, by its name. composed: a draft under all that flags and the
-    name say, checked. update: makes the server take it and gives the new info. sheet: shows an info.
-    warnings: of what the server takes but does not do as it reads.
+    whole: the configuration in a text, by its file's name, defaults for what it leaves out. composed: a draft
+    under all that flags and the name say, checked. update: makes the server take it and gives the new info.
+    sheet: shows an info. warnings: of what the server takes but does not do as it reads.
     """
 
     label: str
     info: Json
     live: Json
-    read: Callable[[str, str], Json]
+    whole: Callable[[str, str], Json]
     composed: Callable[[Json], Json]
     update: Callable[[Json], Awaitable[Json]]
     sheet: Callable[[Json], Result]
@@ -77,7 +77,7 @@ async def change(env: Env, one: Editable, draft: Json, flags: Mapping[str, Any])
     if flags["interactive"]:
         name = f"{one.label.split()[-1]}.json"
         text = json.dumps(draft, indent=2, ensure_ascii=False) + "\n"
-        edited = await edit_text(env, text, name, lambda text: one.composed(one.read(text, name)))
+        edited = await edit_text(env, text, name, lambda text: one.composed(one.whole(text, name)))
         draft = draft if edited is None else edited
     draft = one.composed(draft)
     changes = differences(one.live, draft)

@@ -6,7 +6,7 @@ A configuration is the server's own JSON object and stays one: what jsctl has no
 import copy
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import Any, Literal
 
@@ -18,6 +18,7 @@ from jsctl.units import parse_bytes, parse_duration
 
 Json = dict[str, Any]
 Noun = Literal["stream", "consumer"]
+_OF_INFO = frozenset({"created", "state", "delivered"})  #: what an info has beside its configuration
 _GONE = ("template_owner",)  # stream templates are no longer in the server, and it refuses their keys
 
 
@@ -73,7 +74,7 @@ def read_config(text: str, name: str, noun: Noun, fields: Sequence[Field]) -> Js
         config = found
     elif (other := "consumer" if "stream_name" in found else "stream" if "state" in found else noun) != noun:
         raise BadInput(f"{name} is a {other}'s document, not a {noun}'s")
-    if not config:
+    if not config or config.keys() & _OF_INFO:
         raise BadInput(f"{name} holds no {noun} configuration")
     return read_human(config, name, fields)
 
@@ -171,7 +172,7 @@ def misshapen(config: Json, name: str, noun: Noun, fields: Sequence[Field]) -> l
     for field in fields:
         value = get(config, field.path)
         if value is not None and not fits(field, value):
-            wrong.append(f"{'.'.join(field.path)} is {value!r}, which is not what it takes")
+            wrong.append(f"{'.'.join(field.path)} is {_cut(value)}; it takes {_takes(field)}")
     return wrong
 
 
@@ -254,23 +255,49 @@ def _put(config: Json, path: Sequence[str], value: Any) -> None:
 
 def fits(field: Field, value: Any) -> bool:
     """Whether a field can have this value, going by its type."""
-    match field.kind:
-        case "text":
-            return isinstance(value, str)
-        case "choice":
-            return value in field.choices.values()
-        case "texts" | "subjects":
-            return isinstance(value, list) and all(isinstance(one, str) for one in value)
-        case "switch" | "inverse":
-            return isinstance(value, bool)
-        case "map":
-            return isinstance(value, dict) and all(isinstance(one, str) for one in value.values())
-        case "origin":
-            return isinstance(value, dict) and bool(value.get("name"))
-        case "origins":
-            return isinstance(value, list) and all(isinstance(o, dict) and o.get("name") for o in value)
-        case _:
-            return isinstance(value, int) and not isinstance(value, bool)
+    if field.kind == "choice":
+        return value in field.choices.values()
+    return _SHAPES.get(field.kind, _NUMBER)[1](value)
+
+
+def _takes(field: Field) -> str:
+    if field.kind == "choice":
+        return " or ".join(dict.fromkeys(field.choices.values()))
+    return _SHAPES.get(field.kind, _NUMBER)[0]
+
+
+def _cut(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_is_text, value))
+
+
+def _is_origin(value: Any) -> bool:
+    return isinstance(value, dict) and bool(value.get("name"))
+
+
+Shape = tuple[str, Callable[[Any], bool]]
+_SHAPES: Mapping[str, Shape] = {
+    "text": ("a text", _is_text),
+    "texts": ("a list of texts", _are_texts),
+    "subjects": ("a list of subjects", _are_texts),
+    "switch": ("true or false", lambda value: isinstance(value, bool)),
+    "inverse": ("true or false", lambda value: isinstance(value, bool)),
+    "map": ("texts by text", lambda value: isinstance(value, dict) and all(map(_is_text, value.values()))),
+    "origin": ("an object with a name", _is_origin),
+    "origins": (
+        "a list of objects with names",
+        lambda value: isinstance(value, list) and all(map(_is_origin, value)),
+    ),
+}
+_NUMBER: Shape = ("a whole number", lambda value: isinstance(value, int) and not isinstance(value, bool))
 
 
 def _transforms(config: Json) -> list[str]:

@@ -73,6 +73,40 @@ def test_a_file_is_laid_over_or_replaces(stream: Cli, tmp_path: Path) -> None:
     assert (after["max_age"], after["subjects"]) == (0, ["s"]) and "republish" not in after
 
 
+def test_what_a_whole_configuration_leaves_out_takes_its_default(stream: Cli, tmp_path: Path) -> None:
+    stream("stream add PLAIN --subjects plain --max-msgs 9 --defaults", status=0)
+    file = tmp_path / "plain.json"
+    file.write_text('{"subjects": ["plain"]}')
+    changed = [{"key": "max_msgs", "before": 9, "after": -1}]
+    assert stream(f"stream edit PLAIN --config {file} --replace --dry-run --json", status=0).json == changed
+    everything = {"EDITOR": f"cp {file}"}
+    assert stream("stream edit PLAIN -i --dry-run --json", environ=everything, status=0).json == changed
+    stream(f"stream edit PLAIN --config {file} --replace -f", status=0)
+    assert stream("stream info PLAIN --json").json["config"]["allow_direct"] is True
+
+
+@pytest.mark.parametrize("text", ['{"state": {}, "created": "2026-11-21T06:57:05Z"}', "{}"])
+def test_an_info_without_its_configuration_is_none(stream: Cli, tmp_path: Path, text: str) -> None:
+    file = tmp_path / "cut.json"
+    file.write_text(text)
+    failed = stream(f"stream edit S --config {file} --replace -f", status=64)
+    assert failed.err == f"jsctl: error: {file} holds no stream configuration\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('{"discard": "bogus"}', 'discard is "bogus"; it takes new or old'),
+        ('{"max_msgs": "many"}', 'max_msgs is "many"; it takes a whole number'),
+        ('{"sources": [{}], "subjects": "a"}', "sources is [{}]; it takes a list of objects with names"),
+    ],
+)
+def test_values_of_the_wrong_type(stream: Cli, tmp_path: Path, text: str, told: str) -> None:
+    file = tmp_path / "wrong.json"
+    file.write_text(text)
+    assert stream(f"stream edit S --config {file} -f", status=64).err == f"jsctl: error: {told}\n"
+
+
 def test_an_unknown_stream(cli: Cli) -> None:
     failed = cli("stream edit NOPE --max-msgs 5 -f", status=3)
     assert "stream NOPE not found" in failed.err and failed.err.count("\n") == 1

@@ -117,7 +117,7 @@ def test_priority_groups() -> None:
         ({"backoff": [1, 2], "max_deliver": 1}, "less than the 2 steps"),
         ({"backoff": [1], "ack_policy": "none"}, "needs acknowledgements"),
         ({"deliver_subject": "a", "flow_control": True}, "needs a --heartbeat"),
-        ({"ack_wait": "30s"}, "is not what it takes"),
+        ({"ack_wait": "30s"}, "it takes a whole number"),
     ],
 )
 def test_what_is_wrong(config: dict[str, Any], said: str) -> None:

@@ -51,7 +51,7 @@ async def edit(env: Env, stream: str, consumer: str, **flags: Any) -> Result:
         f"Consumer {stream} > {consumer}",
         info,
         live,
-        configs.parse_config,
+        lambda text, name: configs.with_defaults(configs.parse_config(text, name)),
         composed,
         partial(consumers.update, api, stream),
         view.sheet,

@@ -44,11 +44,11 @@ async def edit(env: Env, stream: str, **flags: Any) -> Result:
         f"Stream {name}",
         info,
         live,
-        configs.parse_config,
+        lambda text, name: configs.with_defaults(configs.parse_config(text, name)),
         composed,
         partial(streams.update, api),
         view.sheet,
         partial(configs.warnings, domain=api.own_domain),
     )
-    draft = file if file and flags["replace"] else {**live, **(file or {})}
+    draft = configs.with_defaults(file) if file and flags["replace"] else {**live, **(file or {})}
     return await editing.change(env, one, draft, flags)
