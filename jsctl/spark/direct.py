@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from jsctl.errors import ApiError, JsctlError, NoResponders
+from jsctl.errors import JsctlError, NoResponders
 from jsctl.jetstream.api import Json
 from jsctl.spark.messages import before, sequence_of, size
 from jsctl.spark.reader import Job, RangeReader
@@ -139,19 +139,8 @@ class DirectReader(RangeReader):
         if full or after >= job.end or (not self._subject and after >= asked.start + asked.batch):
             return after
         # The replica has nothing more. Either nobody has, or it lags: its stream's leader knows.
-        following = self._next_of_leader(wire, after)
+        following = self.next_of_leader(wire, after)
         return min(following, job.end) if following else job.end
-
-    def _next_of_leader(self, wire: Wire, sequence: int) -> int:
-        """The sequence of the leader's first message from `sequence` on; 0 when there is none."""
-        body = {"seq": sequence, "next_by_subj": self._subject or ">"}
-        try:
-            found = self.call(wire, f"STREAM.MSG.GET.{self.job.stream}", body)
-        except ApiError as error:
-            if error.err_code == 10037:  # no message found
-                return 0
-            raise
-        return int(found["message"]["seq"])
 
     def _adapt(self, asked: _Asked, found: pa.RecordBatch, reached: int, wire: Wire) -> None:
         """Choose what to ask next from how far this answer reached."""

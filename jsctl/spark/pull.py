@@ -59,14 +59,28 @@ class ConsumerReader(RangeReader):
             raise Lost("the consumer is gone")
         if not rows and reply.status not in (404, 408):
             raise JsctlError(f"{job.stream}: {reply.status} {reply.description}")
-        stop = before(rows, job.end)
-        batch = rows.slice(0, stop)
-        # Consumers live with the stream's leader: what it does not have is not there.
-        none_left = not rows or stop < len(rows) or not delivered.pending
-        reached = job.end if none_left else sequence_of(rows, -1) + 1
+        batch = rows.slice(0, before(rows, job.end))
+        reached = self._reached(wire, rows, len(batch) < len(rows), delivered.pending)
         self.count_missing(wire, batch, reached)
         self.at = reached
         return batch
+
+    def _reached(self, wire: Wire, rows: pa.RecordBatch, beyond: bool, pending: int) -> int:
+        """Where the next answer must start: the first sequence that this one says nothing about."""
+        end = self.job.end
+        if beyond:
+            return end
+        after = sequence_of(rows, -1) + 1 if rows else self.at
+        if after >= end or (rows and pending):
+            return after
+        # Where the consumer is there is no more. Any of the stream's servers may have it, also one that lags.
+        following = self.next_of_leader(wire, after)
+        if not following or following >= end:
+            return end
+        if not rows:
+            self.finish()
+            raise Lost("the consumer's server lags behind")  # the next consumer may be on another one
+        return following
 
     def interrupted(self) -> pa.RecordBatch | None:
         self._name = ""

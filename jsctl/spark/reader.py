@@ -102,7 +102,8 @@ class RangeReader:
                 if sure is not None:
                     return sure
                 self.failed(error)
-                time.sleep(min(0.05 * 2**self._failures, 5))
+                # Soon at first; five times outlast the choice of another leader, which takes up to 9 s.
+                time.sleep(min(0.2 * 4 ** (self._failures - 1), 5))
 
     def failed(self, error: Exception) -> None:
         """Count an attempt that brought nothing. Raises when there were too many."""
@@ -126,6 +127,21 @@ class RangeReader:
             return wire.call(subject, body, self.job.timeout)
         except RequestTimeout as error:
             raise Unreachable(error.message, f"reading needs the right to publish to {subject}") from None
+
+    def next_of_leader(self, wire: Wire, sequence: int) -> int:
+        """The first sequence from `sequence` on that the stream's leader has, of what is read; 0 for none."""
+        found = (self._next_on(wire, sequence, subject) for subject in self.job.subjects or (">",))
+        return min(filter(None, found), default=0)
+
+    def _next_on(self, wire: Wire, sequence: int, subject: str) -> int:
+        body = {"seq": sequence, "next_by_subj": subject}
+        try:
+            found = self.call(wire, f"STREAM.MSG.GET.{self.job.stream}", body)
+        except ApiError as error:
+            if error.err_code == 10037:  # no message found
+                return 0
+            raise
+        return int(found["message"]["seq"])
 
     def count_missing(self, wire: Wire, batch: pa.RecordBatch, reached: int) -> None:
         """The messages from `at` until `reached` that are not in the batch: deleted ones, or ones that fell
