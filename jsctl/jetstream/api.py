@@ -8,7 +8,7 @@ import asyncio
 import itertools
 import json
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Any
 
 from jsctl.errors import ApiError, JsctlError, NoResponders, RequestTimeout
@@ -138,7 +138,7 @@ class Api:
 
     async def replies(
         self, subject: str, key: str, body: Mapping[str, Any] | None = None
-    ) -> AsyncIterator[Json]:
+    ) -> AsyncGenerator[Json, None]:
         """The pages of a list in its order: the first, then the others, AHEAD of them asked at once.
 
         Lists say `total`; the page size is what the first reply says in `limit`. Items that come or go
@@ -174,7 +174,7 @@ class Api:
         key: str,
         body: Mapping[str, Any] | None = None,
         name: Callable[[Any], str] = str,
-    ) -> AsyncIterator[list[Any]]:
+    ) -> AsyncGenerator[list[Any], None]:
         """The items of a list page by page, in the order of their names, as servers page them; one that
         two pages have comes once."""
         before: set[str] = set()

@@ -1,7 +1,7 @@
 """Stream requests. Everything in and out is the server's JSON."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any
 
 from jsctl.errors import ApiError, BadInput, Denied, JsctlError
@@ -17,12 +17,12 @@ async def names(api: Api, subject: str = "") -> list[str]:
     return [name async for page in name_pages(api, subject) for name in page]
 
 
-def name_pages(api: Api, subject: str = "") -> AsyncIterator[list[str]]:
+def name_pages(api: Api, subject: str = "") -> AsyncGenerator[list[str], None]:
     """As `names`, sorted, a page at a time."""
     return api.batches("STREAM.NAMES", "streams", {"subject": subject} if subject else {})
 
 
-def info_pages(api: Api) -> AsyncIterator[list[Json]]:
+def info_pages(api: Api) -> AsyncGenerator[list[Json], None]:
     """All streams by name, a page at a time: for what needs no more than one of them."""
     return api.batches("STREAM.LIST", "streams", name=lambda info: str(info["config"]["name"]))
 

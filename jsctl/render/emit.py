@@ -26,8 +26,7 @@ def emit(
 ) -> None:
     """Write `result`. Raises BadInput where CSV or TSV is asked of something that has no table."""
     if form == "json":
-        document = result.document()
-        _write(out, json_pieces(iter(document) if isinstance(document, list) else document))
+        _write(out, json_pieces(result.document()))
         out.write("\n")
     elif form in ("csv", "tsv"):
         _delimited(result, out, "," if form == "csv" else "\t")
@@ -47,7 +46,10 @@ def json_items(items: Sequence[Any], *, first: bool) -> str:
 
 
 def json_pieces(document: Any, newline: str = "\n") -> Iterator[str]:
-    """The text of `json_text` in pieces: an iterator's items are taken as they are written."""
+    """The text of `json_text` in pieces: an iterator's items are taken as they are written, and those of a
+    long list encoded so."""
+    if _is_long(document):
+        document = iter(document)
     if isinstance(document, Iterator):
         first = True
         while batch := list(islice(document, _BATCH)):
@@ -68,10 +70,16 @@ def json_pieces(document: Any, newline: str = "\n") -> Iterator[str]:
 
 
 def _lazy(document: Any) -> bool:
-    """Whether there is an iterator in it."""
-    if isinstance(document, (dict, list)):
-        return any(map(_lazy, document.values() if isinstance(document, dict) else document))
-    return isinstance(document, Iterator)
+    """Whether there is an iterator or a long list in it."""
+    if isinstance(document, dict):
+        return any(map(_lazy, document.values()))
+    if isinstance(document, list) and not _is_long(document):
+        return any(map(_lazy, document))
+    return isinstance(document, (Iterator, list))
+
+
+def _is_long(document: Any) -> bool:
+    return isinstance(document, list) and len(document) > _BATCH
 
 
 def text_lines(

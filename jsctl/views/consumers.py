@@ -51,7 +51,7 @@ def report(
 ) -> Result:
     """`consumer report`: all consumers in one table, then leaders where asked, and what is offline."""
     data = {
-        "consumers": [row._asdict() for row in rows],
+        "consumers": (row._asdict() for row in rows),
         "missing": {one.stream: list(one.missing) for one in lists if one.missing},
         "offline": {one.stream: dict(one.offline) for one in lists if one.offline},
     }

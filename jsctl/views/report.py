@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from jsctl.errors import ExitStatus
@@ -95,7 +96,7 @@ def result(states: Sequence[State], now: float, sort: Sort, *, timed: bool = Fal
         parts.extend(one.messages)
         if not state.error:
             parts.extend(section.table for section in one.sections)
-    return Result(parts, document(states, now), _status(states))
+    return Result(parts, partial(document, states, now), _status(states))
 
 
 def flat(states: Sequence[State], now: float) -> Result:

@@ -1,6 +1,11 @@
 """Tables as text: widths, folds, wide characters."""
 
+import json
+
+import pytest
+
 from jsctl.render import table
+from jsctl.render.emit import json_pieces, json_text
 from jsctl.render.text import cells
 from jsctl.views.result import Cell, Column, Result, Table
 
@@ -38,3 +43,14 @@ def test_plain_columns_are_aligned() -> None:
 
 def test_a_document_may_be_made_when_it_is_asked_for() -> None:
     assert Result(data=lambda: {"a": 1}).document() == {"a": 1}
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 255, 256, 257, 1000])
+def test_a_document_in_pieces_is_the_same(count: int) -> None:
+    items = [{"name": f"a\n{n}", "tags": [n, {"deep": []}], "none": {}} for n in range(count)]
+    document = {"at": 1, "empty": [], "items": items, "inner": [{"more": items}, "x"]}
+    lazy = {"at": 1, "empty": iter(()), "items": iter(items), "inner": [{"more": iter(items)}, "x"]}
+    whole = json_text(document)
+    assert "".join(json_pieces(document)) == whole == "".join(json_pieces(lazy))
+    assert "".join(json_pieces(items)) == json_text(items) == "".join(json_pieces(iter(items)))
+    assert json.loads(json_text({"items": iter(items)}, indent=None)) == {"items": items}
