@@ -15,7 +15,7 @@ from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, JsctlError
 from jsctl.spark import plan, sealed, visible
 from jsctl.spark.decode import BAD, Shape, failure, flat, infer, partitions, shaped
-from jsctl.spark.options import ReadOptions
+from jsctl.spark.options import ReadOptions, parse
 from jsctl.spark.plain import messages as count_of_messages
 from jsctl.spark.reader import DataLoss, check_identity
 from jsctl.spark.stream_target import FILES, StreamTarget
@@ -129,7 +129,7 @@ class Exporter:
         if checkpoint:
             self._check_settings(source, checkpoint)
         options = self._read_options(source)
-        return plan.ask(options, lambda wire: self._plan(wire, source, options, checkpoint), options.retries)
+        return plan.ask(options, lambda wire: self._plan(wire, source, options, checkpoint))
 
     def run(self, spark: "SparkSession", source: Source, planned: Planned, going_on: bool) -> Outcome:
         """Read and commit. Raises JsctlError; nothing of the run is left then."""
@@ -151,7 +151,7 @@ class Exporter:
         if held is None:
             raise JsctlError(f"{self.target.path} has no {source.table}")
         options = self._read_options(source)
-        stream = plan.ask(options, lambda wire: plan.look(wire, options), options.retries)
+        stream = plan.ask(options, lambda wire: plan.look(wire, options))
         if stream.created != held["created"]:
             raise DataLoss(
                 f"stream {source.stream} was created again", "it cannot be compared with the table"
@@ -236,7 +236,7 @@ class Exporter:
         }  # fmt: skip
 
     def _read_options(self, source: Source) -> ReadOptions:
-        return sealed.parse(source.settings, read_options(source, self.selection))
+        return parse(read_options(source, self.selection), settings=source.settings)
 
     # -- running ----------------------------------------------------------------------------------
 
@@ -326,7 +326,7 @@ class Exporter:
     ) -> tuple[int | None, int]:
         """(deleted, lost) of what was planned and not read. When loss fails the run nothing is lost here."""
         options = self._read_options(source)
-        stream = plan.ask(options, lambda wire: plan.look(wire, options), options.retries)
+        stream = plan.ask(options, lambda wire: plan.look(wire, options))
         if stream.created != planned.created:
             raise DataLoss(f"stream {source.stream} was created again while it was read")
         moved = not self.selection.fail_on_loss and stream.first > planned.start

@@ -34,15 +34,15 @@ class Stream(NamedTuple):
     direct: bool
 
 
-def ask(options: ReadOptions, work: Callable[[Wire], T], retries: int = 0) -> T:
-    """Do `work` on a connection of its own; again when the connection fails."""
+def ask(options: ReadOptions, work: Callable[[Wire], T]) -> T:
+    """Do `work` on a connection of its own; again, as the options say, when that fails or nobody answers."""
     attempt = 0
     while True:
         try:
             with contextlib.closing(Wire.open(options.settings)) as wire:
                 return work(wire)
         except (Lost, TimeoutError, Unreachable) as error:
-            if attempt >= retries:
+            if attempt >= options.retries:
                 if isinstance(error, JsctlError):
                     raise
                 raise Unreachable(f"lost the connection while asking for {options.stream}") from None

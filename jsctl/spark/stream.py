@@ -111,7 +111,7 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         def looked(wire: Wire) -> T:
             return work(wire, plan.look(wire, self.options))
 
-        return plan.ask(self.options, looked, self.options.retries)
+        return plan.ask(self.options, looked)
 
     def _lost(self, begin: int, end: int) -> None:
         """[begin, end) is gone. Raises DataLoss when the options say so."""
