@@ -13,9 +13,13 @@ from jsctl.errors import BadInput, NotFound
 from jsctl.jetstream import consumers, streams
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.declared import write
-from jsctl.jetstream.reports import snapshot
+from jsctl.jetstream.reports import kept
+from jsctl.render.text import clean_lines
 from jsctl.views.result import Result, Text
 from jsctl.views.stream_contents import plural
+
+Found = tuple[Json, bool]
+"""A stream's configuration, and whether it has consumers."""
 
 
 @command(
@@ -32,7 +36,7 @@ from jsctl.views.stream_contents import plural
 @option("--all", "-a", "all_streams", is_flag=True, help="With the streams of buckets and the system")
 async def config(
     env: Env, stream: tuple[str, ...], output: str, with_consumers: bool, all_streams: bool
-) -> Result:
+) -> Result | None:
     """Write streams and consumers that exist as a file for jsctl apply
 
     Applying the file changes nothing. --context and --js-domain may be given several times. Consumers
@@ -47,21 +51,24 @@ async def config(
         found = await _found(env, api, stream, all_streams)
         listed = await _consumers(api, found) if with_consumers else {}
         lost += [name for some in listed.values() for name in some.missing]
-        for info in found:
-            name = info["config"]["name"]
+        for config, _ in found:
+            name = config["name"]
             configs = [one["config"] for one in listed[name].infos] if name in listed else []
             lasting = [one for one in configs if write.is_lasting(one)]
             lost += [one["name"] for one in configs if not write.is_lasting(one)]
-            made.append(write.stream(info["config"], lasting, place if len(wanted) > 1 else {}))
+            made.append(write.stream(config, lasting, place if len(wanted) > 1 else {}))
     _refuse_none(stream, made)
     if lost:
         env.say(f"left out: {plural(len(lost), 'consumer')} without a durable name or answer")
     document: Json = {**(_place(env, wanted[0]) if len(wanted) == 1 else {}), "streams": made}
-    text = write.yaml_text(write.human(document))
+    if output == "-" and env.wants_json:
+        return Result(data=document)
     if output == "-":
-        return Result([Text(text.rstrip("\n"))], data=document)
+        env.streams.stdout.writelines(map(clean_lines, write.yaml_pieces(document)))
+        return None
     try:
-        Path(output).expanduser().write_text(text)
+        with Path(output).expanduser().open("w") as file:
+            file.writelines(write.yaml_pieces(document))
     except OSError as error:
         raise BadInput(f"cannot write {output}: {error.strerror}") from None
     count = sum(len(one.get("consumers", ())) for one in made)
@@ -69,22 +76,24 @@ async def config(
     return Result([Text(told)], data=document)
 
 
-async def _found(env: Env, api: Api, patterns: tuple[str, ...], everything: bool) -> list[Json]:
+async def _found(env: Env, api: Api, patterns: tuple[str, ...], everything: bool) -> list[Found]:
     """The streams that were asked for, by name."""
-    snap = await snapshot(api)
-    if gone := [*snap.missing, *snap.offline]:
+
+    def keep(info: Json) -> Found | None:
+        name = info["config"]["name"]
+        matches = any(fnmatchcase(name, one) for one in patterns) if patterns else True
+        if not matches or not (everything or name in patterns or not streams.is_internal(name)):
+            return None
+        return info["config"], bool(info["state"].get("consumer_count"))
+
+    found = await kept(api, keep)
+    if gone := [*found.missing, *found.offline]:
         env.say(f"left out: {plural(len(gone), 'stream')} that cannot be asked: {', '.join(gone)}")
-    found = {str(info["config"]["name"]): info for info in snap.infos}
-    return [
-        found[name]
-        for name in sorted(found)
-        if (any(fnmatchcase(name, one) for one in patterns) if patterns else True)
-        and (everything or name in patterns or not streams.is_internal(name))
-    ]
+    return [found.items[name] for name in sorted(found.items)]
 
 
-async def _consumers(api: Api, infos: list[Json]) -> dict[str, consumers.Listing]:
-    names = [info["config"]["name"] for info in infos if info["state"].get("consumer_count")]
+async def _consumers(api: Api, found: list[Found]) -> dict[str, consumers.Listing]:
+    names = [config["name"] for config, has_consumers in found if has_consumers]
     return {one.stream: one for one in await consumers.listings(api, names)}
 
 
