@@ -4,9 +4,12 @@ Executors need Python, PySpark (which Spark brings along) and pyarrow. jsctl its
 publishes, are sent to them.
 """
 
+import atexit
 import contextlib
 import re
+import shutil
 import socket
+import tempfile
 import threading
 import time
 import zipfile
@@ -77,8 +80,12 @@ def answers(url: str) -> bool:
     return True
 
 
-def ship(spark: "SparkSession", folder: Path) -> None:
-    """Send what tasks import; the archive in `folder` must stay as long as the session."""
+def ship(spark: "SparkSession", folder: Path | None = None) -> None:
+    """Send what tasks import. folder: for the archive, which must stay as long as the session; one of its
+    own, without."""
+    if folder is None:
+        folder = Path(tempfile.mkdtemp(prefix="jsctl-spark-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
     archive = pack(folder / "jsctl.zip")
     if getattr(spark, "_sc", None) is None:
         spark.addArtifacts(str(archive), pyfile=True)

@@ -45,6 +45,10 @@ NAMES = (
 )  # fmt: skip
 
 
+CONNECTION = (*NAMES[: NAMES.index("stream")], *NAMES[NAMES.index("domain") : NAMES.index("subject")])
+"""Those that say where and as whom."""
+
+
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
     """What to read, and how.
@@ -79,11 +83,16 @@ class ReadOptions:
 
 
 def parse(
-    options: Mapping[str, str], environ: Mapping[str, str] = os.environ, *, streaming: bool | None = False
+    options: Mapping[str, str],
+    environ: Mapping[str, str] = os.environ,
+    *,
+    streaming: bool | None = False,
+    settings: Settings | None = None,
 ) -> ReadOptions:
     """Raises BadInput for what is unknown, wrong or contradictory, NotFound for an unknown context.
 
-    streaming: None when it is not known whether the options are for a stream.
+    streaming: None when it is not known whether the options are for a stream. settings: the connection's,
+    which the options then leave out.
     """
     given = {name.lower(): value for name, value in options.items()}
     refuse_unknown(given, NAMES)
@@ -112,7 +121,7 @@ def parse(
             "failOnDeleted cannot be with subject", "among other subjects nobody sees what was deleted"
         )
     return ReadOptions(
-        settings=connection(given, environ),
+        settings=connection(given, environ, settings),
         stream=stream,
         subjects=subjects,
         start=cast(Offset, start or ("latest" if streaming else "earliest")),
@@ -144,8 +153,15 @@ def refuse_unknown(given: Mapping[str, str], names: Sequence[str]) -> None:
             raise BadInput(f"unknown option {name}", hint)
 
 
-def connection(given: Mapping[str, str], environ: Mapping[str, str]) -> Settings:
-    """How to connect. Raises BadInput, NotFound."""
+def connection(
+    given: Mapping[str, str], environ: Mapping[str, str], settled: Settings | None = None
+) -> Settings:
+    """How to connect; settled: known already, and not to be given again. Raises BadInput, NotFound."""
+    if settled is not None:
+        for name in CONNECTION:
+            if name.lower() in given:
+                raise BadInput(f"option {name} was settled by connect", "leave it out")
+        return settled
     if "servers" not in given and "context" not in given:
         raise BadInput("option servers or context is missing", 'say .option("servers", "nats://host:4222")')
     if "servers" in given and "context" in given:

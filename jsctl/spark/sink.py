@@ -18,6 +18,7 @@ that a stream repeats after a restart, carry the same message ids, and the serve
 duplicate window of its stream. `jsctl.spark.publishing` has the details.
 """
 
+import asyncio
 import os
 import uuid
 from collections.abc import Iterator, Mapping
@@ -28,7 +29,9 @@ from pyspark import TaskContext
 from pyspark.sql.datasource import DataSourceArrowWriter, DataSourceStreamArrowWriter, WriterCommitMessage
 from pyspark.sql.types import ArrayType, BinaryType, DataType, StringType, StructType
 
+from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput
+from jsctl.jetstream import login
 from jsctl.spark import options as read_options
 from jsctl.spark import publishing
 from jsctl.spark.publishing import Counts, Job
@@ -37,8 +40,7 @@ from jsctl.units import SECOND
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_CONNECTION = read_options.NAMES[: read_options.NAMES.index("subject")]
-NAMES = (*_CONNECTION, "subject", "writeId", "requestTimeout", "retries")
+NAMES = (*read_options.CONNECTION, "stream", "subject", "writeId", "requestTimeout", "retries")
 
 _OURS = ("subject", "data", "headers", "msg_id")
 _READERS = ("stream", "sequence", "timestamp")
@@ -83,8 +85,12 @@ def parse(
     environ: Mapping[str, str] = os.environ,
     *,
     streaming: bool = False,
+    settings: Settings | None = None,
 ) -> Job:
-    """Raises BadInput for options or columns that do not fit, NotFound for an unknown context."""
+    """Raises BadInput for options or columns that do not fit, NotFound for an unknown context.
+
+    settings: the connection's, which the options then leave out.
+    """
     given = {name.lower(): value for name, value in options.items()}
     # Spark hands over the query's own.
     for own in ("checkpointlocation", "queryname") if streaming else ():
@@ -95,7 +101,8 @@ def parse(
         raise BadInput("writeId is for df.write", "a stream has its query's id and batch")
     job = Job(
         settings=replace(
-            read_options.connection(given, environ), timeout=take.duration("requestTimeout", 10 * SECOND)
+            asyncio.run(login.carried(read_options.connection(given, environ, settings))),
+            timeout=take.duration("requestTimeout", 10 * SECOND),
         ),
         stream=take.text("stream"),
         subject=take.text("subject"),
@@ -108,18 +115,22 @@ def parse(
     return job
 
 
-def writer(options: Mapping[str, str], schema: StructType, overwrite: bool) -> JetStreamWriter:
+def writer(
+    options: Mapping[str, str], schema: StructType, overwrite: bool, settings: Settings | None = None
+) -> JetStreamWriter:
     """Raises what `parse` and `publishing.check` do."""
     _refuse_overwrite(overwrite)
-    job = parse(options, schema)
+    job = parse(options, schema, settings=settings)
     publishing.check(job)
     return JetStreamWriter(job)
 
 
-def stream_writer(options: Mapping[str, str], schema: StructType, overwrite: bool) -> JetStreamStreamWriter:
+def stream_writer(
+    options: Mapping[str, str], schema: StructType, overwrite: bool, settings: Settings | None = None
+) -> JetStreamStreamWriter:
     """Raises what `parse` does. Spark makes one more at the end of each batch: nothing is looked up."""
     _refuse_overwrite(overwrite)
-    return JetStreamStreamWriter(parse(options, schema, streaming=True))
+    return JetStreamStreamWriter(parse(options, schema, streaming=True, settings=settings))
 
 
 def check_columns(schema: StructType, subject: str = "") -> None:

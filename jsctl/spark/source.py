@@ -1,7 +1,9 @@
 """`spark.read.format("jetstream")`: a stream as a table, on Spark's Python data sources."""
 
+import asyncio
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
@@ -16,7 +18,9 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, JsctlError
+from jsctl.jetstream import login
 from jsctl.spark import columns, messages, plan, ranges
 from jsctl.spark.direct import DirectReader, MirrorAnswers
 from jsctl.spark.options import ReadOptions, parse
@@ -36,6 +40,8 @@ ROWS, BYTES = 8192, 4 << 20
 class JetStreamSource(DataSource):
     """The data source; `jsctl.spark.options` has the options, `jsctl.spark.columns` the schema."""
 
+    settings: Settings | None = None  #: the connection's, where it is no option (see `jsctl.spark.sealed`)
+
     @classmethod
     def name(cls) -> str:
         return "jetstream"
@@ -43,19 +49,20 @@ class JetStreamSource(DataSource):
     @plainly
     def schema(self) -> StructType:
         # Spark does not say here whether it is for a stream; the readers check that.
-        return schema_of(parse(self.options, streaming=None))
+        return schema_of(parse(self.options, streaming=None, settings=self.settings))
 
     @plainly
     def reader(self, schema: StructType) -> "JetStreamReader":
-        options = parse(self.options)
+        options = parse(self.options, settings=self.settings)
         check_schema(schema, options)
-        return JetStreamReader(options)
+        # Tasks may run where the files that a connection names are not.
+        return JetStreamReader(replace(options, settings=asyncio.run(login.carried(options.settings))))
 
     def streamReader(self, schema: StructType) -> "DataSourceStreamReader":
         from jsctl.spark.stream import JetStreamStreamReader, Refused  # needs a newer PySpark than batches do
 
         try:
-            options = parse(self.options, streaming=True)
+            options = parse(self.options, streaming=True, settings=self.settings)
             check_schema(schema, options)
         except JsctlError as error:
             return Refused(error)
@@ -65,20 +72,22 @@ class JetStreamSource(DataSource):
     def writer(self, schema: StructType, overwrite: bool) -> "DataSourceWriter":
         from jsctl.spark import sink
 
-        return sink.writer(self.options, schema, overwrite)
+        return sink.writer(self.options, schema, overwrite, self.settings)
 
     @plainly
     def streamWriter(self, schema: StructType, overwrite: bool) -> "DataSourceStreamWriter":
         from jsctl.spark import sink
 
-        return sink.stream_writer(self.options, schema, overwrite)
+        return sink.stream_writer(self.options, schema, overwrite, self.settings)
 
 
 class Range(InputPartition):
-    """A task's part. direct: by batch direct get, else through a consumer."""
+    """A task's part. direct: by batch direct get, else through a consumer. settings: the connection's, when
+    they are not the reader's."""
 
-    def __init__(self, job: Job, direct: bool) -> None:
+    def __init__(self, job: Job, direct: bool, settings: Settings | None = None) -> None:
         super().__init__(None)
+        self.settings = settings
         self.job = job
         self.direct = direct
 
@@ -113,7 +122,11 @@ def split(options: ReadOptions, created: str, start: int, end: int, direct: bool
     """[start, end) as parts for tasks."""
     count = ranges.parts(end - start, options.min_partitions, os.cpu_count() or 1)
     found = ranges.split(start, end, count)
-    return [Range(plan.job(options, created, first, last), direct) for first, last in found]
+    settings = None
+    if not options.settings.files:
+        # The reader of a streaming query outlives what files say: each batch takes along what they say now.
+        settings = asyncio.run(login.carried(options.settings))
+    return [Range(plan.job(options, created, first, last), direct, settings) for first, last in found]
 
 
 def read(options: ReadOptions, part: Range) -> "Iterator[pa.RecordBatch]":
@@ -134,7 +147,7 @@ def read(options: ReadOptions, part: Range) -> "Iterator[pa.RecordBatch]":
 
 def _chunks(options: ReadOptions, part: Range) -> "Iterator[pa.RecordBatch]":
     def connect() -> Wire:
-        return Wire.open(options.settings)
+        return Wire.open(part.settings or options.settings)
 
     reader: RangeReader = (DirectReader if part.direct else ConsumerReader)(part.job, connect)
     try:

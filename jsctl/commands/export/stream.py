@@ -18,9 +18,9 @@ from jsctl.commands.pick import stream_name
 from jsctl.commands.report.targets import targets
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.spark import sealed
 from jsctl.spark.decode import DECODINGS, Shape, partitions
 from jsctl.spark.export import Exporter, Selection, Source, read_options
+from jsctl.spark.options import parse
 from jsctl.spark.session import check
 from jsctl.spark.stream_target import FILES, StreamTarget
 from jsctl.units import SECOND, parse_duration, parse_time
@@ -115,7 +115,7 @@ def stream(
     selection = replace(selection, fail_on_loss=fail_on_loss, fail_on_deleted=fail_on_deleted)
     sources = _sources(env, stream)
     for source in sources:
-        sealed.parse(source.settings, read_options(source, selection))
+        parse(read_options(source, selection), settings=source.settings)
     settings = dict(_setting(one) for one in conf)
     check(master, remote)
     target = StreamTarget.at(Path(to).expanduser(), format, [source.table for source in sources])
