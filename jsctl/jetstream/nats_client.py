@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from importlib.util import find_spec
 from typing import Any
 
-from jsctl.jetstream.lean import deferred
+from jsctl.jetstream.lean import cheap_version, deferred
 
 _js = deferred("nats", "js")  # before the first import of nats
-
-import nats.errors  # noqa: E402
+with cheap_version("nats"):
+    import nats.errors
 from nats.aio.client import Client, Srv  # noqa: E402
 from nats.aio.subscription import Subscription  # noqa: E402
 from nats.aio.transport import TcpTransport  # noqa: E402
