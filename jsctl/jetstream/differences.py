@@ -11,6 +11,11 @@ Json = dict[str, Any]
 
 _PLAIN = {"compression": "none", "persist_mode": "default"}  #: what the server may leave out
 _BOUNDS = {".".join(field.path) for field in FIELDS if field.kind in ("limit", "size")}
+_TURNS_ON = {
+    "subject_delete_marker_ttl": ("allow_msg_ttl", "allow_rollup_hdrs"),
+    "allow_msg_schedules": ("allow_rollup_hdrs",),
+}
+"""What a server turns on with a key, whatever it is told (nats-server: checkStreamCfg)."""
 
 
 class Difference(NamedTuple):
@@ -24,7 +29,8 @@ class Difference(NamedTuple):
 def differences(before: Json, after: Json) -> list[Difference]:
     """By key. Lists count as sets (the server keeps no order of subjects, tags or sources), and what is
     missing equals what is empty, zero or false; every limit below 1 is none."""
-    return list(_walk("", before, after))
+    forced = {key: True for cause, keys in _TURNS_ON.items() if after.get(cause) for key in keys}
+    return list(_walk("", before, {**after, **forced}))
 
 
 def _walk(path: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Difference]:

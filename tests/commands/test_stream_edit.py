@@ -62,6 +62,21 @@ def test_no_phantom_differences(stream: Cli, tmp_path: Path) -> None:
     assert stream("stream edit S --max-msgs=-1", status=0).out == "No difference in configuration\n"
 
 
+def test_what_the_server_turns_on_by_itself_is_no_difference(stream: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "r.json"
+    for own in ({"subject_delete_marker_ttl": 6 * 10**9}, {"allow_msg_schedules": True}):
+        wanted = {"name": "R", "subjects": ["r"], "allow_msg_ttl": False, "allow_rollup_hdrs": False, **own}
+        file.write_text(json.dumps(wanted))
+        stream(f"stream add --config {file}", status=0)
+        same = stream(f"stream edit R --config {file} --force", status=0)
+        assert same.out == "No difference in configuration\n"
+        off = stream(
+            "stream edit R --subject-del-markers-ttl -1 --no-allow-schedules --dry-run --json", status=0
+        )
+        assert [one["key"] for one in off.json] == [*own]
+        stream("stream rm R -f", status=0)
+
+
 def test_a_file_is_laid_over_or_replaces(stream: Cli, tmp_path: Path) -> None:
     file = tmp_path / "s.yaml"
     file.write_text("subjects: [s, u]\n")
