@@ -94,4 +94,8 @@ async def change(env: Env, one: Editable, draft: Json, flags: Mapping[str, Any])
         env.say("")
         await env.confirm(f"Really edit {one.label}", force=False)
     updated = await one.update(draft)
+    changed = {difference.key for difference in differences(one.live, updated["config"])}
+    for key, before, after in changes:
+        if after is not None and key not in changed:
+            env.say(f"warning: the server keeps {key} as it is: {view.shown(key, before)}")
     return Result([Text(f"{one.label} was updated"), *one.sheet(updated).parts], data=updated)

@@ -5,11 +5,20 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from jsctl.jetstream.fields import FIELDS
+from jsctl.units import SECOND
 
 Json = dict[str, Any]
 
 
-_PLAIN = {"compression": "none", "persist_mode": "default"}  #: what the server may leave out
+_PLAIN = {
+    "compression": "none",
+    "persist_mode": "default",
+    "ack_wait": 30 * SECOND,
+    "max_ack_pending": 1000,
+    "max_deliver": -1,
+    "max_waiting": 512,
+}
+"""What stands where nothing was said: left out by the server, or by a file."""
 _BOUNDS = {".".join(field.path) for field in FIELDS if field.kind in ("limit", "size")}
 _TURNS_ON = {
     "subject_delete_marker_ttl": ("allow_msg_ttl", "allow_rollup_hdrs"),

@@ -115,6 +115,24 @@ def test_rm(cli: Cli, pull: None) -> None:
     assert "--force needs both names" in cli("con rm ORDERS -f", status=64).err
 
 
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        ("--pull", {"ack_policy": "explicit"}),
+        ("--pull --ack none", {"ack_policy": "none"}),
+        ("--target to.me", {"deliver_subject": "to.me"}),
+    ],
+)
+def test_a_whole_configuration_leaves_the_servers_defaults_out(
+    cli: Cli, tmp_path: Path, flags: str, said: dict[str, str]
+) -> None:
+    cli(f"con add ORDERS W {flags} --defaults", status=0)
+    file = tmp_path / "whole.json"
+    file.write_text(json.dumps(said))
+    same = cli(f"con edit ORDERS W --config {file} --replace --force", status=0)
+    assert same.out == "No difference in configuration\n"
+
+
 def test_find(cli: Cli, url: str) -> None:
     js.publish(url, "ORDERS.a", count=5)
     cli("con add ORDERS FULL --pull --metadata team=red", status=0)

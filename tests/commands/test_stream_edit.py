@@ -88,6 +88,13 @@ def test_a_file_is_laid_over_or_replaces(stream: Cli, tmp_path: Path) -> None:
     assert (after["max_age"], after["subjects"]) == (0, ["s"]) and "republish" not in after
 
 
+def test_what_the_server_does_not_change_is_told(stream: Cli) -> None:
+    stream("stream add M --mirror S --defaults", status=0)
+    kept = stream("stream edit M --no-allow-mirror-direct --description x -f", status=0)
+    assert kept.err == "warning: the server keeps mirror_direct as it is: true\n"
+    assert stream("stream info M --json").json["config"]["description"] == "x"
+
+
 def test_what_a_whole_configuration_leaves_out_takes_its_default(stream: Cli, tmp_path: Path) -> None:
     stream("stream add PLAIN --subjects plain --max-msgs 9 --defaults", status=0)
     file = tmp_path / "plain.json"
