@@ -126,7 +126,7 @@ COMMANDS: dict[str, Entry] = {
     "export config": _verb(
         "Write streams and consumers that exist as a file for jsctl apply", "export.config:config"
     ),
-    "import": _verb("Publish Parquet or JSON files to a stream", "import_:import_"),
+    "import": _verb("Publish Parquet, JSON, CSV or ORC files to a stream", "import_:import_"),
     "report": _group(
         "Streams, consumers and replication of several contexts and domains",
         target="jsctl.commands.report.report:report",

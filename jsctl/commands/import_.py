@@ -52,7 +52,7 @@ _EVERY = 0.5  #: seconds between two looks at the stream, for the progress
 )
 @option("--where", metavar="SQL", default="", help="Only rows for which this Spark SQL condition holds")
 @option("--format", type=click.Choice(FORMATS), help="Form of the files (as they are called)")
-@option("--base64", is_flag=True, help="Data and header values are base64, as Spark writes bytes to JSON")
+@option("--base64", is_flag=True, help="Data and header values are base64, in files that are no export")
 @option("--again", is_flag=True, help="Publish again what was imported before, with new message ids")
 @option("--keep-ids", is_flag=True, help="Keep the Nats-Msg-Id that a message has in its headers")
 @option(
@@ -81,12 +81,12 @@ async def import_(
     master: str,
     remote: str,
 ) -> Result:
-    """Publish the rows of Parquet or JSON files to a stream
+    """Publish the rows of Parquet, JSON, CSV or ORC files to a stream
 
-    PATH is a file or folder with the columns subject, data, and if there are such, headers and msg_id; or an
-    export of a stream. The messages get ids, so that an import that is repeated within the stream's duplicate
-    window stores nothing twice. Headers that steer the server (Nats-Msg-Id, Nats-Expected-*, Nats-Rollup,
-    Nats-Batch-*) are left out.
+    PATH is a file or folder with the columns subject, data, and if there are such, headers and msg_id; or
+    what jsctl export stream wrote, in any form. The messages get ids, so that an import that is repeated
+    within the stream's duplicate window stores nothing twice. Headers that steer the server (Nats-Msg-Id,
+    Nats-Expected-*, Nats-Rollup, Nats-Batch-*) are left out.
     """
     options = Options(
         Path(path).expanduser(), format or "", subject, prefix, _maps(maps), where, base64, again, keep_ids,

@@ -4,6 +4,7 @@ Rows of an export (columns stream, sequence, timestamp) get message ids of these
 files that they are in: who runs an import again within the stream's duplicate window stores nothing twice.
 """
 
+import functools
 import hashlib
 import re
 import uuid
@@ -14,17 +15,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jsctl.errors
 from jsctl.errors import BadInput, ExitStatus, JsctlError, NotFound
-from jsctl.spark import cluster, publishing
+from jsctl.spark import cluster, exported, publishing
 from jsctl.spark.publishing import Counts, Job, publish
 from jsctl.spark.session import first_line
-from jsctl.spark.target import read_marker
 from jsctl.spark.write import options
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-FORMATS = ("parquet", "json")
+FORMATS = ("parquet", "json", "csv", "orc")
 
 _IDENTITY = ("stream", "sequence", "timestamp")
 _DROPPED = "^nats-(msg-id|rollup|expected-.*|batch-.*)$"
@@ -58,17 +58,32 @@ class Sample(NamedTuple):
     subjects: list[str]  #: up to 1000
 
 
-def files(options: Options) -> tuple[str, list[Path]]:
+class Found(NamedTuple):
+    """What is to be read. tables: of an export, with their checkpoints; else empty."""
+
+    format: str
+    paths: list[Path]
+    tables: dict[Path, dict[str, Any]]
+
+
+def files(options: Options) -> Found:
     """The format, and the files or folders to read. Raises NotFound, BadInput."""
     path = options.path
     if not path.exists():
-        raise NotFound(f"there is no {path}", "name a file or folder of Parquet or JSON")
-    marker = read_marker(path) if path.is_dir() else None
-    tables = [path / str(name) for name in (marker or {}).get("tables", ()) if (path / str(name)).is_dir()]
-    format = options.format or str((marker or {}).get("format", "")) or _format(path)
+        raise NotFound(f"there is no {path}", "name a file or folder of Parquet, JSON, CSV or ORC")
+    format, tables = exported.tables(path)
+    if tables:
+        if options.format not in ("", format):
+            raise BadInput(f"{path} was exported as {format}", "leave --format out")
+        if options.base64:
+            raise BadInput(f"{path} is an export, which says itself what is base64", "leave --base64 out")
+        for table, checkpoint in tables.items():
+            exported.check(table, checkpoint)
+        return Found(format, list(tables), tables)
+    format = options.format or _format(path)
     if format not in FORMATS:
-        raise BadInput(f"{path} holds neither Parquet nor JSON", "say --format parquet or --format json")
-    return format, tables or [path]
+        raise BadInput(f"{path} holds no {', '.join(FORMATS)}", "say which one it is with --format")
+    return Found(format, [path], {})
 
 
 def _format(path: Path) -> str:
@@ -83,12 +98,9 @@ def rows(spark: "SparkSession", wanted: Options) -> "tuple[DataFrame, str]":
     tells this import from others. Raises BadInput, NotFound, JsctlError."""
     from pyspark.sql import functions as f
 
-    format, paths = files(wanted)
-    locations = [path.absolute().as_uri() for path in paths]
+    found = files(wanted)
     try:
-        frame = spark.read.format(format).options(**options(format)).load(locations)
-        if wanted.where:
-            frame = frame.where(wanted.where)
+        frame = _read(spark, wanted, found)
         columns = dict(frame.dtypes)
     except Exception as error:
         raise BadInput(f"Spark cannot read {wanted.path}: {first_line(error)}") from None
@@ -96,15 +108,14 @@ def rows(spark: "SparkSession", wanted: Options) -> "tuple[DataFrame, str]":
         raise BadInput(f"{wanted.path} has no column data", f"it has {', '.join(columns) or 'none'}")
     if "subject" not in columns and not wanted.subject:
         raise BadInput(f"{wanted.path} has no column subject", "name one for all messages with --subject")
-    write = uuid.uuid4().hex if wanted.again else _digest(paths)
-    exported = all(name in columns for name in _IDENTITY)
+    write = uuid.uuid4().hex if wanted.again else _digest(found.paths)
     data = f.col("data") if columns["data"] in ("string", "binary") else f.to_json(f.col("data"))
     chosen = {
         "subject": _subject(wanted),
-        "data": f.unbase64(data.cast("string")) if wanted.base64 else data.cast("binary"),
+        "data": f.to_binary(data.cast("string"), f.lit("base64")) if wanted.base64 else data.cast("binary"),
         "msg_id": f.lit(None).cast("string"),
     }
-    if exported:
+    if all(name in columns for name in _IDENTITY):
         salt = write if wanted.again else "import"
         chosen["msg_id"] = f.sha2(f.concat_ws("\0", f.lit(salt), *map(f.col, _IDENTITY)), 256)
         frame = (
@@ -118,7 +129,10 @@ def rows(spark: "SparkSession", wanted: Options) -> "tuple[DataFrame, str]":
     if columns.get("headers", "").startswith("array<struct<"):
         if wanted.base64:
             frame = frame.withColumn(
-                "headers", f.expr("transform(headers, h -> struct(h.key AS key, unbase64(h.value) AS value))")
+                "headers",
+                f.expr(
+                    "transform(headers, h -> struct(h.key AS key, to_binary(h.value, 'base64') AS value))"
+                ),
             )
         keys = "lower(h.key) rlike"
         if wanted.keep_ids:
@@ -129,6 +143,19 @@ def rows(spark: "SparkSession", wanted: Options) -> "tuple[DataFrame, str]":
             dropped = _DROPPED
         chosen["headers"] = f.expr(f"filter(headers, h -> NOT ({keys} '{dropped}'))")
     return frame.select(*(value.alias(name) for name, value in chosen.items())), write
+
+
+def _read(spark: "SparkSession", wanted: Options, found: Found) -> "DataFrame":
+    if not found.tables:
+        reader = spark.read.format(found.format).options(**options(found.format))
+        frame = reader.load(wanted.path.absolute().as_uri())
+        return frame.where(wanted.where) if wanted.where else frame
+    frames = []
+    for path, checkpoint in found.tables.items():
+        table = exported.read(spark, path, found.format, checkpoint)
+        table = table.where(wanted.where) if wanted.where else table
+        frames.append(exported.messages(table, found.format, checkpoint))
+    return functools.reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), frames)
 
 
 def _subject(wanted: Options) -> Any:
@@ -225,4 +252,7 @@ def failure(error: Exception) -> JsctlError:
     raised = re.findall(
         r"^(?!org\.|java\.|py4j\.)((?:\w+\.)*\w+(?:Error|Exception): .+)$", text, re.MULTILINE
     )
-    return JsctlError(f"Spark failed: {raised[-1] if raised else first_line(error)}")
+    # Of an error in the JVM the first line says only what was called.
+    inner = re.search(r"Exception: (\[[A-Z0-9_.]+\] .*)", text)
+    line = first_line(RuntimeError(inner[1])) if inner else first_line(error)
+    return JsctlError(f"Spark failed: {raised[-1] if raised else line}")

@@ -1,5 +1,6 @@
 """`jsctl import`, with a real server and a real Spark."""
 
+import base64
 import json
 import re
 from pathlib import Path
@@ -79,7 +80,7 @@ def test_json_with_a_subject(spark: Any, cli: Cli, tmp_path: Path) -> None:
     [
         ("a.json --stream NONE", 3, "there is no stream NONE; jsctl stream add makes one"),
         ("none.json --stream S", 3, "there is no "),
-        ("b.txt --stream S", 64, "holds neither Parquet nor JSON"),
+        ("b.txt --stream S", 64, "holds no parquet, json, csv, orc"),
         ("a.json --stream S --map ORDERS", 64, "is not FROM=TO"),
         ("a.json --stream S --subject 'a b'", 64, "is no subject"),
         ("a.json --stream M", 64, "M is a mirror"),
@@ -106,3 +107,71 @@ def test_columns_that_are_missing_or_broken(spark: Any, cli: Cli, tmp_path: Path
     broken = cli(f"import {tmp_path}/broken.parquet --stream S", status=64)
     assert "Spark cannot read" in broken.err
     assert broken.err.count("\n") == 1
+
+
+PAYLOADS = [b"\xff\x00\x01", b"", b' "a",\r\n\\b', "ä".encode(), b"null", b'{"id": 7}', b"AAE="]
+HEADERS = b'NATS/1.0\r\nK: 1\r\nOther: \xff\xfe\r\nK: 2\r\nk: 3, "x"\r\nEmpty:\r\n\r\n'
+
+
+def raw(cli: Cli, stream: str) -> list[tuple[str, str, str]]:
+    """(subject, data, headers) of every message, both in base64 as the server says them."""
+    url = cli.environ["NATS_URL"]
+    last = js.info(url, stream)["state"]["last_seq"]
+    found = [js.ask(url, f"STREAM.MSG.GET.{stream}", {"seq": n})["message"] for n in range(1, last + 1)]
+    return [(m["subject"], m.get("data", ""), m.get("hdrs", "")) for m in found]
+
+
+def pairs(text: str) -> list[tuple[bytes, bytes]]:
+    """Header lines but the message id, which an import adds."""
+    lines = [line.partition(b":") for line in base64.b64decode(text).split(b"\r\n")[1:] if line]
+    return [(key, value.strip()) for key, _, value in lines if key != b"Nats-Msg-Id"]
+
+
+@pytest.mark.parametrize("format", ["parquet", "json", "csv", "orc"])
+def test_an_export_of_any_form_comes_back_as_it_was(
+    spark: Any, cli: Cli, tmp_path: Path, format: str
+) -> None:
+    url = cli.environ["NATS_URL"]
+    for name in ("ORDERS", "LOGS", "COPY"):
+        js.stream(url, name, f"{name}.>", allow_direct=True)
+    js.publish_all(url, [("ORDERS.a.b", payload) for payload in PAYLOADS])
+    js.publish_framed(url, "ORDERS.c", HEADERS, PAYLOADS[0])
+    js.publish_all(url, [("LOGS.x", b"\xfe")])
+    flags = f"--format {format} --headers --partition-by subject:2"
+    cli(f"export stream ORDERS LOGS --to {tmp_path}/out {flags}", status=0)
+    line = f"import {tmp_path}/out/ORDERS --stream COPY --map ORDERS=COPY --map LOGS=COPY.logs"
+    assert cli(f"{line} --json", status=0).json["published"] == 8
+    before, after = raw(cli, "ORDERS"), raw(cli, "COPY")
+    assert [one[1] for one in after] == [one[1] for one in before]
+    assert [one[0].replace("COPY", "ORDERS") for one in after] == [one[0] for one in before]
+    assert [pairs(one[2]) for one in after] == [pairs(one[2]) for one in before]
+    both = cli(f"{line.replace('/ORDERS ', ' ')} --json", status=0).json
+    assert (both["published"], both["duplicates"]) == (1, 8)
+    assert raw(cli, "COPY")[-1][:2] == ("COPY.logs.x", base64.b64encode(b"\xfe").decode())
+
+
+@pytest.mark.parametrize("format", ["parquet", "csv"])
+@pytest.mark.parametrize("decode", ["text", "base64", "json --keep-data"])
+def test_decoded_payloads_come_back(spark: Any, cli: Cli, tmp_path: Path, format: str, decode: str) -> None:
+    url = cli.environ["NATS_URL"]
+    for name in ("ORDERS", "COPY"):
+        js.stream(url, name, f"{name}.>", allow_direct=True)
+    js.publish_all(url, [("ORDERS.a", payload) for payload in PAYLOADS])
+    cli(f"export stream ORDERS --to {tmp_path}/out --format {format} --decode {decode}", status=0)
+    cli(f"import {tmp_path}/out --stream COPY --map ORDERS=COPY", status=0)
+    assert [one[1] for one in raw(cli, "COPY")] == [one[1] for one in raw(cli, "ORDERS")]
+
+
+def test_an_export_without_payloads_is_refused(spark: Any, cli: Cli, tmp_path: Path) -> None:
+    js.stream(cli.environ["NATS_URL"], "ORDERS", "ORDERS.>", allow_direct=True)
+    js.publish(cli.environ["NATS_URL"], "ORDERS.a", b'{"id": 1}')
+    cli(f"export stream ORDERS --to {tmp_path}/out --decode json", status=0)
+    refused = cli(f"import {tmp_path}/out --stream ORDERS", status=64)
+    assert refused.err.endswith("was exported with --decode json; export it with --keep-data\n")
+    other = cli(f"import {tmp_path}/out --stream ORDERS --format csv", status=64)
+    assert "was exported as parquet; leave --format out" in other.err
+    other = cli(f"import {tmp_path}/out --stream ORDERS --base64", status=64)
+    assert "which says itself what is base64; leave --base64 out" in other.err
+    file = lines(tmp_path / "a.json", {"subject": "ORDERS.a", "data": "***"})
+    broken = cli(f"import {file} --stream ORDERS --base64", status=1)
+    assert "base64" in broken.err.lower() and broken.err.count("\n") == 1, broken.err

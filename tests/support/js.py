@@ -77,3 +77,17 @@ def publish_all(url: str, messages: Iterable[tuple[str, bytes]]) -> None:
             await connection.close()
 
     asyncio.run(work())
+
+
+def publish_framed(url: str, subject: str, header: bytes, data: bytes) -> None:
+    """Publish one message with these very header bytes."""
+
+    async def work() -> None:
+        connection = await Connection.open(Settings(url=url))
+        try:
+            await connection.send(frame(subject, data, header=header))
+            await connection.flush()
+        finally:
+            await connection.close()
+
+    asyncio.run(work())

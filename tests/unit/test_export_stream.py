@@ -152,7 +152,7 @@ def test_closing_line() -> None:
         "streams": [],
     }
     assert closing(data) == (
-        "exported 1 message (5 B) to x, deleted not counted, lost 2, bad payloads 3, in 1.2s"
+        "exported 1 message (5 B) to x, deleted not counted, lost up to 2, bad payloads 3, in 1.2s"
     )
 
 
