@@ -2,7 +2,8 @@
 
 The reader by itself beside a bare socket loop that asks the same and only counts (aim: 80 %); to Parquet with
 two tasks beside a reader with nats-py's fetch (aim: 250,000 a second, five times as fast); the time until a
-publisher has its ack while an export runs (aim: 99 of 100 below 20 ms). Server and clients share the machine.
+publisher has its ack while an export runs (aim: 99 of 100 below 20 ms); the most memory that driver, JVM and
+workers take to export all messages and a quarter of them (aim: the same). All of it shares the machine.
 """
 
 import argparse
@@ -30,6 +31,7 @@ from jsctl.spark.direct import DirectReader
 from jsctl.spark.reader import Job
 from jsctl.spark.wire import Wire
 from tests.support import js
+from tests.support.processes import in_session
 from tests.support.servers import RealServer
 
 BATCH = 1000
@@ -81,8 +83,11 @@ def measure(url: str, count: int, rounds: int, folder: Path) -> None:
     print(f"reader to bare socket loop: {best['reader'] / best['bare socket loop']:.0%} (aim 80%)")
     ratio = best["to Parquet"] / best["nats-py's fetch"]
     print(f"to Parquet to nats-py's fetch: {ratio:.1f} times (aim 5, and 250,000 a second)")
-    busy = during_export(url, folder)
+    busy, whole = during_export(url, folder, count)
+    _, quarter = during_export(url, folder, count // 4)
     print(f"ack p99: {p99(idle):.1f} ms idle, {p99(busy):.1f} ms during an export (aim 20)")
+    for kind, most in whole.items():
+        print(f"memory of {kind:6} {most:6.0f} MiB, {most / quarter[kind]:.2f} times a quarter's (aim 1)")
 
 
 def timed(work: Callable[[], object]) -> float:
@@ -148,21 +153,39 @@ def to_parquet(url: str, count: int, folder: Path, rounds: int) -> float:
     return best
 
 
-def during_export(url: str, folder: Path) -> list[float]:
-    """Times until acks came, in ms, while the whole command runs."""
-    line = [sys.executable, "-m", "jsctl", "export", "stream", "S", "--to", str(folder / "export")]
+def during_export(url: str, folder: Path, count: int) -> tuple[list[float], dict[str, float]]:
+    """Times until acks came, in ms, while the whole command runs, and the most memory of its processes by
+    kind, in MiB."""
+    line = [sys.executable, "-m", "jsctl", "export", "stream", "S", "--to", str(folder / f"export{count}")]
+    line += ["--to-seq", str(count)]
     ended = threading.Event()
     environ = {**os.environ, "NATS_URL": url, "XDG_CONFIG_HOME": str(folder)}
-    process = subprocess.Popen(line, env=environ, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(line, env=environ, stdout=subprocess.DEVNULL, start_new_session=True)
+    peak = {"driver": 0.0, "JVM": 0.0, "worker": 0.0}
 
     def wait() -> None:
-        process.wait()
+        while process.poll() is None:
+            for running in in_session(process.pid):
+                name, most = resident(running.pid)
+                kind = "driver" if running.pid == process.pid else "JVM" if name == "java" else "worker"
+                peak[kind] = max(peak[kind], most)
+            time.sleep(0.1)
         ended.set()
 
     threading.Thread(target=wait).start()
     found = latencies(url, ended)
     assert process.returncode == 0
-    return found
+    return found, peak
+
+
+def resident(pid: int) -> tuple[str, float]:
+    """(name, most MiB in memory until now) of a process that may be gone."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return "", 0
+    found = dict(line.split(":\t", 1) for line in lines if ":\t" in line)
+    return found["Name"], int(found.get("VmHWM", "0 kB").split()[0]) / 1024
 
 
 def latencies(url: str, ended: threading.Event, seconds: float = 600) -> list[float]:
