@@ -5,12 +5,12 @@ copy (nats-server sends idle heartbeats), so that half a minute without is a cut
 nothing when the API prefix of an origin is wrong; that it was never seen is the only sign.
 """
 
+import itertools
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from jsctl.jetstream.api import Json
-from jsctl.jetstream.overview import growing
 from jsctl.jetstream.reports import NEVER, ReplicationRow
 from jsctl.units import SECOND, exact_duration, format_count, parse_time
 
@@ -82,6 +82,16 @@ def of_account(info: Json) -> list[Trouble]:
             if limit and limit > 0 and used >= NEARLY * limit:
                 found.append(Trouble(f"{_share(used, limit)} of the account's {words}{where}", used >= limit))
     return found
+
+
+def growing(numbers: Sequence[int]) -> bool:
+    """Whether a number, oldest first, grows and not only flutters: three at least, none less than the
+    one before, the last two or more above the first."""
+    return (
+        len(numbers) >= 3
+        and all(a <= b for a, b in itertools.pairwise(numbers))
+        and numbers[-1] - numbers[0] >= 2
+    )
 
 
 def _of_cluster(info: Json, now: datetime) -> Iterator[Trouble]:

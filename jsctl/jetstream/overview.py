@@ -1,15 +1,16 @@
 """What `jsctl report` asks one domain, and the rates between two answers. The rates are pure."""
 
 import asyncio
-import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from jsctl.errors import ApiError, JsctlError
-from jsctl.jetstream import reports
+from jsctl.jetstream import health, reports
 from jsctl.jetstream.api import Api, Json
-from jsctl.jetstream.reports import ReplicationRow, Snapshot
+from jsctl.jetstream.health import Trouble
+from jsctl.jetstream.reports import ReplicationRow, StreamRow
 from jsctl.units import SECOND
 
 MANY = 100
@@ -20,13 +21,16 @@ ConsumerKey = tuple[str, str]
 
 
 class Overview(NamedTuple):
-    """One domain at one time.
+    """One domain at one time, in rows: the infos of the streams are not kept.
 
-    links: the rows of its mirrors and sources. consumers: CONSUMER.LIST entries of all streams; None
-    when they were not asked for. account: what INFO says, empty when that is not allowed.
+    streams: those that could not be asked come last, `offline` set. troubles: by stream, where there are
+    any. links: of its mirrors and sources. consumers: CONSUMER.LIST entries of all streams; None when they
+    were not asked for. account: what INFO says, empty when that is not allowed.
     """
 
-    snap: Snapshot
+    at: datetime
+    streams: Sequence[StreamRow]
+    troubles: Mapping[str, Sequence[Trouble]]
     links: Sequence[ReplicationRow]
     consumers: Sequence[Json] | None
     account: Json
@@ -52,19 +56,38 @@ async def overview(
 
     consumers: None asks for them when at most MANY streams have some. Raises what `Api.call` does.
     """
-    snap, account = await asyncio.gather(reports.snapshot(api, context=context), _account(api))
-    infos = [info for info in snap.infos if _wanted(info["config"]["name"], pattern)]
-    snap = Snapshot(
-        snap.at,
-        infos,
-        [name for name in snap.missing if _wanted(name, pattern)],
-        {name: why for name, why in snap.offline.items() if _wanted(name, pattern)},
-        context,
-        domain or snap.domain,
-    )
-    having = [info["config"]["name"] for info in infos if info["state"].get("consumer_count")]
+    links: list[ReplicationRow] = []
+    troubles: dict[str, list[Trouble]] = {}
+
+    def keep(info: Json) -> StreamRow | None:
+        name = info["config"]["name"]
+        if not _wanted(name, pattern):
+            return None
+        links.extend(reports.links_of(info, context, domain or api.domain))
+        if found := health.of_stream(info, datetime.now(UTC)):
+            troubles[name] = found
+        return reports.stream_row(info, context, domain or api.domain)
+
+    found, account = await asyncio.gather(reports.kept(api, keep), _account(api))
+    at = datetime.now(UTC)
+    silent = dict.fromkeys(found.missing, "no answer") | dict(found.offline)
+    rows = [
+        row._replace(offline=silent[row.stream]) if row.stream in silent else row
+        for row in found.items.values()
+    ]
+    rows += [
+        reports.silent_row(name, why, context, domain or api.domain)
+        for name, why in sorted(silent.items())
+        if name not in found.items and _wanted(name, pattern)
+    ]
+    having = [row.stream for row in rows if row.consumers]
     if consumers is False or (consumers is None and len(having) > MANY):
-        return Overview(snap, reports.replication_rows(snap), None, account)
+        return Overview(at, rows, troubles, links, None, account)
+    return Overview(at, rows, troubles, links, await consumers_of(api, having), account)
+
+
+async def consumers_of(api: Api, streams: Iterable[str]) -> list[Json]:
+    """CONSUMER.LIST entries of these streams; one that is removed meanwhile has none."""
     gate = asyncio.Semaphore(16)
 
     async def of(stream: str) -> list[Json]:
@@ -72,31 +95,29 @@ async def overview(
             try:
                 return await api.pages(f"CONSUMER.LIST.{stream}", "consumers")
             except ApiError as error:
-                if error.code == 404:  # removed meanwhile
+                if error.code == 404:
                     return []
                 raise
 
-    lists = await asyncio.gather(*map(of, having))
-    found = [consumer for one in lists for consumer in one]
-    return Overview(snap, reports.replication_rows(snap), found, account)
+    lists = await asyncio.gather(*map(of, streams))
+    return [consumer for one in lists for consumer in one]
 
 
 def rates(before: Overview, after: Overview, seconds: float) -> Rates:
     """What changed from one overview to a later one of the same domain."""
     if seconds <= 0:
         return Rates({}, {}, {}, {})
-    earlier = {info["config"]["name"]: info for info in before.snap.infos}
+    earlier = {row.stream: row for row in before.streams}
     messages: dict[str, float] = {}
     growth: dict[str, float] = {}
-    for info in after.snap.infos:
-        name, state = info["config"]["name"], info["state"]
-        old = earlier.get(name)
-        if old is None or old.get("created") != info.get("created"):
+    for row in after.streams:
+        old = earlier.get(row.stream)
+        if old is None or old.created != row.created or row.offline or old.offline:
             continue
-        stored = state["last_seq"] - old["state"]["last_seq"]
+        stored = row.last_seq - old.last_seq
         if stored >= 0:  # less: a memory stream that lost everything, or one that was restored
-            messages[name] = stored / seconds
-            growth[name] = (state["bytes"] - old["state"]["bytes"]) / seconds
+            messages[row.stream] = stored / seconds
+            growth[row.stream] = (row.bytes - old.bytes) / seconds
     lags = {link(row): row.lag for row in before.links}
     lag = {key: (row.lag - lags[key]) / seconds for row in after.links if (key := link(row)) in lags}
     waiting = {consumer_key(c): c["num_pending"] for c in before.consumers or ()}
@@ -115,16 +136,6 @@ def link(row: ReplicationRow) -> LinkKey:
 
 def consumer_key(consumer: Json) -> ConsumerKey:
     return consumer["stream_name"], consumer["name"]
-
-
-def growing(numbers: Sequence[int]) -> bool:
-    """Whether a number, oldest first, grows and not only flutters: three at least, none less than the
-    one before, the last two or more above the first."""
-    return (
-        len(numbers) >= 3
-        and all(a <= b for a, b in itertools.pairwise(numbers))
-        and numbers[-1] - numbers[0] >= 2
-    )
 
 
 async def _account(api: Api) -> Json:

@@ -165,7 +165,11 @@ def stream_rows(snap: Snapshot) -> list[StreamRow]:
     ]
     silent = dict.fromkeys(snap.missing, "no answer") | dict(snap.offline)
     known = {row.stream for row in rows}
-    rows.extend(_silent_row(snap, name, why) for name, why in sorted(silent.items()) if name not in known)
+    rows.extend(
+        silent_row(name, why, snap.context, snap.domain)
+        for name, why in sorted(silent.items())
+        if name not in known
+    )
     return rows
 
 
@@ -273,9 +277,10 @@ def stream_row(info: Json, context: str = "", domain: str = "", offline: str | N
     )
 
 
-def _silent_row(snap: Snapshot, name: str, why: str) -> StreamRow:
+def silent_row(name: str, why: str, context: str = "", domain: str = "") -> StreamRow:
+    """The row of a stream that could not be asked."""
     nothing: Json = {"config": {"name": name}, "state": {}}
-    return stream_row(nothing, snap.context, snap.domain, why)._replace(replicas=0)
+    return stream_row(nothing, context, domain, why)._replace(replicas=0)
 
 
 def _replication_row(

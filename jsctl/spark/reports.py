@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from jsctl.errors import JsctlError
 from jsctl.jetstream import consumer_reports, servers
 from jsctl.jetstream.api import Api, Json
-from jsctl.jetstream.overview import overview
-from jsctl.jetstream.reports import NEVER, Snapshot, replication_rows, stream_rows
+from jsctl.jetstream.overview import consumers_of
+from jsctl.jetstream.reports import NEVER, Snapshot, replication_rows, snapshot, stream_rows
 from jsctl.spark.tables import Column, TableSchema
 from jsctl.views.servers import row_of
 
@@ -131,12 +131,14 @@ async def take(api: Api) -> Sample:
     except JsctlError:
         replies = []
     try:
-        found = await overview(api, consumers=True)
+        snap = await snapshot(api)
+        having = [info["config"]["name"] for info in snap.infos if info["state"].get("consumer_count")]
+        consumers = await consumers_of(api, having)
     except JsctlError:
         if not replies:
             raise
         return Sample(Snapshot(datetime.now(UTC), domain=api.domain), (), replies)
-    return Sample(found.snap, found.consumers or (), replies)
+    return Sample(snap, consumers, replies)
 
 
 def rows(samples: Iterable[Sample]) -> dict[str, Sequence[Mapping[str, Any]]]:

@@ -164,7 +164,7 @@ def pane(state: State, sort: Sort) -> Pane:
     warned = sum(row.level == WARN for row in everything) + sum(not t.bad for t in rows.account)
     level = BAD if bad or error else WARN if warned else FINE
     if error:
-        since = format_time(state.history[-1][1].snap.at)
+        since = format_time(state.history[-1][1].at)
         summary = Text(f"{_word(state)}, as of {since}", "bad")
         messages.insert(0, Text(error, "bad"))
     elif bad or warned:

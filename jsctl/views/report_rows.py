@@ -8,7 +8,7 @@ from jsctl.errors import JsctlError
 from jsctl.jetstream import health
 from jsctl.jetstream.health import Trouble
 from jsctl.jetstream.overview import Overview, Rates, consumer_key, link, rates
-from jsctl.jetstream.reports import NEVER, stream_rows
+from jsctl.jetstream.reports import NEVER
 from jsctl.units import SECOND, parse_time
 from jsctl.views.panes import BAD, FINE, WARN
 
@@ -84,11 +84,9 @@ def _changes(history: Sequence[tuple[float, Overview]]) -> Rates:
 
 
 def _streams(now: Overview, changes: Rates) -> list[Row]:
-    infos = {info["config"]["name"]: info for info in now.snap.infos}
     rows = []
-    for row in stream_rows(now.snap):
-        info = infos.get(row.stream)
-        found = health.of_stream(info, now.snap.at) if info else []
+    for row in now.streams:
+        found = list(now.troubles.get(row.stream, ()))
         if row.offline is not None:
             found.insert(0, Trouble(f"offline: {row.offline}", True))
         data = row._asdict()
@@ -102,7 +100,7 @@ def _streams(now: Overview, changes: Rates) -> list[Row]:
 
 def _replication(history: Sequence[tuple[float, Overview]], changes: Rates) -> list[Row]:
     now = history[-1][1]
-    created = {info["config"]["name"]: info.get("created") for info in now.snap.infos}
+    created = {row.stream: row.created for row in now.streams}
     lags: dict[Any, list[int]] = {}
     for _, overview in history:
         for row in overview.links:
@@ -112,7 +110,7 @@ def _replication(history: Sequence[tuple[float, Overview]], changes: Rates) -> l
         data = row._asdict()
         del data["context"], data["domain"]
         data["lag_rate"] = changes.lag.get(link(row))
-        rows.append(_row(data, health.of_link(row, lags[link(row)], created[row.stream], now.snap.at)))
+        rows.append(_row(data, health.of_link(row, lags[link(row)], created[row.stream], now.at)))
     return rows
 
 
@@ -133,9 +131,9 @@ def _consumers(history: Sequence[tuple[float, Overview]], changes: Rates) -> lis
             "redelivered": info.get("num_redelivered", 0),
             "unprocessed": info.get("num_pending", 0),
             "unprocessed_rate": changes.pending.get(key),
-            "last_delivery": _since((info.get("delivered") or {}).get("last_active"), now.snap.at),
+            "last_delivery": _since((info.get("delivered") or {}).get("last_active"), now.at),
         }
-        rows.append(_row(data, health.of_consumer(info, pending[key], now.snap.at)))
+        rows.append(_row(data, health.of_consumer(info, pending[key], now.at)))
     return rows
 
 

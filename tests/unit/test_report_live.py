@@ -9,8 +9,9 @@ from rich.console import Console
 
 from jsctl.errors import Unreachable
 from jsctl.jetstream import health
-from jsctl.jetstream.overview import Overview, growing, rates
-from jsctl.jetstream.reports import Snapshot, replication_rows
+from jsctl.jetstream.health import growing
+from jsctl.jetstream.overview import Overview, rates
+from jsctl.jetstream.reports import links_of, stream_row
 from jsctl.render.live import picture
 from jsctl.units import SECOND
 from jsctl.views import report as view
@@ -33,8 +34,9 @@ def mirror(name: str, **link: Any) -> dict[str, Any]:
 
 
 def look(*infos: dict[str, Any], consumers: Any = None) -> Overview:
-    snap = Snapshot(NOW, infos)
-    return Overview(snap, replication_rows(snap), consumers, {})
+    troubles = {one["config"]["name"]: health.of_stream(one, NOW) for one in infos}
+    links = [row for one in infos for row in links_of(one)]
+    return Overview(NOW, list(map(stream_row, infos)), troubles, links, consumers, {})
 
 
 def state(*overviews: Overview, failure: Unreachable | None = None, context: str = "east") -> State:
@@ -168,7 +170,7 @@ def test_streams_in_trouble() -> None:
 
 def test_links_in_trouble() -> None:
     def found(lags: list[int], **link: Any) -> list[str]:
-        (row,) = replication_rows(look(mirror("m", **link)).snap)
+        (row,) = look(mirror("m", **link)).links
         return words(health.of_link(row, lags, "2026-11-21T11:00:00Z", NOW))
 
     assert found([0, 0, 0]) == []
@@ -180,7 +182,7 @@ def test_links_in_trouble() -> None:
 
 
 def test_a_stream_made_just_now_is_given_time() -> None:
-    (row,) = replication_rows(look(mirror("m", active=-1)).snap)
+    (row,) = look(mirror("m", active=-1)).links
     young = (NOW - timedelta(seconds=2)).isoformat()
     assert health.of_link(row, [0], young, NOW) == []
 
