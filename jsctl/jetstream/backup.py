@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from jsctl import __version__
-from jsctl.errors import JsctlError
+from jsctl.errors import ApiError, JsctlError
 from jsctl.jetstream import consumers, snapshot, streams
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.backup_files import Backup, Told, Writer
@@ -17,6 +17,7 @@ from jsctl.jetstream.backup_files import Backup, Told, Writer
 T = TypeVar("T")
 
 _PIECE = 512 << 10
+_OVERLAP = "(10065)"  #: in what the server says of a restore that another stream's subjects forbid
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,13 @@ async def load(api: Api, backup: Backup, config: Json, *, told: Told | None = No
                 yield piece
 
     async with aclosing(pieces()) as chunks:
-        info = await snapshot.give(api, config, backup.state, chunks, sent=told)
+        try:
+            info = await snapshot.give(api, config, backup.state, chunks, sent=told)
+        except ApiError as error:
+            if _OVERLAP not in error.description:
+                raise
+            hint = "jsctl stream restore --subjects gives it other subjects"
+            raise ApiError(error.code, error.err_code, error.description, hint) from None
     return await snapshot.unmark(api, info), snapshot.losses(backup.state, info.get("state") or {})
 
 

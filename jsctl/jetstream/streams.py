@@ -10,6 +10,7 @@ from jsctl.jetstream.config import needed_levels
 from jsctl.jetstream.fields import SERVERS
 
 NOT_FOUND = 10059
+NAME_IN_USE = 10058
 
 
 async def names(api: Api, subject: str = "") -> list[str]:
@@ -118,11 +119,15 @@ def is_internal(name: str) -> bool:
 
 
 async def _of(name: str, call: Any) -> Json:
-    """The reply; the error for a missing stream names it."""
+    """The reply; the errors for a stream that is missing, or another, name it."""
     try:
         reply: Json = await call
     except ApiError as error:
-        if error.err_code == NOT_FOUND:
-            raise ApiError(error.code, error.err_code, f"stream {name} not found", error.hint) from None
-        raise
+        told = {
+            NOT_FOUND: f"stream {name} not found",
+            NAME_IN_USE: f"stream {name} exists with another configuration",
+        }
+        if error.err_code not in told:
+            raise
+        raise ApiError(error.code, error.err_code, told[error.err_code], error.hint) from None
     return reply

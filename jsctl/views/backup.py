@@ -9,6 +9,7 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup_files import DATA
 from jsctl.units import SECOND, format_bytes, format_count, format_duration
 from jsctl.views.result import Cell, Column, Part, Result, Style, Table, Text
+from jsctl.views.stream_contents import plural
 
 
 def begins(name: str, state: Json, what: str = "backup") -> str:
@@ -22,10 +23,10 @@ def saved(name: str, path: Path, manifest: Json, took: int) -> Result:
     data = record(name, path, manifest, took)
     kept, unpacked = data["stored_bytes"], data["bytes"]
     lines = (
-        f"Received {format_bytes(kept)} compressed data in {format_count(data['chunks'])} chunks "
+        f"Received {format_bytes(kept)} compressed data in {plural(data['chunks'], 'chunk')} "
         f"for Stream {name} in {format_duration(took)}, {rate(unpacked, took)}, "
         f"{format_bytes(unpacked)} uncompressed",
-        f"The backup with {format_count(data['messages'])} messages is in {path}",
+        f"The backup with {plural(data['messages'], 'message')} is in {path}",
         f"SHA-256 {data['sha256']}",
     )
     return Result([Text("\n".join(lines))], data=data)

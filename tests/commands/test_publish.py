@@ -94,6 +94,8 @@ def test_templates_can_be_off(stream: Cli, url: str) -> None:
     assert stored(url, 1) == "e3tDb3VudH19"
     failed = stream("pub s.a '{{Nope}}'", status=64)
     assert "no template function" in failed.err and "--no-templates" in failed.err
+    long = stream(["pub", "s.a", "{{" + "x" * 10_000 + "}}"], status=64)
+    assert "{{" + "x" * 37 + "...}} is no template function" in long.err
 
 
 def test_atomic_batches(cli: Cli, url: str) -> None:

@@ -151,7 +151,7 @@ def test_an_existing_stream_is_not_created(cli: Cli) -> None:
     assert cli(line, status=0).out.startswith("Stream S was created\n")
     assert cli(line, status=0).out.startswith("Stream S exists already, nothing was changed\n")
     failed = cli("stream add S --subjects t --defaults", status=1)
-    assert "10058" in failed.err and "stream edit" in failed.err
+    assert "exists with another configuration (10058); jsctl stream edit" in failed.err
     assert cli("stream info S --json").json["config"]["subjects"] == ["s"]
 
 

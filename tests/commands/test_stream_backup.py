@@ -242,6 +242,9 @@ def test_existing_stream(cli: Cli, orders: str, tmp_path: Path) -> None:
     refused = cli(f"stream restore {tmp_path}/b --force", status=1)
     assert "stream ORDERS exists already" in refused.err
     assert ask(orders, "STREAM.INFO.ORDERS")["state"]["messages"] == 9
+    overlap = cli(f"stream restore {tmp_path}/b --name OTHER", status=1)
+    assert overlap.err.endswith("; jsctl stream restore --subjects gives it other subjects\n")
+    cli(f"stream restore {tmp_path}/b --name OTHER --subjects other", status=0)
 
 
 def test_what_an_unfinished_restore_left(cli: Cli, orders: str, tmp_path: Path) -> None:
