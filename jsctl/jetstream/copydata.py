@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from jsctl.errors import ApiError, JsctlError, NotFound
 from jsctl.jetstream import browse, snapshot, streams
@@ -35,6 +36,9 @@ _LATER = frozenset(
      "allow_atomic", "allow_batched", "allow_msg_schedules", "mirror_direct")
 )  # fmt: skip
 """What a mirror may not have, or what would remove messages before all are there."""
+
+WHOLE = 1 << 30
+"""Bytes that go to a cluster at once; more go in pieces, and so does what broke off once."""
 
 _LEVEL = 4  #: API level of 2.15
 _LONGEST = 255
@@ -73,20 +77,42 @@ class Comparison:
         }
 
 
+class Plan(NamedTuple):
+    """How to copy. landing: the configuration while messages come; None where a copy that broke off cannot be
+    gone on with. pieces: whether to bring the messages piece by piece from the start (`copyrest`)."""
+
+    landing: Json | None
+    pieces: bool = False
+
+
+async def plan(
+    source: End, target: End, config: Json, *, consumers: bool = False, again: bool = False
+) -> Plan:
+    """Have the server judge the configuration, and see how to copy. again: it broke off once.
+
+    Raises BadInput, ApiError, JsctlError.
+    """
+    await streams.check_level(target.api, config)
+    landing = await _landing(source, target, config, consumers)
+    if landing is None:
+        return Plan(None)
+    clustered = await _try_out(target, {**config, "name": target.stream})
+    state = (await streams.info(source.api, source.stream))["state"]
+    # A cluster keeps nothing of a restore that broke off.
+    return Plan(landing, clustered and not consumers and (again or int(state["bytes"]) > WHOLE))
+
+
 async def transfer(
-    source: End, target: End, config: Json, *, consumers: bool = False, told: Told | None = None
+    source: End, target: End, config: Json, plan: Plan, *, consumers: bool = False, told: Told | None = None
 ) -> tuple[Json, Json]:
     """Make the target of the source's messages; gives its info, marked as not compared, and the state of the
     source that was copied.
 
     told: the bytes, uncompressed. When it fails, what is there stays and `copyrest` goes on with it, where
-    servers allow that; else nothing is left of the target.
+    the plan allows that; else nothing is left of the target.
     """
-    await streams.check_level(target.api, config)
     config = {**config, "name": target.stream}
-    landing = await _landing(source, target, config, consumers)
-    if landing:
-        await _try_out(target, config)
+    landing = plan.landing
     async with snapshot.take(source.api, source.stream, consumers=consumers) as taken:
 
         async def counted() -> snapshot.Chunks:
@@ -139,17 +165,16 @@ async def _landing(source: End, target: End, config: Json, consumers: bool) -> J
         said = (await streams.account(api)).get("api") or {}
         if int(said.get("level", 0)) < _LEVEL:
             return None  # before 2.15 a restore that broke off leaves nothing
-    made = {key: value for key, value in config.items() if key not in _LATER}
+    made = {key: value for key, value in config.items() if key not in _LATER} | {"name": target.stream}
     if made.get("retention") == "interest":
         made["retention"] = "limits"
     metadata = {**(config.get("metadata") or {}), ORIGIN: await origin(source, consumers)}
     return {**made, "mirror": {"name": rest_name(target.stream)}, "metadata": metadata}
 
 
-async def _try_out(target: End, config: Json) -> None:
-    """Have the server judge a configuration that it gets to see only when all messages are there.
-
-    Raises ApiError.
+async def _try_out(target: End, config: Json) -> bool:
+    """Have the server judge a configuration that it gets to see only when all messages are there; gives
+    whether it is one of a cluster. Raises ApiError.
     """
     listening = config.get("subjects") or ([] if config.get("sources") else [target.stream])
     for subject in listening:
@@ -163,8 +188,9 @@ async def _try_out(target: End, config: Json) -> None:
         if not snapshot.mark_of(left):
             raise JsctlError(f"stream {rest} is in the way", "a copy needs that name; remove it")
         await streams.delete(target.api, rest)
-    await streams.create(target.api, snapshot.with_mark(trial))
+    made, _ = await streams.create(target.api, snapshot.with_mark(trial))
     await streams.delete(target.api, rest)
+    return "cluster" in made
 
 
 async def promote(target: End, config: Json) -> Json:
@@ -186,6 +212,16 @@ async def finish(target: End, info: Json, config: Json) -> Json:
 def is_copied(info: Json) -> bool:
     """Whether the stream was copied as a whole and not compared to the end."""
     return snapshot.mark_of(info).startswith(_COMPARE)
+
+
+def to_compare(state: Json, info: Json) -> Json:
+    """The state of the source that a copy was made of, as far as its state now tells: up to the last message
+    of the copy, and from the first one of the copy where limits remove the first."""
+    mine, config = info["state"], info["config"]
+    limits = ("max_age", "max_msgs", "max_bytes", "max_msgs_per_subject", "allow_msg_ttl")
+    limited = any(int(config.get(key) or 0) > 0 for key in limits) or config.get("retention") == "interest"
+    first = max(int(state["first_seq"]), int(mine["first_seq"]) if limited else 0)
+    return {**state, "first_seq": first, "last_seq": min(int(state["last_seq"]), int(mine["last_seq"]))}
 
 
 async def settled(end: End, left: Json) -> Json:

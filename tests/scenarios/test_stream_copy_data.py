@@ -3,9 +3,6 @@
 import asyncio
 import json
 import os
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,7 +13,6 @@ from jsctl.jetstream.api import Api
 from jsctl.jetstream.client import Connection
 from jsctl.jetstream.snapshot import MARK
 from tests.support.js import ask, info, publish, publish_all, stream
-from tests.support.processes import wait_for
 from tests.support.run import Cli
 from tests.support.servers import HubLeaf, RealServer
 from tests.support.stored import stored
@@ -149,43 +145,6 @@ def test_a_wrong_copy_keeps_its_mark(cli: Cli, orders: str) -> None:
     told = cli("stream copy ORDERS OLD --data --subjects old", status=1)
     assert "1 differ" in told.out and "300 is missing" in told.out
     assert MARK in info(orders, "OLD")["config"]["metadata"]
-
-
-def begin(cli: Cli, line: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "jsctl", *line.split()],
-        env={**os.environ, **cli.environ},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
-def test_killed_half_way(tmp_path: Path, how: signal.Signals) -> None:
-    server = RealServer(tmp_path / "server", SERVER).start()
-    cli = Cli(tmp_path / "config", server.url)
-    try:
-        stream(server.url, "BIG", "big", allow_direct=True)
-        publish_all(server.url, (("big", os.urandom(50_000)) for _ in range(2000)))
-        line = "stream copy BIG OLD --data --subjects old"
-        process = begin(cli, line)
-
-        def begun() -> bool:
-            listed = ask(server.url, "STREAM.LIST", {})["streams"]
-            return any(one["config"]["name"] == "OLD" and one["state"]["messages"] > 0 for one in listed)
-
-        wait_for(begun, "nothing was copied")
-        process.send_signal(how)
-        process.communicate(timeout=20)
-        names = cli("stream ls --names", status=0).out.split()
-        assert names == (["BIG", "OLD"] if how is signal.SIGKILL else ["BIG"])
-        told = cli(line, status=0)
-        assert how is signal.SIGINT or "it begins again" in told.err or "going on" in told.err
-        assert stored(server.url, "OLD") == stored(server.url, "BIG")
-        assert MARK not in json.dumps(info(server.url, "OLD"))
-    finally:
-        server.stop()
 
 
 def test_what_others_published_to_a_broken_copy_is_not_removed(cli: Cli, orders: str) -> None:

@@ -10,14 +10,14 @@ from jsctl.commands import complete
 from jsctl.commands.cli import option
 from jsctl.commands.stream.backup import announce
 from jsctl.env import Env
-from jsctl.errors import BadInput, ExitStatus, JsctlError, Unreachable
+from jsctl.errors import BadInput, JsctlError, Unreachable
 from jsctl.jetstream import backup as backups
 from jsctl.jetstream import copydata, copyrest, snapshot, streams
 from jsctl.jetstream.api import Json
-from jsctl.units import SECOND, format_bytes, format_count, format_duration
-from jsctl.views import backup as backup_view
-from jsctl.views import stream_info as view
-from jsctl.views.result import Result, Text
+from jsctl.units import SECOND, format_bytes, format_count
+from jsctl.views import stream_copy as view
+from jsctl.views.result import Result
+from jsctl.views.stream_copy import Copied
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -68,20 +68,6 @@ async def ends(env: Env, options: DataOptions, source: str, target: str) -> tupl
     return copydata.End(here, source), copydata.End(there, target)
 
 
-class Copied(NamedTuple):
-    """A copy that has all messages, marked as not compared.
-
-    state: of the source, as it was copied. moved: bytes that were sent now. begun_at: sequence of the first
-    message that was sent now, 0 for none.
-    """
-
-    info: Json
-    state: Json
-    moved: int
-    begun_at: int
-    lost: list[str]
-
-
 async def copy_data(
     env: Env, options: DataOptions, source: copydata.End, target: copydata.End, config: Json
 ) -> Result:
@@ -94,12 +80,13 @@ async def copy_data(
     copied: Copied | None = None
     if left is not None and copydata.is_copied(left):
         env.say(f"Stream {target.stream} is copied already; going on with the comparison")
-        copied = Copied(left, left["state"], 0, 0, [])
+        now = (await streams.info(source.api, source.stream))["state"]
+        copied = Copied(left, copydata.to_compare(now, left), 0, 0, [])
     elif left is not None and copyrest.is_broken(left):
         copied = await _go_on(env, options, source, target, left, config)
     elif left is not None:
         await _clear(env, options, source, target, left)
-    copied = copied or await _all(env, options, source, target, config)
+    copied = copied or await _all(env, options, source, target, config, left is not None)
     warnings = backups.judged(target.stream, config, copied.lost)
     took = int((time.monotonic() - started) * SECOND)
     found = await _compare(env, options, source, target, copied.state)
@@ -108,17 +95,30 @@ async def copy_data(
         copied = copied._replace(info=await copydata.finish(target, copied.info, config))
     for warning in warnings:
         env.say(f"warning: {warning}")
-    return _result(source, target, copied, found, took, bool(failed))
+    return view.copied(source, target, copied, found, took, bool(failed))
 
 
 async def _all(
-    env: Env, options: DataOptions, source: copydata.End, target: copydata.End, config: Json
+    env: Env, options: DataOptions, source: copydata.End, target: copydata.End, config: Json, again: bool
 ) -> Copied:
+    plan = await copydata.plan(source, target, config, consumers=options.consumers, again=again)
     # The size is what the source says now; the snapshot is taken a moment later.
     before = (await streams.info(source.api, source.stream))["state"]
-    with ExitStack() as bars, _unfinished(env, target):
+    with ExitStack() as bars, _unfinished(env, target, plan.landing is not None):
         told = announce(env, source.stream, bars, options.progress, "copy")(before)
-        info, state = await copydata.transfer(source, target, config, consumers=options.consumers, told=told)
+        info: Json | None = None
+        if plan.pieces and plan.landing:
+            try:
+                state = await copyrest.in_pieces(source, target, plan.landing, told=told)
+                await _lost(target, config, state)
+                info = await copydata.promote(target, config)
+            except copyrest.NotPossible as error:
+                env.say(f"{error.message}; the copy begins again, all at once")
+                await copyrest.drop(target)
+        if info is None:
+            info, state = await copydata.transfer(
+                source, target, config, plan, consumers=options.consumers, told=told
+            )
     return Copied(info, state, int(state["bytes"]), 1, snapshot.losses(state, info["state"]))
 
 
@@ -135,8 +135,9 @@ async def _go_on(
         )
         await copyrest.drop(target)
         return None
-    had = (await copydata.settled(target, left))["state"]
+    had = (await copyrest.left_by(target, left))["state"]
     if not int(had["last_seq"]):
+        env.say(f"A copy to Stream {name} broke off before, and the server kept nothing; it begins again")
         await copyrest.drop(target)
         return None
     there = (await streams.info(source.api, source.stream))["state"]
@@ -149,26 +150,35 @@ async def _go_on(
     try:
         with (
             env.progress(f"Stream {name}", missing if options.progress else 0, in_bytes=True) as told,
-            _unfinished(env, target),
+            _unfinished(env, target, True),
         ):
             state = await copyrest.go_on(source, target, told=told)
+            lost = await _lost(target, config, state)
             info = await copydata.promote(target, config)
     except copyrest.NotPossible as error:
         env.say(f"{error.message}; the copy begins again")
         await copyrest.drop(target)
         return None
-    # What left the source since is in the copy; the comparison tells.
-    short = int(info["state"]["messages"]) < int(state["messages"])
-    return Copied(info, state, missing, begun_at, snapshot.losses(state, info["state"]) if short else [])
+    return Copied(info, state, missing, begun_at, lost)
+
+
+async def _lost(target: copydata.End, config: Json, state: Json) -> list[str]:
+    """What a copy that was gone on with has not, a sentence each. Raises JsctlError where nothing explains
+    that. It may have more: what left the source since."""
+    have = (await streams.info(target.api, target.stream))["state"]
+    lost = snapshot.losses(state, have) if int(have["messages"]) < int(state["messages"]) else []
+    backups.judged(target.stream, config, lost)
+    return lost
 
 
 @contextmanager
-def _unfinished(env: Env, target: copydata.End) -> Iterator[None]:
-    """Say what becomes of a copy that is interrupted."""
+def _unfinished(env: Env, target: copydata.End, stays: bool) -> Iterator[None]:
+    """Say what becomes of a copy that is interrupted, if what is there stays."""
     try:
         yield
     except (asyncio.CancelledError, Unreachable):
-        env.say(f"The copy to Stream {target.stream} is not complete; the same line goes on with it")
+        if stays:
+            env.say(f"The copy to Stream {target.stream} is not complete; the same line goes on with it")
         raise
 
 
@@ -198,49 +208,3 @@ async def _compare(
     total = int(state.get("messages", 0))
     with env.progress(f"Comparing {target.stream}", total if options.progress else 0) as told:
         return await copydata.compare(source, target, state, told=told)
-
-
-def _result(
-    source: copydata.End,
-    target: copydata.End,
-    copied: Copied,
-    found: copydata.Comparison | None,
-    took: int,
-    failed: bool,
-) -> Result:
-    count, size = int(copied.state["messages"]), int(copied.state["bytes"])
-    part = f", {format_bytes(copied.moved)} of it now" if copied.begun_at != 1 else ""
-    told = [
-        f"Copied Stream {source.stream} to {target.stream}: {format_count(count)} messages, "
-        f"{format_bytes(size)}{part} in {format_duration(took)}, {backup_view.rate(copied.moved, took)}"
-    ]
-    if found is None:
-        told.append("Not compared")
-    elif not found.failures:
-        told.append(
-            f"Compared {format_count(found.compared)} messages: sequences, subjects, headers, times and data "
-            "are the same"
-        )
-    else:
-        told.append(
-            f"Compared {format_count(found.compared)} messages: {format_count(found.failures)} differ"
-        )
-        told += [f"  {sequence} is missing" for sequence in sorted(found.missing)]
-        told += [f"  {sequence} has another {what}" for sequence, what in sorted(found.different.items())]
-    if found is not None and found.gone:
-        told.append(f"{format_count(found.gone)} of them have left Stream {source.stream} since")
-    result = view.sheet(copied.info)
-    document: Json = {
-        "source": source.stream,
-        "destination": target.stream,
-        "messages": count,
-        "bytes": size,
-        "moved_bytes": copied.moved,
-        "begun_at": copied.begun_at,
-        "duration": took,
-        "comparison": found.record() if found else None,
-        "info": copied.info,
-    }
-    status = ExitStatus.FAILURE if failed else ExitStatus.OK
-    parts = [Text("\n".join(told), "bad" if failed else ""), *result.parts]
-    return Result(parts, data=document, status=status)

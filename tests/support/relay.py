@@ -1,0 +1,88 @@
+"""A slow line to a server: what went each way is counted, and it can be cut."""
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+_PIECE = 1 << 16
+
+
+class Relay:
+    """Connections to `url` end at the server.
+
+    up, down: bytes to and from the server. rate: bytes a second upwards, 0 for as fast as it goes.
+    """
+
+    def __init__(self, port: int, rate: int) -> None:
+        self.port = port
+        self.rate = rate
+        self.up = 0
+        self.down = 0
+        self._open: list[socket.socket] = []
+
+    @property
+    def url(self) -> str:
+        return f"nats://127.0.0.1:{self.port}"
+
+    def url_for(self, user: str) -> str:
+        return f"nats://{user}:{user}@127.0.0.1:{self.port}"
+
+    def cut(self) -> None:
+        """Break all connections."""
+        for one in self._open:
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+        self._open.clear()
+
+    def serve(self, client: socket.socket, target: int) -> None:
+        """Carry one connection to a port."""
+        with (
+            client,
+            suppress(ConnectionRefusedError),
+            socket.create_connection(("127.0.0.1", target)) as server,
+        ):
+            # What waits in buffers has been sent as far as a test can see: few of it.
+            for one in (client, server):
+                one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _PIECE)
+            self._open += [client, server]
+            threading.Thread(target=self._pump, args=(server, client, False), daemon=True).start()
+            self._pump(client, server, True)
+
+    def _pump(self, source: socket.socket, target: socket.socket, up: bool) -> None:
+        with suppress(OSError):
+            while data := source.recv(_PIECE):
+                target.sendall(data)
+                if up:
+                    self.up += len(data)
+                    if self.rate:
+                        time.sleep(len(data) / self.rate)
+                else:
+                    self.down += len(data)
+        for one in (source, target):
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+
+
+@contextmanager
+def relay(target: int, rate: int = 0) -> Iterator[Relay]:
+    """A relay on a free port of 127.0.0.1 to the server at the port `target`."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    made = Relay(int(listener.getsockname()[1]), rate)
+
+    def accept() -> None:
+        while True:
+            try:
+                client, _ = listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=made.serve, args=(client, target), daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    try:
+        yield made
+    finally:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+        made.cut()
