@@ -29,7 +29,8 @@ _PACKAGES = ("jsctl", "nats")
 _PORTS = {"spark": 7077, "sc": 15002}
 _CONNECT = 3  #: seconds for a TCP connection
 _PATIENCE = 60
-"""Seconds that jobs wait for a first executor, or for another one when all are gone."""
+"""Seconds that jobs wait for a first executor, or for another one when all are gone. Where a cluster has a
+queue (YARN, Kubernetes) they wait as long as it takes."""
 
 
 def is_local(master: str) -> bool:
@@ -148,7 +149,7 @@ def _watch(
                 since = now
                 continue
             gone = now - since > 3 and not answers(url)
-            if gone or now - since > _PATIENCE:
+            if gone or (now - since > _PATIENCE and url.startswith(("spark:", "local"))):
                 lose(
                     f"the Spark master at {public(url)} went away, and its executors with it"
                     if gone

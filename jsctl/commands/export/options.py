@@ -11,11 +11,15 @@ F = TypeVar("F", bound=Callable[..., Any])
 def spark_options(function: F) -> F:
     """--master and --remote."""
     function = option(
-        "--remote", metavar="URL", default="", help="Spark Connect server to use, such as sc://host:15002"
+        "--remote",
+        metavar="URL",
+        default="",
+        help="Spark Connect server to use, such as sc://host:15002; folders as with --master",
     )(function)
     return option(
         "--master",
         metavar="URL",
         default="",
-        help="Spark cluster to use, such as spark://host:7077 (local[*]); it must see DIR at the same path",
+        help="Spark cluster to use, such as spark://host:7077 (local[*]); folders must be on a file system"
+        " that this machine and all of Spark's share, at the same path",
     )(function)
