@@ -1,13 +1,14 @@
 """Lists of many streams, as ratios to the peer in one run: `python tests/bench/streams.py [--streams N]`.
 
-Each line is the best of some rounds, in turn with the others. The peer's binary is taken from
-JSCTL_BENCH_NATS; without it only our own times are shown. Aims: with 10,000 streams at most 0.6 times the
-peer's wall, with 1,000 at most twice.
+Each line is the best of some rounds, in turn with the others, and the peak memory of one more. The peer's
+binary is taken from JSCTL_BENCH_NATS; without it only our own are shown. Aims: with 10,000 streams at most
+0.6 times the peer's wall, with 1,000 at most twice; names, and what is found, in the memory of a page.
 """
 
 import argparse
 import asyncio
 import os
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -25,6 +26,7 @@ LINES = {
     "stream ls": ["stream", "ls"],
     "stream ls --names": ["stream", "ls", "--names"],
     "stream report": ["stream", "report"],
+    "stream find --json": ["stream", "find", "--empty", "--json"],
 }
 AIMS = {1_000: 2.0, 10_000: 0.6}
 
@@ -40,7 +42,8 @@ def main() -> None:
             for number, count in enumerate(asked.streams or AIMS):
                 url = server.url_for(f"t{number}")
                 asyncio.run(create(url, count))
-                report(count, measure(commands(url), asked.rounds, folder))
+                lines = commands(url)
+                report(count, measure(lines, asked.rounds, folder), peaks(lines, folder))
         finally:
             server.stop()
 
@@ -67,19 +70,37 @@ def commands(url: str) -> dict[str, list[str]]:
     peer = os.environ.get("JSCTL_BENCH_NATS")
     found = {}
     for name, words in LINES.items():
-        found[f"jsctl {name}"] = [JSCTL, "-s", url, "--as", "table", *words]
-        if peer:
+        form = [] if "--json" in words else ["--as", "table"]
+        found[f"jsctl {name}"] = [JSCTL, "-s", url, *form, *words]
+        if peer and "--json" not in words:  # its find knows no --json
             found[f"nats {name}"] = [peer, "-s", url, *words]
     return found
 
 
-def report(count: int, best: dict[str, float]) -> None:
+def peaks(commands: dict[str, list[str]], home: str) -> dict[str, int]:
+    """Peak resident memory in MiB of each command, started by a small process: what starts one counts, too."""
+    code = (
+        "import os, subprocess as s, sys; p = s.Popen(sys.argv[1:], stdout=s.DEVNULL, stderr=s.DEVNULL);"
+        "print(os.wait4(p.pid, 0)[2].ru_maxrss >> 10)"
+    )
+    found = {}
+    for name, command in commands.items():
+        environ = {**os.environ, "XDG_CONFIG_HOME": home}
+        found[name] = int(subprocess.check_output([sys.executable, "-c", code, *command], env=environ))
+    return found
+
+
+def report(count: int, best: dict[str, float], memory: dict[str, int]) -> None:
     aim = f", aim at most {AIMS[count]}" if count in AIMS else ""
     print(f"{count:,} streams{aim}")
     for name in LINES:
         ours, theirs = best[f"jsctl {name}"], best.get(f"nats {name}")
-        ratio = f"{theirs * 1000:8.0f} ms  ratio {ours / theirs:.2f}" if theirs else ""
-        print(f"  {name:20} {ours * 1000:8.0f} ms {ratio}")
+        print(f"  {name:20} {ours * 1000:8.0f} ms {memory[f'jsctl {name}']:4} MiB", end="")
+        if theirs:
+            print(
+                f" {theirs * 1000:8.0f} ms {memory[f'nats {name}']:4} MiB  ratio {ours / theirs:.2f}", end=""
+            )
+        print()
 
 
 if __name__ == "__main__":
