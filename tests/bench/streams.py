@@ -78,7 +78,7 @@ def commands(url: str) -> dict[str, list[str]]:
 
 
 def peaks(commands: dict[str, list[str]], home: str) -> dict[str, int]:
-    """Peak resident memory in MiB of each command, started by a small process: what starts one counts, too."""
+    """Peak resident memory in MiB of each command, started by a small process: what starts it counts, too."""
     code = (
         "import os, subprocess as s, sys; p = s.Popen(sys.argv[1:], stdout=s.DEVNULL, stderr=s.DEVNULL);"
         "print(os.wait4(p.pid, 0)[2].ru_maxrss >> 10)"
