@@ -4,6 +4,7 @@ talked out of, and a SOCKS5 proxy."""
 import asyncio
 import base64
 import contextlib
+import logging
 from collections.abc import Iterable
 from importlib.util import find_spec
 from typing import Any
@@ -25,6 +26,9 @@ from jsctl.jetstream.parser import Parser, Taker  # noqa: E402
 
 if _js is not None:
     nats.js = _js
+
+# nats-py makes TLS out of plain connections, and asyncio then warns of each that the server ends.
+logging.getLogger("asyncio").addFilter(lambda record: "eof_received()" not in record.getMessage())
 
 
 class NatsClient(Client):
