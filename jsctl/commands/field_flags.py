@@ -1,6 +1,6 @@
 """Flags made from fields of a configuration, for streams and consumers alike."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import click
@@ -35,34 +35,30 @@ def parameter(flag: str) -> str:
     return flag.replace("-", "_")
 
 
+_KINDS: Mapping[str, Mapping[str, Any]] = {
+    "texts": {"multiple": True},
+    "subjects": {"multiple": True},
+    "map": {"multiple": True, "metavar": "KEY=VALUE"},
+    "origins": {"multiple": True, "metavar": "STREAM"},
+    "origin": {"metavar": "STREAM"},
+    "span": {"type": Span(), "metavar": "DURATION"},
+    "size": {"type": SIZE, "metavar": "BYTES"},
+    "limit": {"type": Limit(), "metavar": "NUMBER"},
+    "integer": {"type": int, "metavar": "NUMBER"},
+    "number": {"type": click.IntRange(min=0), "metavar": "NUMBER"},
+    "text": {"metavar": "TEXT"},
+}
+
+
 def field_option(field: Field) -> Callable[[F], F]:
     """The flag of one field; None or () when it was not given."""
-    name, flag = parameter(field.flag), f"--{field.flag}"
-    plain: dict[str, Any] = {"default": None, "help": field.help}
+    flag, attrs = f"--{field.flag}", dict(_KINDS.get(field.kind, {}))
     match field.kind:
         case "switch" | "inverse":
-            return option(
-                f"{flag}/--no-{field.flag}" if field.negatable else flag, name, is_flag=True, **plain
-            )
+            flag = f"{flag}/--no-{field.flag}" if field.negatable else flag
+            attrs["is_flag"] = True
         case "texts" | "subjects":
-            return option(flag, name, multiple=True, metavar=field.flag.rstrip("s").upper(), **plain)
-        case "map":
-            return option(flag, name, multiple=True, metavar="KEY=VALUE", **plain)
-        case "origins":
-            return option(flag, name, multiple=True, metavar="STREAM", **plain)
-        case "origin":
-            return option(flag, name, metavar="STREAM", **plain)
+            attrs["metavar"] = field.flag.rstrip("s").upper()
         case "choice":
-            return option(flag, name, type=click.Choice(list(field.choices), case_sensitive=False), **plain)
-        case "span":
-            return option(flag, name, type=Span(), metavar="DURATION", **plain)
-        case "size":
-            return option(flag, name, type=SIZE, metavar="BYTES", **plain)
-        case "limit":
-            return option(flag, name, type=Limit(), metavar="NUMBER", **plain)
-        case "integer":
-            return option(flag, name, type=int, metavar="NUMBER", **plain)
-        case "number":
-            return option(flag, name, type=click.IntRange(min=0), metavar="NUMBER", **plain)
-        case _:
-            return option(flag, name, metavar="TEXT", **plain)
+            attrs["type"] = click.Choice(list(field.choices), case_sensitive=False)
+    return option(flag, parameter(field.flag), default=None, help=field.help, **attrs)

@@ -103,30 +103,29 @@ def _options(env: Env, given: dict[str, Any]) -> Options:
     )  # fmt: skip
 
 
+_LONGER = {"delta": "delta-time", "match": "match-replies"}  #: flags that the program calls otherwise
+
+
 def _check(given: dict[str, Any], starts: list[str], jetstream: bool) -> None:
     """Raises BadInput for flags that do not go together."""
 
     def flag(name: str) -> str:
-        return "--" + name.rstrip("_").replace("_", "-")
+        return "--" + _LONGER.get(name, name.rstrip("_").replace("_", "-"))
 
     if len(starts) > 1:
         raise BadInput(f"{flag(starts[0])} and {flag(starts[1])} exclude each other")
+    for one, other in (("durable", "direct"), ("timestamp", "delta"), ("raw", "dump")):
+        if given[one] and given[other]:
+            raise BadInput(f"{flag(one)} and {flag(other)} exclude each other")
     if not given["subjects"] and not given["inbox"] and not given["stream"]:
         raise BadInput("the subject is missing", "give SUBJECT, --stream STREAM or --inbox")
-    if given["durable"] and given["direct"]:
-        raise BadInput("--durable and --direct exclude each other")
     if given["to_end"] and not jetstream:
         raise BadInput("--terminate-at-end is for streams", "add --stream STREAM or --all")
     for name in ("queue", "inbox", "match"):
         if given[name] and jetstream:
-            what = "match-replies" if name == "match" else name
-            raise BadInput(f"--{what} is not for streams")
-    if given["timestamp"] and given["delta"]:
-        raise BadInput("--timestamp and --delta-time exclude each other")
+            raise BadInput(f"{flag(name)} is not for streams")
     if given["dump"] == "-" and given["inbox"]:
         raise BadInput("--inbox has no place in --dump -", "dump to a file")
-    if given["raw"] and given["dump"]:
-        raise BadInput("--raw and --dump exclude each other")
     if given["report_top"] < 1 or given["count"] < 0:
         raise BadInput("--report-top and --count are more than 0")
     if given["start_sequence"] is not None and given["start_sequence"] < 1:

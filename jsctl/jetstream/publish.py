@@ -320,23 +320,29 @@ def schedule_headers(values: dict[str, Any], now: float) -> list[tuple[str, str]
     for name in ("after", "every"):
         if values.get(name) is not None and values[name] <= 0:
             raise BadInput(f"--schedule-{name} must be more than 0")
-    match given[0]:
-        case "at":
-            pattern = f"@at {_utc(values['at'])}"
-        case "after":
-            pattern = f"@at {rfc3339(round((now + values['after'] / units.SECOND) * units.SECOND))}"
-        case "every":
-            if values["every"] % units.SECOND:
-                raise BadInput("--schedule-every is in whole seconds")
-            pattern = f"@every {values['every'] // units.SECOND}s"
-        case _:
-            pattern = str(values["cron"])
-    pairs = [("Nats-Schedule", pattern), ("Nats-Schedule-Target", str(values["dest"]))]
+    pairs = [
+        ("Nats-Schedule", _schedule(given[0], values[given[0]], now)),
+        ("Nats-Schedule-Target", str(values["dest"])),
+    ]
     if values.get("ttl"):
         pairs.append(("Nats-Schedule-TTL", ttl(values["ttl"])))
     if values.get("source"):
         pairs.append(("Nats-Schedule-Source", str(values["source"])))
     return pairs
+
+
+def _schedule(kind: str, value: Any, now: float) -> str:
+    match kind:
+        case "at":
+            return f"@at {_utc(value)}"
+        case "after":
+            return f"@at {rfc3339(round((now + value / units.SECOND) * units.SECOND))}"
+        case "every":
+            if value % units.SECOND:
+                raise BadInput("--schedule-every is in whole seconds")
+            return f"@every {value // units.SECOND}s"
+        case _:
+            return str(value)
 
 
 def ttl(value: int) -> str:

@@ -47,12 +47,7 @@ def save(env: Env, name: str, base: Context | None, values: Mapping[str, Any], *
         raw["description"] = values["description"]
     if not raw.get("url") and not raw.get("nsc"):
         raw["url"] = DEFAULT_URL
-    if raw.get("url"):
-        login.servers(str(raw["url"]))
-    for key in ("jetstream_domain", "jetstream_api_prefix", "jetstream_event_prefix", "inbox_prefix"):
-        check_subject(key, raw.get(key) or "")
-    if raw.get("socks_proxy"):
-        login.proxy(str(raw["socks_proxy"]))
+    _check(raw)
     store = env.contexts
     saved = store.save(name, raw)
     if select:
@@ -65,3 +60,13 @@ def _anywhere(path: str) -> str:
     if path.startswith(("~", "$", "op://")):
         return path
     return str(Path(path).absolute())
+
+
+def _check(raw: Mapping[str, Any]) -> None:
+    """Raises BadInput for addresses and subjects that nobody could use."""
+    if raw.get("url"):
+        login.servers(str(raw["url"]))
+    if raw.get("socks_proxy"):
+        login.proxy(str(raw["socks_proxy"]))
+    for key in ("jetstream_domain", "jetstream_api_prefix", "jetstream_event_prefix", "inbox_prefix"):
+        check_subject(key, raw.get(key) or "")

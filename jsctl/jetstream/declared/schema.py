@@ -238,32 +238,27 @@ _ORIGIN: Keys = {
 _PLACEMENT: Keys = {"cluster": _text, "tags": _texts, "preferred": _text}
 
 
+_KINDS: Mapping[str, Read] = {
+    "text": _text,
+    "texts": _texts,
+    "subjects": _subjects,
+    "number": _number(0),
+    "integer": _number(),
+    "limit": _number(),
+    "size": _size,
+    "span": _span,
+    "switch": _switch,
+    "inverse": _switch,
+    "map": _metadata,
+    "origin": _origin,
+    "origins": _list_of(_origin),
+}
+
+
 def _by_kind(field: Field) -> Read:
-    match field.kind:
-        case "subjects":
-            return _subjects
-        case "texts":
-            return _texts
-        case "number":
-            return _number(0)
-        case "integer" | "limit":
-            return _number()
-        case "size":
-            return _size
-        case "span":
-            return _span
-        case "switch" | "inverse":
-            return _switch
-        case "choice":
-            return _choice({**field.choices, **{value: value for value in field.choices.values()}})
-        case "map":
-            return _metadata
-        case "origin":
-            return _origin
-        case "origins":
-            return _list_of(_origin)
-        case _:
-            return _text
+    if field.kind == "choice":
+        return _choice({**field.choices, **{value: value for value in field.choices.values()}})
+    return _KINDS[field.kind]
 
 
 def _inner(fields: Sequence[Field]) -> dict[str, dict[str, Read]]:
