@@ -1,7 +1,6 @@
 """Where Spark looks for data sources: top-level modules called `pyspark_*`, with a `DefaultSource`.
 
-The wheel puts this file beside the package; with addPyFile, register `DefaultSource` yourself:
-`spark.dataSource.register(DefaultSource)`.
+The wheel puts this file beside the package. Where executors lack that, `jsctl.spark.sealed.connect` sends it.
 """
 
 from jsctl.spark.source import JetStreamSource as DefaultSource

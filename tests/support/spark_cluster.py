@@ -1,0 +1,156 @@
+"""Spark on other machines, as near as one machine comes to it: a standalone master with two workers and a
+Connect server, from the classes of the PySpark package, with a Python that has no jsctl. Stopped by pid."""
+
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+import time
+import venv
+from importlib.util import find_spec
+from pathlib import Path
+
+import pyspark
+
+from tests.support.servers import free_port
+
+HOME = Path(pyspark.__path__[0])
+
+NEEDED = ("pyarrow",)
+"""What an executor's Python must have; PySpark comes with Spark."""
+
+
+def bare_python(folder: Path, packages: tuple[str, ...] = NEEDED) -> Path:
+    """A Python of this version in an environment of its own, with these packages of ours and no others."""
+    venv.create(folder, symlinks=True)
+    python = folder / "bin" / "python3"
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    ours, theirs = Path(sysconfig.get_path("platlib")), folder / "lib" / version / "site-packages"
+    for package in packages:
+        if (ours / package).exists():
+            (theirs / package).symlink_to(ours / package)
+    return python
+
+
+class Cluster:
+    """`master` and `remote` are its URLs. Python is the one that workers and the Connect server start."""
+
+    def __init__(self, folder: Path, python: Path) -> None:
+        self.folder = folder
+        self.python = python
+        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        self.master = f"spark://127.0.0.1:{free_port()}"
+        self.remote = f"sc://127.0.0.1:{free_port()}"
+
+    def start_workers(self) -> "Cluster":
+        """The master, and two workers of one core and 1 GiB."""
+        port = self.master.rpartition(":")[2]
+        flags = ["--host", "127.0.0.1", "--port", port, "--webui-port", str(free_port())]
+        self._start("master", "org.apache.spark.deploy.master.Master", *flags)
+        for number in (1, 2):
+            flags = [
+                "--host",
+                "127.0.0.1",
+                "--cores",
+                "1",
+                "--memory",
+                "1g",
+                "--webui-port",
+                str(free_port()),
+            ]
+            flags += ["--work-dir", str(self.folder / f"work{number}"), self.master]
+            self._start(f"worker{number}", "org.apache.spark.deploy.worker.Worker", *flags)
+        self.wait("master", r"Registering worker .*(?s:.*)Registering worker ")
+        return self
+
+    def start_connect(self) -> "Cluster":
+        """A Connect server with two cores of its own."""
+        settings = {
+            "spark.connect.grpc.binding.port": self.remote.rpartition(":")[2],
+            "spark.connect.grpc.binding.address": "127.0.0.1",
+            "spark.master": "local[2]",
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.driver.host": "127.0.0.1",
+            "spark.ui.enabled": "false",
+            "spark.eventLog.enabled": "true",  # what Spark's pages would show
+            "spark.eventLog.compress": "false",
+            "spark.eventLog.rolling.enabled": "false",
+            "spark.eventLog.dir": (self.folder / "events").as_uri(),
+            "spark.sql.warehouse.dir": str(self.folder / "warehouse"),
+            "spark.sql.artifact.isolation.enabled": "true",
+        }
+        (self.folder / "events").mkdir(exist_ok=True)
+        flags = [part for key, value in settings.items() for part in ("--conf", f"{key}={value}")]
+        flags += ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"]
+        self._start("connect", "org.apache.spark.deploy.SparkSubmit", *flags)
+        self.wait("connect", "Spark Connect server started")
+        return self
+
+    def log(self, name: str) -> str:
+        return (self.folder / f"{name}.log").read_text(errors="replace")
+
+    def wait(self, name: str, pattern: str, seconds: float = 60) -> None:
+        """Until a process says that. Raises AssertionError with its log."""
+        deadline = time.monotonic() + seconds
+        while not re.search(pattern, self.log(name)):
+            running = self.processes[name].poll() is None
+            assert running and time.monotonic() < deadline, f"{name} did not start:\n{self.log(name)}"
+            time.sleep(0.05)
+
+    def kill(self, name: str) -> None:
+        """kill -9."""
+        process = self.processes.pop(name)
+        process.kill()
+        process.wait()
+
+    def stop(self) -> None:
+        for process in self.processes.values():
+            process.terminate()
+        for process in self.processes.values():
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        self.processes.clear()
+
+    def _start(self, name: str, java_class: str, *args: str) -> None:
+        kept = ("HOME", "JAVA_HOME", "LANG", "TMPDIR")
+        path = f"{self.python.parent}{os.pathsep}{os.environ['PATH']}"
+        quick = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+        environment = {name: os.environ[name] for name in kept if name in os.environ} | {
+            "PATH": path, "SPARK_HOME": str(HOME), "SPARK_LOCAL_IP": "127.0.0.1",
+            "SPARK_DAEMON_MEMORY": "1g" if name == "connect" else "256m",
+            "SPARK_DAEMON_JAVA_OPTS": quick, "SPARK_SUBMIT_OPTS": quick,
+        }  # fmt: skip
+        with (self.folder / f"{name}.log").open("wb") as log:
+            self.processes[name] = subprocess.Popen(
+                [str(HOME / "bin" / "spark-class"), java_class, *args],
+                cwd=self.folder, env=environment, stdout=log, stderr=log,
+            )  # fmt: skip
+
+
+def without_jsctl(python: Path) -> bool:
+    """Whether a Python has neither jsctl nor what it is made of."""
+    probe = "from importlib.util import find_spec as f; print(*map(f, ('jsctl', 'nats', 'nkeys', 'click')))"
+    said = subprocess.run([python, "-c", probe], capture_output=True, text=True, check=True, cwd="/")
+    assert find_spec("jsctl")
+    return said.stdout.split() == ["None"] * 4
+
+
+SCRIPT = """
+import contextlib, json, sys
+sys.path.append(sys.argv[1])  # not in the environment, which executors may share
+from pathlib import Path
+from jsctl.spark.session import QUICK, session
+from tests.support.run import Cli
+asked = json.load(sys.stdin)
+cli = Cli(Path(asked["home"]))
+master, conf = asked["master"], {**QUICK, **asked["conf"]}
+with session(master, conf=conf) if master else contextlib.nullcontext():
+    for line in asked["lines"]:
+        done = cli(line)
+        print(json.dumps([done.status, done.out, done.err]), flush=True)
+"""
+"""Lines of jsctl in one process: what a session costs is paid once."""
