@@ -50,6 +50,15 @@ async def name_pages(api: Api, stream: str) -> AsyncIterator[list[str]]:
             yield page
 
 
+async def info_pages(api: Api, stream: str) -> AsyncIterator[list[Json]]:
+    """All consumers of a stream by name, a page at a time: for what needs no more than one of them."""
+    with _about(stream):
+        async for page in api.batches(
+            f"CONSUMER.LIST.{stream}", "consumers", name=lambda info: str(info["name"])
+        ):
+            yield page
+
+
 async def listing(api: Api, stream: str) -> Listing:
     """All consumers of a stream with their state, asked in parallel pages."""
     found = await kept(api, stream, lambda info: info)

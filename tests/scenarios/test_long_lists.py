@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from jsctl.contexts.settings import Settings
-from jsctl.jetstream import reports, streams
+from jsctl.jetstream import consumers, reports, streams
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.client import Connection
 from jsctl.views.streams import line
@@ -84,6 +84,28 @@ def ask(url: str, work: Callable[[Api], Awaitable[None]]) -> None:
             await connection.close()
 
     asyncio.run(asked())
+
+
+def test_consumers_of_several_pages(cli: Cli, url: str) -> None:
+    names = [f"C{number:03}" for number in range(PAGE + 50)]
+    js.stream(url, "S", "s.>", storage="memory")
+    asyncio.run(consume(url, names))
+    for words in ("consumer ls S --names", "consumer find S --pull"):
+        assert cli(words, status=0).out.split() == names
+        assert cli(f"{words} --json", status=0).json == names
+    assert len(cli("consumer ls S --as csv", status=0).out.splitlines()) == len(names) + 1
+    assert len(cli("consumer report S --json", status=0).json["consumers"]) == len(names)
+
+
+async def consume(url: str, names: list[str]) -> None:
+    connection = await Connection.open(Settings(url=url))
+    api = Api(connection)
+    try:
+        await asyncio.gather(
+            *(consumers.create(api, "S", {"durable_name": name, "ack_policy": "explicit"}) for name in names)
+        )
+    finally:
+        await connection.close()
 
 
 def test_pages_go_when_they_were_read(many: str) -> None:

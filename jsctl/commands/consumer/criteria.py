@@ -1,6 +1,6 @@
 """Which consumers are meant, for find and cluster balance."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from jsctl.commands.cli import DURATION
@@ -28,7 +28,7 @@ CRITERIA = Criteria(
 )
 
 
-async def chosen(env: Env, api: Api, stream: str, flags: Mapping[str, Any]) -> list[Json]:
-    """The infos that fit, by name. Raises BadInput for flags that cannot be read."""
-    found = await consumers.listing(api, stream)
-    return CRITERIA.chosen(env, sorted(found.infos, key=lambda info: str(info["name"])), flags)
+async def chosen(env: Env, api: Api, stream: str, flags: Mapping[str, Any]) -> AsyncIterator[list[Json]]:
+    """The infos that fit by name, a page at a time. Raises BadInput for flags that cannot be read."""
+    async for page in consumers.info_pages(api, stream):
+        yield CRITERIA.chosen(env, page, flags)

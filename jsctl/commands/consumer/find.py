@@ -4,9 +4,9 @@ from typing import Any
 
 from jsctl.commands.cli import argument, command
 from jsctl.commands.consumer.criteria import CRITERIA, chosen
+from jsctl.commands.listing import write_pages
 from jsctl.commands.pick import pick_stream
 from jsctl.env import Env
-from jsctl.views.result import Result, Text
 
 
 @command(
@@ -19,12 +19,12 @@ from jsctl.views.result import Result, Text
 )
 @argument("stream", default="")
 @CRITERIA.add
-async def find(env: Env, stream: str, **flags: Any) -> Result:
+async def find(env: Env, stream: str, **flags: Any) -> None:
     """Find the consumers of a stream that fit all of these.
 
     An expression sees config, state and info as `consumer info --json` shows them, and Info with the names
     of Go.
     """
     api = await env.jetstream()
-    found = [info["name"] for info in await chosen(env, api, await pick_stream(env, api, stream), flags)]
-    return Result([Text("\n".join(found))] if found else [], data=found)
+    pages = chosen(env, api, await pick_stream(env, api, stream), flags)
+    await write_pages(env, ([info["name"] for info in page] async for page in pages))

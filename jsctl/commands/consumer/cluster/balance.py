@@ -28,7 +28,8 @@ async def balance(env: Env, stream: str, dry_run: bool, **flags: Any) -> Result:
     """Balance the leaders of a stream's consumers over the servers that hold them"""
     api = await env.jetstream()
     stream = await pick_stream(env, api, stream)
-    found = [info for info in await chosen(env, api, stream, flags) if raft.is_clustered(info)]
+    pages = chosen(env, api, stream, flags)
+    found = [info async for page in pages for info in page if raft.is_clustered(info)]
     await streams.check_needs(api, {1: ["cluster balance"]})
     if not found:
         raise JsctlError(
