@@ -7,6 +7,7 @@ The entries are those of nats-server 2.15 (server/archive), in S2 frames that ar
 import json
 from collections.abc import AsyncIterator
 from datetime import datetime
+from functools import lru_cache
 
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.browse import Stored
@@ -96,8 +97,8 @@ def _frames(data: bytes) -> list[bytes]:
 
 def _entry(name: bytes, time: int, sequence: int, header: bytes, data: bytes) -> bytes:
     folded = time * 2 if time >= 0 else -time * 2 - 1
-    numbers = (len(name), folded, sequence, len(header), len(data))
-    return b"".join((*map(_uvarint, numbers), name, header, data))
+    sizes = _length(len(header)), _length(len(data))
+    return b"".join((_length(len(name)), _uvarint(folded), _uvarint(sequence), *sizes, name, header, data))
 
 
 def _uvarint(number: int) -> bytes:
@@ -107,3 +108,6 @@ def _uvarint(number: int) -> bytes:
         number >>= 7
     made.append(number)
     return bytes(made)
+
+
+_length = lru_cache(4096)(_uvarint)  #: a stream has many messages of few sizes

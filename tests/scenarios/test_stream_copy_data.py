@@ -141,10 +141,23 @@ def test_a_wrong_copy_keeps_its_mark(cli: Cli, orders: str) -> None:
     cli("stream copy ORDERS OLD --data --subjects old", status=0)
     config = info(orders, "OLD")["config"]
     ask(orders, "STREAM.UPDATE.OLD", {**config, "metadata": {MARK: "compare x"}})
-    ask(orders, "STREAM.MSG.DELETE.OLD", {"seq": 300})
+    for sequence in (3, 300):  # the first one, too
+        ask(orders, "STREAM.MSG.DELETE.OLD", {"seq": sequence})
     told = cli("stream copy ORDERS OLD --data --subjects old", status=1)
-    assert "1 differ" in told.out and "300 is missing" in told.out
+    assert "2 differ" in told.out and "3 is missing" in told.out and "300 is missing" in told.out
     assert MARK in info(orders, "OLD")["config"]["metadata"]
+
+
+def test_a_counter_begins_again(cli: Cli, url: str) -> None:
+    """No mirror can be a counter: what a restore of one leaves cannot be gone on with."""
+    stream(url, "COUNT", "count.>", allow_msg_counter=True, allow_direct=True)
+    for _ in range(3):
+        cli("pub count.a '' -H Nats-Incr:2", status=0)
+    stream(url, "OLD", "old", metadata={MARK: "restore x"})
+    told = cli("stream copy COUNT OLD --data --subjects old", status=0)
+    assert "broke off before; it begins again" in told.err
+    assert info(url, "OLD")["config"]["allow_msg_counter"]
+    assert stored(url, "OLD") == stored(url, "COUNT")
 
 
 def test_what_others_published_to_a_broken_copy_is_not_removed(cli: Cli, orders: str) -> None:

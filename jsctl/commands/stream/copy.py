@@ -49,7 +49,7 @@ async def copy(
 
     With --data the messages come along, with their sequences, subjects, headers and times: a snapshot of the
     source is restored as the copy, and all messages are compared afterwards. Started again after it was
-    interrupted, it goes on with the comparison, or copies anew where the copy was not whole.
+    interrupted, it sends what is missing, where servers allow that, and goes on with the comparison.
     """
     stream, destination = stream_name(stream), stream_name(destination)
     options = DataOptions(
