@@ -176,6 +176,7 @@ def _connect(remote: str, conf: Mapping[str, str]) -> Iterator["SparkSession"]:
 @contextlib.contextmanager
 def _start(master: str, name: str, conf: Mapping[str, str], folder: str) -> Iterator["SparkSession"]:
     from pyspark import SparkConf, SparkContext
+    from pyspark.find_spark_home import _find_spark_home
     from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
 
@@ -206,6 +207,7 @@ def _start(master: str, name: str, conf: Mapping[str, str], folder: str) -> Iter
             gateway = launch_gateway(settings, {"stdout": out, "stderr": out})  # type: ignore[no-untyped-call]
         SparkContext._ensure_initialized(gateway=gateway, conf=settings)
         spark = SparkSession.builder.config(conf=settings).getOrCreate()
+        application = spark.sparkContext.applicationId
     except Exception as error:
         reason = _why(log, error)  # as long as the JVM can be asked
         _end(gateway)
@@ -219,6 +221,8 @@ def _start(master: str, name: str, conf: Mapping[str, str], folder: str) -> Iter
         with contextlib.suppress(Exception):  # the JVM may be gone
             spark.stop()
         _end(gateway)
+        if not local and master.startswith("local-cluster"):  # its workers keep what they were given
+            shutil.rmtree(Path(_find_spark_home(), "work", application), ignore_errors=True)
 
 
 @contextlib.contextmanager

@@ -19,7 +19,7 @@ from tests.support.jwt import Operator, write_creds
 from tests.support.processes import wait_for
 from tests.support.run import Cli
 from tests.support.servers import RealServer, free_port
-from tests.support.spark_cluster import SCRIPT, Cluster, bare_python, without_jsctl
+from tests.support.spark_cluster import HOME, SCRIPT, Cluster, bare_python, without_jsctl
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(500)]
 
@@ -163,13 +163,15 @@ def test_every_command(network: Network, cluster: Cluster, tmp_path: Path, place
 
 
 def test_executors_of_a_local_cluster(network: Network, tmp_path: Path) -> None:
+    work = HOME / "work"  # where its workers put what they are given
+    before = set(work.glob("app-*/*/jsctl.zip"))
     done = network.jsctl(
         "export", "stream", "ORDERS", "--to", str(tmp_path / "orders"), "--verify", "--master", LOCAL_CLUSTER
     )
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     assert f"verified ORDERS: {COUNT} messages" in done.stdout
     assert sequences(tmp_path / "orders" / "ORDERS") == list(range(1, COUNT + 1))
-    assert not Path("work").exists()  # where its workers would put what they are given
+    assert set(work.glob("app-*/*/jsctl.zip")) <= before
 
 
 NOTEBOOK = """
