@@ -17,7 +17,7 @@ from jsctl.errors import JsctlError, NoResponders
 from jsctl.jetstream.api import Json
 from jsctl.spark.messages import before, sequence_of, size
 from jsctl.spark.reader import Job, RangeReader
-from jsctl.spark.wire import Reply, Wire
+from jsctl.spark.wire import Lost, Reply, Wire
 from jsctl.units import SECOND
 
 DEPTH = 2
@@ -45,6 +45,7 @@ class DirectReader(RangeReader):
         self._batch = job.batch
         self._asked: deque[_Asked] = deque()
         self._subject = job.subjects[0] if job.subjects else ""  # it takes one filter
+        self._behind = 0  #: answers in a row without anything
         self._sparse = bool(self._subject)  #: answers reach far beyond what was asked: one at a time
 
     def step(self, wire: Wire) -> pa.RecordBatch | None:
@@ -64,6 +65,7 @@ class DirectReader(RangeReader):
     def interrupted(self) -> pa.RecordBatch | None:
         # A reader that is slower than the server's write deadline is cut off: ask for less.
         self._batch = max(1, self._batch // 2)
+        self._behind = 0
         asked = self._asked[0] if self._asked else None
         self._asked.clear()
         if asked is None or asked.reply.foreign:
@@ -126,8 +128,19 @@ class DirectReader(RangeReader):
         reached = self._reached(wire, asked, batch, beyond=stop < len(found))
         self.count_missing(wire, batch, reached)
         self._adapt(asked, found, reached, wire)
+        if reached == self.at:
+            self._wait_for_replica()
+        else:
+            self._behind = 0
         self.at = reached
         return batch
+
+    def _wait_for_replica(self) -> None:
+        """One answered that has nothing yet of what is asked. Raises Lost when that goes on for 5 s."""
+        self._behind += 1
+        if self._behind > 8:
+            raise Lost("a replica lags far behind the stream's leader")
+        time.sleep(0.01 * 2**self._behind)
 
     def _reached(self, wire: Wire, asked: _Asked, batch: pa.RecordBatch, beyond: bool) -> int:
         """Where the next answer must start: the first sequence that this one says nothing about."""

@@ -145,22 +145,24 @@ class RangeReader:
 
     def count_missing(self, wire: Wire, batch: pa.RecordBatch, reached: int) -> None:
         """The messages from `at` until `reached` that are not in the batch: deleted ones, or ones that fell
-        off the stream's head before they were read?"""
+        off the stream's head before they were read? Raises Lost when they are neither."""
         job = self.job
         missing = reached - self.at - len(batch)
         if not missing:
             return
-        first = self._info(wire)["state"]["first_seq"]
-        if first > self.at:
-            gone = min(first, reached) - self.at - before(batch, first)
-            self.lost += gone
-            if gone and job.fail_on_loss:
-                raise DataLoss(
-                    f"{job.stream} starts at sequence {first} now, {self.at} was to be read:"
-                    f" {messages(gone, bool(job.subjects))} {'is' if gone == 1 else 'are'} lost",
-                    "set failOnDataLoss to false to read what is left",
-                )
-            missing -= gone
+        state = self._info(wire)["state"]
+        first = state["first_seq"]
+        gone = min(first, reached) - self.at - before(batch, first) if first > self.at else 0
+        missing -= gone
+        if not job.subjects and missing > state.get("num_deleted", 0):
+            raise Lost(f"{messages(missing)} did not come that the stream's leader has")
+        self.lost += gone
+        if gone and job.fail_on_loss:
+            raise DataLoss(
+                f"{job.stream} starts at sequence {first} now, {self.at} was to be read:"
+                f" {messages(gone, bool(job.subjects))} {'is' if gone == 1 else 'are'} lost",
+                "set failOnDataLoss to false to read what is left",
+            )
         if job.subjects:
             return
         self.deleted += missing

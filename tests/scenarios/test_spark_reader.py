@@ -257,14 +257,16 @@ def test_large_messages_end_an_answer_early(url: str, reader: Kind) -> None:
 
 
 class Lagging:
-    """A JetStream API on the prefix LAG that hands on to the real one, but answers every second direct get
+    """A JetStream API on the prefix LAG that hands on to the real one, but answers half of the direct gets
     as a replica does that has one message of what is asked, or none: one that lags at will is hard to have.
+    With `hole` as one that misses the first of what is asked.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, hole: bool = False) -> None:
         self.url = url
+        self.hole = hole
         self.short = 0
-        self._asked = 0
+        self._random = random.Random(1)
         self._ready = threading.Event()
         self._thread = threading.Thread(target=lambda: with_client(url, self._serve))
 
@@ -282,15 +284,19 @@ class Lagging:
 
         async def answer(message: Any) -> None:
             real = message.subject.replace("LAG", "$JS.API", 1)
-            self._asked += 1
-            if ".DIRECT.GET." not in real or self._asked % 2:
+            if ".DIRECT.GET." not in real or self._random.random() < 0.5:
                 await client.publish(real, message.data, reply=message.reply)
                 return
             self.short += 1
+            body = json.loads(message.data)
+            if self.hole:
+                other = {**body, "seq": body["seq"] + 1, "batch": max(1, body["batch"] - 1)}
+                await client.publish(real, json.dumps(other).encode(), reply=message.reply)
+                return
             end = {"Status": "404", "Description": "Message Not Found"}
-            if self._asked % 4:
-                first = json.loads(message.data)["seq"]
-                one = await client.request("$JS.API.DIRECT.GET.S", b'{"seq": %d}' % first)
+            if self._random.random() < 0.5:
+                first = {name: value for name, value in body.items() if name in ("seq", "next_by_subj")}
+                one = await client.request("$JS.API.DIRECT.GET.S", json.dumps(first).encode())
                 if "Status" not in one.headers:
                     headers = {**one.headers, "Nats-Num-Pending": "0", "Nats-Last-Sequence": "0"}
                     await client.publish(message.reply, one.data, headers=headers)
@@ -318,6 +324,16 @@ def test_a_lagging_replica_is_not_taken_for_a_deletion(url: str) -> None:
         assert lagging.short > 10
         filtered = reading(DirectReader, url, job(url, batch=50, prefix="LAG", subjects=("S.1",)))
         assert sequences(filtered) == [n for n in range(1, 2001) if n % 3 == 2 and n not in gone]
+
+
+def test_a_replica_that_misses_messages_is_not_believed(url: str) -> None:
+    """Servers that lost messages of theirs, or lose some on their way, leave a hole without a word."""
+    fill(url, 300)
+    with Lagging(url, hole=True) as lagging:
+        found = reading(DirectReader, url, job(url, batch=50, prefix="LAG"))
+        assert sequences(found) == list(range(1, 301))
+        assert (found.deleted, found.lost) == (0, 0)
+        assert lagging.short > 1
 
 
 def test_a_mirror_that_answers_for_its_origin_is_not_believed(url: str) -> None:
