@@ -119,12 +119,18 @@ def read_human(config: Json, name: str = "the configuration", fields: Sequence[F
 
 def without_reserved(config: Json) -> Json:
     """The configuration without what the server writes into it, and without keys of old servers."""
-    made = {key: value for key, value in config.items() if key not in _GONE}
-    if isinstance(made.get("metadata"), dict):
-        kept = {k: v for k, v in made["metadata"].items() if not k.startswith("_nats.")}
-        made.pop("metadata")
-        if kept:
-            made["metadata"] = kept
+    made = without_metadata(config, lambda key: key.startswith("_nats."))
+    return {key: value for key, value in made.items() if key not in _GONE}
+
+
+def without_metadata(config: Json, drop: Callable[[str], bool]) -> Json:
+    """The configuration without some keys of its metadata, and without any metadata when none is left."""
+    if not isinstance(config.get("metadata"), dict):
+        return config
+    kept = {key: value for key, value in config["metadata"].items() if not drop(key)}
+    made = {**config, "metadata": kept}
+    if not kept:
+        del made["metadata"]
     return made
 
 

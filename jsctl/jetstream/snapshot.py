@@ -15,6 +15,7 @@ from jsctl.errors import ApiError, JsctlError, RequestTimeout, Unreachable
 from jsctl.jetstream import streams
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.client import Connection
+from jsctl.jetstream.config import without_metadata
 from jsctl.jetstream.frames import frame, status
 from jsctl.units import HOUR, SECOND
 
@@ -216,9 +217,7 @@ def with_mark(config: Json, step: str = "restore") -> Json:
 
 def without_mark(config: Json) -> Json:
     """The configuration without a mark."""
-    metadata = {k: v for k, v in (config.get("metadata") or {}).items() if k != MARK}
-    made = {k: v for k, v in config.items() if k != "metadata"}
-    return {**made, "metadata": metadata} if metadata else made
+    return without_metadata(config, lambda key: key == MARK)
 
 
 def mark_of(info: Json) -> str:

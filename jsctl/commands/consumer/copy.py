@@ -9,6 +9,7 @@ from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream import consumer_config as configs
 from jsctl.jetstream import consumers
+from jsctl.jetstream.declared.model import unlabelled
 from jsctl.views import consumer_info as view
 from jsctl.views.result import Result, Text
 
@@ -30,7 +31,7 @@ async def copy(env: Env, stream: str, source: str, destination: str, **flags: An
     if source == destination:
         raise BadInput("a copy needs a name of its own")
     api = await env.jetstream()
-    live = configs.own((await consumers.info(api, stream, source))["config"])
+    live = unlabelled(configs.own((await consumers.info(api, stream, source))["config"]))
     if flags["target"] and not live.get("deliver_subject"):
         live = configs.as_push(live)
     draft = configs.named(laid(live, flags, env.clock()), destination, ephemeral=flags["ephemeral"])

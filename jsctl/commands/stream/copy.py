@@ -11,6 +11,7 @@ from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream import config as configs
 from jsctl.jetstream import snapshot, streams
+from jsctl.jetstream.declared.model import unlabelled
 from jsctl.views import stream_info as view
 from jsctl.views.result import Result, Text
 
@@ -66,7 +67,7 @@ async def copy(
     if live.get("sealed") and not data:
         env.say(f"warning: Stream {stream} is sealed; without messages its copy is not")
         live = {key: value for key, value in live.items() if key not in _SEALED}
-    draft = configs.lay(snapshot.without_mark(configs.without_reserved(live)), given(flags))
+    draft = configs.lay(unlabelled(snapshot.without_mark(configs.without_reserved(live))), given(flags))
     draft["name"] = destination
     configs.check(draft)
     for warning in configs.warnings(draft, target.api.own_domain):

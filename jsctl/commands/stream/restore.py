@@ -13,6 +13,7 @@ from jsctl.jetstream import config as configs
 from jsctl.jetstream import snapshot, streams
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.backup_files import Backup, open_backup
+from jsctl.jetstream.declared.model import unlabelled
 from jsctl.units import SECOND, format_bytes, format_count, format_duration
 from jsctl.views import backup as backup_view
 from jsctl.views import stream_info as view
@@ -81,6 +82,8 @@ def restored_config(
 ) -> Json:
     """The configuration to restore with: flags over --config over the backup's. Raises BadInput."""
     config = snapshot.without_mark(configs.without_reserved(backup.config))
+    if name and name != backup.stream:
+        config = unlabelled(config)
     if config_file:
         config = {**config, **configs.parse_config(read_input(config_file, env), config_file)}
     config = configs.lay(config, {flag: value for flag, value in flags.items() if value not in (None, ())})

@@ -4,10 +4,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from jsctl.jetstream.config import without_metadata
+
 Json = dict[str, Any]
 
 LABEL = "jsctl.label"
 """The metadata key that marks what a file with `label:` has made."""
+
+
+def unlabelled(config: Json) -> Json:
+    """The configuration of a copy, which no file declares: --prune leaves it alone."""
+    return without_metadata(config, lambda key: key == LABEL)
 
 
 @dataclass(frozen=True, slots=True)
