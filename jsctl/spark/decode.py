@@ -184,10 +184,6 @@ def failure(error: Exception) -> JsctlError:
         if isinstance(kind, type) and issubclass(kind, JsctlError) and kind is not errors.ApiError:
             return kind(message)
         return JsctlError(message)
-    if wanted := re.search(r"DATA_SOURCE_NOT_FOUND\] .*?data source: ([\w.-]+?)\.(?:\s|$)", text):
-        return BadInput(
-            f"this Spark has no format {wanted[1]}", "parquet, json, csv and orc are always there"
-        )
     # Of an error in the JVM the first line says only what was called.
     inner = re.match(r"An error occurred while calling .*\n: [\w.$]+: (.*)", text)
     return JsctlError(f"Spark failed: {first_line(RuntimeError(inner[1])) if inner else first_line(error)}")

@@ -369,7 +369,8 @@ def read_table(spark: "SparkSession", folder: Path, format: str, schema: Any) ->
 
 
 def _write(table: "DataFrame", folder: Path, format: str, shape: Shape) -> None:
-    writer = table.write.format(format).options(**file_options(format))
+    # The folder is new; not every format can fail when it is not.
+    writer = table.write.format(format).options(**file_options(format)).mode("append")
     if shape.partition_by:
         writer = writer.partitionBy(*(name for name, _ in partitions(shape.partition_by)))
     writer.save(folder.absolute().as_uri())

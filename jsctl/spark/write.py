@@ -26,7 +26,8 @@ Rows = Mapping[str, Iterable[Mapping[str, Any]]]
 
 def options(format: str) -> dict[str, str]:
     """Spark's options for writing and reading a format."""
-    return {"parquet": {}, "json": TIMESTAMPS, "csv": {**TIMESTAMPS, **CSV}}.get(format, {})
+    xml = {**TIMESTAMPS, "rowTag": "message"}
+    return {"json": TIMESTAMPS, "csv": {**TIMESTAMPS, **CSV}, "xml": xml}.get(format, {})
 
 
 def append(

@@ -122,7 +122,7 @@ def test_what_is_chosen(cli: Cli, url: str, spark: Any, tmp_path: Path) -> None:
     assert chosen(f"--until {when} --since 1h") == list(range(1, 31))
 
 
-@pytest.mark.parametrize("format", ["json", "csv", "orc"])
+@pytest.mark.parametrize("format", ["json", "csv", "orc", "xml"])
 def test_other_formats_and_partitions(cli: Cli, url: str, spark: Any, tmp_path: Path, format: str) -> None:
     fill(url, 9, payload=b' "a",\r\nb\xff %d ')
     fill(url, 1, payload=b"")
@@ -252,16 +252,30 @@ def test_wrong_lines(cli: Cli, url: str, tmp_path: Path) -> None:
         ("ORDERS --incremental --format delta", 64, "cannot be added to"),
         ("ORDERS --subject 'a..b'", 64, "is no subject filter"),
         ("ORDERS --follow --to-seq 9", 64, "has no end"),
+        ("ORDERS --strem X", 64, "--strem"),
+        ("ORDERS --fail-on-deleted --subject ORDERS.1.x", 64, "--fail-on-deleted cannot be with --subject"),
+        ("ORDERS --format text", 64, "--format text cannot hold messages: it has room for one column"),
+        ("ORDERS --format a/b", 64, "--format 'a/b' is no format"),
     ):
         failed = cli(f"export stream {flags} --to {to}", status=status)
         assert said in failed.err and failed.err.count("\n") == 1, failed.err
         assert not to.exists()
 
 
-def test_an_unknown_format_is_one_line(cli: Cli, url: str, spark: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("format", "said"),
+    [
+        ("nonesuch", "no format nonesuch; parquet, json, csv and orc are always there"),
+        ("avro", "no format avro; --conf spark.jars.packages=org.apache.spark:spark-avro_2.13:"),
+        ("Delta", "no format delta; --conf spark.jars.packages=io.delta:delta-spark_2.13:"),
+    ],
+)
+def test_a_format_that_is_not_installed_is_one_line(
+    cli: Cli, url: str, spark: Any, tmp_path: Path, format: str, said: str
+) -> None:
     fill(url, 3)
-    failed = cli(f"export stream ORDERS --to {tmp_path}/out --format nonesuch", status=64)
-    assert "nonesuch" in failed.err and failed.err.count("\n") == 1
+    failed = cli(f"export stream ORDERS --to {tmp_path}/out --format {format} --decode json", status=64)
+    assert said in failed.err and failed.err.count("\n") == 1
     assert not (tmp_path / "out").exists()
 
 

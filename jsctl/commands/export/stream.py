@@ -18,6 +18,7 @@ from jsctl.commands.pick import stream_name
 from jsctl.commands.report.targets import targets
 from jsctl.env import Env
 from jsctl.errors import BadInput
+from jsctl.spark import formats
 from jsctl.spark.decode import DECODINGS, Shape, partitions
 from jsctl.spark.export import Exporter, Selection, Source, read_options
 from jsctl.spark.options import parse
@@ -38,7 +39,7 @@ from jsctl.views.result import Result
 )
 @argument("stream", metavar="STREAM...", nargs=-1, required=True, shell_complete=complete.streams)
 @option("--to", metavar="DIR", required=True, help="Folder for the tables, one a stream")
-@option("--format", metavar="FORMAT", default="parquet", help="parquet, json, csv, or any that Spark has")
+@option("--format", metavar="FORMAT", default="parquet", help="parquet, json, csv, orc, xml, or any that this Spark has")
 @option("--incremental", is_flag=True, help="Go on where the last run ended")
 @option("--follow", is_flag=True, help="Go on until Ctrl-C")
 @option(
@@ -102,6 +103,7 @@ def stream(
     repeats nothing. With --decode, payloads that do not fit are kept in the column bad_payload. --context and
     --js-domain may be given several times; their names are then part of the folders' names.
     """
+    format = formats.named(format)
     _check(format, decode, schema, keep_data, incremental or follow, partition_by)
     if follow and (until or to_seq is not None):
         raise BadInput("--follow has no end", "leave --until and --to-seq out")
@@ -141,8 +143,6 @@ def stream(
 def _check(
     format: str, decode: str, schema: str, keep_data: bool, going_on: bool, partition_by: tuple[str, ...]
 ) -> None:
-    if not re.fullmatch(r"[\w.-]+", format):
-        raise BadInput(f"--format {format!r} is no format", "such as parquet, json or csv")
     if going_on and format not in FILES:
         raise BadInput(
             f"a table in {format} cannot be added to by --incremental or --follow",

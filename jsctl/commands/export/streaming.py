@@ -10,6 +10,7 @@ from typing import Any
 from jsctl.commands.export.shown import Shown
 from jsctl.env import Env
 from jsctl.errors import ApiError, Cancelled, ExitStatus, JsctlError
+from jsctl.spark import formats
 from jsctl.spark import query as spark_query
 from jsctl.spark.export import Exporter, Outcome, Planned, Source
 from jsctl.spark.session import QUICK, session
@@ -77,6 +78,7 @@ class Run:
                 ) as spark:
                     self.spark = spark
                     self._check_stop()
+                    formats.check(spark, target.format)
                     self._export(spark, waiting)
                     if self.follow:
                         self._follow(spark)
