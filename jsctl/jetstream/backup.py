@@ -88,6 +88,8 @@ async def load(api: Api, backup: Backup, config: Json, *, told: Told | None = No
     state, a sentence each. told: the bytes of the file, as they are sent."""
 
     await streams.check_level(api, config)  # an older server would pass over what it does not know
+    if config["name"] != backup.config["name"]:
+        await streams.check_needs(api, {5: ["a restore under another name"]})
 
     async def pieces() -> snapshot.Chunks:
         with backup.data() as file:

@@ -116,6 +116,15 @@ def test_flags_of_consumers(old_cli: Cli) -> None:
         assert live[keys.get(flag, "priority_groups")], f"{flag} is lost"
 
 
+def test_restore_under_another_name(old_cli: Cli, tmp_path: Path) -> None:
+    old_cli(f"stream backup S {tmp_path / 'backup'}", status=0)
+    if level_of(old_cli) < 5:
+        refused(old_cli, f"stream restore {tmp_path / 'backup'} --name T", 5, "a restore under another name")
+        assert old_cli("stream ls --json", status=0).json == ["S"]
+    old_cli("stream rm S --force", status=0)
+    old_cli(f"stream restore {tmp_path / 'backup'}", status=0)
+
+
 def test_restore(old_cli: Cli, tmp_path: Path) -> None:
     if level_of(old_cli) < 1:
         folder = tmp_path / "backup"
