@@ -33,6 +33,14 @@ DECK = (*ONE_OF_EACH, "executor", "worker", "server", "server", "leader", "leade
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(400 + 120 * KILLED)]
 
 
+@pytest.fixture(autouse=True)
+def apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is killed cleans up nothing, and knows no context."""
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+
+
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[Cluster]:
     three = Cluster(tmp_path / "servers")
@@ -146,7 +154,7 @@ def test_an_incremental_export(cluster: Cluster, publisher: Publisher, tmp_path:
     torment = Torment(SEED, cluster, victim)
     victim.start()
     try:
-        torment.run(troubles(EXPORT_KINDS, EXPORT_KINDS), pause=20 if KILLED else 5)
+        torment.run(troubles(EXPORT_KINDS, EXPORT_KINDS), pause=12 if KILLED else 4)
     finally:
         victim.kill()
         report(torment, publisher, begin)

@@ -187,9 +187,9 @@ class Torment:
         begin, reached = time.monotonic(), self._victim.progress()
         try:
             for kind in self._random.sample(kinds, len(kinds)):
-                self._wait(self._random.uniform(0, pause))
                 if kind == "driver" and self._random.random() < 0.7:
                     self._until_progress(reached)
+                self._wait(self._random.uniform(0, pause))
                 self._kinds[kind]()
                 if kind == "driver":
                     reached = self._victim.progress()
