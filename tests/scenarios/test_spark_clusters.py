@@ -176,7 +176,9 @@ def test_executors_of_a_local_cluster(network: Network, tmp_path: Path) -> None:
 
 NOTEBOOK = """
 import sys
+from pathlib import Path
 from pyspark.sql import SparkSession
+from jsctl.spark import visible
 from jsctl.spark.sealed import connect
 spark = SparkSession.builder.remote(sys.argv[1]).getOrCreate()
 connect(spark, context="net")
@@ -184,6 +186,16 @@ orders = spark.read.format("jetstream").option("stream", "ORDERS").load()
 rows = orders.where("sequence <= 3").selectExpr("'NOTES.a' AS subject", "data")
 rows.write.format("jetstream").mode("append").option("stream", "NOTES").save()
 print(orders.count())
+table = Path(sys.argv[2])
+orders.repartition(3).write.parquet(table.as_uri())
+def check():
+    visible.check(spark, table, orders.count(), lambda: spark.read.parquet(table.as_uri()))
+check()
+next(table.glob("*.parquet")).unlink()
+try:
+    check()
+except Exception as error:
+    print(error)
 try:
     spark.read.format("jetstream").options(stream="ORDERS", token="t").load().count()
 except Exception as error:
@@ -191,11 +203,12 @@ except Exception as error:
 """
 
 
-def test_a_notebook_over_connect(network: Network, cluster: Cluster) -> None:
+def test_a_notebook_over_connect(network: Network, cluster: Cluster, tmp_path: Path) -> None:
     network.cli("stream add NOTES --subjects NOTES.> --defaults", status=0)
-    done = network.run(sys.executable, "-c", NOTEBOOK, cluster.remote)
+    done = network.run(sys.executable, "-c", NOTEBOOK, cluster.remote, str(tmp_path / "table"))
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[0] == str(COUNT), done.stderr
+    assert "Spark wrote table where this machine does not see it, or not all of it" in done.stdout
     assert "option token was settled by connect" in done.stdout
     assert network.cli("stream info NOTES --json", status=0).json["state"]["messages"] == 3
     said = all_text(cluster.folder / "events") + cluster.log("connect")
