@@ -75,7 +75,8 @@ def parse_schema(spark: "SparkSession", ddl: str) -> "StructType":
         found = StructType.fromDDL(ddl)
     except Exception as error:
         raise BadInput(
-            f"--schema is no schema: {first_line(error)}", "such as --schema 'id BIGINT, name STRING'"
+            f"--schema is no schema: {first_line(error).rstrip('.')}",
+            "such as --schema 'id BIGINT, name STRING'",
         ) from None
     if not isinstance(found, StructType):
         raise BadInput(f"--schema {ddl!r} is one type", "name the fields, such as 'id BIGINT, name STRING'")

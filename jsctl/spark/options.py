@@ -7,7 +7,7 @@ import difflib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Literal, cast
 
 from jsctl.contexts.settings import Settings, resolve
@@ -107,6 +107,8 @@ def parse(
     for name, one, other in (("starting", start, start_time), ("ending", end, end_time)):
         if one != "" and other:
             raise BadInput(f"options {name}Offsets and {name}Timestamp exclude each other", "give one")
+    if start_time and end_time and start_time >= end_time:
+        raise BadInput("startingTimestamp is not before endingTimestamp")
     if streaming and (end != "" or end_time):
         raise BadInput("endingOffsets and endingTimestamp are for spark.read", "a stream has no end")
     if streaming is False and "maxoffsetspertrigger" in given:
@@ -205,9 +207,12 @@ class Take:
     def time(self, name: str) -> datetime | None:
         text = self.text(name)
         try:
+            if text.isdecimal() and len(text) > 8:  # as Kafka's: ms since 1970
+                return datetime.fromtimestamp(int(text) / 1000, UTC)
             return parse_time(text) if text else None
-        except ValueError:
-            raise BadInput(f"{name} {text!r} is no time", "write 2026-11-21T06:57:05Z") from None
+        except (ValueError, OverflowError, OSError):
+            hint = "write 2026-11-21T06:57:05Z, or milliseconds since 1970"
+            raise BadInput(f"{name} {text!r} is no time", hint) from None
 
     def count(self, name: str, default: int, *, least: int, most: int = 1 << 62) -> int:
         text = self.text(name)

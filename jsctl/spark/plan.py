@@ -94,7 +94,7 @@ def _is_direct(wire: Wire, options: ReadOptions, info: Json, has_messages: bool)
         raise BadInput(f"direct get does not work here: {obstacle}", "use fetchMode auto or consumer")
     if info["config"].get("retention", "limits") != "limits":
         raise BadInput(
-            f"{options.stream} is a {info['config']['retention']} stream: a consumer that reads takes away",
+            f"{options.stream} has {info['config']['retention']} retention: a consumer that reads takes away",
             "allow direct get on it",
         )
     return False

@@ -64,11 +64,21 @@ def query(spark: "SparkSession", path: Path, sql: str, limit: int = 1000) -> Ans
         table = frame.limit(limit + 1).toArrow()
     except Exception as error:
         raise BadInput(
-            f"Spark refuses the query: {first_line(error)}", f"the tables are {', '.join(found)}"
+            f"Spark refuses the query: {first_line(error).rstrip('.')}", f"the tables are {', '.join(found)}"
         ) from None
     values = [table.column(at).to_pylist() for at in range(table.num_columns)]
     rows = [list(row) for row in zip(*values, strict=True)]
     return Answer(columns, rows[:limit], len(rows) > limit)
+
+
+def check(spark: "SparkSession", sql: str) -> None:
+    """Raise BadInput for what is no SQL; which tables there are does not matter yet."""
+    from pyspark.errors import ParseException
+
+    try:
+        spark.sql(f"EXPLAIN {sql}")
+    except ParseException as error:
+        raise BadInput(f"--query is no SQL: {first_line(error).rstrip('.')}") from None
 
 
 def register(spark: "SparkSession", path: Path) -> dict[str, str]:

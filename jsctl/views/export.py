@@ -94,8 +94,8 @@ def closing(data: Mapping[str, Any]) -> str:
     return "\n".join([", ".join(parts), *verified])
 
 
-def so_far(outcomes: Sequence[Exported]) -> str:
-    """What stands on the terminal between two looks of `export stream --follow`."""
+def so_far(outcomes: Sequence[Exported], word: str = "so far") -> str:
+    """`5 messages (9 B) so far, deleted 0, lost 0`: what stands between two looks of `--follow`."""
     deleted = [one.deleted for one in outcomes if one.deleted is not None]
     count = sum(one.exported for one in outcomes)
     size = format_bytes(sum(one.bytes for one in outcomes))
@@ -103,7 +103,7 @@ def so_far(outcomes: Sequence[Exported]) -> str:
         sum(deleted) if len(deleted) == len(outcomes) else None, sum(one.lost for one in outcomes)
     )
     return ", ".join(
-        [f"{format_count(count)} {'message' if count == 1 else 'messages'} ({size}) so far", *missing]
+        [f"{format_count(count)} {'message' if count == 1 else 'messages'} ({size}) {word}", *missing]
     )
 
 

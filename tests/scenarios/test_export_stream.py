@@ -161,6 +161,19 @@ def test_json_payloads_with_bad_ones(cli: Cli, url: str, spark: Any, tmp_path: P
         assert {row["id"] for row in rows[5:]} == {None}
 
 
+def test_a_query_that_cannot_be(cli: Cli, url: str, spark: Any, tmp_path: Path) -> None:
+    fill(url, 3)
+    line = ["export", "stream", "ORDERS", "--to", str(tmp_path / "out"), "--query"]
+    failed = cli([*line, "SELEC 1"], status=64)
+    assert failed.err == "jsctl: error: --query is no SQL: Syntax error at or near 'SELEC'\n"
+    assert not (tmp_path / "out").exists()
+    failed = cli([*line, "SELECT * FROM NOPE"], status=64)
+    done, error = failed.err.splitlines()
+    assert done == "3 messages (27 B) exported, deleted 0, lost 0"
+    assert "`NOPE` cannot be found" in error and error.endswith("; the tables are ORDERS")
+    assert sequences(tmp_path / "out" / "ORDERS") == [1, 2, 3]
+
+
 def test_fields_are_found_and_kept(cli: Cli, url: str, spark: Any, tmp_path: Path) -> None:
     fill(url, 5, payload=b'{"id": %d}')
     fill(url, 5, payload=b'{"id": %d, "late": 0.5}')

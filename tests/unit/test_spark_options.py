@@ -41,7 +41,9 @@ def test_values() -> None:
     assert (options.timeout, options.max_bytes) == (3 * SECOND, 1 << 20)
     assert (options.settings.user, options.settings.password) == ("u", "p")
     assert parse({**BASE, "subject": ">"}).subjects == ()
-    assert parse({**BASE, "startingTimestamp": "2026-11-21T06:57:05Z"}).start_time is not None
+    moment = parse({**BASE, "startingTimestamp": "2026-11-21T06:57:05Z"}).start_time
+    assert moment is not None
+    assert parse({**BASE, "endingTimestamp": "1795244225000"}).end_time == moment  # as Kafka's
 
 
 def test_secrets_are_not_in_its_text() -> None:
@@ -70,6 +72,8 @@ def test_secrets_are_not_in_its_text() -> None:
         ({"startingOffsets": "0"}, "none of earliest, latest or a sequence"),
         ({"startingOffsets": "new"}, "none of earliest, latest or a sequence"),
         ({"startingTimestamp": "yesterday"}, "is no time"),
+        ({"startingTimestamp": "2026-01-01", "endingTimestamp": "2025-01-01"}, "is not before"),
+        ({"subject": "a", "failOnDeleted": "true"}, "failOnDeleted cannot be with subject"),
         ({"maxOffsetsPerTrigger": "5"}, "is for spark.readStream"),
         ({"fetchMode": "fast"}, "none of auto, direct, consumer"),
         ({"failOnDataLoss": "maybe"}, "neither true nor false"),

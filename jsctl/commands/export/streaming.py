@@ -79,6 +79,8 @@ class Run:
                     self.spark = spark
                     self._check_stop()
                     formats.check(spark, target.format)
+                    if self.sql:
+                        spark_query.check(spark, self.sql)
                     self._export(spark, waiting)
                     if self.follow:
                         self._follow(spark)
@@ -89,7 +91,7 @@ class Run:
                             checked = self.exporter.check(spark, source)
                             self.outcomes[source.table] = replace(done, verdict=checked)
                     if self.sql:
-                        answer = spark_query.query(spark, target.path, self.sql, self.limit)
+                        answer = self._answer(spark)
         outcomes = [self.outcomes[source.table] for source in self.sources]
         took = int((time.monotonic() - begin) * SECOND)
         result = view.streams(outcomes, str(target.path), took)
@@ -158,6 +160,14 @@ class Run:
                     if away == source.table:
                         self.shown.say("jsctl: going on")
                         away = ""
+
+    def _answer(self, spark: Spark) -> spark_query.Answer:
+        """When the query fails the export is done nevertheless, and said to be."""
+        try:
+            return spark_query.query(spark, self.exporter.target.path, self.sql, self.limit)
+        except JsctlError:
+            self.shown.say(view.so_far(list(self.outcomes.values()), "exported"))
+            raise
 
     def _stopped(self) -> bool:
         """Wait for the next look; what was done so far stands there meanwhile."""
