@@ -19,6 +19,7 @@ class Transfer:
         self._messages = messages
         self._size = size
         self._began = time.monotonic()
+        self._part = 0.0
         self._lock = threading.Lock()
         self._progress = Progress(
             TextColumn("{task.description}", markup=False),
@@ -43,8 +44,9 @@ class Transfer:
         self._progress.stop()
 
     def reach(self, part: float) -> None:
-        """So much of 1 is done."""
+        """So much of 1 is done. It never goes back: Spark learns of tasks while others are done."""
         with self._lock:
+            part = self._part = max(part, self._part)
             self._progress.update(self._task, completed=part, numbers=self.numbers(part))
 
     def numbers(self, part: float) -> str:
@@ -55,7 +57,8 @@ class Transfer:
         if self._size:
             text += f", {format_bytes(round(self._size * part))}"
         if 0 < part < 1 and took > 0:
-            left = format_duration(max(1, round(took * (1 - part) / part)) * SECOND)
+            seconds = max(1, round(took * (1 - part) / part))
+            left = f"{seconds}s" if seconds < 60 else format_duration(seconds * SECOND)
             text += f", {format_count(round(done / took))}/s, {left} left"
         return text
 

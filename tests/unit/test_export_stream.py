@@ -160,4 +160,4 @@ def test_progress_in_numbers(capsys: pytest.CaptureFixture[str]) -> None:
     bar = Transfer(sys.stderr, "exporting", 1000, 2048)
     assert bar.numbers(0.0) == "0/1,000 messages, 0 B"
     assert bar.numbers(0.5).startswith("500/1,000 messages, 1.0 KiB, ")
-    assert bar.numbers(0.5).endswith(" left")
+    assert bar.numbers(0.5).endswith("/s, 1s left")
