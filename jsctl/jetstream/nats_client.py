@@ -30,6 +30,9 @@ if _js is not None:
 # nats-py makes TLS out of plain connections, and asyncio then warns of each that the server ends.
 logging.getLogger("asyncio").addFilter(lambda record: "eof_received()" not in record.getMessage())
 
+_CLOSING = 2
+"""Seconds."""
+
 
 class NatsClient(Client):
     """nats-py with what it lacks: TLS that cannot be talked out of, and a SOCKS5 proxy."""
@@ -52,6 +55,16 @@ class NatsClient(Client):
         pair = login.key(self._nkeys_seed_str or "")
         self._public_nkey = pair.public_key.decode()
         self._signature_cb = lambda nonce: base64.b64encode(pair.sign(nonce.encode()))
+
+    async def close(self) -> None:
+        """Close, within `_CLOSING`. While a lost connection is made again, nats-py cancels what it then waits
+        for itself, or waits for a transport that never ends."""
+        ending = asyncio.ensure_future(super().close())
+        await asyncio.wait([ending], timeout=_CLOSING)
+        if not ending.done():
+            ending.cancel()
+        elif not ending.cancelled():
+            ending.result()
 
     async def _connect_to_server(self, s: Srv) -> None:
         if s.uri.scheme in ("ws", "wss"):
