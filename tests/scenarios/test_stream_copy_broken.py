@@ -182,15 +182,17 @@ def test_a_server_that_is_lost(server: RealServer, other: RealServer, tmp_path: 
         cli(f"context add west --server {slow.url}", status=0)
         with copying(cli, line) as process:
             reached(other.url, 0.6)
+            slow.stop()
             other.kill()
+            slow.cut()
             _, err = process.communicate(timeout=20)
         assert process.returncode == 4, err
-        other.start()
-        # Messages are published to the source meanwhile: they come along.
-        publish(server.url, "big.new", count=10)
-        slow.rate = slow.up = 0
+    other.start()
+    # Messages are published to the source meanwhile: they come along.
+    publish(server.url, "big.new", count=10)
+    with relay(other.port, port=slow.port) as fast:
         told = cli(line, status=0)
-        assert sent_the_rest(slow, went_on(told.err)), slow.up
+        assert sent_the_rest(fast, went_on(told.err)), fast.up
     assert stored(other.url, "OLD") == stored(server.url, "BIG")
 
 

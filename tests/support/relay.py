@@ -15,8 +15,9 @@ class Relay:
     up, down: bytes to and from the server. rate: bytes a second upwards, 0 for as fast as it goes.
     """
 
-    def __init__(self, port: int, rate: int) -> None:
-        self.port = port
+    def __init__(self, listener: socket.socket, rate: int) -> None:
+        self._listener = listener
+        self.port = int(listener.getsockname()[1])
         self.rate = rate
         self.up = 0
         self.down = 0
@@ -35,6 +36,12 @@ class Relay:
             with suppress(OSError):
                 one.shutdown(socket.SHUT_RDWR)
         self._open.clear()
+
+    def stop(self) -> None:
+        """Take no more connections."""
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
 
     def serve(self, client: socket.socket, target: int) -> None:
         """Carry one connection to a port."""
@@ -66,10 +73,10 @@ class Relay:
 
 
 @contextmanager
-def relay(target: int, rate: int = 0) -> Iterator[Relay]:
-    """A relay on a free port of 127.0.0.1 to the server at the port `target`."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    made = Relay(int(listener.getsockname()[1]), rate)
+def relay(target: int, rate: int = 0, port: int = 0) -> Iterator[Relay]:
+    """A relay to the server at the port `target`, on 127.0.0.1 and this port, or a free one."""
+    listener = socket.create_server(("127.0.0.1", port))
+    made = Relay(listener, rate)
 
     def accept() -> None:
         while True:
@@ -83,6 +90,5 @@ def relay(target: int, rate: int = 0) -> Iterator[Relay]:
     try:
         yield made
     finally:
-        listener.shutdown(socket.SHUT_RDWR)
-        listener.close()
+        made.stop()
         made.cut()
