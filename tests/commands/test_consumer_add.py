@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pexpect
 import pytest
 
 from tests.support import js
@@ -230,5 +231,6 @@ def test_the_questionnaire_in_a_terminal(cli: Cli) -> None:
     screen.expect_exact("Information for Consumer ORDERS > dur created")
     screen.expect_exact("Maximum Deliveries: 20")
     screen.expect_exact("Waiting Pulls: 0 of maximum 512")
+    screen.expect(pexpect.EOF)
     screen.wait()
     assert screen.exitstatus == 0

@@ -318,6 +318,7 @@ def test_graph(cli: Cli, url: str, pull: None) -> None:
     screen.expect_exact("Messages Delivered / second")
     time.sleep(0.3)
     screen.send("q")
+    screen.expect(pexpect.EOF)
     screen.wait()
     assert screen.exitstatus == 0
 

@@ -1,6 +1,7 @@
 import re
 from pathlib import Path
 
+import pexpect
 import pytest
 
 from tests.support.run import Cli
@@ -74,6 +75,7 @@ def test_watch(system: Cli) -> None:
         for _ in range(3):
             screen.expect("JetStream Summary")
         screen.sendintr()
+        screen.expect(pexpect.EOF)
         screen.wait()
         assert screen.exitstatus == 130
     finally:

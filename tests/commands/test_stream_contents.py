@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pexpect
 import pytest
 
 from jsctl.contexts.settings import Settings
@@ -251,6 +252,7 @@ def test_view_in_a_real_terminal(orders: Cli) -> None:
     child.send("y")
     child.expect_exact("[6] Subject: ORDERS.other")
     child.expect_exact("Reached apparent end of data")
+    child.expect(pexpect.EOF)
     child.wait()
     child.close()
     assert child.exitstatus == 0

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import pexpect
 import pytest
 
 from jsctl.errors import JsctlError
@@ -233,17 +234,20 @@ def test_on_a_terminal(own_cli: Cli, tmp_path: Path) -> None:
     screen = own_cli.terminal(f"stream backup BIG {tmp_path}/b")
     screen.expect("Starting backup of Stream BIG with 1,600 messages")
     screen.expect("Received .* compressed data in .* chunks for Stream BIG")
+    screen.expect(pexpect.EOF)
     screen.wait()
     assert screen.exitstatus == 0
     again = own_cli.terminal(f"stream backup BIG {tmp_path}/b")
     again.expect("Replace it")
     again.sendline("n")
+    again.expect(pexpect.EOF)
     again.wait()
     assert again.exitstatus == 1
     back = own_cli.terminal(f"stream restore {tmp_path}/b --name B --subjects b")
     back.expect("Starting restore of Stream B from the backup of Stream BIG")
     back.expect("Restored Stream B")
     back.expect("Information for Stream B")
+    back.expect(pexpect.EOF)
     back.wait()
     assert back.exitstatus == 0
     for one in (screen, again, back):
