@@ -26,9 +26,12 @@ from tests.support.servers import Cluster
 
 KILLED = int(os.environ.get("JSCTL_CHAOS", "0"))
 SEED = int(os.environ.get("JSCTL_CHAOS_SEED") or random.randrange(1 << 32))
-ONE_OF_EACH = ("driver", "executor", "worker", "server", "restart", "leader")
-DECK = (*ONE_OF_EACH, "executor", "worker", "server", "server", "leader", "leader")
-"""What happens again and again in the long form."""
+
+# What happens in the short form, and what happens again and again in the long one.
+QUERY = ("driver", "executor", "server", "leader")
+QUERY_LONG = (*QUERY, *QUERY[1:], "worker", "worker", "server", "restart", "leader")
+EXPORT = ("driver", "server", "leader")
+EXPORT_LONG = (*EXPORT, "driver", "restart")
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(400 + 120 * KILLED)]
 
@@ -71,12 +74,9 @@ def publisher(cluster: Cluster) -> Iterator[Publisher]:
         thread.stop()
 
 
-def troubles(kinds: tuple[str, ...], deck: tuple[str, ...]) -> list[str]:
-    """One of each, or so many that as many are kills as JSCTL_CHAOS says."""
-    if not KILLED:
-        return list(kinds)
-    rounds = -(-KILLED // sum(kind in KILLS for kind in deck))
-    return list(deck * rounds)
+def troubles(short: tuple[str, ...], long: tuple[str, ...]) -> tuple[str, ...]:
+    """The short form, or the long one so often that as many are kills as JSCTL_CHAOS says."""
+    return long * -(-KILLED // sum(kind in KILLS for kind in long)) if KILLED else short
 
 
 def check(table: pa.Table, publisher: Publisher, cluster: Cluster) -> None:
@@ -101,12 +101,14 @@ def report(torment: Torment, publisher: Publisher, begin: float) -> None:
     )  # fmt: skip
 
 
-def test_a_streaming_query(cluster: Cluster, publisher: Publisher, tmp_path: Path) -> None:
+@pytest.mark.parametrize("mode", ["auto", "consumer"] if KILLED else ["auto"])
+def test_a_streaming_query(cluster: Cluster, publisher: Publisher, tmp_path: Path, mode: str) -> None:
     begin = time.monotonic()
     print(f"\nseed {SEED}")
     options = {
         "servers": cluster.url, "stream": chaos.STREAM, "startingOffsets": "earliest",
         "maxOffsetsPerTrigger": "1000", "minPartitions": "3", "batchSize": "50",
+        "fetchMode": mode,
     }  # fmt: skip
     folder = tmp_path / "query"
     program = [sys.executable, "-m", "tests.support.streaming_query", str(folder)]
@@ -118,7 +120,7 @@ def test_a_streaming_query(cluster: Cluster, publisher: Publisher, tmp_path: Pat
     torment = Torment(SEED, cluster, victim)
     victim.start()
     try:
-        torment.run(troubles(ONE_OF_EACH, DECK), pause=6 if KILLED else 2)
+        torment.run(troubles(QUERY, QUERY_LONG), pause=6 if KILLED else 2)
     finally:
         victim.kill()
         report(torment, publisher, begin)
@@ -132,9 +134,6 @@ def test_a_streaming_query(cluster: Cluster, publisher: Publisher, tmp_path: Pat
     assert done.returncode == 0, done.stderr[-5000:]
     print(f"{under_torment} batches under torment, {time.monotonic() - begin:.0f} s in all")
     check(pq.read_table(read), publisher, cluster)
-
-
-EXPORT_KINDS = ("driver", "driver", "server", "restart", "leader")
 
 
 def test_an_incremental_export(cluster: Cluster, publisher: Publisher, tmp_path: Path) -> None:
@@ -154,7 +153,7 @@ def test_an_incremental_export(cluster: Cluster, publisher: Publisher, tmp_path:
     torment = Torment(SEED, cluster, victim)
     victim.start()
     try:
-        torment.run(troubles(EXPORT_KINDS, EXPORT_KINDS), pause=12 if KILLED else 4)
+        torment.run(troubles(EXPORT, EXPORT_LONG), pause=12 if KILLED else 4)
     finally:
         victim.kill()
         report(torment, publisher, begin)

@@ -38,7 +38,7 @@ def main(folder: Path, options: dict[str, str], read: Path | None) -> None:
     (folder / "temporary").mkdir(parents=True, exist_ok=True)
     os.environ |= {"SPARK_HOME": str(home(folder)), "PYSPARK_PYTHON": sys.executable}
     spark = (
-        SparkSession.builder.master(MASTER)
+        SparkSession.builder.master("local[2]" if read else MASTER)
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.log.level", "WARN")
