@@ -6,7 +6,9 @@ publishes, are sent to them.
 
 import atexit
 import contextlib
+import functools
 import re
+import secrets
 import shutil
 import socket
 import tempfile
@@ -94,8 +96,15 @@ def ship(spark: "SparkSession", folder: Path | None = None) -> None:
         spark.sparkContext.addPyFile(str(archive))
 
 
+@functools.cache
+def key() -> tuple[str, bytes]:
+    """The name of a module that only this process's archives have, and the key in it."""
+    return f"jsctl_key_{secrets.token_hex(8)}", secrets.token_bytes(32)
+
+
 def pack(archive: Path) -> Path:
-    """Write the packages as they are installed here, Python files only."""
+    """Write the packages as they are installed here, Python files only, and the key."""
+    module, value = key()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
         for name in _PACKAGES:
             found = find_spec(name)
@@ -103,6 +112,7 @@ def pack(archive: Path) -> Path:
             root = Path(found.submodule_search_locations[0])
             for file in sorted(root.rglob("*.py")):
                 packed.write(file, Path(name, file.relative_to(root)))
+        packed.writestr(f"{module}.py", f"KEY = {value!r}\n")
     return archive
 
 

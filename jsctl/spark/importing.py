@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jsctl.errors
 from jsctl.errors import BadInput, ExitStatus, JsctlError, NotFound
-from jsctl.spark import cluster, exported, publishing
+from jsctl.spark import cluster, exported, publishing, sealed
 from jsctl.spark.publishing import Counts, Job, publish
 from jsctl.spark.session import first_line
 from jsctl.spark.write import options
@@ -222,6 +222,8 @@ def _classic(frame: "DataFrame", job: Job) -> Sequence[Sequence[int]]:
 
 
 def _connect(frame: "DataFrame", job: Job) -> Sequence[Sequence[int]]:
+    job = replace(job, settings=sealed.closed(frame.sparkSession, job.settings))
+
     def task(batches: "Iterator[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
         import pyarrow
         from pyspark import TaskContext

@@ -4,6 +4,7 @@ import asyncio
 import base64
 import binascii
 import os
+import pickle
 from pathlib import Path
 
 import nkeys
@@ -13,6 +14,7 @@ import trustme
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput
 from jsctl.jetstream import login, signing
+from jsctl.spark import cluster, sealed
 
 
 def user_seed() -> str:
@@ -26,6 +28,16 @@ def test_signatures_are_those_of_nkeys() -> None:
         ours, theirs = signing.from_seed(seed), nkeys.from_seed(seed)
         assert ours.public_key == theirs.public_key
         assert ours.sign(nonce) == theirs.sign(nonce)
+
+
+def test_what_a_connect_server_logs_has_no_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = Settings(url="nats://me:Tr0ub4dor@host", files=(("x.creds", user_seed()),))
+    sent = pickle.dumps(sealed.Closed(settings))
+    assert b"Tr0ub4dor" not in sent and settings.files[0][1].encode() not in sent
+    with pytest.raises(ModuleNotFoundError):
+        pickle.loads(sent)
+    monkeypatch.syspath_prepend(str(cluster.pack(tmp_path / "jsctl.zip")))
+    assert pickle.loads(sent) == settings
 
 
 @pytest.mark.parametrize(
