@@ -39,7 +39,12 @@ from jsctl.views.result import Result
 )
 @argument("stream", metavar="STREAM...", nargs=-1, required=True, shell_complete=complete.streams)
 @option("--to", metavar="DIR", required=True, help="Folder for the tables, one a stream")
-@option("--format", metavar="FORMAT", default="parquet", help="parquet, json, csv, orc, xml, or any that this Spark has")
+@option(
+    "--format",
+    metavar="FORMAT",
+    default="parquet",
+    help="parquet, json, csv, orc, xml, or any that this Spark has",
+)
 @option("--incremental", is_flag=True, help="Go on where the last run ended")
 @option("--follow", is_flag=True, help="Go on until Ctrl-C")
 @option(
