@@ -9,16 +9,17 @@ import json
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import NamedTuple
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, NamedTuple
 
 from jsctl.errors import JsctlError, NoResponders
 from jsctl.jetstream.api import Json
-from jsctl.spark.messages import before, sequence_of, size
 from jsctl.spark.reader import Job, RangeReader
-from jsctl.spark.wire import Lost, Reply, Wire
+from jsctl.spark.replies import Reply, before, sequence_of, size
+from jsctl.spark.wire import Lost, Wire
 from jsctl.units import SECOND
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 DEPTH = 2
 """Requests in flight. More of them, or larger ones, hold up publishers (the server answers in one go)."""
@@ -48,7 +49,7 @@ class DirectReader(RangeReader):
         self._behind = 0  #: answers in a row without anything
         self._sparse = bool(self._subject)  #: answers reach far beyond what was asked: one at a time
 
-    def step(self, wire: Wire) -> pa.RecordBatch | None:
+    def step(self, wire: Wire) -> "pa.RecordBatch | None":
         self._fill(wire)
         asked = self._asked[0]
         deadline = time.monotonic() + self.job.timeout / SECOND
@@ -62,7 +63,7 @@ class DirectReader(RangeReader):
         wire.forget(asked.key)
         return self._answered(wire, asked)
 
-    def interrupted(self) -> pa.RecordBatch | None:
+    def interrupted(self) -> "pa.RecordBatch | None":
         # A reader that is slower than the server's write deadline is cut off: ask for less.
         self._batch = max(1, self._batch // 2)
         self._behind = 0
@@ -105,7 +106,7 @@ class DirectReader(RangeReader):
 
     # -- answers ------------------------------------------------------------------------------------
 
-    def _answered(self, wire: Wire, asked: _Asked) -> pa.RecordBatch | None:
+    def _answered(self, wire: Wire, asked: _Asked) -> "pa.RecordBatch | None":
         job, reply = self.job, asked.reply
         if reply.status == 503:
             raise NoResponders(
@@ -142,7 +143,7 @@ class DirectReader(RangeReader):
             raise Lost("a replica lags far behind the stream's leader")
         time.sleep(0.01 * 2**self._behind)
 
-    def _reached(self, wire: Wire, asked: _Asked, batch: pa.RecordBatch, beyond: bool) -> int:
+    def _reached(self, wire: Wire, asked: _Asked, batch: "pa.RecordBatch", beyond: bool) -> int:
         """Where the next answer must start: the first sequence that this one says nothing about."""
         job, reply = self.job, asked.reply
         if beyond:
@@ -155,7 +156,7 @@ class DirectReader(RangeReader):
         following = self.next_of_leader(wire, after)
         return min(following, job.end) if following else job.end
 
-    def _adapt(self, asked: _Asked, found: pa.RecordBatch, reached: int, wire: Wire) -> None:
+    def _adapt(self, asked: _Asked, found: "pa.RecordBatch", reached: int, wire: Wire) -> None:
         """Choose what to ask next from how far this answer reached."""
         job, rows = self.job, len(found)
         if reached < min(asked.start + asked.batch, job.end):

@@ -9,15 +9,17 @@ import json
 import random
 import time
 from collections.abc import Callable
-
-import pyarrow as pa
+from typing import TYPE_CHECKING
 
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Json
-from jsctl.spark.messages import before, sequence_of
 from jsctl.spark.reader import Job, RangeReader
+from jsctl.spark.replies import before, sequence_of
 from jsctl.spark.wire import Lost, Wire
 from jsctl.units import SECOND
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 IDLE = 60 * SECOND
 """After this much silence the server removes the consumer."""
@@ -31,7 +33,7 @@ class ConsumerReader(RangeReader):
         self._name = ""
         self._max_bytes = job.max_bytes
 
-    def step(self, wire: Wire) -> pa.RecordBatch | None:
+    def step(self, wire: Wire) -> "pa.RecordBatch | None":
         job = self.job
         if not self._name:
             self._create(wire)
@@ -65,7 +67,7 @@ class ConsumerReader(RangeReader):
         self.at = reached
         return batch
 
-    def _reached(self, wire: Wire, rows: pa.RecordBatch, beyond: bool, pending: int) -> int:
+    def _reached(self, wire: Wire, rows: "pa.RecordBatch", beyond: bool, pending: int) -> int:
         """Where the next answer must start: the first sequence that this one says nothing about."""
         end = self.job.end
         if beyond:
@@ -82,7 +84,7 @@ class ConsumerReader(RangeReader):
             raise Lost("the consumer's server lags behind")  # the next consumer may be on another one
         return following
 
-    def interrupted(self) -> pa.RecordBatch | None:
+    def interrupted(self) -> "pa.RecordBatch | None":
         self._name = ""
         return None
 

@@ -4,16 +4,17 @@ why, and whether the stream is still the one that was planned for.
 
 import time
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, NamedTuple
 
 from jsctl.errors import ApiError, JsctlError, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Json
-from jsctl.spark.messages import before
 from jsctl.spark.plain import messages, warn_of_loss
+from jsctl.spark.replies import before
 from jsctl.spark.wire import Lost, Wire
 from jsctl.units import SECOND
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 class DataLoss(JsctlError):
@@ -60,7 +61,7 @@ class RangeReader:
         self._wire: Wire | None = None
         self._failures = 0
 
-    def __iter__(self) -> Iterator[pa.RecordBatch]:
+    def __iter__(self) -> "Iterator[pa.RecordBatch]":
         try:
             self._with_retries(self._check_stream)
             while self.at < self.job.end:
@@ -78,18 +79,18 @@ class RangeReader:
                 job = self.job
                 warn_of_loss(job.stream, self.lost, job.start, job.end, bool(job.subjects))
 
-    def step(self, wire: Wire) -> pa.RecordBatch | None:
+    def step(self, wire: Wire) -> "pa.RecordBatch | None":
         """Read on from `at`, and move it."""
         raise NotImplementedError
 
-    def interrupted(self) -> pa.RecordBatch | None:
+    def interrupted(self) -> "pa.RecordBatch | None":
         """The connection is lost: forget what was asked on it, and return what is sure of its answers."""
         return None
 
     def finish(self) -> None:
         """Remove what was made on the server."""
 
-    def _with_retries(self, step: Callable[[Wire], pa.RecordBatch | None]) -> pa.RecordBatch | None:
+    def _with_retries(self, step: "Callable[[Wire], pa.RecordBatch | None]") -> "pa.RecordBatch | None":
         while True:
             try:
                 if self._wire is None:
@@ -143,7 +144,7 @@ class RangeReader:
             raise
         return int(found["message"]["seq"])
 
-    def count_missing(self, wire: Wire, batch: pa.RecordBatch, reached: int) -> None:
+    def count_missing(self, wire: Wire, batch: "pa.RecordBatch", reached: int) -> None:
         """The messages from `at` until `reached` that are not in the batch: deleted ones, or ones that fell
         off the stream's head before they were read? Raises Lost when they are neither."""
         job = self.job

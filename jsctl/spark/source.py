@@ -21,12 +21,13 @@ from pyspark.sql.types import (
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, JsctlError
 from jsctl.jetstream import login
-from jsctl.spark import columns, messages, plan, ranges
+from jsctl.spark import columns, plan, ranges
 from jsctl.spark.direct import DirectReader, MirrorAnswers
 from jsctl.spark.options import ReadOptions, parse
 from jsctl.spark.plain import plainly
 from jsctl.spark.pull import ConsumerReader
 from jsctl.spark.reader import Job, RangeReader
+from jsctl.spark.replies import size
 from jsctl.spark.wire import Wire
 
 if TYPE_CHECKING:
@@ -133,14 +134,14 @@ def read(options: ReadOptions, part: Range) -> "Iterator[pa.RecordBatch]":
     """A part's messages. Raises what RangeReader raises."""
     stream = options.stream
     waiting: list[pa.RecordBatch] = []
-    rows = size = 0
+    rows = taken = 0
     for chunk in _chunks(options, part):
         waiting.append(chunk)
         rows += len(chunk)
-        size += messages.size(chunk)
-        if rows >= ROWS or size >= BYTES:
+        taken += size(chunk)
+        if rows >= ROWS or taken >= BYTES:
             yield columns.batch(stream, waiting, options.headers)
-            waiting, rows, size = [], 0, 0
+            waiting, rows, taken = [], 0, 0
     if waiting:
         yield columns.batch(stream, waiting, options.headers)
 

@@ -16,19 +16,17 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-import pyarrow as pa
-
 from jsctl.contexts.settings import Settings
 from jsctl.errors import ApiError, BadInput, Denied, JsctlError, NoResponders, RequestTimeout, Unreachable
 from jsctl.jetstream import login
 from jsctl.jetstream.api import Api, Json
-from jsctl.spark import messages
+from jsctl.spark.replies import TAIL, Reply
 from jsctl.units import SECOND
 
-CHUNK = 1 << 20
+CHUNK = 256 << 10
 """Bytes that are read at once, at the most."""
 
-RUN, LONG = 16 << 10, 384 << 10
+RUN, LONG = 16 << 10, 256 << 10
 """Bytes of answers to a direct get: from the one on they are cut together, and more than the other are not
 waited for."""
 
@@ -40,55 +38,13 @@ _STATUS = b"\r\nNATS/1.0 "  #: a stored message's headers begin without the blan
 _STATUS_SIZE = 256  #: more than what follows it, at the end of an answer
 _TAIL = re.compile(
     rb"\r\nNats-Stream: ([^\r\n]*)\r\nNats-Subject: ([^\r]*)\r\n%b\r\n\Z"
-    % b"".join(rb"%b([^\r]*)\r\n" % name for name, _ in messages.TAIL),
+    % b"".join(rb"%b([^\r]*)\r\n" % name for name, _ in TAIL),
     re.DOTALL,
 )
 
 
 class Lost(Exception):
     """The connection ended; what was asked must be asked again on another one."""
-
-
-class Reply:
-    """What came back to one request.
-
-    count, last: how many stream messages, and the last one's sequence. status: 204, 404, ...; 0 until the
-    end. foreign: another stream (a mirror) answered. message: the last (headers, payload) that was no stream
-    message.
-    """
-
-    def __init__(self) -> None:
-        self.count = 0
-        self.status = 0
-        self.description = ""
-        self.pending = 0
-        self.foreign = False
-        self.message: tuple[bytes, bytes] | None = None
-        self._batches: list[pa.RecordBatch] = []
-        self._rows = messages.Rows()
-
-    def add(self, batch: pa.RecordBatch) -> None:
-        """Stream messages, in messages.SCHEMA."""
-        self._flush()
-        self._batches.append(batch)
-        self.count += len(batch)
-
-    def add_one(
-        self, subject: bytes, sequence: bytes, time: bytes, data: bytes, headers: bytes | None
-    ) -> None:
-        """As `messages.Rows.add` takes it."""
-        self._rows.add(subject, sequence, time, data, headers)
-        self.count += 1
-
-    def messages(self) -> pa.RecordBatch:
-        """All that came until now."""
-        self._flush()
-        return messages.join(self._batches)
-
-    def _flush(self) -> None:
-        if self._rows or not self._batches:
-            self._batches.append(self._rows.batch())
-            self._rows = messages.Rows()
 
 
 class Wire:
@@ -285,6 +241,8 @@ class Wire:
     def _cut_run(self, at: int, run: int) -> int:
         """Hand out the answers from `at` until `run`; returns where the next one starts, or `at` when there
         is something else among them."""
+        from jsctl.spark import messages  # pyarrow: not for help
+
         with memoryview(self._data) as whole, whole[at + len(self._mark) - 2 : run] as answers:
             found = messages.cut(answers, self._mark, self._middle)
         if found is None:
@@ -332,7 +290,7 @@ class Wire:
             return
         begin = 5 if len(tokens) == 9 else 7  # ADR-15: with domain and account since 2.10
         reply = self._delivered
-        reply.add_one(subject, tokens[begin], tokens[begin + 2], payload, header or None)
+        reply.add_one((subject, tokens[begin], tokens[begin + 2], payload, header or None))
         reply.pending = int(tokens[begin + 3])
 
     def _take(self, reply: Reply, header: bytes, payload: bytes) -> None:
@@ -342,7 +300,7 @@ class Wire:
         if match:
             if match[1] != self._stream:
                 reply.foreign = True
-            reply.add_one(match[2], match[3], match[4], payload, header[:begin])
+            reply.add_one((match[2], match[3], match[4], payload, header[:begin]))
         elif header.startswith(b"NATS/1.0 ") and not payload:
             words = header[9:].split(b"\r\n", 1)[0].split(b" ", 1)
             reply.status = int(words[0])

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from jsctl.contexts.settings import Settings
 from jsctl.spark import messages, wire
+from jsctl.spark.replies import Reply
 
 INBOX = b"_INBOX.0123456789abcdef01234567"
 MARK = b"\r\nHMSG " + INBOX + b"."
@@ -44,7 +45,7 @@ def read(
         link = wire.Wire(ours, {}, Settings(), b"")
         link._mark = MARK
         link.watch("S")
-        found = {key: wire.Reply() for key in (1, 2)}
+        found = {key: Reply() for key in (1, 2)}
         link._replies = {b"%d" % key: one for key, one in found.items()}
         at = 0
         while at < len(data):
@@ -100,6 +101,6 @@ def test_usual_answers_are_cut_together() -> None:
     }
 
 
-@pytest.mark.parametrize("batches", [[], [messages.Rows().batch()], [messages.Rows().batch()] * 2])
+@pytest.mark.parametrize("batches", [[], [messages.batch([])], [messages.batch([])] * 2])
 def test_nothing_is_a_batch_too(batches: list[pa.RecordBatch]) -> None:
     assert len(messages.join(batches)) == 0
