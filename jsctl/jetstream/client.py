@@ -11,7 +11,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from jsctl.jetstream.nats_client import NatsClient, Receiver, abandon  # first: it decides how nats is loaded
+# First: it decides how nats is loaded.
+from jsctl.jetstream.nats_client import NatsClient, Receiver, abandon, write
 
 # isort: split
 import nats.errors
@@ -256,12 +257,9 @@ class Connection:
             await self._write_pending()
 
     async def _write_pending(self) -> None:
-        client = self._client
-        block, client._pending, client._pending_data_size = client._pending, [], 0
-        assert client._transport is not None
+        block, self._client._pending, self._client._pending_data_size = self._client._pending, [], 0
         try:
-            client._transport.writelines(block)
-            await client._transport.drain()  # type: ignore[no-untyped-call]
+            await write(self._client, block, self.settings.timeout / SECOND)
         except OSError as error:
             raise Unreachable(f"lost the connection to {self.url}: {reason(error)}") from None
 

@@ -125,6 +125,25 @@ async def abandon(client: Client) -> None:
         await asyncio.wait_for(client.close(), 0.1)
 
 
+async def write(client: Client, block: list[bytes], timeout: float) -> None:
+    """Hand over to the system. Raises OSError when the connection is lost, also when the server takes nothing
+    for `timeout` seconds: nats-py would wait as long as TCP does, which can be for ever."""
+    transport: Any = client._transport
+    transport.writelines(block)
+    writer: Any = getattr(transport, "_io_writer", None)  # a websocket has none
+    left = None
+    while True:
+        try:
+            async with asyncio.timeout(timeout if writer else None):
+                await transport.drain()
+            return
+        except TimeoutError:
+            before, left = left, writer.transport.get_write_buffer_size()
+            if before is not None and left >= before:
+                writer.transport.abort()
+                raise ConnectionError(f"it took nothing for {timeout:g} seconds") from None
+
+
 class Receiver:
     """See Connection.receive."""
 

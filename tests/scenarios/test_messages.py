@@ -18,6 +18,7 @@ from jsctl.units import SECOND
 from tests.scenarios.test_consumer_imports import ACCOUNTS, PREFIX, STREAM
 from tests.support import js
 from tests.support.processes import wait_for
+from tests.support.relay import relay
 from tests.support.run import Cli
 from tests.support.servers import HubLeaf, RealServer
 
@@ -137,6 +138,9 @@ def test_core_survives_a_killed_server(own: Cli, server: RealServer) -> None:
     try:
         read_until(process, "Subscribing on a")
         js.publish(server.url, "a", b"before")
+        assert process.stdout
+        while "before" not in process.stdout.readline():
+            pass
         server.kill()
         lost = read_until(process, "connection lost")
         server.start()
@@ -145,7 +149,7 @@ def test_core_survives_a_killed_server(own: Cli, server: RealServer) -> None:
         out, err = process.communicate(timeout=20)
     finally:
         process.kill()
-    assert "before\n" in out and "after\n" in out and process.returncode == 0
+    assert "after\n" in out and process.returncode == 0
     assert len(lost) == 1 and any("connected again" in line for line in again)
     assert "Received 2 messages" in err
     assert "connection lost 1 time; connected again 1 time" in err
@@ -289,6 +293,21 @@ def test_publishing_gives_up_in_time(own: Cli, server: RealServer) -> None:
     finally:
         process.kill()
     assert process.returncode == 4 and err.splitlines()[-1].startswith("jsctl: error: "), err
+
+
+def test_a_line_that_takes_nothing_any_more(own: Cli, server: RealServer) -> None:
+    """Nobody says that it is gone: a server behind it is lost after the time-out."""
+    with relay(server.port) as line:
+        cli = Cli(own.home, line.url)
+        process = jsctl(cli, "pub", "a", "--count", "1000000", "--timeout", "1s", "x" * 500)
+        try:
+            wait_for(lambda: line.up > 1_000_000, "nothing was published")
+            line.open.clear()
+            _, err = process.communicate(timeout=20)
+        finally:
+            process.kill()
+    assert process.returncode == 4
+    assert "Traceback" not in err and "lost the connection" in err
 
 
 def test_a_quiet_stream_is_no_trouble(cli: Cli, url: str, monkeypatch: pytest.MonkeyPatch) -> None:

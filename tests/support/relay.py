@@ -12,7 +12,8 @@ _PIECE = 1 << 16
 class Relay:
     """Connections to `url` end at the server.
 
-    up, down: bytes to and from the server. rate: bytes a second upwards, 0 for as fast as it goes.
+    up, down: bytes to and from the server. rate: bytes a second upwards, 0 for as fast as it goes. open: not
+    set while it holds everything back.
     """
 
     def __init__(self, listener: socket.socket, rate: int) -> None:
@@ -21,6 +22,8 @@ class Relay:
         self.rate = rate
         self.up = 0
         self.down = 0
+        self.open = threading.Event()
+        self.open.set()
         self._open: list[socket.socket] = []
 
     @property
@@ -32,6 +35,7 @@ class Relay:
 
     def cut(self) -> None:
         """Break all connections."""
+        self.open.set()
         for one in self._open:
             with suppress(OSError):
                 one.shutdown(socket.SHUT_RDWR)
@@ -59,7 +63,7 @@ class Relay:
 
     def _pump(self, source: socket.socket, target: socket.socket, up: bool) -> None:
         with suppress(OSError):
-            while data := source.recv(_PIECE):
+            while self.open.wait() and (data := source.recv(_PIECE)):
                 target.sendall(data)
                 if up:
                     self.up += len(data)
