@@ -23,10 +23,10 @@ from jsctl.jetstream.api import Api, Json
 from jsctl.spark.replies import TAIL, Reply
 from jsctl.units import SECOND
 
-CHUNK = 256 << 10
+CHUNK = 512 << 10
 """Bytes that are read at once, at the most."""
 
-RUN, LONG = 16 << 10, 256 << 10
+RUN, LONG = 16 << 10, 512 << 10
 """Bytes of answers to a direct get: from the one on they are cut together, and more than the other are not
 waited for."""
 
@@ -221,12 +221,16 @@ class Wire:
     def _cut(self) -> None:
         """Hand out all complete operations that came; what is left over stays."""
         data, filled, at, one_by_one = self._data, self._filled, 0, 0
+        ends = [filled]
+        while (end := data.rfind(_STATUS, 0, ends[-1])) >= 0:  # backwards is the fast direction
+            ends.append(end)
         while at < filled:
             end = at
             if at >= one_by_one and data.startswith(self._mark[2:], at):
-                status = data.find(_STATUS, at, filled)
+                while ends[-1] < at:
+                    ends.pop()
                 # Until the last one, which may be incomplete, or is the end of the answer.
-                run = data.rfind(self._mark, at, filled if status < 0 else status)
+                run = data.rfind(self._mark, at, ends[-1])
                 if run - at >= RUN:
                     end = self._cut_run(at, run)
                     one_by_one = run
@@ -243,7 +247,7 @@ class Wire:
         is something else among them."""
         from jsctl.spark import messages  # pyarrow: not for help
 
-        with memoryview(self._data) as whole, whole[at + len(self._mark) - 2 : run] as answers:
+        with memoryview(self._data) as whole, whole[at:run] as answers:
             found = messages.cut(answers, self._mark, self._middle)
         if found is None:
             return at
