@@ -93,12 +93,20 @@ def test_together_and_one_by_one(
 def test_usual_answers_are_cut_together() -> None:
     """With headers of their own, of several requests, and payloads with line ends."""
     data = b"".join(reply(n % 2, b"S", n, b"S.a", b"A: 1\r\n" * (n % 3), b"x\r\n") for n in range(1, 50))
-    found = messages.cut(memoryview(data)[len(MARK) - 2 : -2], MARK, b"\r\nNats-Stream: S\r\nNats-Subject: ")
+    found = messages.cut(memoryview(data)[:-2], MARK, b"\r\nNats-Stream: S\r\nNats-Subject: ")
     assert found is not None
     assert {key: batch["sequence"].to_pylist() for key, batch in found} == {
         b"0": list(range(2, 50, 2)),
         b"1": list(range(1, 50, 2)),
     }
+
+
+def test_replies_of_as_many_lines_take_the_fastest_way() -> None:
+    data = b"".join(reply(1, b"S", n, b"S.a", b"A: 1\r\nB: 2\r\n", b"x" * n) for n in range(1, 50))
+    parts = messages._cut_alike(memoryview(data)[:-2], MARK, b"\r\nNats-Stream: S\r\nNats-Subject: ")
+    assert parts is not None
+    assert parts.headers.to_pylist() == [b"NATS/1.0\r\nA: 1\r\nB: 2"] * 49
+    assert messages._checked(parts) is not None
 
 
 @pytest.mark.parametrize("batches", [[], [messages.batch([])], [messages.batch([])] * 2])
