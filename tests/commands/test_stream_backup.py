@@ -49,6 +49,14 @@ def test_round_trip(cli: Cli, orders: str, tmp_path: Path) -> None:
     assert ask(orders, "CONSUMER.INFO.ORDERS.NEW")["config"]["filter_subject"] == "ORDERS.1"
 
 
+def test_what_is_left_out_is_asked(cli: Cli, orders: str, tmp_path: Path) -> None:
+    made = cli("stream backup", answers=["ORDERS", f"{tmp_path}/b"], status=0)
+    assert made.asked == ["Select a Stream", "Folder or .tgz file to write"]
+    assert (tmp_path / "b" / MANIFEST).exists()
+    assert cli("stream backup", status=64).err.splitlines()[-1].endswith("none can be picked")
+    assert "TARGET" in cli("stream backup ORDERS", status=64).err
+
+
 def test_the_folder(cli: Cli, orders: str, tmp_path: Path) -> None:
     cli(f"s snapshot ORDERS {tmp_path}/deep/b", status=0)
     folder = tmp_path / "deep" / "b"

@@ -80,3 +80,10 @@ def test_a_sealed_stream_makes_one_that_is_open(orders: Cli, url: str) -> None:
     made = orders("stream copy OLD NEW --subjects new", status=0)
     assert "is sealed" in made.err
     assert not any(config(orders, "NEW")[key] for key in ("sealed", "deny_delete", "deny_purge"))
+
+
+def test_what_is_left_out_is_asked(orders: Cli) -> None:
+    made = orders("stream copy --subjects copy", answers=["ORDERS", "COPY"], status=0)
+    assert made.asked == ["Select a Stream", "Name of the copy"]
+    assert made.out.startswith("Stream COPY was created\n")
+    assert "DESTINATION" in orders("stream copy ORDERS", status=64).err

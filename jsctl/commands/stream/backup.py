@@ -7,7 +7,7 @@ from pathlib import Path
 
 from jsctl.commands import complete
 from jsctl.commands.cli import SIZE, argument, command, option
-from jsctl.commands.pick import stream_name
+from jsctl.commands.pick import pick_stream, stream_name
 from jsctl.env import Env
 from jsctl.jetstream import backup as backups
 from jsctl.jetstream import backup_files as files
@@ -25,8 +25,8 @@ from jsctl.views.result import Result
         "jsctl stream backup ORDERS /data/backup/ORDERS.tgz",
     ],
 )
-@argument("stream", shell_complete=complete.streams)
-@argument("target")
+@argument("stream", default="", shell_complete=complete.streams)
+@argument("target", default="")
 @option("--progress/--no-progress", default=True, help="Show a progress bar on a terminal")
 @option("--check", is_flag=True, help="Have the server read every message first")
 @option("--consumers/--no-consumers", default=True, help="Back up the consumers, too")
@@ -49,7 +49,8 @@ async def backup(
     TARGET is a folder, or one file when its name ends in .tgz. It holds the configuration, all messages, the
     consumers with their state, and a digest of it all; jsctl stream restore and the nats tool restore it.
     """
-    name, path = stream_name(stream), target_path(target)
+    name = stream_name(stream) if stream else await pick_stream(env, await env.jetstream(), "")
+    path = target_path(target or await env.prompter.text("Folder or .tgz file to write", flag="TARGET"))
     await may_replace(env, path, force)
     api = await env.jetstream()
     await streams.info(api, name)

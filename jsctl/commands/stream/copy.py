@@ -4,7 +4,7 @@ from typing import Any
 
 from jsctl.commands import complete
 from jsctl.commands.cli import argument, command
-from jsctl.commands.pick import stream_name
+from jsctl.commands.pick import pick_stream, stream_name
 from jsctl.commands.stream.copy_data import DataOptions, copy_data, data_flags, ends
 from jsctl.commands.stream.flags import given, stream_flags
 from jsctl.env import Env
@@ -12,6 +12,7 @@ from jsctl.errors import BadInput
 from jsctl.jetstream import config as configs
 from jsctl.jetstream import snapshot, streams
 from jsctl.jetstream.declared.model import unlabelled
+from jsctl.jetstream.names import check_name
 from jsctl.views import stream_info as view
 from jsctl.views.result import Result, Text
 
@@ -27,8 +28,8 @@ _SEALED = ("sealed", "deny_delete", "deny_purge")  #: an empty stream cannot be 
         "jsctl stream copy ORDERS ORDERS --data --from-context east --to-context west --consumers",
     ],
 )
-@argument("stream", metavar="SOURCE", shell_complete=complete.streams)
-@argument("destination")
+@argument("stream", metavar="SOURCE", default="", shell_complete=complete.streams)
+@argument("destination", default="")
 @stream_flags("copy")
 @data_flags
 async def copy(
@@ -52,11 +53,15 @@ async def copy(
     source is restored as the copy, and all messages are compared afterwards. Started again after it was
     interrupted, it sends what is missing, where servers allow that, and goes on with the comparison.
     """
-    stream, destination = stream_name(stream), stream_name(destination)
     options = DataOptions(
         data, from_context, to_context, from_domain, to_domain, consumers, compare, progress, force
     )
     options.check()
+    if not stream:
+        stream = await pick_stream(env, await env.jetstream(from_context or None, from_domain), "")
+    if not destination:
+        destination = await env.prompter.text("Name of the copy", flag="DESTINATION", check=check_name)
+    stream, destination = stream_name(stream), stream_name(destination)
     source, target = await ends(env, options, stream, destination)
     if stream == destination and (source.api.connection, source.api.prefix) == (
         target.api.connection,
