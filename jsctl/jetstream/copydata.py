@@ -40,7 +40,7 @@ _LATER = frozenset(
 WHOLE = 1 << 30
 """Bytes that go to a cluster at once; more go in pieces, and so does what broke off once."""
 
-_LEVEL = 4  #: API level of 2.15
+_LEVEL = 5  #: API level of 2.15
 _LONGEST = 255
 _OVERLAP = 10065
 
@@ -93,6 +93,8 @@ async def plan(
     Raises BadInput, ApiError, JsctlError.
     """
     await streams.check_level(target.api, config)
+    if source.stream != target.stream:
+        await streams.check_needs(target.api, {_LEVEL: ["a copy of messages under another name"]})
     landing = await _landing(source, target, config, consumers)
     if landing is None:
         return Plan(None)

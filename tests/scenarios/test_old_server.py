@@ -120,6 +120,8 @@ def test_restore_under_another_name(old_cli: Cli, tmp_path: Path) -> None:
     old_cli(f"stream backup S {tmp_path / 'backup'}", status=0)
     if level_of(old_cli) < 5:
         refused(old_cli, f"stream restore {tmp_path / 'backup'} --name T", 5, "a restore under another name")
+        line = "stream copy S T --data --subjects t"
+        refused(old_cli, line, 5, "a copy of messages under another name")
         assert old_cli("stream ls --json", status=0).json == ["S"]
     old_cli("stream rm S --force", status=0)
     old_cli(f"stream restore {tmp_path / 'backup'}", status=0)
