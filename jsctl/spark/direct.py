@@ -128,7 +128,7 @@ class DirectReader(RangeReader):
         batch = found.slice(begin, stop - begin)
         reached = self._reached(wire, asked, batch, beyond=stop < len(found))
         self.count_missing(wire, batch, reached)
-        self._adapt(asked, found, reached, wire)
+        self._adapt(wire, asked, found, reached)
         if reached == self.at:
             self._wait_for_replica()
         else:
@@ -156,7 +156,7 @@ class DirectReader(RangeReader):
         following = self.next_of_leader(wire, after)
         return min(following, job.end) if following else job.end
 
-    def _adapt(self, asked: _Asked, found: "pa.RecordBatch", reached: int, wire: Wire) -> None:
+    def _adapt(self, wire: Wire, asked: _Asked, found: "pa.RecordBatch", reached: int) -> None:
         """Choose what to ask next from how far this answer reached."""
         job, rows = self.job, len(found)
         if reached < min(asked.start + asked.batch, job.end):

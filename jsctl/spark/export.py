@@ -16,6 +16,7 @@ from jsctl.errors import BadInput, JsctlError
 from jsctl.spark import plan, sealed, visible
 from jsctl.spark.decode import BAD, Shape, failure, flat, infer, partitions, shaped
 from jsctl.spark.options import ReadOptions, parse
+from jsctl.spark.plain import are_lost
 from jsctl.spark.plain import messages as count_of_messages
 from jsctl.spark.reader import DataLoss, check_identity
 from jsctl.spark.stream_target import FILES, StreamTarget
@@ -203,7 +204,7 @@ class Exporter:
         if lost and chosen.fail_on_loss:
             raise DataLoss(
                 f"{source.stream} starts at sequence {stream.first}, {wanted} was to be read:"
-                f" {count_of_messages(lost, bool(chosen.subjects))} {'is' if lost == 1 else 'are'} lost",
+                f" {are_lost(lost, bool(chosen.subjects))}",
                 "--no-fail-on-data-loss reads what is left",
             )
         start = min(max(wanted, stream.first), max(end, wanted))

@@ -140,7 +140,7 @@ def _cut_apart(run: memoryview, mark: bytes, middle: bytes) -> _Parts | None:
 def _checked(parts: _Parts) -> list[tuple[bytes, pa.RecordBatch]] | None:
     """The parts as messages by request, when their sizes are those that the server named."""
     words = _split(parts.line, b" ", 4)
-    (sequence, _), (time, _), *_ = TAIL
+    sequence, time, *_ = TAIL
     if (
         words is None
         or not _all_begin(parts.sequence, sequence)

@@ -38,6 +38,11 @@ def messages(count: int, filtered: bool = False) -> str:
     return f"{'up to ' if filtered else ''}{format_count(count)} {'message' if count == 1 else 'messages'}"
 
 
+def are_lost(count: int, filtered: bool) -> str:
+    """`1 message is lost`, `up to 20 messages are lost`."""
+    return f"{messages(count, filtered)} {'is' if count == 1 else 'are'} lost"
+
+
 def warn_of_loss(stream: str, count: int, start: int, end: int, filtered: bool) -> None:
     """Say that so many of [start, end) were gone before they were read."""
     what = messages(count, filtered)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from jsctl.errors import ApiError, JsctlError, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Json
-from jsctl.spark.plain import messages, warn_of_loss
+from jsctl.spark.plain import are_lost, messages, warn_of_loss
 from jsctl.spark.replies import before
 from jsctl.spark.wire import Lost, Wire
 from jsctl.units import SECOND
@@ -159,11 +159,7 @@ class RangeReader:
             raise Lost(f"{messages(missing)} did not come that the stream's leader has")
         self.lost += gone
         if gone and job.fail_on_loss:
-            raise DataLoss(
-                f"{job.stream} starts at sequence {first} now, {self.at} was to be read:"
-                f" {messages(gone, bool(job.subjects))} {'is' if gone == 1 else 'are'} lost",
-                "set failOnDataLoss to false to read what is left",
-            )
+            raise head_is_lost(job.stream, first, self.at, gone, bool(job.subjects))
         if job.subjects:
             return
         self.deleted += missing
@@ -188,6 +184,15 @@ class RangeReader:
 
     def _check_stream(self, wire: Wire) -> None:
         self._info(wire)
+
+
+def head_is_lost(stream: str, first: int, wanted: int, count: int, filtered: bool) -> DataLoss:
+    """The error for `count` messages from `wanted` on, when the stream begins at `first` now. filtered: only
+    some subjects are read."""
+    return DataLoss(
+        f"{stream} starts at sequence {first} now, {wanted} was to be read: {are_lost(count, filtered)}",
+        "set failOnDataLoss to false to read what is left",
+    )
 
 
 def check_identity(info: Json, created: str, end: int) -> None:

@@ -9,14 +9,9 @@ Row = tuple[bytes, bytes, bytes, bytes, bytes | None]
 """Subject, sequence, time, payload, headers. The time is RFC 3339 (direct get) or ns since the epoch (a
 consumer's); the headers are as in messages.SCHEMA."""
 
-TAIL = (
-    (b"Nats-Sequence: ", "sequence"),
-    (b"Nats-Time-Stamp: ", "time"),
-    (b"Nats-Num-Pending: ", ""),
-    (b"Nats-Last-Sequence: ", ""),
-)
+TAIL = (b"Nats-Sequence: ", b"Nats-Time-Stamp: ", b"Nats-Num-Pending: ", b"Nats-Last-Sequence: ")
 """How the server ends the headers of a batch direct get's reply, after `Nats-Stream` and `Nats-Subject`
-(server/stream.go), and the columns that come from there."""
+(server/stream.go)."""
 
 
 class Reply:

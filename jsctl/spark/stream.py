@@ -25,8 +25,8 @@ from pyspark.sql.streaming.datasource import (
 from jsctl.errors import JsctlError
 from jsctl.spark import plan
 from jsctl.spark.options import ReadOptions
-from jsctl.spark.plain import messages, plainly, warn_of_loss
-from jsctl.spark.reader import DataLoss
+from jsctl.spark.plain import plainly, warn_of_loss
+from jsctl.spark.reader import DataLoss, head_is_lost
 from jsctl.spark.source import Range, read, split
 from jsctl.spark.wire import Wire
 
@@ -117,11 +117,7 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         """[begin, end) is gone. Raises DataLoss when the options say so."""
         name, filtered = self.options.stream, bool(self.options.subjects)
         if self.options.fail_on_loss:
-            lost = f"{messages(end - begin, filtered)} {'is' if end - begin == 1 else 'are'} lost"
-            raise DataLoss(
-                f"{name} starts at sequence {end} now, {begin} was to be read: {lost}",
-                "set failOnDataLoss to false to read what is left",
-            )
+            raise head_is_lost(name, end, begin, end - begin, filtered)
         warn_of_loss(name, end - begin, begin, end, filtered)
 
     def _check(self, stream: plan.Stream, start: Offset) -> None:

@@ -38,7 +38,7 @@ _STATUS = b"\r\nNATS/1.0 "  #: a stored message's headers begin without the blan
 _STATUS_SIZE = 256  #: more than what follows it, at the end of an answer
 _TAIL = re.compile(
     rb"\r\nNats-Stream: ([^\r\n]*)\r\nNats-Subject: ([^\r]*)\r\n%b\r\n\Z"
-    % b"".join(rb"%b([^\r]*)\r\n" % name for name, _ in TAIL),
+    % b"".join(rb"%b([^\r]*)\r\n" % name for name in TAIL),
     re.DOTALL,
 )
 
