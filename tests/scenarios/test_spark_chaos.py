@@ -93,6 +93,22 @@ def check(table: pa.Table, publisher: Publisher, cluster: Cluster) -> None:
         assert (subject, data) == (chaos.subject(number), chaos.payload(number)), sequence
 
 
+def suffer(
+    victim: Victim, cluster: Cluster, publisher: Publisher, kinds: tuple[str, ...], pause: float
+) -> None:
+    """Run the victim through all the trouble, and end it and the publisher."""
+    begin = time.monotonic()
+    print(f"\nseed {SEED}")
+    torment = Torment(SEED, cluster, victim)
+    victim.start()
+    try:
+        torment.run(kinds, pause)
+    finally:
+        victim.kill()
+        report(torment, publisher, begin)
+    publisher.stop()
+
+
 def report(torment: Torment, publisher: Publisher, begin: float) -> None:
     kills = sum(count for kind, count in torment.done.items() if kind in KILLS)
     print(
@@ -104,7 +120,6 @@ def report(torment: Torment, publisher: Publisher, begin: float) -> None:
 @pytest.mark.parametrize("mode", ["auto", "consumer"] if KILLED else ["auto"])
 def test_a_streaming_query(cluster: Cluster, publisher: Publisher, tmp_path: Path, mode: str) -> None:
     begin = time.monotonic()
-    print(f"\nseed {SEED}")
     options = {
         "servers": cluster.url, "stream": chaos.STREAM, "startingOffsets": "earliest",
         "maxOffsetsPerTrigger": "1000", "minPartitions": "3", "batchSize": "50",
@@ -117,14 +132,7 @@ def test_a_streaming_query(cluster: Cluster, publisher: Publisher, tmp_path: Pat
         return len(list((folder / "checkpoint" / "commits").glob("[0-9]*")))
 
     victim = Victim([*program, json.dumps(options)], tmp_path / "query.log", batches)
-    torment = Torment(SEED, cluster, victim)
-    victim.start()
-    try:
-        torment.run(troubles(QUERY, QUERY_LONG), pause=6 if KILLED else 2)
-    finally:
-        victim.kill()
-        report(torment, publisher, begin)
-    publisher.stop()
+    suffer(victim, cluster, publisher, troubles(QUERY, QUERY_LONG), pause=6 if KILLED else 2)
     options["maxOffsetsPerTrigger"] = "20000"
     under_torment = batches()
     read = tmp_path / "read.parquet"
@@ -138,7 +146,6 @@ def test_a_streaming_query(cluster: Cluster, publisher: Publisher, tmp_path: Pat
 
 def test_an_incremental_export(cluster: Cluster, publisher: Publisher, tmp_path: Path) -> None:
     begin = time.monotonic()
-    print(f"\nseed {SEED}")
     to = tmp_path / "out"
     line = [
         sys.executable, "-m", "jsctl", "export", "stream", chaos.STREAM, "--to", str(to), "--incremental",
@@ -150,14 +157,7 @@ def test_an_incremental_export(cluster: Cluster, publisher: Publisher, tmp_path:
         return int(checkpoint["next"]) if checkpoint else 0
 
     victim = Victim(line, tmp_path / "export.log", exported)
-    torment = Torment(SEED, cluster, victim)
-    victim.start()
-    try:
-        torment.run(troubles(EXPORT, EXPORT_LONG), pause=12 if KILLED else 4)
-    finally:
-        victim.kill()
-        report(torment, publisher, begin)
-    publisher.stop()
+    suffer(victim, cluster, publisher, troubles(EXPORT, EXPORT_LONG), pause=12 if KILLED else 4)
     under_torment = exported()
     done = subprocess.run(line, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -6,6 +6,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
+from tests.support.listening import listening
+
 _PIECE = 1 << 16
 
 
@@ -81,18 +83,9 @@ def relay(target: int, rate: int = 0, port: int = 0) -> Iterator[Relay]:
     """A relay to the server at the port `target`, on 127.0.0.1 and this port, or a free one."""
     listener = socket.create_server(("127.0.0.1", port))
     made = Relay(listener, rate)
-
-    def accept() -> None:
-        while True:
-            try:
-                client, _ = listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=made.serve, args=(client, target), daemon=True).start()
-
-    threading.Thread(target=accept, daemon=True).start()
-    try:
-        yield made
-    finally:
-        made.stop()
-        made.cut()
+    with listening(listener, lambda client: made.serve(client, target)):
+        try:
+            yield made
+        finally:
+            made.stop()
+            made.cut()

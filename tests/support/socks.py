@@ -5,6 +5,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from tests.support.listening import listening
+
 
 class Proxy:
     """What went through."""
@@ -19,21 +21,8 @@ def socks5(user: str = "", password: str = "") -> Iterator[Proxy]:
     """A proxy on a free port of 127.0.0.1; with `user`, it wants that login."""
     listener = socket.create_server(("127.0.0.1", 0))
     proxy = Proxy(int(listener.getsockname()[1]))
-
-    def accept() -> None:
-        while True:
-            try:
-                client, _ = listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=_serve, args=(client, proxy, user, password), daemon=True).start()
-
-    threading.Thread(target=accept, daemon=True).start()
-    try:
+    with listening(listener, lambda client: _serve(client, proxy, user, password)):
         yield proxy
-    finally:
-        listener.shutdown(socket.SHUT_RDWR)
-        listener.close()
 
 
 def _serve(client: socket.socket, proxy: Proxy, user: str, password: str) -> None:
