@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from jsctl.contexts.settings import Settings
     from jsctl.contexts.store import ContextStore
     from jsctl.jetstream.api import Api
-    from jsctl.jetstream.client import Connection
+    from jsctl.nats.connection import Connection
     from jsctl.prompts.prompter import Prompter
     from jsctl.render.emit import Form
     from jsctl.views.result import Result
@@ -204,7 +204,7 @@ class Env:
         """A connection with these settings, closed when the command ends."""
         if self._stack is None:
             raise RuntimeError("connections are opened within Env.run")
-        from jsctl.jetstream.client import Connection
+        from jsctl.nats.connection import Connection
 
         connection = await Connection.open(settings, on_event=self._on_event)
         self._stack.push_async_callback(connection.close)

@@ -97,7 +97,7 @@ def cluster_cli(tmp_path: Path, shared_cluster: Cluster) -> Iterator[Cli]:
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
     """One Spark for the whole run; commands that are called in this process use it too."""
-    from jsctl.spark.session import session
+    from jsctl.spark.session.session import session
 
     with session(conf={"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}) as shared:
         yield shared

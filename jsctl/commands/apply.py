@@ -3,7 +3,7 @@
 import asyncio
 
 from jsctl.commands.cli import command, option
-from jsctl.commands.declared import file_flags, read, targets
+from jsctl.commands.shared.declared import file_flags, read, targets
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus, JsctlError
 from jsctl.jetstream.declared.plan import Plan, Step, make

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from jsctl import registry
-from jsctl.commands import complete
+from jsctl.commands.shared import complete
 
 F = TypeVar("F", bound=Callable[..., Any])
 

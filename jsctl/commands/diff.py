@@ -1,7 +1,7 @@
 """`jsctl diff`."""
 
 from jsctl.commands.cli import command, option
-from jsctl.commands.declared import file_flags, read, targets
+from jsctl.commands.shared.declared import file_flags, read, targets
 from jsctl.env import Env
 from jsctl.jetstream.declared import plan
 from jsctl.views import declared as view

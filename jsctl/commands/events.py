@@ -8,16 +8,17 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 from jsctl.commands.cli import DURATION, command, option
-from jsctl.commands.interrupts import interrupts
-from jsctl.commands.output import Output
+from jsctl.commands.shared.interrupts import interrupts
+from jsctl.commands.shared.output import Output
 from jsctl.env import Env
 from jsctl.errors import BadInput, Denied, Unreachable
-from jsctl.jetstream import events as domain
-from jsctl.jetstream import feed, frames, payload
-from jsctl.jetstream.frames import Item
-from jsctl.jetstream.publish import rfc3339
+from jsctl.jetstream.message import feed, payload
+from jsctl.jetstream.message.publish import rfc3339
+from jsctl.monitor import events as domain
+from jsctl.nats import codec as frames
+from jsctl.nats.codec import Item
 from jsctl.units import SECOND
-from jsctl.views import events as view
+from jsctl.views.message import events as view
 
 HELP = """Show events of servers and of JetStream
 

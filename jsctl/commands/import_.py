@@ -10,20 +10,20 @@ from typing import Any
 
 import click
 
-from jsctl.commands import complete
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.export.options import spark_options
+from jsctl.commands.shared import complete
 from jsctl.env import Env
 from jsctl.errors import ApiError, BadInput, Cancelled, JsctlError, NotFound
-from jsctl.jetstream import login
 from jsctl.jetstream.api import Api, Json
-from jsctl.jetstream.frames import check_subject, matches
-from jsctl.spark import importing
-from jsctl.spark.importing import FORMATS, Options, Sample
-from jsctl.spark.publishing import Counts, Job
-from jsctl.spark.session import QUICK, check, session
+from jsctl.nats import login
+from jsctl.nats.codec import check_subject, matches
+from jsctl.spark.session.session import QUICK, check, session
+from jsctl.spark.sink import importing
+from jsctl.spark.sink.importing import FORMATS, Options, Sample
+from jsctl.spark.sink.publishing import Counts, Job
 from jsctl.units import SECOND
-from jsctl.views import imports as view
+from jsctl.views.export import imports as view
 from jsctl.views.result import Result
 
 _EVERY = 0.5  #: seconds between two looks at the stream, for the progress

@@ -7,10 +7,10 @@ from pathlib import Path
 from jsctl.commands.cli import DURATION, command, option
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
-from jsctl.jetstream import latency as domain
-from jsctl.jetstream.client import Connection
+from jsctl.monitor import latency as domain
+from jsctl.nats.connection import Connection
 from jsctl.units import SECOND
-from jsctl.views import latency as view
+from jsctl.views.message import latency as view
 from jsctl.views.result import Result
 
 

@@ -7,18 +7,19 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from jsctl.commands import stdin
 from jsctl.commands.cli import DURATION, argument, command, option
+from jsctl.commands.shared import stdin
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream import dump, frames
-from jsctl.jetstream import publish as sending
 from jsctl.jetstream.api import Json
-from jsctl.jetstream.client import Connection
-from jsctl.jetstream.publish import Count, Draft, Outgoing
-from jsctl.jetstream.templates import Moment, Template, compile_template
+from jsctl.jetstream.message import dump
+from jsctl.jetstream.message import publish as sending
+from jsctl.jetstream.message.publish import Count, Draft, Outgoing
+from jsctl.nats import codec as frames
+from jsctl.nats.connection import Connection
+from jsctl.nats.templates import Moment, Template, compile_template
 from jsctl.units import SECOND
-from jsctl.views import publish as view
+from jsctl.views.message import publish as view
 from jsctl.views.result import Result, Text
 
 _BURST = 256  #: messages that are made before they are sent

@@ -11,16 +11,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from jsctl.commands.cli import DURATION, argument, command, option
-from jsctl.commands.interrupts import interrupts
+from jsctl.commands.shared.interrupts import interrupts
 from jsctl.env import Env
 from jsctl.errors import BadInput, Denied, JsctlError, Unreachable
-from jsctl.jetstream import frames, publish
-from jsctl.jetstream.client import Connection
-from jsctl.jetstream.frames import Item
-from jsctl.jetstream.templates import Moment, Template, compile_template
+from jsctl.jetstream.message import publish
+from jsctl.nats import codec as frames
+from jsctl.nats.codec import Item
+from jsctl.nats.connection import Connection
+from jsctl.nats.templates import Moment, Template, compile_template
 from jsctl.render.text import clean_lines
 from jsctl.units import SECOND
-from jsctl.views import messages as view
+from jsctl.views.message import messages as view
 
 HELP = """Answer requests
 

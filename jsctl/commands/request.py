@@ -6,18 +6,19 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 
-from jsctl.commands import stdin
 from jsctl.commands.cli import DURATION, argument, command, option
-from jsctl.commands.received import translated
+from jsctl.commands.shared import stdin
+from jsctl.commands.shared.received import translated
 from jsctl.env import Env
 from jsctl.errors import BadInput, RequestTimeout
-from jsctl.jetstream import dump, publish, requests
-from jsctl.jetstream.frames import Item
-from jsctl.jetstream.publish import Outgoing
-from jsctl.jetstream.templates import Moment, compile_template
+from jsctl.jetstream.message import dump, publish
+from jsctl.jetstream.message.publish import Outgoing
+from jsctl.nats import requests
+from jsctl.nats.codec import Item
+from jsctl.nats.templates import Moment, compile_template
 from jsctl.render.text import clean_json, clean_lines
 from jsctl.units import MS, exact_duration
-from jsctl.views import messages as view
+from jsctl.views.message import messages as view
 
 _SPOKEN = 20  #: of more requests than this only the replies are shown
 
@@ -94,7 +95,7 @@ async def request(env: Env, subject: str, body: str | None, **given: Any) -> Non
 
 def _headers(item: Item) -> list[tuple[str, str]]:
     """Headers, a status line such as `404 No Messages` with them."""
-    from jsctl.jetstream import frames
+    from jsctl.nats import codec as frames
 
     code, said = frames.status(item.header) if item.header else (0, "")
     first = [("Status", str(code)), ("Description", said)] if code else []

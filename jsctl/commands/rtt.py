@@ -3,8 +3,8 @@
 from jsctl.commands.cli import argument, command
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream import rtt as domain
-from jsctl.views import rtt as view
+from jsctl.monitor import rtt as domain
+from jsctl.views.message import rtt as view
 from jsctl.views.result import Result
 
 

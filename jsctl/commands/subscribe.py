@@ -3,8 +3,8 @@
 from typing import Any
 
 from jsctl.commands.cli import DURATION, argument, command, option
-from jsctl.commands.received import Show
-from jsctl.commands.receiving import Options, Session
+from jsctl.commands.shared.received import Show
+from jsctl.commands.shared.receiving import Options, Session
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
@@ -134,7 +134,7 @@ def _check(given: dict[str, Any], starts: list[str], jetstream: bool) -> None:
 
 def _start(env: Env, given: dict[str, Any], starts: list[str]) -> Json:
     """The delivery policy; all messages without one of the flags."""
-    from jsctl.jetstream.publish import rfc3339
+    from jsctl.jetstream.message.publish import rfc3339
 
     match starts[0] if starts else "":
         case "start_sequence":

@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Any
 
 from jsctl.errors import ApiError, JsctlError, NoResponders, RequestTimeout
-from jsctl.jetstream.client import Connection
+from jsctl.nats.connection import Connection
 
 Json = dict[str, Any]
 

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from jsctl.jetstream import reports
 from jsctl.jetstream.api import Json
-from jsctl.jetstream.consumers import is_pull
-from jsctl.jetstream.names import overlap
+from jsctl.jetstream.consumer.requests import is_pull
+from jsctl.monitor import reports
+from jsctl.nats.subjects import overlap
 from jsctl.units import SECOND, parse_time
 
 Tests = Mapping[str, Callable[[Json, Any, float], bool]]

@@ -14,12 +14,12 @@ from jsctl.contexts.settings import Settings
 from jsctl.contexts.store import ContextStore
 from jsctl.errors import BadInput, Denied, JsctlError, Unreachable
 from jsctl.jetstream.api import Api
-from jsctl.jetstream.client import Connection
 from jsctl.localserver import contexts, folder
 from jsctl.localserver.binary import Binary
 from jsctl.localserver.failure import explain
 from jsctl.localserver.process import Guarded
 from jsctl.localserver.topology import CLIENT, Login, Node, Topology
+from jsctl.nats.connection import Connection
 from jsctl.units import MS, SECOND
 
 T = TypeVar("T")

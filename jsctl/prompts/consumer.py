@@ -6,8 +6,8 @@ Each question fills one key of the draft; a key that the draft has is not asked 
 import re
 from typing import Any
 
-from jsctl.jetstream import consumer_config as configs
-from jsctl.jetstream.names import check_name, is_subject, split_subjects
+from jsctl.jetstream.consumer import config as configs
+from jsctl.nats.subjects import check_name, is_subject, split_subjects
 from jsctl.prompts.prompter import Prompter
 
 Json = dict[str, Any]

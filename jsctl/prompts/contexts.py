@@ -6,7 +6,7 @@ from typing import Any
 from jsctl.contexts.model import DEFAULT_URL
 from jsctl.contexts.settings import METHODS, check_subject
 from jsctl.errors import BadInput
-from jsctl.jetstream import login
+from jsctl.nats import login
 from jsctl.prompts.prompter import Choice, Prompter
 
 Values = dict[str, Any]

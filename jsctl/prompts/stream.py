@@ -6,9 +6,9 @@ Each question fills one key of the draft; a key that the draft has is not asked 
 from collections.abc import Callable
 from typing import Any
 
-from jsctl.jetstream.config import default_window
-from jsctl.jetstream.names import check_name, is_subject, split_subjects
-from jsctl.jetstream.origins import has_start, import_from, is_imported, starting
+from jsctl.jetstream.stream.config import default_window
+from jsctl.jetstream.stream.origins import has_start, import_from, is_imported, starting
+from jsctl.nats.subjects import check_name, is_subject, split_subjects
 from jsctl.prompts.prompter import Choice, Prompter
 from jsctl.units import exact_duration, parse_bytes, parse_duration, parse_time
 

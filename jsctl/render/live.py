@@ -13,7 +13,7 @@ from rich.text import Text as Rich
 
 from jsctl.render.style import SCHEMES
 from jsctl.render.text import cells, clean, show
-from jsctl.views.panes import STYLES, Pane, Section
+from jsctl.views.report.panes import STYLES, Pane, Section
 from jsctl.views.result import Cell, Style, Text
 
 _STYLES: dict[Style, str] = {

@@ -6,7 +6,7 @@ from typing import Any
 
 from jsctl.render.plot import squeeze
 from jsctl.render.text import clean, show
-from jsctl.views.history import Chart, Values
+from jsctl.views.report.history import Chart, Values
 from jsctl.views.result import Cell, Column, Table
 
 _STYLE = """

@@ -8,8 +8,8 @@ from jsctl.jetstream.declared.plan import Plan, Step
 from jsctl.jetstream.declared.run import Outcome
 from jsctl.units import format_bytes
 from jsctl.views.result import Column, Part, Result, Style, Table, Text
-from jsctl.views.stream_contents import plural
-from jsctl.views.stream_edit import line, shown
+from jsctl.views.stream.contents import plural
+from jsctl.views.stream.edit import line, shown
 
 _MARKS: dict[str, tuple[str, Style]] = {
     "create": ("+", "good"),

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
 
-from jsctl.jetstream.activity import ConsumerSample, Sample
+from jsctl.monitor.activity import ConsumerSample, Sample
 from jsctl.units import format_count, format_time
 from jsctl.views.result import Text
 

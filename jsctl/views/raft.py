@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from jsctl.errors import ExitStatus
-from jsctl.jetstream.raft import Move
+from jsctl.jetstream.cluster import Move
 from jsctl.views.result import Column, Part, Result, Table, Text
 
 

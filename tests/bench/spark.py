@@ -26,10 +26,10 @@ import nats
 from nats.js.api import AckPolicy, ConsumerConfig
 
 from jsctl.contexts.settings import Settings
-from jsctl.jetstream.client import Connection
-from jsctl.spark.direct import DirectReader
-from jsctl.spark.reader import Job
-from jsctl.spark.wire import Wire
+from jsctl.nats.blocking import Wire
+from jsctl.nats.connection import Connection
+from jsctl.spark.source.direct import DirectReader
+from jsctl.spark.source.reader import Job
 from tests.support import js
 from tests.support.processes import in_session
 from tests.support.servers import RealServer
@@ -155,7 +155,7 @@ async def fetch(url: str, count: int) -> None:
 
 def to_parquet(url: str, count: int, folder: Path, rounds: int) -> float:
     """Seconds of the best run, in a Spark that runs already."""
-    from jsctl.spark.session import session
+    from jsctl.spark.session.session import session
 
     best = float("inf")
     with session("local[2]") as spark:

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from jsctl.contexts.settings import Settings
 from jsctl.jetstream.api import Api
-from jsctl.jetstream.client import Connection
+from jsctl.nats.connection import Connection
 from tests.bench.startup import JSCTL, measure
 from tests.support.servers import RealServer, many_accounts
 

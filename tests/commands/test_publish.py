@@ -52,7 +52,7 @@ def headers(url: str, seq: int) -> list[tuple[str, str]]:
     """The headers of a message."""
     import base64
 
-    from jsctl.jetstream.frames import header_pairs
+    from jsctl.nats.codec import header_pairs
 
     return header_pairs(base64.b64decode(js.ask(url, "STREAM.MSG.GET.S", {"seq": seq})["message"]["hdrs"]))
 

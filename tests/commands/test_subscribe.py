@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from jsctl.contexts.settings import Settings
-from jsctl.jetstream.client import Connection
+from jsctl.nats.connection import Connection
 from tests.support import js
 from tests.support.run import Cli
 

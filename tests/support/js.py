@@ -8,8 +8,8 @@ from typing import Any
 from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api
-from jsctl.jetstream.client import Connection
-from jsctl.jetstream.frames import frame
+from jsctl.nats.codec import frame
+from jsctl.nats.connection import Connection
 
 
 def ask(url: str, subject: str, body: Any = None, *, domain: str = "") -> dict[str, Any]:

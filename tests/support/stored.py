@@ -3,10 +3,10 @@
 import asyncio
 
 from jsctl.contexts.settings import Settings
-from jsctl.jetstream import browse
 from jsctl.jetstream.api import Api
-from jsctl.jetstream.browse import Stored
-from jsctl.jetstream.client import Connection
+from jsctl.jetstream.message import browse
+from jsctl.jetstream.message.browse import Stored
+from jsctl.nats.connection import Connection
 
 
 def stored(url: str, stream: str, *, domain: str = "") -> list[Stored]:

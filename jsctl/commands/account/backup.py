@@ -6,13 +6,13 @@ from jsctl.commands.cli import argument, command, option
 from jsctl.commands.stream.backup import target_path
 from jsctl.env import Env
 from jsctl.errors import NotFound
-from jsctl.jetstream import account_backup as backups
-from jsctl.jetstream import streams
 from jsctl.jetstream.api import Json
-from jsctl.jetstream.backup import Options
+from jsctl.jetstream.backup import account_backup as backups
+from jsctl.jetstream.backup.stream_backup import Options
+from jsctl.jetstream.stream import requests as streams
 from jsctl.units import SECOND, format_bytes, format_count
-from jsctl.views import backup as view
 from jsctl.views.result import Result
+from jsctl.views.stream import backup as view
 
 
 @command(

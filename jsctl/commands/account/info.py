@@ -6,9 +6,9 @@ from jsctl.commands.cli import command
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Json
-from jsctl.jetstream.client import Connection
+from jsctl.nats.connection import Connection
 from jsctl.units import SECOND
-from jsctl.views import account as view
+from jsctl.views.account import info as view
 from jsctl.views.result import Result
 
 

@@ -5,10 +5,10 @@ import time
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.stream.backup import target_path
 from jsctl.env import Env
-from jsctl.jetstream import account_backup as backups
+from jsctl.jetstream.backup import account_backup as backups
 from jsctl.units import SECOND, format_bytes, format_count
-from jsctl.views import backup as view
 from jsctl.views.result import Result
+from jsctl.views.stream import backup as view
 
 
 @command(

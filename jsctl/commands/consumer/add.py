@@ -2,16 +2,16 @@
 
 from typing import Any
 
-from jsctl.commands import adding
 from jsctl.commands.cli import argument, command
 from jsctl.commands.consumer.flags import consumer_flags, laid
-from jsctl.commands.pick import consumer_name, pick_stream, stream_name
+from jsctl.commands.shared import adding
+from jsctl.commands.shared.pick import consumer_name, pick_stream, stream_name
 from jsctl.env import Env
-from jsctl.jetstream import consumer_config as configs
-from jsctl.jetstream import consumers
 from jsctl.jetstream.api import Json
+from jsctl.jetstream.consumer import config as configs
+from jsctl.jetstream.consumer import requests as consumers
 from jsctl.prompts import consumer as questions
-from jsctl.views import consumer_info as view
+from jsctl.views.consumer import info as view
 from jsctl.views.result import Result, Text
 
 

@@ -4,13 +4,13 @@ from typing import Any
 
 from jsctl.commands.cli import argument, command
 from jsctl.commands.consumer.flags import consumer_flags, laid
-from jsctl.commands.pick import consumer_name, stream_name
+from jsctl.commands.shared.pick import consumer_name, stream_name
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream import consumer_config as configs
-from jsctl.jetstream import consumers
+from jsctl.jetstream.consumer import config as configs
+from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.declared.model import unlabelled
-from jsctl.views import consumer_info as view
+from jsctl.views.consumer import info as view
 from jsctl.views.result import Result, Text
 
 

@@ -4,10 +4,11 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from jsctl.commands.cli import DURATION
-from jsctl.commands.criteria import COUNT, Criteria
+from jsctl.commands.shared.criteria import COUNT, Criteria
 from jsctl.env import Env
-from jsctl.jetstream import consumers, find
+from jsctl.jetstream import find
 from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.consumer import requests as consumers
 
 CRITERIA = Criteria(
     (

@@ -3,16 +3,16 @@
 from functools import partial
 from typing import Any
 
-from jsctl.commands import editing
 from jsctl.commands.cli import argument, command
 from jsctl.commands.consumer.flags import consumer_flags, laid, said
-from jsctl.commands.pick import pick_consumer
+from jsctl.commands.shared import editing
+from jsctl.commands.shared.pick import pick_consumer
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream import consumer_config as configs
-from jsctl.jetstream import consumers
 from jsctl.jetstream.api import Json
-from jsctl.views import consumer_info as view
+from jsctl.jetstream.consumer import config as configs
+from jsctl.jetstream.consumer import requests as consumers
+from jsctl.views.consumer import info as view
 from jsctl.views.result import Result
 
 

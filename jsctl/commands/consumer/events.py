@@ -6,10 +6,10 @@ import click
 
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.events import Watch
-from jsctl.commands.pick import pick_consumer
+from jsctl.commands.shared.pick import pick_consumer
 from jsctl.env import Env
-from jsctl.jetstream import consumers
-from jsctl.jetstream.events import consumer_subjects
+from jsctl.jetstream.consumer import requests as consumers
+from jsctl.monitor.events import consumer_subjects
 
 
 @command("events", examples=["jsctl consumer events ORDERS NEW", "jsctl con events ORDERS NEW --json"])

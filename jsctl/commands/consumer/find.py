@@ -4,8 +4,8 @@ from typing import Any
 
 from jsctl.commands.cli import argument, command
 from jsctl.commands.consumer.criteria import CRITERIA, chosen
-from jsctl.commands.listing import write_pages
-from jsctl.commands.pick import pick_stream
+from jsctl.commands.shared.listing import write_pages
+from jsctl.commands.shared.pick import pick_stream
 from jsctl.env import Env
 
 

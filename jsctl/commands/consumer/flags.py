@@ -6,10 +6,10 @@ from typing import Any, TypeVar
 import click
 
 from jsctl.commands.cli import DURATION, option
-from jsctl.commands.field_flags import field_option, parameter
+from jsctl.commands.shared.field_flags import field_option, parameter
 from jsctl.errors import BadInput
-from jsctl.jetstream import consumer_config as configs
 from jsctl.jetstream.api import Json
+from jsctl.jetstream.consumer import config as configs
 from jsctl.units import MINUTE
 
 F = TypeVar("F", bound=Callable[..., Any])

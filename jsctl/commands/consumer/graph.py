@@ -3,10 +3,11 @@
 import click
 
 from jsctl.commands.cli import DURATION, argument, command, option
-from jsctl.commands.graphing import Picture, check, draw
-from jsctl.commands.pick import pick_consumer
+from jsctl.commands.shared.graphing import Picture, check, draw
+from jsctl.commands.shared.pick import pick_consumer
 from jsctl.env import Env
-from jsctl.jetstream import activity, consumers
+from jsctl.jetstream.consumer import requests as consumers
+from jsctl.monitor import activity
 from jsctl.units import SECOND
 from jsctl.views import graph as view
 

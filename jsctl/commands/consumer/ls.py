@@ -1,12 +1,12 @@
 """`jsctl consumer ls`."""
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.listing import write_pages
-from jsctl.commands.pick import pick_stream
+from jsctl.commands.shared.listing import write_pages
+from jsctl.commands.shared.pick import pick_stream
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream import consumers
-from jsctl.views import consumers as view
+from jsctl.jetstream.consumer import requests as consumers
+from jsctl.views.consumer import lists as view
 from jsctl.views.result import Result
 
 

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import click
 
 from jsctl.commands.cli import DURATION, argument, command, option
-from jsctl.commands.pick import consumer_name, stream_name
+from jsctl.commands.shared.pick import consumer_name, stream_name
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus
-from jsctl.jetstream import pull
-from jsctl.jetstream.frames import Item
-from jsctl.jetstream.payload import shown
+from jsctl.jetstream.message import pull
+from jsctl.jetstream.message.payload import shown
+from jsctl.nats.codec import Item
 from jsctl.units import SECOND, exact_duration, format_count
-from jsctl.views import pulled as view
+from jsctl.views.consumer import pulled as view
 from jsctl.views.result import Result, Text
 
 _OPEN = 2 * pull.BATCH

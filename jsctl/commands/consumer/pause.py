@@ -1,14 +1,14 @@
 """`jsctl consumer pause` and `jsctl consumer resume`."""
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.pick import pick_consumer
+from jsctl.commands.shared.pick import pick_consumer
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
-from jsctl.jetstream import consumer_config as configs
-from jsctl.jetstream import consumers
+from jsctl.jetstream.consumer import config as configs
+from jsctl.jetstream.consumer import requests as consumers
 from jsctl.units import HOUR, SECOND, format_duration
 from jsctl.views.result import Result, Text
-from jsctl.views.stream_info import local_time
+from jsctl.views.stream.info import local_time
 
 
 @command(

@@ -3,14 +3,15 @@
 import asyncio
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.pick import stream_name
+from jsctl.commands.shared.pick import stream_name
 from jsctl.env import Env
-from jsctl.jetstream import consumer_reports, reports, streams
 from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.stream import requests as streams
+from jsctl.monitor import consumer_reports, reports
 from jsctl.prompts.prompter import Choice
-from jsctl.views import consumers as view
+from jsctl.views.consumer import lists as view
 from jsctl.views.result import Part, Result
-from jsctl.views.streams import unreachable
+from jsctl.views.stream.lists import unreachable
 
 
 @command(

@@ -3,12 +3,12 @@
 import click
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.pick import pick_consumer
+from jsctl.commands.shared.pick import pick_consumer
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream import consumers
+from jsctl.jetstream.consumer import requests as consumers
 from jsctl.units import format_count
-from jsctl.views import consumer_info as view
+from jsctl.views.consumer import info as view
 from jsctl.views.result import Result
 
 

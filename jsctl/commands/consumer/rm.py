@@ -1,10 +1,10 @@
 """`jsctl consumer rm`."""
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.pick import pick_consumer
+from jsctl.commands.shared.pick import pick_consumer
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream import consumers
+from jsctl.jetstream.consumer import requests as consumers
 from jsctl.views.result import Result, Text
 
 

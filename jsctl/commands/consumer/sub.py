@@ -3,12 +3,12 @@
 import click
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.pick import pick_consumer
-from jsctl.commands.received import Show
-from jsctl.commands.receiving import Options, Session
+from jsctl.commands.shared.pick import pick_consumer
+from jsctl.commands.shared.received import Show
+from jsctl.commands.shared.receiving import Options, Session
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream import consumers
+from jsctl.jetstream.consumer import requests as consumers
 from jsctl.views.result import Result
 
 

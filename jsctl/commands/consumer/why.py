@@ -1,10 +1,10 @@
 """`jsctl consumer why`."""
 
 from jsctl.commands.cli import argument, command
-from jsctl.commands.pick import pick_consumer
+from jsctl.commands.shared.pick import pick_consumer
 from jsctl.env import Env
-from jsctl.jetstream.why import causes, look
-from jsctl.views import why as view
+from jsctl.monitor.why import causes, look
+from jsctl.views.consumer import why as view
 from jsctl.views.result import Result
 
 

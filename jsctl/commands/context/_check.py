@@ -6,9 +6,9 @@ from jsctl.contexts.model import COLOR_SCHEMES, KEYS, Context
 from jsctl.contexts.settings import METHODS, from_context, resolve
 from jsctl.env import Env
 from jsctl.errors import JsctlError
-from jsctl.jetstream import login
-from jsctl.jetstream.client import Connection
-from jsctl.views.contexts import Checked
+from jsctl.nats import login
+from jsctl.nats.connection import Connection
+from jsctl.views.context.contexts import Checked
 
 _VARIABLES = (
     "server", "user", "password", "token", "creds", "nkey", "jwt", "seed", "tlscert", "tlskey",

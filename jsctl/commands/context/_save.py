@@ -8,8 +8,8 @@ from jsctl.contexts.model import DEFAULT_URL, KEYS, Context
 from jsctl.contexts.settings import CONTEXT_KEYS, METHODS, check_subject, from_context, given, overlay
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream import login
-from jsctl.views import contexts as view
+from jsctl.nats import login
+from jsctl.views.context import contexts as view
 from jsctl.views.result import Result
 
 

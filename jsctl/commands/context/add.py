@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from jsctl.commands import complete
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.context._save import layer, save
+from jsctl.commands.shared import complete
 from jsctl.contexts.settings import from_context
 from jsctl.env import Env
 from jsctl.views.result import Result

@@ -1,8 +1,8 @@
 """`jsctl context copy`."""
 
-from jsctl.commands import complete
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.context._save import layer, save
+from jsctl.commands.shared import complete
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.views.result import Result

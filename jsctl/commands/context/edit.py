@@ -2,14 +2,14 @@
 
 import json
 
-from jsctl.commands import complete
 from jsctl.commands.cli import argument, command
-from jsctl.commands.editor import edit_text
+from jsctl.commands.shared import complete
+from jsctl.commands.shared.editor import edit_text
 from jsctl.contexts.model import KEYS
 from jsctl.contexts.store import parse
 from jsctl.env import Env
 from jsctl.errors import NotFound
-from jsctl.views import contexts as view
+from jsctl.views.context import contexts as view
 from jsctl.views.result import Result
 
 

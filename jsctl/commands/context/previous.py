@@ -3,7 +3,7 @@
 from jsctl.commands.cli import command
 from jsctl.env import Env
 from jsctl.errors import NotFound
-from jsctl.views import contexts as view
+from jsctl.views.context import contexts as view
 from jsctl.views.result import Result
 
 

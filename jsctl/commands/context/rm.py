@@ -1,7 +1,7 @@
 """`jsctl context rm`."""
 
-from jsctl.commands import complete
 from jsctl.commands.cli import argument, command, option
+from jsctl.commands.shared import complete
 from jsctl.env import Env
 from jsctl.errors import JsctlError, NotFound
 

@@ -1,10 +1,10 @@
 """`jsctl context select`."""
 
-from jsctl.commands import complete
 from jsctl.commands.cli import argument, command
+from jsctl.commands.shared import complete
 from jsctl.env import Env
 from jsctl.errors import NotFound
-from jsctl.views import contexts as view
+from jsctl.views.context import contexts as view
 from jsctl.views.result import Result
 
 

@@ -1,11 +1,11 @@
 """`jsctl context validate`."""
 
-from jsctl.commands import complete
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.context._check import check
+from jsctl.commands.shared import complete
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.views import contexts as view
+from jsctl.views.context import contexts as view
 from jsctl.views.result import Result
 
 

@@ -12,9 +12,9 @@ from jsctl.localserver import binary
 from jsctl.localserver.network import Network, Plan
 from jsctl.localserver.signals import Stopped, stoppable
 from jsctl.localserver.topology import hub_leaf
-from jsctl.spark.session import check as check_spark
-from jsctl.views import localserver as view
+from jsctl.spark.session.session import check as check_spark
 from jsctl.views.result import Result
+from jsctl.views.server import local as view
 
 _FOLDER = "jsctl-demo"
 

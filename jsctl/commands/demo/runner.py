@@ -14,8 +14,8 @@ from jsctl.contexts.settings import Settings
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api
-from jsctl.jetstream.client import Connection
 from jsctl.localserver.process import own
+from jsctl.nats.connection import Connection
 from jsctl.units import SECOND
 from jsctl.views.result import Result, Text
 

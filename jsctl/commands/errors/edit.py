@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 from jsctl.commands.cli import argument, command
-from jsctl.commands.editor import edit_text
 from jsctl.commands.errors.validate import check
+from jsctl.commands.shared.editor import edit_text
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
 from jsctl.jetstream import error_codes

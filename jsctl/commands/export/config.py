@@ -3,20 +3,21 @@
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from jsctl.commands import complete
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.declared import connections
 from jsctl.commands.report.targets import targets
+from jsctl.commands.shared import complete
+from jsctl.commands.shared.declared import connections
 from jsctl.contexts.settings import Settings
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
-from jsctl.jetstream import consumers, streams
 from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.declared import write
-from jsctl.jetstream.reports import kept
+from jsctl.jetstream.stream import requests as streams
+from jsctl.monitor.reports import kept
 from jsctl.render.text import clean_lines
 from jsctl.views.result import Result, Text
-from jsctl.views.stream_contents import plural
+from jsctl.views.stream.contents import plural
 
 Found = tuple[Json, bool]
 """A stream's configuration, and whether it has consumers."""

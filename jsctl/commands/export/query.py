@@ -5,9 +5,9 @@ from pathlib import Path
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.export.options import spark_options
 from jsctl.env import Env
-from jsctl.spark import query as spark_query
-from jsctl.spark.session import QUICK, check, session
-from jsctl.views import export as view
+from jsctl.spark.export import query as spark_query
+from jsctl.spark.session.session import QUICK, check, session
+from jsctl.views.export import export as view
 from jsctl.views.result import Result
 
 

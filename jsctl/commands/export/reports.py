@@ -15,15 +15,15 @@ from jsctl.commands.export.options import spark_options
 from jsctl.commands.report.targets import targets
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus
-from jsctl.jetstream.watch import Poller, Watch, watch
-from jsctl.spark.reports import SCHEMAS, Sample, rows, take
-from jsctl.spark.sampling import sample
-from jsctl.spark.session import check
-from jsctl.spark.target import FORMATS, Target
-from jsctl.spark.write import Rows
-from jsctl.spark.writer import Writer
+from jsctl.monitor.watch import Poller, Watch, watch
+from jsctl.spark.export.reports import SCHEMAS, Sample, rows, take
+from jsctl.spark.export.sampling import sample
+from jsctl.spark.export.target import FORMATS, Target
+from jsctl.spark.export.write import Rows
+from jsctl.spark.export.writer import Writer
+from jsctl.spark.session.session import check
 from jsctl.units import SECOND, exact_duration
-from jsctl.views import export as view
+from jsctl.views.export import export as view
 from jsctl.views.result import Result
 
 

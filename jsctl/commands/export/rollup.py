@@ -8,10 +8,10 @@ from jsctl.commands.cli import command, option
 from jsctl.commands.export.options import spark_options
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.spark import rollup as rolling
-from jsctl.spark.session import QUICK, check, session
+from jsctl.spark.rollup import rollup as rolling
+from jsctl.spark.session.session import QUICK, check, session
 from jsctl.units import SECOND
-from jsctl.views.history import rolled
+from jsctl.views.report.history import rolled
 from jsctl.views.result import Result
 
 

@@ -9,21 +9,21 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from jsctl.commands import complete
 from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.commands.export.options import spark_options
 from jsctl.commands.export.shown import Shown
 from jsctl.commands.export.streaming import Run
-from jsctl.commands.pick import stream_name
 from jsctl.commands.report.targets import targets
+from jsctl.commands.shared import complete
+from jsctl.commands.shared.pick import stream_name
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.spark import formats
-from jsctl.spark.decode import DECODINGS, Shape, partitions
-from jsctl.spark.export import Exporter, Selection, Source, read_options
-from jsctl.spark.options import parse
-from jsctl.spark.session import check
-from jsctl.spark.stream_target import FILES, StreamTarget
+from jsctl.spark.export import formats
+from jsctl.spark.export.decode import DECODINGS, Shape, partitions
+from jsctl.spark.export.export import Exporter, Selection, Source, read_options
+from jsctl.spark.export.stream_target import FILES, StreamTarget
+from jsctl.spark.session.session import check
+from jsctl.spark.source.options import parse
 from jsctl.units import SECOND, parse_duration, parse_time
 from jsctl.views.result import Result
 

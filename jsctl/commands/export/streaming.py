@@ -10,13 +10,13 @@ from typing import Any
 from jsctl.commands.export.shown import Shown
 from jsctl.env import Env
 from jsctl.errors import ApiError, Cancelled, ExitStatus, JsctlError
-from jsctl.spark import formats
-from jsctl.spark import query as spark_query
-from jsctl.spark.export import Exporter, Outcome, Planned, Source
-from jsctl.spark.session import QUICK, session
-from jsctl.spark.task_progress import cancel
+from jsctl.spark.export import formats
+from jsctl.spark.export import query as spark_query
+from jsctl.spark.export.export import Exporter, Outcome, Planned, Source
+from jsctl.spark.session.session import QUICK, session
+from jsctl.spark.session.task_progress import cancel
 from jsctl.units import SECOND
-from jsctl.views import export as view
+from jsctl.views.export import export as view
 from jsctl.views.result import Result
 
 Spark = Any  #: pyspark.sql.SparkSession; only jsctl.spark knows PySpark

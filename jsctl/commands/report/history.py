@@ -7,9 +7,9 @@ from pathlib import Path
 from jsctl.commands.cli import command, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.spark import history as stored
+from jsctl.spark.rollup import history as stored
 from jsctl.units import SECOND, parse_duration, parse_time
-from jsctl.views import history as view
+from jsctl.views.report import history as view
 from jsctl.views.result import Part, Result, Table, Text
 
 _HEIGHT = 5

@@ -11,10 +11,10 @@ from jsctl.commands.report import rounds
 from jsctl.commands.report.targets import targets
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream.overview import overview
-from jsctl.jetstream.watch import watch as start
+from jsctl.monitor.overview import overview
+from jsctl.monitor.watch import watch as start
 from jsctl.units import MS, SECOND
-from jsctl.views.report_rows import Sort
+from jsctl.views.report.rows import Sort
 from jsctl.views.result import Result
 
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from jsctl.commands.report.terminal import guarded
 from jsctl.env import Env
-from jsctl.jetstream.overview import Overview
-from jsctl.jetstream.watch import Watch
+from jsctl.monitor.overview import Overview
+from jsctl.monitor.watch import Watch
 from jsctl.units import SECOND, exact_duration
-from jsctl.views import report as view
-from jsctl.views.panes import Pane
-from jsctl.views.report_rows import Sort, State
+from jsctl.views.report import report as view
+from jsctl.views.report.panes import Pane
+from jsctl.views.report.rows import Sort, State
 from jsctl.views.result import Result
 
 _TOGETHER = 0.05

@@ -5,9 +5,9 @@ import click
 from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
 from jsctl.errors import ExitStatus
-from jsctl.jetstream.server_list import servers
-from jsctl.views import server_list as view
+from jsctl.monitor.server_list import servers
 from jsctl.views.result import Result
+from jsctl.views.server import server_list as view
 
 
 @command("list", examples=["jsctl server list --context system", "jsctl server list 9 --sort name"])

@@ -13,8 +13,8 @@ from jsctl.localserver import binary, folder
 from jsctl.localserver.network import Ended, Network, Plan
 from jsctl.localserver.signals import Stopped, stoppable
 from jsctl.localserver.topology import TOPOLOGIES, Topology, as_configured, single
-from jsctl.views import localserver as view
 from jsctl.views.result import Result, Text
+from jsctl.views.server import local as view
 
 
 @command(

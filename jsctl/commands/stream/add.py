@@ -2,17 +2,17 @@
 
 from typing import Any
 
-from jsctl.commands import adding
 from jsctl.commands.cli import argument, command
-from jsctl.commands.pick import stream_name
+from jsctl.commands.shared import adding
+from jsctl.commands.shared.pick import stream_name
 from jsctl.commands.stream.flags import given, stream_flags
 from jsctl.env import Env
-from jsctl.jetstream import config as configs
-from jsctl.jetstream import streams
 from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.stream import config as configs
+from jsctl.jetstream.stream import requests as streams
 from jsctl.prompts import stream as questions
-from jsctl.views import stream_info as view
 from jsctl.views.result import Result, Text
+from jsctl.views.stream import info as view
 
 SIZE_WHERE_NEEDED = 256 << 20
 """Bytes of a stream that said nothing, in an account that wants a limit (as the `nats` tool has it)."""

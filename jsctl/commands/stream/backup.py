@@ -5,17 +5,17 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
-from jsctl.commands import complete
 from jsctl.commands.cli import SIZE, argument, command, option
-from jsctl.commands.pick import pick_stream, stream_name
+from jsctl.commands.shared import complete
+from jsctl.commands.shared.pick import pick_stream, stream_name
 from jsctl.env import Env
-from jsctl.jetstream import backup as backups
-from jsctl.jetstream import backup_files as files
-from jsctl.jetstream import streams
 from jsctl.jetstream.api import Json
+from jsctl.jetstream.backup import files
+from jsctl.jetstream.backup import stream_backup as backups
+from jsctl.jetstream.stream import requests as streams
 from jsctl.units import SECOND
-from jsctl.views import backup as view
 from jsctl.views.result import Result
+from jsctl.views.stream import backup as view
 
 
 @command(

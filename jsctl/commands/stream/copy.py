@@ -2,19 +2,20 @@
 
 from typing import Any
 
-from jsctl.commands import complete
 from jsctl.commands.cli import argument, command
-from jsctl.commands.pick import pick_stream, stream_name
+from jsctl.commands.shared import complete
+from jsctl.commands.shared.pick import pick_stream, stream_name
 from jsctl.commands.stream.copy_data import DataOptions, copy_data, data_flags, ends
 from jsctl.commands.stream.flags import given, stream_flags
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream import config as configs
-from jsctl.jetstream import snapshot, streams
+from jsctl.jetstream.backup import snapshot
 from jsctl.jetstream.declared.model import unlabelled
-from jsctl.jetstream.names import check_name
-from jsctl.views import stream_info as view
+from jsctl.jetstream.stream import config as configs
+from jsctl.jetstream.stream import requests as streams
+from jsctl.nats.subjects import check_name
 from jsctl.views.result import Result, Text
+from jsctl.views.stream import info as view
 
 _SEALED = ("sealed", "deny_delete", "deny_purge")  #: an empty stream cannot be sealed, and sealing sets all
 

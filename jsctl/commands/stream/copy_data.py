@@ -6,18 +6,21 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple, TypeVar
 
-from jsctl.commands import complete
 from jsctl.commands.cli import option
+from jsctl.commands.shared import complete
 from jsctl.commands.stream.backup import announce
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError, Unreachable
-from jsctl.jetstream import backup as backups
-from jsctl.jetstream import copydata, copyrest, snapshot, streams
 from jsctl.jetstream.api import Json
+from jsctl.jetstream.backup import copy as copydata
+from jsctl.jetstream.backup import resume_copy as copyrest
+from jsctl.jetstream.backup import snapshot
+from jsctl.jetstream.backup import stream_backup as backups
+from jsctl.jetstream.stream import requests as streams
 from jsctl.units import SECOND, format_bytes, format_count
-from jsctl.views import stream_copy as view
 from jsctl.views.result import Result
-from jsctl.views.stream_copy import Copied
+from jsctl.views.stream import copy as view
+from jsctl.views.stream.copy import Copied
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -6,12 +6,13 @@ from typing import Any
 import click
 
 from jsctl.commands.cli import DURATION
-from jsctl.commands.criteria import Criteria, Regex
+from jsctl.commands.shared.criteria import Criteria, Regex
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream import find, streams
+from jsctl.jetstream import find
 from jsctl.jetstream.api import Api, Json
-from jsctl.jetstream.names import is_subject
+from jsctl.jetstream.stream import requests as streams
+from jsctl.nats.subjects import is_subject
 
 CRITERIA = Criteria(
     (

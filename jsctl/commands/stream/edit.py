@@ -3,16 +3,16 @@
 from functools import partial
 from typing import Any
 
-from jsctl.commands import complete, editing
 from jsctl.commands.cli import argument, command
-from jsctl.commands.pick import pick_stream
+from jsctl.commands.shared import complete, editing
+from jsctl.commands.shared.pick import pick_stream
 from jsctl.commands.stream.flags import given, stream_flags
 from jsctl.env import Env
-from jsctl.jetstream import config as configs
-from jsctl.jetstream import streams
 from jsctl.jetstream.api import Json
-from jsctl.views import stream_info as view
+from jsctl.jetstream.stream import config as configs
+from jsctl.jetstream.stream import requests as streams
 from jsctl.views.result import Result
+from jsctl.views.stream import info as view
 
 
 @command(

@@ -3,12 +3,12 @@
 from typing import Any
 
 from jsctl.commands.cli import command, option
-from jsctl.commands.listing import write_pages
+from jsctl.commands.shared.listing import write_pages
 from jsctl.commands.stream.criteria import CRITERIA, chosen
 from jsctl.env import Env
-from jsctl.jetstream.reports import Kept
-from jsctl.views import streams as view
+from jsctl.monitor.reports import Kept
 from jsctl.views.result import Result, Text
+from jsctl.views.stream import lists as view
 
 
 @command(

@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from jsctl.commands.cli import option
-from jsctl.commands.field_flags import field_option, parameter
+from jsctl.commands.shared.field_flags import field_option, parameter
 from jsctl.errors import BadInput
-from jsctl.jetstream.fields import FIELDS, REMOVALS
-from jsctl.jetstream.origins import import_from, parse_origin
+from jsctl.jetstream.config.fields import FIELDS, REMOVALS
+from jsctl.jetstream.stream.origins import import_from, parse_origin
 
 F = TypeVar("F", bound=Callable[..., Any])
 

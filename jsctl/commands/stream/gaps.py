@@ -1,13 +1,14 @@
 """`jsctl stream gaps`."""
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.pick import pick_stream
+from jsctl.commands.shared.pick import pick_stream
 from jsctl.env import Env
-from jsctl.jetstream import gaps as domain
-from jsctl.jetstream import reports, streams
+from jsctl.jetstream.stream import gaps as domain
+from jsctl.jetstream.stream import requests as streams
+from jsctl.monitor import reports
 from jsctl.units import format_bytes, format_count
-from jsctl.views import stream_contents as view
 from jsctl.views.result import Result
+from jsctl.views.stream import contents as view
 
 
 @command("gaps", examples=["jsctl stream gaps ORDERS", "jsctl stream gaps ORDERS --json"])

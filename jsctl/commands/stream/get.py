@@ -3,15 +3,16 @@
 import click
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.pick import pick_stream
-from jsctl.commands.received import translated
+from jsctl.commands.shared.pick import pick_stream
+from jsctl.commands.shared.received import translated
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream import browse, streams
-from jsctl.jetstream.names import is_subject
-from jsctl.jetstream.payload import shown
-from jsctl.views import stream_messages as view
+from jsctl.jetstream.message import browse
+from jsctl.jetstream.message.payload import shown
+from jsctl.jetstream.stream import requests as streams
+from jsctl.nats.subjects import is_subject
 from jsctl.views.result import Result, Text
+from jsctl.views.stream import messages as view
 
 
 @command(

@@ -1,13 +1,13 @@
 """`jsctl stream info` and `jsctl stream state`."""
 
-from jsctl.commands import complete
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.pick import pick_stream
+from jsctl.commands.shared import complete
+from jsctl.commands.shared.pick import pick_stream
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream import streams
-from jsctl.views import stream_info as view
+from jsctl.jetstream.stream import requests as streams
 from jsctl.views.result import Result
+from jsctl.views.stream import info as view
 
 
 @command("info", examples=["jsctl stream info ORDERS", "jsctl stream info ORDERS --json"])

@@ -3,11 +3,12 @@
 from functools import partial
 
 from jsctl.commands.cli import command, option
-from jsctl.commands.listing import write_pages
+from jsctl.commands.shared.listing import write_pages
 from jsctl.env import Env
-from jsctl.jetstream import reports, streams
-from jsctl.views import streams as view
+from jsctl.jetstream.stream import requests as streams
+from jsctl.monitor import reports
 from jsctl.views.result import Result
+from jsctl.views.stream import lists as view
 
 
 @command("ls", examples=["jsctl stream ls", "jsctl stream ls --subject 'ORDERS.*' --names"])

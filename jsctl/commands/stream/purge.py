@@ -6,15 +6,16 @@ from collections.abc import Sequence
 import click
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.pick import pick_streams
+from jsctl.commands.shared.pick import pick_streams
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
-from jsctl.jetstream import loss, streams
 from jsctl.jetstream.api import Api, Json
-from jsctl.jetstream.names import is_subject
-from jsctl.views import stream_contents as contents
-from jsctl.views import stream_info as view
+from jsctl.jetstream.stream import purge_loss as loss
+from jsctl.jetstream.stream import requests as streams
+from jsctl.nats.subjects import is_subject
 from jsctl.views.result import Part, Result, Text
+from jsctl.views.stream import contents
+from jsctl.views.stream import info as view
 
 
 @command(

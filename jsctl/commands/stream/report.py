@@ -5,9 +5,9 @@ from pathlib import Path
 from jsctl.commands.cli import command, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream import reports
-from jsctl.views import streams as view
+from jsctl.monitor import reports
 from jsctl.views.result import Result
+from jsctl.views.stream import lists as view
 
 
 @command(

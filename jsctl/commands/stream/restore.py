@@ -5,19 +5,20 @@ import time
 from typing import Any
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.pick import stream_name
+from jsctl.commands.shared.pick import stream_name
 from jsctl.commands.stream.backup import target_path
 from jsctl.env import Env, read_input
-from jsctl.jetstream import backup as backups
-from jsctl.jetstream import config as configs
-from jsctl.jetstream import snapshot, streams
 from jsctl.jetstream.api import Api, Json
-from jsctl.jetstream.backup_files import Backup, open_backup
+from jsctl.jetstream.backup import snapshot
+from jsctl.jetstream.backup import stream_backup as backups
+from jsctl.jetstream.backup.files import Backup, open_backup
 from jsctl.jetstream.declared.model import unlabelled
+from jsctl.jetstream.stream import config as configs
+from jsctl.jetstream.stream import requests as streams
 from jsctl.units import SECOND, format_bytes, format_count, format_duration
-from jsctl.views import backup as backup_view
-from jsctl.views import stream_info as view
 from jsctl.views.result import Result, Text
+from jsctl.views.stream import backup as backup_view
+from jsctl.views.stream import info as view
 
 
 @command(

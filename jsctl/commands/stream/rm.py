@@ -3,13 +3,13 @@
 from typing import Any
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.pick import pick_streams
+from jsctl.commands.shared.pick import pick_streams
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
-from jsctl.jetstream import streams
-from jsctl.jetstream.loss import Loss
-from jsctl.views import stream_contents as contents
+from jsctl.jetstream.stream import requests as streams
+from jsctl.jetstream.stream.purge_loss import Loss
 from jsctl.views.result import Result, Text
+from jsctl.views.stream import contents
 
 
 @command(

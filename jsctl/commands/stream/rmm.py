@@ -3,13 +3,14 @@
 import click
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.pick import pick_stream
+from jsctl.commands.shared.pick import pick_stream
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream import browse, streams
+from jsctl.jetstream.message import browse
+from jsctl.jetstream.stream import requests as streams
 from jsctl.units import format_bytes
-from jsctl.views import stream_contents as contents
 from jsctl.views.result import Result, Text
+from jsctl.views.stream import contents
 
 
 @command(

@@ -1,12 +1,12 @@
 """`jsctl stream seal`."""
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.pick import pick_stream
+from jsctl.commands.shared.pick import pick_stream
 from jsctl.env import Env
-from jsctl.jetstream import streams
+from jsctl.jetstream.stream import requests as streams
 from jsctl.units import format_bytes, format_count
-from jsctl.views import stream_info as view
 from jsctl.views.result import Result
+from jsctl.views.stream import info as view
 
 
 @command("seal", examples=["jsctl stream seal ORDERS", "jsctl stream seal ORDERS --force"])

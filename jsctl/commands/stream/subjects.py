@@ -3,13 +3,14 @@
 import click
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.pick import pick_stream
+from jsctl.commands.shared.pick import pick_stream
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream import loss, streams
-from jsctl.jetstream.names import is_subject
-from jsctl.views import stream_contents as view
+from jsctl.jetstream.stream import purge_loss as loss
+from jsctl.jetstream.stream import requests as streams
+from jsctl.nats.subjects import is_subject
 from jsctl.views.result import Result
+from jsctl.views.stream import contents as view
 
 SORTS = ("name", "subjects", "messages", "count")
 

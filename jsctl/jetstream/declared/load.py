@@ -20,13 +20,13 @@ from typing import Any
 
 from jsctl.contexts.settings import check_subject
 from jsctl.errors import BadInput
-from jsctl.jetstream import config as configs
-from jsctl.jetstream import consumer_config
+from jsctl.jetstream.consumer import config as consumer_config
 from jsctl.jetstream.declared import schema
 from jsctl.jetstream.declared.model import LABEL, Consumer, Declared, Json, Place, Stream
 from jsctl.jetstream.declared.nodes import Node, documents
 from jsctl.jetstream.declared.variables import Variables, expand, rounds, settled
-from jsctl.jetstream.origins import origins_of
+from jsctl.jetstream.stream import config as configs
+from jsctl.jetstream.stream.origins import origins_of
 
 _DOCUMENT = ("label", "context", "domain", "vars", "streams")
 _HEAD: tuple[str, ...] = ("label", "context", "domain")

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from jsctl.jetstream.config import without_metadata
+from jsctl.jetstream.stream.config import without_metadata
 
 Json = dict[str, Any]
 

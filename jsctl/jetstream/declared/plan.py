@@ -5,13 +5,16 @@ from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from jsctl.errors import ApiError, BadInput
-from jsctl.jetstream import config as configs
-from jsctl.jetstream import consumer_config, consumers, reports, streams
 from jsctl.jetstream.api import Api, Json
-from jsctl.jetstream.declared.lay import over_consumer, over_stream, without_none
+from jsctl.jetstream.config.differences import Difference, differences
+from jsctl.jetstream.consumer import config as consumer_config
+from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.declared.model import LABEL, Consumer, Declared, Place, Stream
+from jsctl.jetstream.declared.overlay import over_consumer, over_stream, without_none
 from jsctl.jetstream.declared.refusals import consumer_refusals, stream_refusals
-from jsctl.jetstream.differences import Difference, differences
+from jsctl.jetstream.stream import config as configs
+from jsctl.jetstream.stream import requests as streams
+from jsctl.monitor import reports
 
 T = TypeVar("T")
 Action = Literal["create", "change", "remove"]

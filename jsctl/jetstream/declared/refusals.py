@@ -4,7 +4,7 @@ configUpdateCheck; acceptableConsumerUpdate; each tried on nats-server 2.15)."""
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jsctl.jetstream.differences import Difference
+from jsctl.jetstream.config.differences import Difference
 
 ANEW = "cannot be changed: remove and add"
 _PAUSE = "cannot be changed here: jsctl consumer pause and resume do"

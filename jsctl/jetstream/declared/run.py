@@ -6,10 +6,11 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Any, NamedTuple
 
 from jsctl.errors import JsctlError
-from jsctl.jetstream import consumers, streams
+from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.declared.plan import Step
-from jsctl.jetstream.names import overlap
-from jsctl.jetstream.origins import api_of, origins_of
+from jsctl.jetstream.stream import requests as streams
+from jsctl.jetstream.stream.origins import api_of, origins_of
+from jsctl.nats.subjects import overlap
 
 AT_ONCE = 16
 

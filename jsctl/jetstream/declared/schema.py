@@ -10,12 +10,12 @@ from datetime import UTC
 from typing import Any
 
 from jsctl.errors import BadInput
-from jsctl.jetstream import consumer_config
-from jsctl.jetstream import fields as stream_fields
+from jsctl.jetstream.config import fields as stream_fields
+from jsctl.jetstream.config.fields import Field
+from jsctl.jetstream.consumer import config as consumer_config
 from jsctl.jetstream.declared.nodes import Node
-from jsctl.jetstream.fields import Field
-from jsctl.jetstream.names import check_name, is_subject, split_subjects
-from jsctl.jetstream.origins import parse_origin
+from jsctl.jetstream.stream.origins import parse_origin
+from jsctl.nats.subjects import check_name, is_subject, split_subjects
 from jsctl.units import parse_bytes, parse_duration, parse_time
 
 Json = dict[str, Any]

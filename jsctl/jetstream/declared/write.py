@@ -6,13 +6,13 @@ Every key that the server has is written, so that a later diff sees what drifted
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from jsctl.jetstream import config as configs
-from jsctl.jetstream import consumer_config
-from jsctl.jetstream import fields as stream_fields
 from jsctl.jetstream.api import Json
+from jsctl.jetstream.config import fields as stream_fields
+from jsctl.jetstream.config.fields import Field
+from jsctl.jetstream.consumer import config as consumer_config
 from jsctl.jetstream.declared import schema
 from jsctl.jetstream.declared.variables import escape
-from jsctl.jetstream.fields import Field
+from jsctl.jetstream.stream import config as configs
 from jsctl.units import DAY, HOUR, MINUTE, MS, SECOND
 
 _SPANS = ((DAY, "d"), (HOUR, "h"), (MINUTE, "m"), (SECOND, "s"), (MS, "ms"))

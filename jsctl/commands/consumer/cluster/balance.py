@@ -4,13 +4,15 @@ import asyncio
 from functools import partial
 from typing import Any
 
-from jsctl.commands import balancing
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.consumer.criteria import CRITERIA, chosen
-from jsctl.commands.pick import pick_stream
+from jsctl.commands.shared import balancing
+from jsctl.commands.shared.pick import pick_stream
 from jsctl.env import Env
 from jsctl.errors import JsctlError
-from jsctl.jetstream import consumers, raft, streams
+from jsctl.jetstream import cluster as raft
+from jsctl.jetstream.consumer import requests as consumers
+from jsctl.jetstream.stream import requests as streams
 from jsctl.views.result import Result
 
 

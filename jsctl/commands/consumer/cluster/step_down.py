@@ -1,11 +1,12 @@
 """`jsctl consumer cluster step-down`."""
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.pick import pick_consumer
+from jsctl.commands.shared.pick import pick_consumer
 from jsctl.env import Env
 from jsctl.errors import JsctlError
-from jsctl.jetstream import consumers, raft
-from jsctl.views import consumer_info as view
+from jsctl.jetstream import cluster as raft
+from jsctl.jetstream.consumer import requests as consumers
+from jsctl.views.consumer import info as view
 from jsctl.views.result import Result
 
 

@@ -3,13 +3,13 @@
 import click
 
 from jsctl.commands.cli import DURATION, argument, command, option
-from jsctl.commands.repeat import repeat
+from jsctl.commands.shared.repeat import repeat
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream import servers
+from jsctl.monitor import servers
 from jsctl.units import MS
-from jsctl.views import servers as view
 from jsctl.views.result import Result
+from jsctl.views.server import servers as view
 
 
 @command(

@@ -3,12 +3,13 @@
 from functools import partial
 from typing import Any
 
-from jsctl.commands import balancing
 from jsctl.commands.cli import command, option
+from jsctl.commands.shared import balancing
 from jsctl.commands.stream.criteria import CRITERIA, chosen
 from jsctl.env import Env
 from jsctl.errors import JsctlError
-from jsctl.jetstream import raft, streams
+from jsctl.jetstream import cluster as raft
+from jsctl.jetstream.stream import requests as streams
 from jsctl.views.result import Result
 
 

@@ -1,10 +1,11 @@
 """`jsctl stream cluster peer-remove`."""
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.pick import pick_stream
+from jsctl.commands.shared.pick import pick_stream
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError, NotFound
-from jsctl.jetstream import raft, streams
+from jsctl.jetstream import cluster as raft
+from jsctl.jetstream.stream import requests as streams
 from jsctl.views.result import Result, Text
 
 

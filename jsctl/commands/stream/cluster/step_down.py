@@ -1,12 +1,13 @@
 """`jsctl stream cluster step-down`."""
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.pick import pick_stream
+from jsctl.commands.shared.pick import pick_stream
 from jsctl.env import Env
 from jsctl.errors import JsctlError
-from jsctl.jetstream import raft, streams
-from jsctl.views import stream_info as view
+from jsctl.jetstream import cluster as raft
+from jsctl.jetstream.stream import requests as streams
 from jsctl.views.result import Result
+from jsctl.views.stream import info as view
 
 
 @command(

@@ -1,0 +1,114 @@
+"""Dumps: a message as a JSON object, one a line, that can be published again.
+
+    {"sequence": 7, "time": "2026-11-21T06:57:05.123456789Z", "stream": "ORDERS", "subject": "orders.eu",
+     "reply": "", "headers": {"K": ["v"]}, "data": "text"}
+
+`data_base64` stands in for `data` where the payload is no UTF-8. What the `nats` tool dumps
+(`{"Subject", "Reply", "Header", "Data"}`, files in a folder or parted by NUL) is read as well.
+"""
+
+import base64
+import binascii
+import json
+from collections.abc import Iterator
+from datetime import UTC
+from pathlib import Path
+from typing import Any, TextIO
+
+from jsctl import units
+from jsctl.errors import BadInput
+from jsctl.jetstream.message.payload import data_field, headers_field, headers_from
+from jsctl.jetstream.message.publish import Outgoing, rfc3339
+from jsctl.nats.codec import Item, check_subject, header_block, header_pairs
+
+Record = dict[str, Any]
+
+
+def record(item: Item, number: int, received: int) -> Record:
+    """The JSON object of a message. `number` and `received` (ns since the epoch) stand in for sequence
+    and time where it comes from no stream."""
+    meta = item.meta
+    found: Record = {
+        "sequence": meta.sequence if meta else number,
+        "time": rfc3339(meta.time if meta else received),
+    }
+    if meta:
+        found["stream"] = meta.stream
+    found["subject"] = item.subject
+    if item.reply and not meta:
+        found["reply"] = item.reply
+    if item.header:
+        found["headers"] = headers_field(header_pairs(item.header))
+    return {**found, **data_field(item.data)}
+
+
+def outgoing(found: Any) -> Outgoing:
+    """The message that a record describes. Raises BadInput."""
+    if not isinstance(found, dict):
+        raise BadInput("a dumped message is a JSON object")
+    try:
+        if "Subject" in found:
+            data = base64.b64decode(found.get("Data") or "", validate=True)
+            header = header_block(headers_from(found.get("Header")))
+            return Outgoing(check_subject(str(found["Subject"])), data, str(found.get("Reply") or ""), header)
+        if "data_base64" in found:
+            data = base64.b64decode(found["data_base64"], validate=True)
+        else:
+            data = str(found.get("data", "")).encode()
+        header = header_block(headers_from(found.get("headers")))
+        return Outgoing(
+            check_subject(str(found["subject"])), data, str(found.get("reply", "")), header, _time(found)
+        )
+    except (binascii.Error, TypeError, AttributeError):
+        raise BadInput("a dumped message cannot be read: its data or headers are damaged") from None
+    except KeyError:
+        raise BadInput("a dumped message has no subject") from None
+
+
+def _time(found: Record) -> int:
+    text = str(found.get("time", ""))
+    if not text:
+        return 0
+    try:
+        moment = units.parse_time(text).astimezone(UTC)
+    except ValueError:
+        raise BadInput(f"{text!r} in a dump is no time") from None
+    return int(moment.timestamp()) * units.SECOND + moment.microsecond * units.US
+
+
+def read(path: str, stdin: TextIO) -> Iterator[Outgoing]:
+    """The messages of a dump: a file of lines, `-` for stdin, or a folder of files. Raises BadInput."""
+    if path == "-":
+        yield from _records(stdin, "stdin")
+        return
+    where = Path(path).expanduser()
+    try:
+        if where.is_dir():
+            for file in sorted(where.glob("*.json"), key=_number):
+                with file.open(encoding="utf-8") as text:
+                    yield from _records(text, str(file))
+            return
+        with where.open(encoding="utf-8") as text:
+            yield from _records(text, path)
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
+        raise BadInput(f"cannot read {path}: {reason}") from None
+
+
+def _number(file: Path) -> tuple[int, str]:
+    """`7.json` before `10.json`, and before `7_reply.json`."""
+    digits = file.stem.split("_")[0]
+    return (int(digits) if digits.isdigit() else 0, file.stem)
+
+
+def _records(text: TextIO, name: str) -> Iterator[Outgoing]:
+    for number, line in enumerate(text, 1):
+        for part in line.split("\0"):
+            if not part.strip():
+                continue
+            try:
+                yield outgoing(json.loads(part))
+            except ValueError:
+                raise BadInput(f"{name} line {number} is no JSON") from None
+            except BadInput as error:
+                raise BadInput(f"{name} line {number}: {error}") from None

@@ -1,0 +1,298 @@
+"""Messages of a stream as they come: through a consumer that is made for it, a durable one, or direct gets.
+
+A feed hands each message to a sink and goes on until its limit, the stream's end or its cancellation.
+It heals itself: a consumer that is gone, a gap, a silent server or a new connection is told, counted, and
+reading goes on after the last message that was handed over.
+"""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from jsctl.errors import ApiError, Denied, JsctlError, NoResponders, RequestTimeout, Unreachable
+from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.consumer import requests as consumers
+from jsctl.nats import codec as frames
+from jsctl.nats.codec import Item
+from jsctl.units import SECOND
+
+Sink = Callable[[Item], bool]
+"""Takes a message; says whether it counts."""
+
+BATCH = 2000
+"""Messages asked for at once; the next are asked for when half of them came."""
+
+_EXPIRES = 30 * SECOND
+_HEARTBEAT = 5 * SECOND
+_LINGERS = 300 * SECOND  #: how long the server keeps an ephemeral consumer that nobody pulls from
+_RETRY = 0.5
+
+
+@dataclass(slots=True)
+class Options:
+    """start: the consumer's delivery policy and what belongs to it. limit: messages, 0 for no limit.
+    ack: None acknowledges what the consumer wants acknowledged."""
+
+    stream: str
+    subjects: Sequence[str]
+    start: Json
+    durable: str = ""
+    headers_only: bool = False
+    limit: int = 0
+    to_end: bool = False
+    ack: bool | None = None
+
+
+class Feed:
+    """What all feeds know. `troubles` counts the times that reading had to start again."""
+
+    def __init__(self, api: Api, options: Options, sink: Sink, say: Callable[[str], None]) -> None:
+        self._api = api
+        self._connection = api.connection
+        self._options = options
+        self._sink = sink
+        self._say = say
+        self._left = options.limit  #: messages that are still wanted, when there is a limit
+        self._last = 0  #: sequence of the last message that was handed over
+        self._wake = asyncio.Event()
+        self._finished = False
+        self._trouble = ""
+        self.troubles = 0
+
+    async def run(self) -> None:
+        raise NotImplementedError
+
+    async def stop(self, work: "asyncio.Future[None]") -> None:
+        """End `work`, which is `run`, and wait until the server is told."""
+        self._end()
+        work.cancel()
+        with contextlib.suppress(asyncio.CancelledError, JsctlError):
+            await work
+
+    def _hand(self, item: Item) -> None:
+        if self._sink(item) and self._options.limit:
+            self._left -= 1
+            if self._left <= 0:
+                self._end()
+
+    def _end(self) -> None:
+        self._finished = True
+        self._wake.set()
+
+    def _in_trouble(self, what: str) -> None:
+        self._trouble = self._trouble or what
+        self._wake.set()
+
+    def _watch(self, event: str, _: str) -> bool:
+        if event == "reconnected":
+            self._in_trouble("the connection was new")
+        return False
+
+
+class ConsumerFeed(Feed):
+    """Pulls from a consumer, always ahead, never for more than is wanted."""
+
+    def __init__(self, api: Api, options: Options, sink: Sink, say: Callable[[str], None]) -> None:
+        super().__init__(api, options, sink, say)
+        self._ephemeral = not options.durable
+        self._config: Json = {}
+        self._name = ""
+        self._ack = False
+        self._next = 1  #: consumer sequence that an ephemeral consumer sends next
+        self._open = 0  #: messages that were asked for and have not come
+        self._inbox = ""
+        self._request = 0
+        self._batch = BATCH
+        self._expires = _EXPIRES
+        self._refusal: JsctlError | None = None
+
+    async def run(self) -> None:
+        """Raises ApiError for a missing stream or consumer, and what else the server refuses."""
+        info = await self._begin()
+        config = info.get("config") or {}
+        if self._options.to_end and not info.get("num_pending") and not info.get("num_ack_pending"):
+            await self._leave()
+            return
+        self._connection.watchers.append(self._watch)
+        self._inbox = self._connection.new_inbox()
+        push = config.get("deliver_subject")
+        where = push or f"{self._inbox}.*"
+        queue = str(config.get("deliver_group") or "")
+        try:
+            async with self._connection.receive(where, self._take, queue=queue):
+                await (self._listen() if push else self._pull())
+        finally:
+            self._connection.watchers.remove(self._watch)
+            await self._leave()
+
+    async def _begin(self) -> Json:
+        """Make or find the consumer; gives its info."""
+        options = self._options
+        if options.durable:
+            try:
+                info = await consumers.info(self._api, options.stream, options.durable)
+            except (Denied, NoResponders, RequestTimeout):
+                # Behind an import there may be NEXT and ACK alone: it is what it must be for those.
+                info = {"config": {"ack_policy": "explicit"}, "num_pending": 1}
+            except ApiError as error:
+                if error.err_code != consumers.NOT_FOUND:
+                    raise
+                wanted = {**self._wanted(options.start), "durable_name": options.durable}
+                info, _ = await consumers.create(
+                    self._api, options.stream, {**wanted, "ack_policy": "explicit"}
+                )
+                self._say(f"Created durable consumer {options.durable} on stream {options.stream}")
+        else:
+            info, _ = await consumers.create(self._api, options.stream, self._ephemeral_config(options.start))
+        self._config = info.get("config") or {}
+        self._name = str(info.get("name") or options.durable)
+        self._batch = int(self._config.get("max_batch") or 0) or BATCH
+        self._expires = min(int(self._config.get("max_expires") or 0) or _EXPIRES, _EXPIRES)
+        policy = self._config.get("ack_policy", "none")
+        self._ack = policy != "none" if options.ack is None else options.ack
+        self._next = 1
+        return info
+
+    def _wanted(self, start: Json) -> Json:
+        wanted: Json = {**start}
+        if self._options.headers_only:
+            wanted["headers_only"] = True
+        subjects = list(self._options.subjects)
+        if len(subjects) == 1:
+            wanted["filter_subject"] = subjects[0]
+        elif subjects:
+            wanted["filter_subjects"] = subjects
+        return wanted
+
+    def _ephemeral_config(self, start: Json) -> Json:
+        return {
+            **self._wanted(start),
+            "name": f"jsctl_{consumers.new_name()}",
+            "ack_policy": "none",
+            "inactive_threshold": _LINGERS,
+            "mem_storage": True,
+            "num_replicas": 1,
+        }
+
+    async def _leave(self) -> None:
+        if self._ephemeral and self._name and self._connection.is_connected:
+            with contextlib.suppress(JsctlError):
+                await consumers.delete(self._api, self._options.stream, self._name)
+
+    async def _pull(self) -> None:
+        while not self._finished:
+            self._wake.clear()  # first: what is set while we ask must not be lost
+            wanted = self._batch - self._open
+            if self._options.limit:
+                wanted = min(wanted, self._left - self._open)
+            if self._open <= self._batch // 2 and wanted > 0:
+                await self._ask(wanted)
+            if not self._finished and not self._trouble:
+                # asyncio.timeout, here and elsewhere: wait_for can lose a cancellation (Python 3.11).
+                try:
+                    async with asyncio.timeout(2.5 * _HEARTBEAT / SECOND):
+                        await self._wake.wait()
+                except TimeoutError:
+                    self._in_trouble("the server was silent")
+            if self._refusal:
+                raise self._refusal
+            if self._trouble and not self._finished:
+                await self._recover()
+
+    async def _listen(self) -> None:
+        """A push consumer sends by itself."""
+        while not self._finished:
+            self._wake.clear()
+            await self._wake.wait()
+            if self._trouble:
+                self.troubles += 1
+                self._trouble = ""
+
+    async def _ask(self, number: int) -> None:
+        self._request += 1
+        self._open += number
+        heartbeat = min(_HEARTBEAT, self._expires // 3)
+        body = {"batch": number, "expires": self._expires, "idle_heartbeat": heartbeat}
+        subject = f"{self._api.prefix}.CONSUMER.MSG.NEXT.{self._options.stream}.{self._name}"
+        await self._connection.send(
+            frames.frame(subject, json.dumps(body).encode(), f"{self._inbox}.{self._request}")
+        )
+
+    async def _recover(self) -> None:
+        """Go on after the last message: an ephemeral consumer is made anew, a durable one asked again."""
+        self.troubles += 1
+        self._say(f"jsctl: {self._trouble}; going on after sequence {self._last}" if self._last else
+                  f"jsctl: {self._trouble}; starting again")  # fmt: skip
+        while not self._finished:
+            try:
+                await self._connection.reconnected()
+                if self._ephemeral:
+                    await self._leave()
+                    start = self._options.start
+                    if self._last:
+                        start = {"deliver_policy": "by_start_sequence", "opt_start_seq": self._last + 1}
+                    info, _ = await consumers.create(
+                        self._api, self._options.stream, self._ephemeral_config(start)
+                    )
+                    self._name, self._next = str(info["name"]), 1
+                elif self._config.get("name"):
+                    await consumers.info(self._api, self._options.stream, self._options.durable)
+                break
+            except (Unreachable, RequestTimeout):
+                await asyncio.sleep(_RETRY)
+            except ApiError as error:
+                if error.code not in (500, 503):
+                    raise
+                await asyncio.sleep(_RETRY)
+        self._trouble, self._open = "", 0
+
+    def _take(self, subject: bytes, reply: bytes, header: bytes, data: bytes) -> None:
+        where = reply.decode(errors="replace")
+        meta = frames.ack_meta(where)
+        if meta is None:
+            self._control(where, header)
+            return
+        if self._finished or meta.consumer != self._name:
+            return
+        if self._ephemeral:
+            if meta.consumer_sequence != self._next:
+                self._in_trouble("messages were lost on the way")
+                return
+            self._next += 1
+        self._last = meta.sequence
+        self._open -= 1
+        self._hand(Item(subject.decode(errors="replace"), data, where, header, meta))
+        if self._ack:
+            self._connection.post(frames.frame(where, b"+ACK"))
+        if self._options.to_end and meta.pending == 0:
+            self._end()
+        elif self._open <= self._batch // 2:
+            self._wake.set()
+
+    def _control(self, reply: str, header: bytes) -> None:
+        """Statuses of a pull (ADR-37), flow control and heartbeats of a push consumer (ADR-9)."""
+        code, said = frames.status(header)
+        if code == 100:
+            self._wake.set()  # the server is not silent
+            answer = reply or frames.header(header, "Nats-Consumer-Stalled")
+            if answer:
+                self._connection.post(frames.frame(answer, b""))
+            return
+        if code in (404, 408):
+            self._open -= int(frames.header(header, "Nats-Pending-Messages") or 0)
+            self._wake.set()
+        elif code == 503:
+            self._in_trouble("the consumer was gone")
+        elif code == 409 and any(word in said.lower() for word in ("leadership", "deleted", "shutdown")):
+            self._in_trouble(f"the server said {said}")
+        elif code == 409 and "exceeded" not in said.lower():
+            self._open -= int(frames.header(header, "Nats-Pending-Messages") or 0)
+            self._wake.set()
+        elif code:
+            self._refusal = JsctlError(
+                f"consumer {self._options.stream} > {self._name}: the server says {said or code}",
+                "jsctl consumer info shows its limits, and how many others wait",
+            )
+            self._wake.set()

@@ -1,0 +1,67 @@
+"""Payloads and headers for people and for JSON: text as text, the rest as hex or base64."""
+
+import base64
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from jsctl.nats.codec import Headers, Item
+
+_SHOWN = 256  #: bytes of a binary payload that people see
+
+# Text may hold tabs, line ends and escapes (which are made visible before a terminal sees them).
+_BINARY = "[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\ufffe\uffff]"
+
+
+def as_text(data: bytes) -> str | None:
+    """The text that these bytes are, None when they are none."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return None
+    return text if text.isprintable() or not re.search(_BINARY, text) else None
+
+
+def shown(data: bytes) -> str:
+    """For people: text, or the first bytes as a hex dump. Not yet cleaned."""
+    text = as_text(data)
+    if text is not None:
+        return text.replace("\r\n", "\n")
+    lines = [_dump_line(at, data[at : at + 16]) for at in range(0, min(len(data), _SHOWN), 16)]
+    if len(data) > _SHOWN:
+        lines.append(f"… {len(data) - _SHOWN:,} bytes more; --raw or --json shows all")
+    return "\n".join(lines)
+
+
+def _dump_line(at: int, piece: bytes) -> str:
+    letters = "".join(chr(b) if 32 <= b < 127 else "." for b in piece)
+    return f"{at:08x}  {piece.hex(' '):<47}  {letters}"
+
+
+def data_field(data: bytes) -> dict[str, str]:
+    """`{"data": text}`, or `{"data_base64": ...}` for what is no UTF-8."""
+    try:
+        return {"data": data.decode()}
+    except UnicodeDecodeError:
+        return {"data_base64": base64.b64encode(data).decode()}
+
+
+def headers_field(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """Values by name, in their order."""
+    found: dict[str, list[str]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found
+
+
+def headers_from(value: Any) -> Headers:
+    """Headers from JSON: `{"name": "value"}` or `{"name": ["value", ...]}`."""
+    pairs: Headers = []
+    for key, values in (value or {}).items():
+        pairs.extend((key, str(v)) for v in (values if isinstance(values, list) else [values]))
+    return pairs
+
+
+def size(item: Item) -> int:
+    """Bytes of headers and payload."""
+    return len(item.header) + len(item.data)

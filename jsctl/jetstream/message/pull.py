@@ -1,0 +1,245 @@
+"""Pulling messages from a consumer with nothing but NEXT and ACK, the least that an import gives.
+
+Replies to NEXT carry the subject of the stored message, so they need an inbox subscription of their own.
+Statuses: ADR-37; where a message stands is in its reply subject (ADR-15).
+"""
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator, Sequence
+
+from jsctl.errors import Denied, JsctlError, NoResponders, NotFound, RequestTimeout, Unreachable
+from jsctl.jetstream.api import Api
+from jsctl.jetstream.consumer import requests as consumers
+from jsctl.nats import codec as frames
+from jsctl.nats.codec import Item
+from jsctl.nats.connection import Connection
+from jsctl.units import MS, SECOND, exact_duration, parse_duration
+
+BATCH = 500
+"""Messages asked for at once, well below the 1,000 that a consumer lets wait for acknowledgement."""
+
+ACK, NAK, TERM = b"+ACK", b"-NAK", b"+TERM"
+_SHORTEST = 50 * MS  #: that a request waits
+_MARGIN = 500 * MS  #: what a reply may take on its way beyond the request's own time
+
+Ended = tuple[int, str]
+"""A status that ended a request: code and description."""
+
+
+async def pull(
+    api: Api, stream: str, consumer: str, count: int, *, wait: int, batch: int = BATCH, group: str = ""
+) -> AsyncIterator[list[Item]]:
+    """Up to `count` messages, in lists as they come in, never one more.
+
+    wait: ns without a message after which it ends. group: the priority group to pull for. Raises NotFound
+    when there is no message at all, or no consumer; JsctlError for a push consumer and what else the
+    server refuses; Unreachable, Denied.
+    """
+    puller = _Puller(api, stream, consumer, wait, batch, group)
+    api.connection.watchers.append(puller.event)
+    try:
+        async with api.connection.receive(puller.inbox, puller.take):
+            async for found in puller.run(count):
+                yield found
+    finally:
+        api.connection.watchers.remove(puller.event)
+    if not puller.got:
+        raise NotFound(f"no message for {stream} > {consumer} in {exact_duration(wait)}")
+
+
+class _Puller:
+    """Requests that are open, and what comes in on their inbox."""
+
+    def __init__(self, api: Api, stream: str, consumer: str, wait: int, batch: int, group: str) -> None:
+        self.inbox = api.connection.new_inbox()
+        self.got = 0
+        self._own = self.inbox.encode()
+        self._api = api
+        self._stream, self._consumer = stream, consumer
+        self._wait = wait
+        self._batch = batch
+        self._request: dict[str, str] = {"group": group} if group else {}
+        self._longest = wait  #: ns that the consumer lets a request wait
+        self._open = 0  #: messages that were asked for and have not come
+        self._items: list[Item] = []
+        self._ended: list[tuple[Ended, int]] = []  #: statuses, and how many messages each leaves out
+        self._error: JsctlError | None = None
+        self._wake = asyncio.Event()
+
+    def take(self, subject: bytes, reply: bytes, header: bytes, data: bytes) -> None:
+        if subject != self._own:
+            back = reply.decode(errors="replace")
+            self._items.append(
+                Item(subject.decode(errors="replace"), data, back, header, frames.ack_meta(back))
+            )
+            if pin := header and frames.header(header, "Nats-Pin-Id"):
+                self._request["id"] = pin
+        elif (status := frames.status(header))[0] != 100:
+            left = frames.header(header, "Nats-Pending-Messages")
+            self._ended.append((status, int(left) if left.isdigit() else -1))
+        self._wake.set()
+
+    def event(self, event: str, sentence: str) -> None:
+        """What the connection tells: a request that went down with it is not answered."""
+        if event == "disconnected":
+            self._error = Unreachable(f"lost the connection to {self._api.connection.url}")
+        elif event == "error" and "permissions violation for" in sentence.lower():
+            self._error = Denied(sentence, "ask for that permission")
+        self._wake.set()
+
+    async def run(self, count: int) -> AsyncIterator[list[Item]]:
+        loop = asyncio.get_running_loop()
+        last = loop.time()
+        while self.got < count:
+            idle = int((loop.time() - last) * SECOND)
+            if idle >= self._wait and not self._open:
+                return
+            wanted = min(self._batch, count - self.got) - self._open
+            if self._open <= self._batch // 2 and wanted > 0:
+                await self._ask(wanted, max(self._wait - idle, _SHORTEST))
+            found = await self._come(idle)
+            if found:
+                self.got += len(found)
+                self._open -= len(found)
+                last = loop.time()
+                yield found
+            elif self._error:
+                raise self._error
+            for status, left in self._ended:
+                self._open = 0 if left < 0 else max(0, self._open - left)
+                if not self._adapt(status[1]):
+                    await _settle(self._api, self._stream, self._consumer, status)
+            self._ended.clear()
+
+    async def _ask(self, number: int, expires: int) -> None:
+        subject = f"{self._api.prefix}.CONSUMER.MSG.NEXT.{self._stream}.{self._consumer}"
+        body = json.dumps({**self._request, "batch": number, "expires": min(expires, self._longest)})
+        self._api.show(f">>> {subject}", body)
+        self._open += number
+        await self._api.connection.send(frames.frame(subject, body.encode(), self.inbox))
+
+    async def _come(self, idle: int) -> list[Item]:
+        """What is here, after waiting for something to come."""
+        if not self._items and not self._ended and self._error is None:
+            self._wake.clear()
+            try:
+                await asyncio.wait_for(self._wake.wait(), max(self._wait - idle + _MARGIN, 0) / SECOND)
+            except TimeoutError:
+                self._open = 0
+        found, self._items = self._items, []
+        return found
+
+    def _adapt(self, said: str) -> bool:
+        """Keep to a limit that the consumer sets to requests; whether this was a new one."""
+        match = re.search(r"Exceeded (MaxRequestBatch|MaxRequestExpires) of (\S+)", said)
+        if not match:
+            return False
+        kind, limit = match.groups()
+        if kind == "MaxRequestBatch" and self._batch > int(limit):
+            self._batch = int(limit)
+        elif kind == "MaxRequestExpires" and self._longest > parse_duration(limit):
+            self._longest = parse_duration(limit)
+        else:
+            return False
+        return True
+
+
+class Acks:
+    """Acknowledgements in flight: sent without waiting, confirmed by the server, counted.
+
+    `async with Acks(api) as acks`: `send`, then `settle` for those that are still open.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._inbox = connection.new_inbox()
+        self._receiver = connection.receive(self._inbox, self._take)
+        self._wake = asyncio.Event()
+        self.sent = 0
+        self.confirmed = 0
+        self.untaken = 0  #: that nobody listened for
+
+    async def __aenter__(self) -> "Acks":
+        await self._receiver.__aenter__()
+        return self
+
+    async def __aexit__(self, *details: object) -> None:
+        await self._receiver.__aexit__(*details)
+
+    async def send(self, items: Sequence[Item], kind: bytes) -> None:
+        """Acknowledge; what has no reply subject cannot be."""
+        block = [frames.frame(item.reply, kind, self._inbox) for item in items if item.reply]
+        self.sent += len(block)
+        await self._connection.send(b"".join(block))
+
+    @property
+    def open(self) -> int:
+        """Acknowledgements that the server has said nothing to."""
+        return self.sent - self.confirmed - self.untaken
+
+    async def settle(self, most: int, wait: int) -> None:
+        """Wait until at most `most` are open, or `wait` ns pass without a confirmation.
+
+        Raises RequestTimeout for the second.
+        """
+        while self.open > most:
+            self._wake.clear()
+            try:
+                await asyncio.wait_for(self._wake.wait(), wait / SECOND)
+            except TimeoutError:
+                raise RequestTimeout(
+                    f"the server did not confirm {self.open:,} of {self.sent:,} acknowledgements",
+                    "is $JS.ACK allowed and imported? what is not acknowledged comes again",
+                ) from None
+
+    def _take(self, subject: bytes, reply: bytes, header: bytes, data: bytes) -> None:
+        if header and frames.status(header)[0] == 503:
+            self.untaken += 1
+        else:
+            self.confirmed += 1
+        self._wake.set()
+
+
+_HINTS = {
+    "maxwaiting": "other clients' pulls fill its queue; jsctl consumer info shows how many wait",
+    "maxrequest": "ask for less: --count, --timeout",
+    "leadership": "its leader changed; try again",
+    "shutdown": "its server goes down; try again",
+    "group": "name one of its priority groups: --group",
+}
+
+
+async def _settle(api: Api, stream: str, consumer: str, status: Ended) -> None:
+    """Raises what a status means, where it is more than the end of a request."""
+    code, said = status
+    what = f"{stream} > {consumer}"
+    if code in (404, 408):
+        return
+    if code == 503:
+        raise await _nobody(api, stream, consumer)
+    lower = said.lower()
+    if "push based" in lower:
+        raise JsctlError(
+            f"consumer {what} is push based: nothing can be pulled from it",
+            f"jsctl consumer sub {stream} {consumer} listens to it",
+        )
+    if "consumer deleted" in lower:
+        raise NotFound(f"consumer {what} was removed meanwhile")
+    hint = next((h for word, h in _HINTS.items() if word in lower.replace(" ", "")), "")
+    raise JsctlError(f"consumer {what}: the server says {said or 'no'} ({code})", hint)
+
+
+async def _nobody(api: Api, stream: str, consumer: str) -> JsctlError:
+    """Why nobody answers NEXT. Only now more is asked than the pull needs, where that is allowed."""
+    try:
+        await consumers.info(api, stream, consumer, timeout=SECOND)
+    except (Unreachable, Denied):
+        return NoResponders(
+            f"nobody answers for consumer {stream} > {consumer} on {api.prefix}",
+            "is it there, its leaf node connected, NEXT imported?",
+        )
+    except JsctlError as error:
+        return error
+    return Unreachable(f"consumer {stream} > {consumer} has no leader now", "try again")

@@ -1,0 +1,157 @@
+"""The rows of a consumer report: what the server says, and what hurts first. Only `collect` asks."""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from jsctl.errors import JsctlError
+from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.consumer import requests as consumers
+from jsctl.jetstream.consumer.config import filters
+from jsctl.jetstream.consumer.requests import Listing
+from jsctl.monitor import reports
+from jsctl.units import SECOND, parse_time
+
+NEVER = -1
+
+
+class Row(NamedTuple):
+    """A consumer's line. Spans are ns, times RFC 3339 as the server wrote them."""
+
+    stream: str
+    consumer: str
+    mode: str  #: pull or push
+    ack_policy: str
+    ack_wait: int
+    ack_pending: int
+    max_ack_pending: int  #: -1 is unlimited
+    redelivered: int
+    unprocessed: int
+    matching: int  #: messages in the stream that its filter takes
+    ack_floor: int  #: stream sequence
+    ack_age: int  #: ns since the last acknowledgement, NEVER (-1) for none
+    waiting: int  #: pulls that wait
+    bound: bool  #: push: somebody listens
+    paused_until: str | None
+    pinned: tuple[str, ...]  #: `group: client` of each pinned priority group
+    api_level: int
+    clustered: bool
+    cluster: str | None
+    leader: str | None
+    peers: tuple[str, ...]  #: followers, `name!` for one that is offline or behind
+
+    @property
+    def share(self) -> float:
+        """Of what its filter takes, the part that it has not processed: 0 to 1."""
+        return min(1.0, self.unprocessed / self.matching) if self.matching else float(self.unprocessed > 0)
+
+    @property
+    def at_limit(self) -> bool:
+        """Whether nothing is delivered before something is acknowledged."""
+        return 0 < self.max_ack_pending <= self.ack_pending
+
+    @property
+    def idle(self) -> bool:
+        """Whether messages are there and nobody takes them."""
+        taken = self.bound if self.mode == "push" else bool(self.waiting or self.ack_pending)
+        return self.unprocessed > 0 and not taken
+
+    @property
+    def severity(self) -> int:
+        """3 no leader; 2 stopped; 1 behind or redelivering; 0 nothing."""
+        if self.clustered and not self.leader:
+            return 3
+        if self.at_limit or self.idle or (self.paused_until and self.unprocessed):
+            return 2
+        return int(bool(self.redelivered or self.unprocessed or self.paused_until))
+
+
+async def collect(api: Api, streams: Mapping[str, Json]) -> tuple[list[Row], Sequence[Listing]]:
+    """Rows of all consumers of these streams (STREAM.INFO by name), and what could not be asked."""
+    lists = await consumers.listings(api, streams)
+    wanted = {
+        (one.stream, only)
+        for one in lists
+        for info in one.infos
+        if info.get("num_pending")
+        for only in filters(info["config"])
+    }
+    gate = asyncio.Semaphore(16)
+
+    async def of(stream: str, only: str) -> int | None:
+        async with gate:
+            return await count(api, stream, only)
+
+    keys = sorted(wanted)
+    counts = dict(zip(keys, await asyncio.gather(*(of(*key) for key in keys)), strict=True))
+    rows = [row(info, _matching(info, streams[one.stream], counts)) for one in lists for info in one.infos]
+    return by_pain(rows), lists
+
+
+async def count(api: Api, stream: str, subject: str) -> int | None:
+    """How many messages of a stream have a subject; None where that cannot be told."""
+    try:
+        reply = await api.call(f"STREAM.INFO.{stream}", {"subjects_filter": subject})
+    except JsctlError:
+        return None
+    found = reply["state"].get("subjects") or {}
+    # A page has 100,000 subjects; more are not worth the wait here.
+    return None if int(reply.get("total", 0)) > len(found) else sum(found.values())
+
+
+def by_pain(rows: Iterable[Row]) -> list[Row]:
+    """Those in trouble first."""
+    return sorted(
+        rows,
+        key=lambda r: (-r.severity, -r.unprocessed, -r.ack_pending, -r.redelivered, r.stream, r.consumer),
+    )
+
+
+def row(info: Json, matching: int) -> Row:
+    """A consumer's row from its info."""
+    config, cluster = info["config"], info.get("cluster") or {}
+    floor = info.get("ack_floor") or {}
+    pull = consumers.is_pull(config)
+    return Row(
+        info["stream_name"],
+        info["name"],
+        "pull" if pull else "push",
+        config.get("ack_policy", ""),
+        int(config.get("ack_wait", 0)),
+        int(info.get("num_ack_pending", 0)),
+        int(config.get("max_ack_pending", 0)) or -1,
+        int(info.get("num_redelivered", 0)),
+        int(info.get("num_pending", 0)),
+        matching,
+        int(floor.get("stream_seq", 0)),
+        _age(floor.get("last_active"), info.get("ts")),
+        int(info.get("num_waiting", 0)),
+        bool(info.get("push_bound")),
+        reports.when(config.get("pause_until")) if info.get("paused") else None,
+        tuple(
+            f"{group.get('group', '')}: {group['pinned_client_id']}"
+            for group in info.get("priority_groups") or []
+            if group.get("pinned_client_id")
+        ),
+        reports.needed_level(config),
+        bool(cluster.get("raft_group") or cluster.get("replicas")),
+        cluster.get("name"),
+        cluster.get("leader"),
+        reports.peers(cluster),
+    )
+
+
+def _matching(info: Json, stream: Json, counts: Mapping[tuple[str, str], int | None]) -> int:
+    total = int(stream["state"].get("messages", 0))
+    wanted = filters(info["config"])
+    if not wanted:
+        return total
+    found = [counts.get((info["stream_name"], only)) for only in wanted]
+    known = [number for number in found if number is not None]
+    return sum(known) if len(known) == len(found) else total
+
+
+def _age(moment: str | None, now: str | None) -> int:
+    if not reports.when(moment) or not moment or not now:
+        return NEVER
+    return max(0, int((parse_time(now) - parse_time(moment)).total_seconds() * SECOND))

@@ -1,0 +1,139 @@
+"""What is wrong with a stream, a link or a consumer, in a few words. Pure.
+
+The thresholds: a mirror or source hears of its origin every few seconds, also when there is nothing to
+copy (nats-server sends idle heartbeats), so that half a minute without is a cut link. A server says
+nothing when the API prefix of an origin is wrong; that it was never seen is the only sign.
+"""
+
+import itertools
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from jsctl.jetstream.api import Json
+from jsctl.monitor.reports import NEVER, ReplicationRow
+from jsctl.units import SECOND, exact_duration, format_count, parse_time
+
+NEARLY = 0.9  #: of a limit
+SILENT = 30 * SECOND  #: an origin was last heard of
+GONE = 10 * SECOND  #: a replica was last heard of
+YOUNG = 10.0  #: seconds in which a new stream finds its replicas and origins
+
+
+class Trouble(NamedTuple):
+    """`bad`: it does not do its work; else it may soon not."""
+
+    words: str
+    bad: bool
+
+
+def of_stream(info: Json, now: datetime) -> list[Trouble]:
+    """Leader, replicas, lost messages, limits that refuse or lose what was not read."""
+    return [*_of_cluster(info, now), *_of_state(info["config"], info["state"])]
+
+
+def of_link(row: ReplicationRow, lags: Sequence[int], created: str | None, now: datetime) -> list[Trouble]:
+    """A mirror's or source's. lags: the last ones, oldest first."""
+    found = []
+    if row.error:
+        found.append(Trouble("error", True))
+    if row.active == NEVER:
+        if not row.error and _age(created, now) > YOUNG:
+            found.append(Trouble("never seen", True))
+    elif row.active >= SILENT:
+        found.append(Trouble(f"not seen for {exact_duration(row.active // SECOND * SECOND)}", True))
+    if growing(lags):
+        found.append(Trouble("lag growing", False))
+    elif len(lags) >= 3 and row.lag > 0 and min(lags) == max(lags):
+        found.append(Trouble("lag stuck", False))
+    return found
+
+
+def of_consumer(info: Json, pending: Sequence[int], now: datetime) -> list[Trouble]:
+    """A consumer's. pending: unprocessed messages, the last counts, oldest first."""
+    config: dict[str, Any] = info.get("config") or {}
+    found = [*_of_cluster(info, now)]
+    waiting = int(info.get("num_pending", 0))
+    limit = int(config.get("max_ack_pending", 0))
+    if info.get("paused"):
+        found.append(Trouble("paused", False))
+    if limit > 0 and int(info.get("num_ack_pending", 0)) >= limit and waiting:
+        found.append(Trouble(f"{format_count(limit)} unacknowledged, delivery stopped", True))
+    if config.get("deliver_subject") and not info.get("push_bound") and waiting:
+        found.append(Trouble("no subscriber", True))
+    if growing(pending):
+        found.append(Trouble("falling behind", False))
+    return found
+
+
+def of_account(info: Json) -> list[Trouble]:
+    """Limits of the account (of each tier) that are nearly reached, and the rest of `$JS.API.INFO`."""
+    found: list[Trouble] = []
+    tiers: dict[str, Json] = info.get("tiers") or ({"": info} if info else {})
+    for name, tier in tiers.items():
+        limits = tier.get("limits") or {}
+        where = f" ({name})" if name else ""
+        for used, limit, words in (
+            (tier.get("storage", 0), limits.get("max_storage", -1), "file storage"),
+            (tier.get("memory", 0), limits.get("max_memory", -1), "memory storage"),
+            (tier.get("streams", 0), limits.get("max_streams", -1), "streams"),
+            (tier.get("consumers", 0), limits.get("max_consumers", -1), "consumers"),
+        ):
+            if limit and limit > 0 and used >= NEARLY * limit:
+                found.append(Trouble(f"{_share(used, limit)} of the account's {words}{where}", used >= limit))
+    return found
+
+
+def growing(numbers: Sequence[int]) -> bool:
+    """Whether a number, oldest first, grows and not only flutters: three at least, none less than the
+    one before, the last two or more above the first."""
+    return (
+        len(numbers) >= 3
+        and all(a <= b for a, b in itertools.pairwise(numbers))
+        and numbers[-1] - numbers[0] >= 2
+    )
+
+
+def _of_cluster(info: Json, now: datetime) -> Iterator[Trouble]:
+    cluster = info.get("cluster")
+    if not cluster:
+        return
+    if not cluster.get("leader"):
+        yield Trouble("no leader", True)
+    young = _age(info.get("created"), now) <= YOUNG
+    for peer in cluster.get("replicas") or []:
+        if peer.get("offline"):
+            yield Trouble(f"replica {peer['name']} offline", True)
+        elif not peer.get("current") and not young:
+            # A server that died is not called offline for long, only no longer heard of; 0 is never.
+            seen = int(peer.get("active", 0))
+            words = "outdated" if seen else "not seen"
+            if seen >= GONE:
+                words = f"not seen for {exact_duration(seen // SECOND * SECOND)}"
+            behind = f", {format_count(peer['lag'])} behind" if peer.get("lag") else ""
+            yield Trouble(f"replica {peer['name']} {words}{behind}", seen >= GONE)
+
+
+def _of_state(config: Json, state: Json) -> Iterator[Trouble]:
+    gone = len((state.get("lost") or {}).get("msgs") or ())
+    if gone:
+        yield Trouble(f"{format_count(gone)} lost", True)
+    # A stream of limits that discards what is old reaches them in ordinary work.
+    if config.get("discard") == "new" or config.get("retention", "limits") != "limits":
+        for used, limit, words in (
+            (state.get("messages", 0), config.get("max_msgs", -1), "messages"),
+            (state.get("bytes", 0), config.get("max_bytes", -1), "bytes"),
+        ):
+            if limit > 0 and used >= NEARLY * limit:
+                yield Trouble(f"{_share(used, limit)} of its {words}", used >= limit)
+    most = config.get("max_consumers", -1)
+    if most > 0 and state.get("consumer_count", 0) >= NEARLY * most:
+        yield Trouble(f"{_share(state['consumer_count'], most)} of its consumers", False)
+
+
+def _share(used: int, limit: int) -> str:
+    return f"{used * 100 // limit}%"
+
+
+def _age(created: str | None, now: datetime) -> float:
+    return (now - parse_time(created)).total_seconds() if created else YOUNG + 1

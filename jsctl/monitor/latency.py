@@ -1,0 +1,97 @@
+"""Latency: messages from one connection to another, each with the time when it was sent."""
+
+import asyncio
+import random
+import struct
+import time
+from array import array
+from dataclasses import dataclass
+from math import ceil
+
+from jsctl.errors import JsctlError, RequestTimeout
+from jsctl.nats.codec import frame
+from jsctl.nats.connection import Connection
+from jsctl.units import SECOND
+
+PERCENTILES = (10.0, 50.0, 75.0, 90.0, 99.0, 99.9, 99.99, 99.999, 99.9999, 99.99999, 100.0)
+SMALLEST = 8
+_TIME = struct.Struct("<q")
+_AFTER = 5.0  #: seconds for the last messages to arrive
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Times in ns. latencies: in the order of arrival. lost: messages that never came."""
+
+    publisher_rtt: int
+    subscriber_rtt: int
+    latencies: "array[int]"
+    lost: int
+    before: int
+    sending: int
+    receiving: int
+
+    def ordered(self) -> list[int]:
+        return sorted(self.latencies)
+
+
+def percentile(ordered: list[int], share: float) -> int:
+    """The value that `share` percent of them do not pass."""
+    return ordered[max(ceil(len(ordered) * share / 100) - 1, 0)]
+
+
+async def measure(
+    publisher: Connection, subscriber: Connection, *, size: int, rate: int, duration: int, started: int
+) -> Measured:
+    """Publish `rate` messages of `size` bytes a second for `duration` ns.
+
+    started: monotonic ns when the command began. Raises RequestTimeout when nothing comes through.
+    """
+    subject = subscriber.new_inbox()
+    arrived: array[int] = array("q")
+    wanted = max(rate * duration // SECOND, 1)
+    complete = asyncio.Event()
+
+    def take(_subject: bytes, _reply: bytes, _header: bytes, data: bytes) -> None:
+        if len(data) < SMALLEST:
+            routed.set()
+            return
+        arrived.append(time.monotonic_ns() - _TIME.unpack_from(data)[0])
+        if len(arrived) >= wanted:
+            complete.set()
+
+    routed = asyncio.Event()
+    rtts = await publisher.rtt(), await subscriber.rtt()
+    async with subscriber.receive(subject, take):
+        await subscriber.flush()
+        await _routed(publisher, subject, routed)
+        rest = random.randbytes(size - SMALLEST)
+        began = time.monotonic_ns()
+        for number in range(wanted):
+            due = began + number * SECOND // rate
+            ahead = due - time.monotonic_ns()
+            if ahead > 0:
+                await asyncio.sleep(ahead / SECOND)
+            await publisher.send(frame(subject, _TIME.pack(time.monotonic_ns()) + rest))
+        sent = time.monotonic_ns()
+        try:
+            async with asyncio.timeout(_AFTER):
+                await complete.wait()
+        except TimeoutError:
+            if not arrived:
+                raise JsctlError("no message came through", "are both servers in one network?") from None
+        ended = time.monotonic_ns()
+    return Measured(*rtts, arrived, wanted - len(arrived), began - started, sent - began, ended - began)
+
+
+async def _routed(publisher: Connection, subject: str, routed: asyncio.Event) -> None:
+    """Wait until what one publishes reaches the other: interest takes a moment to cross a cluster."""
+    for _ in range(200):
+        await publisher.send(frame(subject, b""))
+        try:
+            async with asyncio.timeout(0.01):
+                await routed.wait()
+            return
+        except TimeoutError:
+            continue
+    raise RequestTimeout("no test message came through in 2s", "are both servers in one network?")

@@ -1,0 +1,93 @@
+"""Round-trip times to servers, address by address."""
+
+import asyncio
+import ipaddress
+import socket
+import time
+from dataclasses import dataclass, field, replace
+from urllib.parse import SplitResult, urlsplit
+
+from jsctl.contexts.model import public_url
+from jsctl.contexts.settings import Settings
+from jsctl.errors import JsctlError
+from jsctl.nats import login
+from jsctl.nats.connection import Connection
+
+
+@dataclass(slots=True)
+class Address:
+    """One address of a server.
+
+    url: with its login. address: without. host: the name that its certificate has, where it was looked up.
+    rtt: the mean in ns. time: when it was tried, ns since the epoch.
+    """
+
+    url: str
+    address: str
+    host: str = ""
+    rtt: int = 0
+    connected: str = ""
+    time: int = 0
+    failure: JsctlError | None = None
+
+
+@dataclass(slots=True)
+class Target:
+    """A server of the settings. url: without its login."""
+
+    url: str
+    addresses: list[Address] = field(default_factory=list)
+
+
+async def targets(settings: Settings) -> list[Target]:
+    """The servers of the settings with all addresses of their names. Raises BadInput."""
+    settings = await login.prepare(settings)
+    found = []
+    login.servers(settings.url)  # raises for what is no address
+    for part in filter(None, map(str.strip, settings.url.split(","))):
+        parts = urlsplit(part if "://" in part else f"nats://{part}")
+        port = parts.port or 4222
+        host = parts.hostname or ""
+        target = Target(public_url(parts.geturl()))
+        for address in await _lookup(host, port):
+            named = address != host
+            target.addresses.append(_address(parts, address, port, host if named else ""))
+        found.append(target)
+    return found
+
+
+def _address(parts: SplitResult, host: str, port: int, name: str) -> Address:
+    where = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    user = parts.netloc.rpartition("@")[0]
+    url = parts._replace(netloc=f"{user}@{where}" if user else where).geturl()
+    return Address(url, f"{parts.scheme}://{where}", name)
+
+
+async def _lookup(host: str, port: int) -> list[str]:
+    """The addresses of a name; the name itself when it has none or is one."""
+    try:
+        ipaddress.ip_address(host)
+        return [host]
+    except ValueError:
+        pass
+    try:
+        found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except OSError:
+        return [host]
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found)) or [host]
+
+
+async def measure(settings: Settings, address: Address, iterations: int) -> None:
+    """Connect and ping so many times; what goes wrong is kept in the address."""
+    address.time = time.time_ns()
+    try:
+        connection = await Connection.open(
+            replace(settings, url=address.url), reconnect=False, tls_hostname=address.host
+        )
+        try:
+            total = sum([await connection.rtt() for _ in range(iterations)])
+            address.rtt, address.connected = total // iterations, connection.url
+        finally:
+            await connection.close()
+    except JsctlError as error:
+        address.failure = error

@@ -1,0 +1,36 @@
+"""All servers of the network, and how far away they are."""
+
+import asyncio
+from typing import Any
+
+from jsctl.monitor.servers import no_system_account, parse
+from jsctl.nats.connection import Connection
+from jsctl.units import SECOND
+
+Json = dict[str, Any]
+_QUIET = SECOND // 2
+"""ns without a further answer after which all are taken to have answered."""
+
+
+async def servers(connection: Connection, expect: int = 0) -> list[tuple[Json, int]]:
+    """The answers {"server": {...}, "statsz": {...}} to $SYS.REQ.SERVER.PING, each with its round-trip
+    time in ns, measured here.
+
+    expect: stop after that many; 0 waits until no more come. Raises Denied without the system account.
+    """
+    loop = asyncio.get_running_loop()
+    found: list[tuple[Json, int]] = []
+    inbox = connection.new_inbox()
+    async with connection.subscribe(inbox) as replies:
+        started = loop.time()
+        await connection.publish("$SYS.REQ.SERVER.PING", b"", reply=inbox)
+        while not expect or len(found) < expect:
+            message = await replies.next(_QUIET if found else connection.settings.timeout)
+            if message is None:
+                break
+            if message.headers.get("Status") == "503":
+                raise no_system_account()
+            found.append((parse(message.data), int((loop.time() - started) * SECOND)))
+    if not found:
+        raise no_system_account()
+    return found

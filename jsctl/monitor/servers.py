@@ -1,0 +1,78 @@
+"""What servers say of themselves to the system account ($SYS.REQ.SERVER.PING.*)."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from jsctl.errors import ApiError, Denied, JsctlError, NoResponders
+from jsctl.nats.connection import Connection
+
+Json = dict[str, Any]
+
+
+class Filter(NamedTuple):
+    """Which servers are to answer; empty means all."""
+
+    host: str = ""
+    cluster: str = ""
+    tags: Sequence[str] = ()
+
+    def body(self) -> Json:
+        """As the server's EventFilterOptions (server/events.go)."""
+        wanted = {"server_name": self.host, "cluster": self.cluster, "tags": list(self.tags)}
+        return {key: value for key, value in wanted.items() if value}
+
+
+async def ping(
+    connection: Connection,
+    what: str,
+    body: Mapping[str, Any] | None = None,
+    *,
+    only: Filter | None = None,
+    expect: int = 0,
+) -> list[Json]:
+    """The replies {"server": {...}, "data": {...}} of all servers to PING.<what> (JSZ, VARZ, ...).
+
+    expect: stop after that many; 0 waits until no more come. Raises Denied without the system account,
+    ApiError for what a server refuses.
+    """
+    asked = {**(body or {}), **(only.body() if only else {})}
+    subject = f"$SYS.REQ.SERVER.PING.{what}" if what else "$SYS.REQ.SERVER.PING"
+    try:
+        messages = await connection.request_many(subject, json.dumps(asked).encode(), expect=expect)
+    except NoResponders:
+        raise no_system_account() from None
+    return [parse(message.data) for message in messages]
+
+
+def no_system_account() -> Denied:
+    """What to say when no server answers on $SYS."""
+    return Denied(
+        "no server answers: this needs a login of the system account",
+        "use its --user and --password, --creds or context",
+    )
+
+
+async def jetstream(
+    connection: Connection, *, account: str = "", only: Filter | None = None, expect: int = 0
+) -> list[Json]:
+    """JSZ of all servers; with an account, of that account with its streams and consumers."""
+    body: Json = {"raft": True}
+    if account:
+        body |= {"account": account, "accounts": True, "streams": True, "consumer": True, "limit": 10_000}
+    return await ping(connection, "JSZ", body, only=only, expect=expect)
+
+
+def parse(data: bytes) -> Json:
+    """A server's reply. Raises ApiError for what it refuses, JsctlError for what is no JSON object."""
+    try:
+        reply = json.loads(data)
+    except ValueError:
+        raise JsctlError("a server's reply is not JSON") from None
+    if not isinstance(reply, dict):
+        raise JsctlError("a server's reply is not a JSON object")
+    error = reply.get("error")
+    if isinstance(error, dict):
+        name = (reply.get("server") or {}).get("name", "a server")
+        raise ApiError(int(error.get("code", 0)), 0, f"{name}: {error.get('description', 'refused')}")
+    return reply

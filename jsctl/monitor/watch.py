@@ -1,0 +1,249 @@
+"""The same question to several contexts and domains, again and again, each by itself.
+
+One connection a context, kept; made again when it is lost. What is asked is up to the caller; nothing
+here knows of a screen.
+"""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import Generic, NamedTuple, TypeVar
+
+from jsctl.contexts.model import public_url
+from jsctl.contexts.settings import Settings
+from jsctl.errors import JsctlError, RequestTimeout, Unreachable
+from jsctl.jetstream.api import Api, api_prefix
+from jsctl.nats.connection import Connection
+
+T = TypeVar("T")
+Ask = Callable[[Api], Awaitable[T]]
+Trace = Callable[[str, str], None]
+
+WINDOW = 6
+"""Answers that are kept, for rates and trends."""
+
+
+class Link:
+    """The connection of one context: made when it is first needed, kept, made again when lost.
+
+    nats-py's own reconnecting is off: it hides why a server cannot be reached, and requests made
+    meanwhile wait for their time-out.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._connection: Connection | None = None
+        self._opening: asyncio.Task[Connection] | None = None
+        self._lost = asyncio.Event()
+
+    async def ask(self, ask: Ask[T], settings: Settings, trace: Trace | None = None) -> tuple[T, str]:
+        """The answer, and the domain of the server that is connected. `settings` names the domain or
+        prefix. Raises JsctlError; at once when the connection is lost."""
+        connection = await self._connected()
+        api = Api(connection, domain=settings.js_domain, prefix=settings.js_api_prefix, trace=trace)
+        work = asyncio.ensure_future(ask(api))
+        lost = asyncio.ensure_future(self._lost.wait())
+        try:
+            await asyncio.wait({work, lost}, return_when=asyncio.FIRST_COMPLETED)
+            if not work.done():
+                raise Unreachable(f"lost the connection to {connection.url}")
+            return work.result(), str(connection.server_info.get("domain", ""))
+        except RequestTimeout:
+            await self._check(connection)
+            raise
+        finally:
+            work.cancel()
+            lost.cancel()
+
+    async def close(self) -> None:
+        if self._opening is not None:
+            self._opening.cancel()
+        await self._drop(self._connection)
+
+    async def _connected(self) -> Connection:
+        if self._connection is not None and not self._connection.is_connected:
+            await self._drop(self._connection)
+        if self._connection is None:
+            # Domains of a context that ask at once share one attempt, and its failure.
+            if self._opening is None:
+                self._opening = asyncio.ensure_future(self._open())
+            self._connection = await asyncio.shield(self._opening)
+        return self._connection
+
+    async def _open(self) -> Connection:
+        self._lost = lost = asyncio.Event()
+
+        def event(name: str, _: str) -> None:
+            if name != "error":  # disconnected or closed
+                lost.set()
+
+        try:
+            return await Connection.open(self._settings, on_event=event, reconnect=False)
+        finally:
+            self._opening = None
+
+    async def _check(self, connection: Connection) -> None:
+        # A server that was cut off without a word looks connected for minutes: ask it.
+        try:
+            await connection.rtt()
+        except Unreachable:
+            await self._drop(connection)
+
+    async def _drop(self, connection: Connection | None) -> None:
+        if connection is None or connection is not self._connection:
+            return
+        self._connection = None
+        self._lost.set()
+        await connection.close()
+
+
+class Answer(NamedTuple, Generic[T]):
+    """`at` is in seconds on a clock that only goes forward; `data` what was answered."""
+
+    at: float
+    data: T
+
+
+class Poller(Generic[T]):
+    """One context and domain, and what it has answered.
+
+    history: the last answers, oldest first. failure: why the last attempt failed, None when it did not.
+    at: when the last attempt ended, in seconds since the epoch, None before.
+    """
+
+    def __init__(
+        self,
+        link: Link,
+        settings: Settings,
+        ask: Ask[T],
+        clock: Callable[[], float] = time.time,
+        trace: Trace | None = None,
+    ) -> None:
+        self._link = link
+        self._ask = ask
+        self._clock = clock
+        self._trace = trace
+        self._since: float | None = None
+        self._server_domain = ""
+        self.settings = settings
+        self.history: deque[Answer[T]] = deque(maxlen=WINDOW)
+        self.failure: JsctlError | None = None
+        self.at: float | None = None
+
+    @property
+    def context(self) -> str:
+        """The context's name, empty without one."""
+        return self.settings.context
+
+    @property
+    def domain(self) -> str:
+        """The domain that is asked; without one, the connected server's once that is known."""
+        if self.settings.js_api_prefix:
+            return ""
+        return self.settings.js_domain or self._server_domain
+
+    @property
+    def prefix(self) -> str:
+        """The API prefix that is asked."""
+        return api_prefix(self.settings.js_domain, self.settings.js_api_prefix)
+
+    @property
+    def where(self) -> str:
+        """The server's address, without credentials."""
+        return public_url(self.settings.url)
+
+    @property
+    def waiting(self) -> float:
+        """Seconds that a question has been open, 0 when none is."""
+        return 0.0 if self._since is None else time.monotonic() - self._since
+
+    async def poll(self) -> None:
+        """Ask once. Never raises: a failure is kept."""
+        self._since = time.monotonic()
+        try:
+            data, self._server_domain = await self._link.ask(self._ask, self.settings, self._trace)
+            self.history.append(Answer(time.monotonic(), data))
+            self.failure = None
+        except JsctlError as error:
+            self.failure = error
+        except Exception as error:  # the others go on, whatever this server sent
+            self.failure = JsctlError(f"unexpected {type(error).__name__}: {error}")
+        finally:
+            self._since = None
+        self.at = self._clock()
+
+
+class Watch(Generic[T]):
+    """Several pollers in rounds. An async context manager: leaving it closes every connection."""
+
+    def __init__(self, pollers: Sequence[Poller[T]], links: Sequence[Link]) -> None:
+        self.pollers = pollers
+        self._links = links
+        self._running: dict[int, asyncio.Task[None]] = {}
+
+    async def __aenter__(self) -> "Watch[T]":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for task in self._running.values():
+            task.cancel()
+        await asyncio.gather(*self._running.values(), return_exceptions=True)
+        await asyncio.gather(*(link.close() for link in self._links))
+
+    async def once(self) -> None:
+        """Ask all of them and wait for every answer or time-out."""
+        self._ask_idle(None)
+        await asyncio.wait(self._running.values())
+
+    async def rounds(
+        self,
+        interval: float,
+        count: int | None = None,
+        changed: Callable[[], None] | None = None,
+    ) -> AsyncIterator[None]:
+        """Yields when all have answered, or `interval` seconds after they were asked: one that hangs
+        holds nobody up, and is not asked again before its time-out.
+
+        count: rounds, None for ever. changed: called after every single answer.
+        """
+        loop = asyncio.get_running_loop()
+        due = loop.time()
+        done = 0
+        while True:
+            self._ask_idle(changed)
+            due += interval
+            await asyncio.wait(self._running.values(), timeout=max(0.0, due - loop.time()))
+            yield
+            done += 1
+            if count is not None and done >= count:
+                return
+            # After a pause (a laptop that slept) rounds are left out, not made up for.
+            due = max(due, loop.time())
+            await asyncio.sleep(due - loop.time())
+
+    def _ask_idle(self, changed: Callable[[], None] | None) -> None:
+        for at, poller in enumerate(self.pollers):
+            if at not in self._running or self._running[at].done():
+                task = asyncio.ensure_future(poller.poll())
+                if changed is not None:
+                    task.add_done_callback(lambda _: changed())
+                self._running[at] = task
+
+
+def watch(
+    targets: Sequence[Settings],
+    ask: Ask[T],
+    *,
+    clock: Callable[[], float] = time.time,
+    trace: Trace | None = None,
+) -> Watch[T]:
+    """A Watch of these targets, in order. Those that differ only in the domain share a connection."""
+    links: dict[Settings, Link] = {}
+    pollers = []
+    for target in targets:
+        login = replace(target, js_domain="", js_api_prefix="")
+        link = links.setdefault(login, Link(login))
+        pollers.append(Poller(link, target, ask, clock=clock, trace=trace))
+    return Watch(pollers, list(links.values()))

@@ -1,0 +1,80 @@
+"""The tables of a rollup, read without Spark: they are small, and a JVM takes seconds to start."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jsctl.errors import BadInput, JsctlError, MissingDependency, NotFound
+from jsctl.spark.export.target import Target, read_marker
+from jsctl.spark.rollup.rollup import FOLDER, REPORTS, TABLES
+
+Row = dict[str, Any]
+
+
+class History(NamedTuple):
+    """Rows by report (streams, consumers, replication, servers), oldest first; movers by day and rank.
+    daily: a row is a day, else an hour."""
+
+    daily: bool
+    reports: dict[str, list[Row]]
+    movers: list[Row]
+
+
+def load(
+    path: Path,
+    *,
+    daily: bool,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    pattern: str = "",
+) -> History:
+    """What a rollup says of streams that match the glob, from `since` up to `until` (exclusive).
+
+    Raises NotFound where no rollup is, BadInput where something else is, MissingDependency, JsctlError.
+    """
+    place = path
+    if (read_marker(path) or {}).get("kind") == "reports":
+        place = path / FOLDER
+    kind = (read_marker(place) or {}).get("kind")
+    if kind is None:
+        raise NotFound(f"there is no rollup in {path}", f"jsctl export rollup --from {path} makes one")
+    if kind != "rollup":
+        raise BadInput(f"{path} holds an export of {kind}, no rollup", "name the folder of the reports")
+    Target(place, "rollup", "parquet", TABLES).recover()
+
+    def wanted(row: Row) -> bool:
+        if (since and row["period"] < since) or (until and row["period"] >= until):
+            return False
+        return not pattern or "stream" not in row or fnmatchcase(row["stream"], pattern)
+
+    suffix = "daily" if daily else "hourly"
+    found = {
+        report.name: sorted(
+            filter(wanted, _rows(place / f"{report.name}_{suffix}")), key=lambda row: row["period"]
+        )
+        for report in REPORTS
+    }
+    movers = sorted(
+        filter(wanted, _rows(place / "movers_daily")),
+        key=lambda row: (-row["period"].timestamp(), row["measure"], row["rank"]),
+    )
+    return History(daily, found, movers)
+
+
+def _rows(folder: Path) -> Sequence[Row]:
+    if not folder.is_dir():
+        return []
+    try:
+        from pyarrow import dataset
+    except ImportError:
+        raise MissingDependency("PyArrow is not installed", "run: pip install 'jsctl[spark]'") from None
+    try:
+        rows: list[Row] = dataset.dataset(str(folder), partitioning="hive").to_table().to_pylist()
+    except (OSError, ValueError) as error:
+        raise JsctlError(f"cannot read {folder}: {str(error).splitlines()[0]}") from None
+    for row in rows:
+        row["period"] = row["period"].replace(tzinfo=UTC) if not row["period"].tzinfo else row["period"]
+        del row["date"]
+    return rows

@@ -1,0 +1,245 @@
+"""Samples of reports into hours and days, with Spark SQL.
+
+Counters (a stream's last sequence, a consumer's deliveries, a server's API requests) become what was counted
+between two samples, and belong to the hour of the later one. A counter that fell, or whose stream was made
+again, counts from zero: what is there now is what came since. A purge is no reset, for it keeps the last
+sequence; it shows as growth below zero.
+
+All tables have period (start of the hour or day, UTC), context, domain, samples, and the partition `date`:
+
+| table | columns |
+|---|---|
+| streams_hourly, _daily | stream; messages, bytes, consumers (last); stored, message_rate (a second), \
+peak_rate; growth, growth_per_day (bytes); resets; lost, deleted (most); max_bytes, max_messages; \
+days_to_limit (null: no limit, or it does not grow) |
+| consumers_hourly, _daily | stream, consumer; unprocessed (last), lag_p50, lag_p95, lag_p99, lag_max; \
+delivered, delivery_rate; ack_pending_max, redelivered_max; resets |
+| replication_hourly, _daily | stream, kind, origin, api_prefix, filters; lag (last), lag_p50, lag_p95, \
+lag_p99, lag_max; active_max (ns); errors (samples with one), never_active (samples) |
+| servers_hourly, _daily | server, cluster; streams, consumers, messages, bytes, memory, file (last); api, \
+api_rate, errors; restarts; pending_max |
+| movers_daily | rank, measure (stored, growth, shrink), stream, value: the ten first of each |
+"""
+
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from jsctl.errors import BadInput, JsctlError, NotFound
+from jsctl.spark.export import query
+from jsctl.spark.export import shared_folder as visible
+from jsctl.spark.export.tables import PARTITION
+from jsctl.spark.export.target import Target, read_marker
+from jsctl.spark.session.session import first_line
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+FOLDER = "rollup"
+"""Where below an export its rollup is, unless another place is named."""
+
+PERIODS = {"hourly": "HOUR", "daily": "DAY"}
+TOP = 10
+
+
+class Counter(NamedTuple):
+    """What is counted. again: a column whose change means that it began anew. fresh: what came since then."""
+
+    column: str
+    fresh: str
+    again: str = ""
+
+
+class Report(NamedTuple):
+    """How one table of samples is rolled up. keys: what tells its rows apart, beside context and domain.
+    deltas: further columns whose changes are wanted. measures: aggregates, in SQL."""
+
+    name: str
+    keys: Sequence[str]
+    counters: Sequence[Counter]
+    deltas: Sequence[str]
+    measures: Sequence[str]
+    where: str = "true"
+
+
+def _last(column: str) -> str:
+    return f"max_by({column}, sampled_at) AS {column}"
+
+
+def _lags(column: str) -> list[str]:
+    parts = [f"percentile({column}, {share / 100}) AS lag_p{share}" for share in (50, 95, 99)]
+    return [*parts, f"max({column}) AS lag_max"]
+
+
+REPORTS = (
+    Report(
+        "streams",
+        ("stream",),
+        (Counter("last_seq", "messages", "created"),),
+        ("bytes",),
+        (
+            *map(_last, ("messages", "bytes", "consumers", "max_bytes", "max_messages")),
+            "sum(last_seq_new) AS stored",
+            "sum(last_seq_new) / nullif(sum(seconds), 0) AS message_rate",
+            "max(last_seq_new / nullif(seconds, 0)) AS peak_rate",
+            "sum(bytes_change) AS growth",
+            "sum(bytes_change) / nullif(sum(seconds), 0) * 86400 AS growth_per_day",
+            "sum(int(reset)) AS resets",
+            "max(lost) AS lost",
+            "max(deleted) AS deleted",
+        ),
+        "offline IS NULL",
+    ),
+    Report(
+        "consumers",
+        ("stream", "consumer"),
+        (Counter("delivered", "delivered"),),
+        (),
+        (
+            _last("unprocessed"),
+            *_lags("unprocessed"),
+            "sum(delivered_new) AS delivered",
+            "sum(delivered_new) / nullif(sum(seconds), 0) AS delivery_rate",
+            "max(ack_pending) AS ack_pending_max",
+            "max(redelivered) AS redelivered_max",
+            "sum(int(reset)) AS resets",
+        ),
+    ),
+    Report(
+        "replication",
+        ("stream", "kind", "origin", "api_prefix", "filters"),
+        (),
+        (),
+        (
+            _last("lag"),
+            *_lags("lag"),
+            "max(active) AS active_max",
+            "sum(int(error <> '')) AS errors",
+            "sum(int(active IS NULL)) AS never_active",
+        ),
+    ),
+    Report(
+        "servers",
+        ("server", "cluster"),
+        (Counter("api", "api"), Counter("errors", "errors")),
+        (),
+        (
+            *map(_last, ("streams", "consumers", "messages", "bytes", "memory", "file")),
+            "sum(api_new) AS api",
+            "sum(api_new) / nullif(sum(seconds), 0) AS api_rate",
+            "sum(errors_new) AS errors",
+            "sum(int(reset)) AS restarts",
+            "max(pending) AS pending_max",
+        ),
+    ),
+)
+
+TABLES = [*(f"{report.name}_{suffix}" for report in REPORTS for suffix in PERIODS), "movers_daily"]
+
+
+def source(path: Path) -> None:
+    """Raises NotFound, BadInput unless an export of reports is at `path`."""
+    if not path.is_dir():
+        raise NotFound(f"there is no folder {path}", "jsctl export reports --to makes one")
+    kind = (read_marker(path) or {}).get("kind")
+    if kind != "reports":
+        raise BadInput(f"{path} holds no export of reports", "name the folder of jsctl export reports --to")
+
+
+def target(path: Path) -> Target:
+    """Raises BadInput where something else is."""
+    return Target.open(path, "rollup", "parquet", TABLES)
+
+
+def roll(spark: "SparkSession", path: Path, into: Target, since: date | None = None) -> dict[str, int]:
+    """Make hours and days of all dates that the samples have, from `since` on. Only their partitions are
+    replaced, all of them in one step. Returns rows by table. Raises JsctlError."""
+    into.recover()
+    query.register(spark, path)
+    written: dict[str, int] = {}
+    try:
+        with into.stage(replace=True) as folder:
+            for report in REPORTS:
+                for suffix, unit in PERIODS.items():
+                    name = f"{report.name}_{suffix}"
+                    frame = spark.sql(statement(report, unit, since))
+                    written[name] = _write(spark, frame, folder / name)
+            daily = folder / "streams_daily"
+            written["movers_daily"] = 0
+            if daily.exists():
+                spark.read.parquet(daily.absolute().as_uri()).createOrReplaceTempView("rolled_streams_daily")
+                written["movers_daily"] = _write(spark, spark.sql(MOVERS), folder / "movers_daily")
+    except JsctlError:
+        raise
+    except Exception as error:
+        raise JsctlError(f"Spark cannot roll up {path}: {first_line(error)}") from None
+    return written
+
+
+def _write(spark: "SparkSession", frame: "DataFrame", folder: Path) -> int:
+    table = frame.toArrow()  # a row a stream and period: small beside the samples
+    if table.num_rows:
+        place = folder.absolute().as_uri()
+        spark.createDataFrame(table).coalesce(1).write.partitionBy(PARTITION).parquet(place)
+        visible.check(spark, folder, table.num_rows, lambda: spark.read.parquet(place))
+    return int(table.num_rows)
+
+
+def statement(report: Report, unit: str, since: date | None = None) -> str:
+    """The SELECT that rolls a report up. Samples before `since` only say what counters were."""
+    keys = ", ".join(("context", "domain", *report.keys))
+    before = [f"lag({c}) OVER one AS {c}_before" for c in _compared(report)]
+    resets = [f"{c.column} < {c.column}_before" for c in report.counters]
+    resets += [f"{c.again} <> {c.again}_before" for c in report.counters if c.again]
+    reset = " OR ".join(resets) or "false"
+    changes = [
+        f"CASE WHEN sampled_at_before IS NULL THEN 0 WHEN reset THEN {c.fresh}"
+        f" ELSE {c.column} - {c.column}_before END AS {c.column}_new"
+        for c in report.counters
+    ]
+    changes += [
+        f"CASE WHEN sampled_at_before IS NULL THEN 0 WHEN reset THEN {c}"
+        f" ELSE {c} - {c}_before END AS {c}_change"
+        for c in report.deltas
+    ]
+    from_date = f" AND {PARTITION} >= DATE '{since.isoformat()}'" if since else ""
+    limit = f" AND {PARTITION} >= DATE '{since.isoformat()}' - INTERVAL 1 DAY" if since else ""
+    found = f"""
+WITH compared AS (
+  SELECT *, {", ".join(before)} FROM {report.name} WHERE {report.where}{limit}
+  WINDOW one AS (PARTITION BY {keys} ORDER BY sampled_at)
+), judged AS (
+  SELECT *, coalesce({reset}, false) AS reset,
+    (unix_micros(sampled_at) - unix_micros(sampled_at_before)) / 1e6 AS seconds
+  FROM compared
+), changed AS (
+  SELECT {", ".join(["*", *changes])} FROM judged
+), rolled AS (
+  SELECT date_trunc('{unit}', sampled_at) AS period, {keys}, count(*) AS samples,
+    {", ".join(report.measures)}, {PARTITION}
+  FROM changed WHERE true{from_date} GROUP BY period, {keys}, {PARTITION}
+)
+SELECT *{_DAYS if report.name == "streams" else ""} FROM rolled ORDER BY period, {keys}"""
+    return found.strip()
+
+
+_DAYS = """, CASE WHEN growth_per_day > 0 AND max_bytes > 0
+  THEN greatest(max_bytes - bytes, 0) / growth_per_day END AS days_to_limit"""
+
+MOVERS = f"""
+WITH measured AS (
+  SELECT period, context, domain, stream, {PARTITION},
+    stack(3, 'stored', stored, 'growth', growth, 'shrink', -growth) AS (measure, value)
+  FROM rolled_streams_daily
+), ranked AS (
+  SELECT *, row_number() OVER (
+    PARTITION BY {PARTITION}, measure ORDER BY value DESC, context, domain, stream) AS rank
+  FROM measured WHERE value > 0
+)
+SELECT * FROM ranked WHERE rank <= {TOP} ORDER BY period, measure, rank"""
+
+
+def _compared(report: Report) -> list[str]:
+    counters = [name for c in report.counters for name in (c.column, c.again) if name]
+    return list(dict.fromkeys(["sampled_at", *counters, *report.deltas]))

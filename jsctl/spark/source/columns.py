@@ -1,0 +1,66 @@
+"""The schema of a stream's messages, and messages as Arrow batches.
+
+| column    | Spark type                                 |                                               |
+|-----------|--------------------------------------------|-----------------------------------------------|
+| stream    | string                                     | its name                                      |
+| subject   | string                                     | bytes that are not UTF-8 become U+FFFD         |
+| sequence  | long                                       | in the stream                                 |
+| timestamp | timestamp                                  | when the server took it, UTC, cut to the µs   |
+| data      | binary                                     | the payload                                   |
+| headers   | array of struct(key string, value binary)  | with includeHeaders; null where there is none |
+"""
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from jsctl.spark.source import messages
+
+_TIME = pa.timestamp("us", tz="UTC")
+_PAIR = pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())])
+_HEADERS = pa.list_(pa.field("element", _PAIR))
+
+_SCHEMA = pa.schema(
+    [
+        pa.field("stream", pa.string()),
+        pa.field("subject", pa.string()),
+        pa.field("sequence", pa.int64()),
+        pa.field("timestamp", _TIME),
+        pa.field("data", pa.binary()),
+    ]
+)
+
+
+def batch(stream: str, found: Sequence[pa.RecordBatch], headers: bool) -> pa.RecordBatch:
+    """Messages in messages.SCHEMA as one batch of the schema above."""
+    subject, sequence, time, data, raw = messages.join(found).columns
+    columns = [
+        pa.repeat(pa.scalar(stream, pa.string()), len(sequence)),
+        _text(subject),
+        sequence,
+        time.cast(_TIME, safe=False),
+        data,
+    ]
+    if not headers:
+        return pa.RecordBatch.from_arrays(columns, schema=_SCHEMA)
+    columns.append(pa.array(map(pairs, raw.to_pylist()), _HEADERS))
+    return pa.RecordBatch.from_arrays(columns, schema=_SCHEMA.append(pa.field("headers", _HEADERS)))
+
+
+def pairs(raw: bytes | None) -> list[tuple[str, bytes]] | None:
+    """Header lines as (key, value), in order and with duplicates; None without any."""
+    if raw is None:
+        return None
+    found = []
+    for line in raw.split(b"\r\n")[1:]:
+        key, colon, value = line.partition(b":")
+        if colon:
+            found.append((key.decode(errors="replace"), value.strip(b" \t")))
+    return found or None
+
+
+def _text(values: pa.Array) -> pa.Array:
+    try:
+        return values.cast(pa.string())
+    except pa.ArrowInvalid:
+        return pa.array([value.decode(errors="replace") for value in values.to_pylist()], pa.string())

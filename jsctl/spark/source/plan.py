@@ -1,0 +1,207 @@
+"""What is to be read, asked of the server once: which sequences, in which way, of which stream."""
+
+import contextlib
+import json
+import random
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import NamedTuple, TypeVar
+
+from jsctl.errors import ApiError, BadInput, Denied, JsctlError, RequestTimeout, Unreachable
+from jsctl.jetstream.api import Json
+from jsctl.nats.blocking import Lost, Wire
+from jsctl.spark.source.failures import warn_of_loss
+from jsctl.spark.source.options import ReadOptions
+from jsctl.spark.source.reader import DataLoss, Job
+from jsctl.units import SECOND
+
+T = TypeVar("T")
+
+
+DETAILS = 100_000
+"""Up to so many deleted messages the server is asked which they are, for every batch of a streaming query."""
+
+
+class Stream(NamedTuple):
+    """A stream as it is, [first, end) its sequences; `deleted` of them hold no message. direct: batch direct
+    get works."""
+
+    created: str
+    first: int
+    end: int
+    deleted: int
+    direct: bool
+
+
+def ask(options: ReadOptions, work: Callable[[Wire], T]) -> T:
+    """Do `work` on a connection of its own; again, as the options say, when that fails or nobody answers."""
+    attempt = 0
+    while True:
+        try:
+            with contextlib.closing(Wire.open(options.settings)) as wire:
+                return work(wire)
+        except (Lost, TimeoutError, Unreachable) as error:
+            if attempt >= options.retries:
+                if isinstance(error, JsctlError):
+                    raise
+                raise Unreachable(f"lost the connection while asking for {options.stream}") from None
+        time.sleep(min(0.1 * 2**attempt, 5))
+        attempt += 1
+
+
+def look(wire: Wire, options: ReadOptions) -> Stream:
+    """Raises ApiError 10059 when there is none, Unreachable, BadInput when the fetch mode cannot work."""
+    info = wire.call(f"{options.prefix}.STREAM.INFO.{options.stream}", None, options.timeout)
+    state = info["state"]
+    end = state["last_seq"] + 1
+    first = min(max(state["first_seq"], 1), end)
+    deleted = end - first - int(state["messages"])
+    return Stream(info["created"], first, end, deleted, _is_direct(wire, options, info, first < end))
+
+
+def deleted_in(wire: Wire, options: ReadOptions, stream: Stream, start: int, end: int) -> int | None:
+    """How many sequences of [start, end), from the stream's first on, hold no message now.
+
+    None where that is not known: of some subjects only, or of too many deletions to ask for them.
+    """
+    if options.subjects:
+        return None
+    if not stream.deleted or start >= end:
+        return 0
+    if (start, end) == (stream.first, stream.end):
+        return stream.deleted
+    if stream.deleted > DETAILS:
+        return None
+    body = {"deleted_details": True}
+    info = wire.call(f"{options.prefix}.STREAM.INFO.{options.stream}", body, options.timeout)
+    gone: list[int] = info["state"].get("deleted") or []
+    return sum(start <= sequence < end for sequence in gone)
+
+
+def _is_direct(wire: Wire, options: ReadOptions, info: Json, has_messages: bool) -> bool:
+    if options.fetch_mode == "consumer":
+        obstacle = "fetchMode is consumer"
+    elif len(options.subjects) > 1:
+        obstacle = "it takes one subject, and there are several"
+    elif not info["config"].get("allow_direct"):
+        obstacle = f"{options.stream} does not allow it"
+    elif has_messages and not _has_batches(wire, options, info["state"]["first_seq"]):
+        obstacle = "no answer: the server is older than 2.11, or this account may not"
+    else:
+        return True
+    if options.fetch_mode == "direct":
+        raise BadInput(f"direct get does not work here: {obstacle}", "use fetchMode auto or consumer")
+    if info["config"].get("retention", "limits") != "limits":
+        raise BadInput(
+            f"{options.stream} has {info['config']['retention']} retention: a consumer that reads takes away",
+            "allow direct get on it",
+        )
+    return False
+
+
+def _has_batches(wire: Wire, options: ReadOptions, first: int) -> bool:
+    body = json.dumps({"seq": first, "batch": 1}).encode()
+    wire.watch(options.stream)
+    try:
+        key, reply = wire.ask(f"{options.prefix}.DIRECT.GET.{options.stream}", body)
+        deadline = time.monotonic() + min(options.timeout, 2 * SECOND) / SECOND
+        # An older server sends the message alone, without the end of a batch.
+        while not reply.status and reply.message is None:
+            wire.pump(deadline)
+        wire.forget(key)
+    except (TimeoutError, Denied):
+        return False
+    return reply.status in (204, 404)
+
+
+def resolve(wire: Wire, options: ReadOptions, stream: Stream) -> tuple[int, int]:
+    """The range that a batch reads. Raises DataLoss, BadInput."""
+    start = start_of(wire, options, stream)
+    if options.end_time:
+        end = sequence_at(wire, options, stream, options.end_time)
+    elif options.end == "latest":
+        end = stream.end
+    elif options.end == "earliest":
+        end = stream.first
+    else:
+        end = options.end
+        if end > stream.end:
+            raise BadInput(
+                f"endingOffsets {end} is beyond the stream, whose last message is {stream.end - 1}",
+                "it is exclusive: latest reads all there is",
+            )
+    if start > end and options.end not in ("latest", "earliest") and not options.end_time:
+        raise BadInput(f"startingOffsets {start} is after endingOffsets {end}")
+    return start, max(start, end)
+
+
+def start_of(wire: Wire, options: ReadOptions, stream: Stream) -> int:
+    """The first sequence to read. Raises DataLoss when a sequence is named that is gone already."""
+    if options.start_time:
+        return sequence_at(wire, options, stream, options.start_time)
+    if options.start == "earliest":
+        return stream.first
+    if options.start == "latest":
+        return stream.end
+    if options.start > stream.end:
+        raise BadInput(
+            f"startingOffsets {options.start} is beyond the stream, whose last message is {stream.end - 1}"
+        )
+    if options.start < stream.first:
+        if options.fail_on_loss:
+            raise DataLoss(
+                f"{options.stream} starts at sequence {stream.first}, startingOffsets says {options.start}",
+                "set failOnDataLoss to false to read what is left",
+            )
+        lost = stream.first - options.start
+        warn_of_loss(options.stream, lost, options.start, stream.first, bool(options.subjects))
+    return max(options.start, stream.first)
+
+
+def sequence_at(wire: Wire, options: ReadOptions, stream: Stream, moment: datetime) -> int:
+    """The first sequence at or after a time; one past the last when all are before it.
+
+    A consumer that starts there knows; STREAM.MSG.GET takes a time on newer servers only.
+    """
+    name = f"jsctl_spark_{random.getrandbits(64):016x}"
+    time_text = moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    try:
+        found = wire.call(
+            f"{options.prefix}.STREAM.MSG.GET.{options.stream}", {"start_time": time_text}, options.timeout
+        )
+        return int(found["message"]["seq"])
+    except ApiError as error:
+        if error.err_code == 10037:  # no message found
+            return stream.end
+    except RequestTimeout:
+        pass
+    config: Json = {
+        "name": name, "deliver_policy": "by_start_time", "opt_start_time": time_text, "ack_policy": "none",
+        "mem_storage": True, "num_replicas": 1, "inactive_threshold": 10 * SECOND,
+    }  # fmt: skip
+    verb = f"{options.stream}.{name}"
+    made = wire.call(
+        f"{options.prefix}.CONSUMER.CREATE.{verb}", {"stream_name": options.stream, "config": config},
+        options.timeout,
+    )  # fmt: skip
+    wire.call(f"{options.prefix}.CONSUMER.DELETE.{verb}", None, options.timeout)
+    return int(made["delivered"]["stream_seq"]) + 1
+
+
+def job(options: ReadOptions, created: str, start: int, end: int) -> Job:
+    """What a task reads of [start, end)."""
+    return Job(
+        stream=options.stream,
+        created=created,
+        start=start,
+        end=end,
+        prefix=options.prefix,
+        subjects=options.subjects,
+        batch=options.batch,
+        max_bytes=options.max_bytes,
+        timeout=options.timeout,
+        retries=options.retries,
+        fail_on_loss=options.fail_on_loss,
+        fail_on_deleted=options.fail_on_deleted,
+    )

@@ -1,0 +1,112 @@
+"""One range of a stream through a pull consumer: where direct get is off, or the server is older.
+
+The consumer acknowledges nothing and keeps nothing on disk; it is removed afterwards, and by the server
+itself when this process is killed.
+"""
+
+import contextlib
+import json
+import random
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from jsctl.errors import JsctlError
+from jsctl.jetstream.api import Json
+from jsctl.nats.blocking import Lost, Wire
+from jsctl.spark.source.reader import Job, RangeReader
+from jsctl.spark.source.replies import before, sequence_of
+from jsctl.units import SECOND
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+IDLE = 60 * SECOND
+"""After this much silence the server removes the consumer."""
+
+
+class ConsumerReader(RangeReader):
+    """Raises what a RangeReader raises."""
+
+    def __init__(self, job: Job, connect: Callable[[], Wire]) -> None:
+        super().__init__(job, connect)
+        self._name = ""
+        self._max_bytes = job.max_bytes
+
+    def step(self, wire: Wire) -> "pa.RecordBatch | None":
+        job = self.job
+        if not self._name:
+            self._create(wire)
+        wanted = min(job.batch, job.end - self.at)
+        body = {"batch": wanted, "max_bytes": self._max_bytes, "no_wait": True}
+        subject = f"{job.prefix}.CONSUMER.MSG.NEXT.{job.stream}.{self._name}"
+        delivered = wire.deliver()
+        key, reply = wire.ask(subject, json.dumps(body).encode())
+        deadline, seen = 0.0, -1
+        while not reply.status and delivered.count < wanted:
+            if wire.received != seen:  # it goes on: the time-out is for silence
+                seen = wire.received
+                deadline = time.monotonic() + job.timeout / SECOND
+            wire.pump(deadline)
+        wire.forget(key)
+        rows = delivered.messages()
+        if rows and sequence_of(rows, 0) < self.at:
+            raise Lost("the consumer started over")
+        if not rows and reply.status == 409 and "exceeds maxbytes" in reply.description.lower():
+            self._max_bytes = 0  # one message is larger: take it by itself
+            return None
+        if not rows and reply.status == 409 and "max" not in reply.description.lower():
+            raise Lost(f"the consumer is gone: {reply.description}")
+        if not rows and reply.status == 503:
+            raise Lost("the consumer is gone")
+        if not rows and reply.status not in (404, 408):
+            raise JsctlError(f"{job.stream}: {reply.status} {reply.description}")
+        batch = rows.slice(0, before(rows, job.end))
+        reached = self._reached(wire, rows, len(batch) < len(rows), delivered.pending)
+        self.count_missing(wire, batch, reached)
+        self.at = reached
+        return batch
+
+    def _reached(self, wire: Wire, rows: "pa.RecordBatch", beyond: bool, pending: int) -> int:
+        """Where the next answer must start: the first sequence that this one says nothing about."""
+        end = self.job.end
+        if beyond:
+            return end
+        after = sequence_of(rows, -1) + 1 if rows else self.at
+        if after >= end or (rows and pending):
+            return after
+        # Where the consumer is there is no more. Any of the stream's servers may have it, also one that lags.
+        following = self.next_of_leader(wire, after)
+        if not following or following >= end:
+            return end
+        if not rows:
+            self.finish()
+            raise Lost("the consumer's server lags behind")  # the next consumer may be on another one
+        return following
+
+    def interrupted(self) -> "pa.RecordBatch | None":
+        self._name = ""
+        return None
+
+    def finish(self) -> None:
+        name, self._name = self._name, ""
+        if name and self._wire is not None:
+            # Otherwise the server removes it when it is idle.
+            with contextlib.suppress(Lost, TimeoutError, JsctlError):
+                self.call(self._wire, f"CONSUMER.DELETE.{self.job.stream}.{name}")
+
+    def _create(self, wire: Wire) -> None:
+        job = self.job
+        name = f"jsctl_spark_{random.getrandbits(64):016x}"
+        config: Json = {
+            "name": name, "deliver_policy": "by_start_sequence", "opt_start_seq": self.at,
+            "ack_policy": "none", "mem_storage": True, "num_replicas": 1, "inactive_threshold": IDLE,
+        }  # fmt: skip
+        subject = f"CONSUMER.CREATE.{job.stream}.{name}"
+        if len(job.subjects) == 1:
+            config["filter_subject"] = job.subjects[0]
+            subject += f".{job.subjects[0]}"
+        elif job.subjects:
+            config["filter_subjects"] = list(job.subjects)
+        self.call(wire, subject, {"stream_name": job.stream, "config": config})
+        self._name = name

@@ -1,0 +1,45 @@
+"""Messages that a consumer gave, as people and programs read them."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from jsctl.jetstream.message.payload import data_field, headers_field, shown
+from jsctl.nats.codec import Item, header_pairs
+from jsctl.units import SECOND, format_count
+
+Json = dict[str, Any]
+
+
+def message(item: Item, now: float) -> str:
+    """A message of `consumer next`, as the `nats` tool shows it. now: seconds since the epoch."""
+    if meta := item.meta:
+        at = datetime.fromtimestamp(now).astimezone().strftime("%H:%M:%S")
+        lines = [
+            f"[{at}] subj: {item.subject} / tries: {meta.delivered} / cons seq: {meta.consumer_sequence}"
+            f" / str seq: {meta.sequence} / pending: {format_count(meta.pending)}"
+        ]
+    else:
+        lines = [f"--- subject: {item.subject}" + (f" reply: {item.reply}" if item.reply else "")]
+    if pairs := header_pairs(item.header):
+        lines += ["", "Headers:", "", *(f"  {key}: {value}" for key, value in pairs), "", "Data:", ""]
+    return "\n".join([*lines, "", shown(item.data)])
+
+
+def record(item: Item) -> Json:
+    """A message as JSON: what `pub --from-dump` reads, and where it is in its consumer."""
+    found: Json = {}
+    if meta := item.meta:
+        moment = datetime.fromtimestamp(meta.time // SECOND, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+        found = {
+            "sequence": meta.sequence,
+            "time": f"{moment}.{meta.time % SECOND:09d}Z",
+            "stream": meta.stream,
+            "consumer": meta.consumer,
+            "consumer_sequence": meta.consumer_sequence,
+            "delivered": meta.delivered,
+            "pending": meta.pending,
+        }
+    found["subject"] = item.subject
+    if item.header:
+        found["headers"] = headers_field(header_pairs(item.header))
+    return {**found, **data_field(item.data)}

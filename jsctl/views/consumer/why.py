@@ -1,0 +1,37 @@
+"""Why a consumer does not move, in words."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from jsctl.monitor.why import FINE, STOPPED, Cause
+from jsctl.views.result import Part, Result, Style, Text
+
+_VERDICTS = {"stopped": "does not move", "slow": "is held up", "fine": "is well"}
+
+
+def explained(stream: str, consumer: str, causes: Sequence[Cause]) -> Result:
+    """Each cause with its numbers and the command that would help."""
+    worst = causes[0].weight
+    style: Style = "bad" if worst == STOPPED else "good" if worst == FINE else "warn"
+    parts: list[Part] = [Text(f"Consumer {stream} > {consumer} {_VERDICTS[worst]}:", style)]
+    for cause in causes:
+        numbers = ", ".join(f"{key}={_shown(value)}" for key, value in cause.numbers.items())
+        lines = [f"  {cause.says}", f"    numbers: {numbers}"]
+        if cause.help:
+            lines.append(f"    try: {cause.help}")
+        parts.append(Text("\n".join(lines)))
+    data = {
+        "stream": stream,
+        "consumer": consumer,
+        "verdict": worst,
+        "causes": [cause._asdict() for cause in causes],
+    }
+    return Result(parts, data=data)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool) or value is None:
+        return str(value).lower()
+    if isinstance(value, list):
+        return "[" + ", ".join(map(str, value)) + "]"
+    return f"{value:,}" if isinstance(value, int) else str(value)

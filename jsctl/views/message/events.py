@@ -1,0 +1,97 @@
+"""Events as people see them. The text is not cleaned yet."""
+
+import contextlib
+import json
+import re
+from typing import Any
+
+from jsctl import units
+from jsctl.jetstream.api import Json
+from jsctl.monitor import events
+from jsctl.monitor.events import Kind
+
+_REFUSED = Kind(
+    "Client Authentication Error",
+    "{client.user} {client.name} at {server.name}: {reason}",
+    events.KINDS["io.nats.server.advisory.v1.client_disconnect"].fields,
+)
+
+
+def short(event: Json, subject: str) -> str:
+    """`06:57:05 [Stream Action] stream ORDERS create`."""
+    known = _kind(event, subject)
+    if known is None:
+        return (
+            f"{_time(event)[11:]} [{event.get('type') or subject}] {json.dumps(event, ensure_ascii=False)}\n"
+        )
+    words = re.sub(r"\{([\w.]+)\}", lambda m: _value(event, m[1]) or "?", known.summary)
+    domain = f" (domain {event['domain']})" if event.get("domain") else ""
+    return f"{_time(event)[11:]} [{known.title}] {words}{domain}\n"
+
+
+def extended(event: Json, subject: str) -> str:
+    """A heading with time and id, and the fields below it."""
+    known = _kind(event, subject)
+    head = f"[{_time(event)}] [{event.get('id', '')}] "
+    if known is None:
+        document = json.dumps(event, indent=2, ensure_ascii=False)
+        return f"{head}{event.get('type') or subject}\n\n{_indented(document)}\n\n"
+    rows = [(label, _value(event, path)) for label, path in known.fields]
+    if event.get("domain"):
+        rows.append(("Domain", str(event["domain"])))
+    shown = [(label, value) for label, value in rows if value]
+    width = max((len(label) for label, _ in shown), default=0) + 4
+    lines = [f"{label:>{width}}: {_folded(value, width + 2)}" for label, value in shown]
+    return "\n".join([f"{head}{known.title}", "", *lines, "", ""])
+
+
+def unreadable(subject: str, shown: str) -> str:
+    """What is no event."""
+    return f"Event error: what came on {subject} is no event\n\n{_indented(shown)}\n\n"
+
+
+def _kind(event: Json, subject: str) -> Kind | None:
+    name = events.kind(event, subject)
+    return _REFUSED if name == "auth_error" else events.KINDS.get(name)
+
+
+def _time(event: Json) -> str:
+    try:
+        return units.format_time(units.parse_time(str(event.get("timestamp", ""))))
+    except ValueError:
+        return str(event.get("timestamp", ""))
+
+
+def _value(event: Json, path: str) -> str:
+    value: Any = events.at(event, path)
+    if value is None or value == "":
+        return ""
+    if path in events.DURATIONS and isinstance(value, int):
+        return units.exact_duration(value)
+    if path == "replicas" and isinstance(value, list):
+        return "\n".join(_peer(peer) for peer in value if isinstance(peer, dict))
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return units.format_count(value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _peer(peer: Json) -> str:
+    state = "current" if peer.get("current") else "outdated"
+    if peer.get("offline"):
+        state += ", OFFLINE"
+    seen = int(peer.get("active") or 0)
+    return f"{peer.get('name', '')} {state}" + (f", seen {units.format_duration(seen)} ago" if seen else "")
+
+
+def _folded(value: str, indent: int) -> str:
+    """A value of several lines, or JSON in a string, below itself."""
+    if value[:1] in "{[" and len(value) > 1:
+        with contextlib.suppress(ValueError):
+            value = json.dumps(json.loads(value), indent=2, ensure_ascii=False)
+    return value.replace("\n", "\n" + " " * indent)
+
+
+def _indented(text: str) -> str:
+    return "\n".join(" " * 10 + line for line in text.splitlines())

@@ -1,0 +1,62 @@
+"""Latencies."""
+
+from jsctl.monitor.latency import PERCENTILES, Measured, percentile
+from jsctl.units import SECOND, exact_duration, format_bytes
+from jsctl.views.result import Field, Result, Section, Sheet
+
+
+def result(measured: Measured, *, size: int, rate: int, duration: int) -> Result:
+    """Connections, percentiles and rates."""
+    ordered = measured.ordered()
+    actual = round(len(ordered) * SECOND / measured.sending) if measured.sending else 0
+    data = {
+        "publisher_rtt": measured.publisher_rtt, "subscriber_rtt": measured.subscriber_rtt,
+        "size": size, "rate": rate, "duration": duration, "messages": len(ordered), "lost": measured.lost,
+        "actual_rate": actual, "min": ordered[0], "median": percentile(ordered, 50), "max": ordered[-1],
+        "percentiles": {f"{share:g}": percentile(ordered, share) for share in PERCENTILES},
+    }  # fmt: skip
+    sections = [
+        Section(
+            "",
+            [
+                Field("Pub Server RTT", _short(measured.publisher_rtt)),
+                Field("Sub Server RTT", _short(measured.subscriber_rtt)),
+                Field("Message Payload", size, "bytes"),
+                Field("Target Duration", duration, "span"),
+                Field("Target Msgs/Sec", rate, "count"),
+                Field("Target Band/Sec", f"{format_bytes(rate * size * 2)}"),
+            ],
+        ),
+        Section("HDR Percentiles", [Field(f"{s:.7g}", _short(percentile(ordered, s))) for s in PERCENTILES]),
+        Section(
+            "Result",
+            [
+                Field("Actual Msgs/Sec", actual, "count"),
+                Field("Actual Band/Sec", f"{format_bytes(actual * size * 2)}"),
+                Field("Minimum Latency", _short(ordered[0])),
+                Field("Median Latency", _short(percentile(ordered, 50))),
+                Field("Maximum Latency", _short(ordered[-1])),
+                Field("Messages Lost", measured.lost, "count"),
+                Field("1st Sent Wall Time", _short(measured.before)),
+                Field("Last Sent Wall Time", _short(measured.sending)),
+                Field("Last Recv Wall Time", _short(measured.receiving)),
+            ],
+        ),
+    ]
+    return Result([Sheet("Latency", sections)], data=data)
+
+
+def histogram(measured: Measured) -> str:
+    """Value in ms, share, and 1/(1-share): a line each, as plotters of HDR histograms read it."""
+    ordered = measured.ordered()
+    lines = ["Value  Percentile  TotalCount  1/(1-Percentile)", ""]
+    for share in PERCENTILES:
+        value = percentile(ordered, share)
+        count = sum(1 for one in ordered if one <= value)
+        last = f"{1 / (1 - share / 100):.2f}" if share < 100 else "inf"
+        lines.append(f"{value / 1e6:.6f} {share / 100:.9f} {count} {last}")
+    return "\n".join(lines) + "\n"
+
+
+def _short(value: int) -> str:
+    return exact_duration(value - value % 1000)

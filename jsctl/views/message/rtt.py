@@ -1,0 +1,32 @@
+"""Round-trip times."""
+
+from collections.abc import Sequence
+
+from jsctl.jetstream.message.publish import rfc3339
+from jsctl.monitor.rtt import Target
+from jsctl.units import exact_duration
+from jsctl.views.result import Result, Text
+
+
+def result(targets: Sequence[Target]) -> Result:
+    """Each server with its addresses, as the `nats` tool lays them out."""
+    widest = max((len(one.address) for target in targets for one in target.addresses), default=0) + 3
+    parts = []
+    for target in targets:
+        lines = [f"{target.url}:", ""]
+        for one in target.addresses:
+            shown = "failed" if one.failure else exact_duration(one.rtt - one.rtt % 1000)
+            lines.append(f"{one.address:>{widest}}: {shown}")
+        parts.append(Text("\n".join(lines)))
+    data = [
+        {
+            "url": target.url,
+            "results": [
+                {"time": rfc3339(one.time), "address": one.address, "rtt": one.rtt, "url": one.connected}
+                | ({"error": one.failure.message} if one.failure else {})
+                for one in target.addresses
+            ],
+        }
+        for target in targets
+    ]
+    return Result(parts, data=data)

@@ -1,0 +1,263 @@
+"""`jsctl report`: several contexts and domains, their streams, replication and consumers."""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+from jsctl.errors import ExitStatus
+from jsctl.monitor import health
+from jsctl.units import SECOND, format_bytes, format_duration, format_time
+from jsctl.views.report.panes import BAD, FINE, STYLES, WARN, Pane, Section
+from jsctl.views.report.rows import Row, Rows, Sort, State, rows_of
+from jsctl.views.result import Cell, Column, Part, Result, Table, Text
+
+_STREAMS = (
+    Column("Stream", "stream"),
+    Column("Storage", "storage"),
+    Column("Consumers", "consumers", "count"),
+    Column("Messages", "messages", "count"),
+    Column("Bytes", "bytes", "bytes"),
+    Column("Msgs/s", "message_rate", "rate"),
+    Column("Growth", "byte_rate", "bytes"),
+    Column("Lost", "lost", "count"),
+    Column("Deleted", "deleted", "count"),
+    Column("Replicas", "peers"),
+    Column("Trouble", "trouble"),
+)
+_REPLICATION = (
+    Column("Stream", "stream"),
+    Column("Kind", "kind"),
+    Column("API Prefix", "api_prefix"),
+    Column("Source Stream", "origin"),
+    Column("Filters", "filters"),
+    Column("Active", "active", "ago"),
+    Column("Lag", "lag", "count"),
+    Column("Lag Trend", "lag_rate"),
+    Column("Error", "error"),
+    Column("Trouble", "trouble"),
+)
+_CONSUMERS = (
+    Column("Stream", "stream"),
+    Column("Consumer", "consumer"),
+    Column("Mode", "mode"),
+    Column("Ack Pending", "ack_pending", "count"),
+    Column("Redelivered", "redelivered", "count"),
+    Column("Unprocessed", "unprocessed", "count"),
+    Column("Trend", "unprocessed_rate"),
+    Column("Last Delivery", "last_delivery", "ago"),
+    Column("Trouble", "trouble"),
+)
+_SPARE = {
+    "streams": ("deleted", "storage", "consumers", "byte_rate", "lost", "bytes", "peers"),
+    "links": ("filters", "api_prefix", "kind", "lag_rate"),
+    "consumers": ("mode", "last_delivery", "redelivered", "unprocessed_rate", "ack_pending"),
+}
+_OPTIONAL = frozenset({"filters", "error", "trouble", "peers"})  #: columns that are left out when all empty
+_WATCHED = frozenset({"message_rate", "byte_rate", "lag_rate", "unprocessed_rate"})
+
+
+def document(states: Sequence[State], now: float) -> dict[str, Any]:
+    """The JSON form: `{"at", "reports": [{"context", "domain", "at", "error", "trouble", "streams",
+    "replication", "consumers"}]}`.
+
+    Times are RFC 3339 in UTC; `error` is null when all is well, and the lists are empty when it is not;
+    `consumers` is null when they were not asked for; rates are null without two answers.
+    """
+    reports = []
+    for state in states:
+        error = state.error or None
+        rows = Rows([], [], [], []) if error else rows_of(state, "name")
+        consumers = None if rows.consumers is None else [row.data for row in rows.consumers]
+        reports.append(
+            {
+                "context": state.context,
+                "domain": state.domain,
+                "at": _utc(state.at),
+                "error": error,
+                "trouble": [trouble.words for trouble in rows.account],
+                "streams": [row.data for row in rows.streams],
+                "replication": [row.data for row in rows.replication],
+                "consumers": consumers,
+            }
+        )
+    return {"at": _utc(now), "reports": reports}
+
+
+def result(states: Sequence[State], now: float, sort: Sort, *, timed: bool = False) -> Result:
+    """The static form: every pane one below the other. timed: a line with the time first."""
+    parts: list[Part] = []
+    if timed:
+        parts.append(Text(format_time(datetime.fromtimestamp(now, UTC)), "bold"))
+    for state in states:
+        one = pane(state, sort)
+        # What is shown here is of now: tables of before a failure are for the live screen.
+        parts.append(Text(f"{one.title}: {one.summary.text}", one.summary.style or "bold"))
+        parts.extend(one.messages)
+        if not state.error:
+            parts.extend(section.table for section in one.sections)
+    return Result(parts, partial(document, states, now), _status(states))
+
+
+def flat(states: Sequence[State], now: float) -> Result:
+    """The form for CSV and TSV: streams, replication and consumers, context and domain in every row."""
+    reports = document(states, now)["reports"]
+    parts = []
+    for kind in ("streams", "replication", "consumers"):
+        rows = [
+            {"context": one["context"], "domain": one["domain"], **row}
+            for one in reports
+            for row in one[kind] or ()
+        ]
+        if rows or kind == "streams":
+            keys = list(rows[0]) if rows else ["context", "domain", "stream"]
+            parts.append(
+                Table(kind, [Column(key, key) for key in keys], [list(row.values()) for row in rows])
+            )
+    return Result(parts, reports, _status(states))
+
+
+def _word(state: State) -> str:
+    if state.failure is None:
+        return "late"
+    return "unreachable" if state.failure.status is ExitStatus.UNREACHABLE else "failed"
+
+
+def _status(states: Sequence[State]) -> ExitStatus:
+    failed = [state.failure for state in states if state.failure is not None]
+    if not failed:
+        return ExitStatus.OK
+    return failed[0].status if len(states) == 1 else ExitStatus.UNREACHABLE
+
+
+def heading(now: float, every: str) -> Text:
+    """The live screen's first line."""
+    return Text(f"{format_time(datetime.fromtimestamp(now, UTC))} · every {every} · q ends it", "dim")
+
+
+def pane(state: State, sort: Sort) -> Pane:
+    """One context and domain for people."""
+    error = state.failure.message if state.failure is not None else state.error
+    if not state.history:
+        waiting = state.failure is None
+        summary = Text("connecting" if waiting else _word(state), "dim" if waiting else "bad")
+        messages = [] if waiting and not state.waiting else [Text(error, "bad")]
+        return Pane(state.title, summary, messages, [], trouble=FINE if waiting else BAD)
+    rows = rows_of(state, sort)
+    watched = len(state.history) > 1
+    everything = [*rows.streams, *rows.replication, *(rows.consumers or ())]
+    messages = [Text(trouble.words, STYLES[BAD if trouble.bad else WARN]) for trouble in rows.account]
+    sections = [
+        section
+        for section in (
+            _section("Stream Report", _STREAMS, rows.streams, "streams", watched, _stream_cell),
+            _section("Replication Report", _REPLICATION, rows.replication, "links", watched, _link_cell),
+            _section(
+                "Consumer Report", _CONSUMERS, rows.consumers or (), "consumers", watched, _consumer_cell
+            ),
+        )
+        if section.table.rows
+    ]
+    if not rows.streams:
+        messages.append(Text("No Streams defined"))
+    bad = sum(row.level == BAD for row in everything) + sum(t.bad for t in rows.account)
+    warned = sum(row.level == WARN for row in everything) + sum(not t.bad for t in rows.account)
+    level = BAD if bad or error else WARN if warned else FINE
+    if error:
+        since = format_time(state.history[-1][1].at)
+        summary = Text(f"{_word(state)}, as of {since}", "bad")
+        messages.insert(0, Text(error, "bad"))
+    elif bad or warned:
+        words = [f"{bad:,} bad"] if bad else []
+        words += [f"{warned:,} to watch"] if warned else []
+        summary = Text(", ".join(words), STYLES[level])
+    else:
+        summary = Text("all well", "good")
+    return Pane(state.title, summary, messages, sections, dim=bool(error), trouble=level)
+
+
+def _section(
+    title: str,
+    columns: Sequence[Column],
+    rows: Sequence[Row],
+    noun: str,
+    watched: bool,
+    cell: Callable[[str, Row], Any],
+) -> Section:
+    shown = [
+        column
+        for column in columns
+        if (watched or column.key not in _WATCHED)
+        and (
+            column.key not in _OPTIONAL
+            or any(row.data[column.key] or (column.key == "peers" and row.data["leader"]) for row in rows)
+        )
+    ]
+    table = Table(title, shown, [[cell(column.key, row) for column in shown] for row in rows])
+    return Section(table, [row.level for row in rows], noun, _SPARE[noun])
+
+
+def _stream_cell(key: str, row: Row) -> Any:
+    value = row.data[key]
+    match key:
+        case "storage":
+            return Cell(value, value.capitalize())
+        case "byte_rate" if value is not None:
+            sign = "+" if value > 0 else ""
+            return Cell(value, f"{sign}{format_bytes(round(value))}/s")
+        case "lost" if value:
+            return Cell(value, f"{value:,}", "bad")
+        case "peers":
+            leader = f"{row.data['leader']}*" if row.data["leader"] else ""
+            return Cell(value, ", ".join(filter(None, [leader, *value])))
+    return _common(key, row)
+
+
+def _link_cell(key: str, row: Row) -> Any:
+    value = row.data[key]
+    match key:
+        case "kind":
+            return Cell(value, value.capitalize())
+        case "active" if value < 0 or value >= health.SILENT:
+            return Cell(value, "never" if value < 0 else format_duration(value), STYLES[row.level])
+        case "lag_rate":
+            return _trend(value, row.data["lag"])
+        case "error":
+            return Cell(value, value, "bad")
+    return _common(key, row)
+
+
+def _consumer_cell(key: str, row: Row) -> Any:
+    value = row.data[key]
+    match key:
+        case "mode":
+            return Cell(value, value.capitalize())
+        case "unprocessed_rate":
+            return _trend(value, row.data["unprocessed"])
+    return _common(key, row)
+
+
+def _common(key: str, row: Row) -> Any:
+    value = row.data[key]
+    if key == "trouble":
+        return Cell(value, ", ".join(value), STYLES[row.level])
+    if key in ("stream", "consumer") and row.level:
+        return Cell(value, value, STYLES[row.level])
+    return value
+
+
+def _trend(rate: float | None, left: int) -> Any:
+    """`↑ 120/s`, `↓ 50/s, 12s left`; nothing when it stands still."""
+    if rate is None:
+        return None
+    if not rate:
+        return Cell(rate, "")
+    shown = f"{abs(rate):,.0f}/s" if abs(rate) >= 10 else f"{abs(rate):,.1f}/s"
+    if rate > 0:
+        return Cell(rate, f"↑ {shown}", "warn")
+    over = f", {format_duration(round(left / -rate) * SECOND)} left" if left else ""
+    return Cell(rate, f"↓ {shown}{over}", "good")
+
+
+def _utc(moment: float | None) -> str | None:
+    return None if moment is None else datetime.fromtimestamp(moment, UTC).isoformat().replace("+00:00", "Z")

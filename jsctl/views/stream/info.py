@@ -1,0 +1,265 @@
+"""A stream's information sheet, in the words of the `nats` tool."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from jsctl.monitor import reports
+from jsctl.units import SECOND, format_bytes, format_count, format_duration, format_time, parse_time
+from jsctl.views.result import Field, Result, Section, Sheet
+
+Json = dict[str, Any]
+
+_STORAGE = {"file": "File", "memory": "Memory"}
+_RETENTION = {"limits": "Limits", "interest": "Interest", "workqueue": "WorkQueue"}
+_DISCARD = {"old": "Old", "new": "New"}
+_COMPRESSION = {"s2": "S2 Compression", "none": "No Compression"}
+_RESERVED = "_nats."
+
+
+def sheet(info: Json, *, state_only: bool = False) -> Result:
+    """`stream info`; the document is what the server said."""
+    config = info["config"]
+    what = "State" if state_only else "Information"
+    heading = f"{what} for Stream {config['name']} created {local_time(info.get('created'))}"
+    sections = [] if state_only else _configuration(config)
+    sections += cluster_section(info.get("cluster") or {}, now=info.get("ts"))
+    if not state_only:
+        if mirror := info.get("mirror"):
+            sections.append(Section("Mirror Information", _origin(mirror)))
+        sources = sorted(
+            info.get("sources") or [],
+            key=lambda one: (str(one.get("name")), _prefix(one), reports.filters(one)),
+        )
+        sections += [
+            Section("" if at else "Source Information", _origin(source)) for at, source in enumerate(sources)
+        ]
+    sections.append(Section("State", _state(info)))
+    return Result([Sheet(heading, sections)], data=info)
+
+
+def _configuration(config: Json) -> list[Section]:
+    placement = config.get("placement") or {}
+    limits = config.get("consumer_limits") or {}
+    metadata = {
+        k: v for k, v in sorted((config.get("metadata") or {}).items()) if not k.startswith(_RESERVED)
+    }
+    basics = present(
+        Field("Description", config.get("description")),
+        Field("Subjects", ", ".join(config.get("subjects") or [])),
+        Field("Replicas", config.get("num_replicas", 1), "count"),
+        Field("Sealed", config.get("sealed") or None, "bool"),
+        Field("Storage", _word(_STORAGE, config.get("storage"))),
+        Field("Compression", _word(_COMPRESSION, _unless(config.get("compression"), "none"))),
+        Field("Persistence Mode", str(_unless(config.get("persist_mode"), "default") or "").title()),
+        Field("First Sequence", config.get("first_seq") or None, "count"),
+        Field("Placement Cluster", placement.get("cluster")),
+        Field("Placement Tags", ", ".join(placement.get("tags") or [])),
+        Field("Placement Preferred", placement.get("preferred")),
+    )
+    bounds = present(
+        Field("Maximum Messages", config.get("max_msgs", -1), "limit"),
+        Field("Maximum Per Subject", config.get("max_msgs_per_subject", -1), "limit"),
+        Field("Maximum Bytes", config.get("max_bytes", -1), "bytes_limit"),
+        Field("Maximum Age", config.get("max_age", 0), "span_limit"),
+        Field("Maximum Message Size", config.get("max_msg_size", -1), "bytes_limit"),
+        Field("Maximum Consumers", config.get("max_consumers", -1), "limit"),
+        Field("Consumer Inactive Threshold", limits.get("inactive_threshold") or None, "span"),
+        Field("Consumer Max Ack Pending", limits.get("max_ack_pending") or None, "count"),
+    )
+    return [
+        Section("", basics),
+        Section("Options", _options(config)),
+        Section("Limits", bounds),
+        Section("Metadata", [Field(key, value) for key, value in metadata.items()]),
+        Section("Replication", _replication(config)),
+    ]
+
+
+def _options(config: Json) -> list[Field]:
+    return present(
+        Field("Subject Transform", _move(config.get("subject_transform"))),
+        Field(
+            "Republishing Headers" if (config.get("republish") or {}).get("headers_only") else "Republishing",
+            _move(config.get("republish")),
+        ),
+        Field("Retention", _word(_RETENTION, config.get("retention"))),
+        Field("Acknowledgments", not config.get("no_ack"), "bool"),
+        Field("Discard Policy", _discard(config)),
+        Field("Duplicate Window", config.get("duplicate_window", 0), "span"),
+        Field("Direct Get", config.get("allow_direct") or None, "bool"),
+        Field("Mirror Direct Get", config.get("mirror_direct") or None, "bool"),
+        Field("Allows Atomic Batch Publish", bool(config.get("allow_atomic")), "bool"),
+        Field("Allows Fast Batch Publish", bool(config.get("allow_batched")), "bool"),
+        Field("Allows Counters", bool(config.get("allow_msg_counter")), "bool"),
+        Field("Allows Msg Delete", not config.get("deny_delete"), "bool"),
+        Field("Allows Per-Message TTL", bool(config.get("allow_msg_ttl")), "bool"),
+        Field("Allows Purge", not config.get("deny_purge"), "bool"),
+        Field("Allows Schedules", bool(config.get("allow_msg_schedules")), "bool"),
+        Field("Subject Delete Markers TTL", config.get("subject_delete_marker_ttl") or None, "span"),
+        Field("Allows Rollups", bool(config.get("allow_rollup_hdrs")), "bool"),
+    )
+
+
+def _replication(config: Json) -> list[Field]:
+    fields = []
+    if mirror := config.get("mirror"):
+        fields.append(Field("Mirror", _copied(mirror)))
+    if sources := config.get("sources"):
+        fields.append(Field("Sources", sorted(_copied(source) for source in sources)))
+    return fields
+
+
+def _copied(origin: Json) -> str:
+    """A mirror or source as configured, on one line."""
+    external, consumer = origin.get("external") or {}, origin.get("consumer") or {}
+    parts = [str(origin.get("name", ""))]
+    if origin.get("opt_start_seq"):
+        parts.append(f"Start Seq: {format_count(origin['opt_start_seq'])}")
+    if origin.get("opt_start_time"):
+        parts.append(f"Start Time: {origin['opt_start_time']}")
+    if external.get("api"):
+        parts.append(f"API Prefix: {external['api']}")
+    if external.get("deliver"):
+        parts.append(f"Delivery Prefix: {external['deliver']}")
+    if consumer:
+        deliver = f" ({consumer['deliver_subject']})" if consumer.get("deliver_subject") else ""
+        parts.append(f"Consumer Name: {consumer.get('name', '')}{deliver}")
+    return ", ".join(parts)
+
+
+def _origin(source: Json) -> list[Field]:
+    """A mirror or source as it goes."""
+    transforms = source.get("subject_transforms") or []
+    label = "Subject Filters and Transforms" if len(transforms) > 1 else "Subject Filter and Transform"
+    moves = [
+        f"{one.get('src', '')} to {one['dest']}" if one.get("dest") else f"{one.get('src', '')} untransformed"
+        for one in transforms
+    ]
+    error = source.get("error") or {}
+    external = source.get("external") or {}
+    return present(
+        Field("Stream Name", source.get("name", "")),
+        Field("Subject Filter", source.get("filter_subject")),
+        Field(label, moves or None),
+        Field("Lag", source.get("lag", 0), "count"),
+        Field("Last Seen", reports.active(source), "ago"),
+        Field("Ext. API Prefix", external.get("api")),
+        Field("Ext. Delivery Prefix", external.get("deliver")),
+        Field("Error", error.get("description")),
+    )
+
+
+def cluster_section(cluster: Json, group: str = "Cluster Group", now: str | None = None) -> list[Section]:
+    """Leader and followers, nothing where there is no cluster. now: the server's time, to tell since
+    when the leader leads."""
+    if not cluster.get("name"):
+        return []
+    leader = cluster.get("leader") or "none"
+    led = between(cluster.get("leader_since"), now)
+    fields = [
+        Field("Name", cluster["name"]),
+        Field(group, cluster.get("raft_group")),
+        Field("Leader", leader if led is None else f"{leader} ({format_duration(led)})"),
+    ]
+    for peer in cluster.get("replicas") or []:
+        fields.append(Field("Replica", ", ".join(_peer(peer))))
+    return [Section("Cluster Information", present(*fields))]
+
+
+def _peer(peer: Json) -> list[str]:
+    seen, lag = int(peer.get("active", 0)), int(peer.get("lag", 0))
+    parts = [str(peer.get("name", "")), "current" if peer.get("current") else "outdated"]
+    if peer.get("offline"):
+        parts.append("OFFLINE")
+    parts.append(f"seen {format_duration(seen)} ago" if 0 < seen < (1 << 63) - 1 else "not seen")
+    if lag:
+        parts.append(f"{format_count(lag)} operation{'' if lag == 1 else 's'} behind")
+    return parts
+
+
+def _state(info: Json) -> list[Field]:
+    config, state = info["config"], info["state"]
+    lost_messages, lost_bytes = reports.lost(state)
+    metadata = config.get("metadata") or {}
+    level, needed = metadata.get("_nats.level"), metadata.get("_nats.req.level")
+    fields = [
+        Field("Host Version", metadata.get("_nats.ver")),
+        Field(
+            "Required API Level", f"{needed or 0} hosted at level {level or ''}" if level or needed else None
+        ),
+        Field("Messages", state.get("messages", 0), "count"),
+        Field("Bytes", state.get("bytes", 0), "bytes"),
+        Field(
+            "Lost Messages",
+            f"{format_count(lost_messages)} ({format_bytes(lost_bytes)})" if lost_messages else None,
+        ),
+        Field("First Sequence", _at(state.get("first_seq", 0), state.get("first_ts"))),
+        Field("Last Sequence", _at(state.get("last_seq", 0), state.get("last_ts"))),
+        Field("Deleted Messages", reports.deleted(state) or None, "count"),
+        Field("Active Consumers", state.get("consumer_count", 0), "count"),
+        Field("Number of Subjects", state.get("num_subjects") or None, "count"),
+        Field("Alternates", _alternates(info.get("alternates") or []) or None),
+    ]
+    return present(*fields)
+
+
+def _alternates(alternates: list[Json]) -> list[str]:
+    """Streams that can be read in place of this one, their colons below each other."""
+    longest = max((len(one.get("name", "")) for one in alternates), default=0)
+    domains = [f" Domain: {one['domain']}" if one.get("domain") else "" for one in alternates]
+    return [
+        f"{one.get('name', ''):>{longest}}: Cluster: {one.get('cluster', '')}{domain}"
+        for one, domain in zip(alternates, domains, strict=True)
+    ]
+
+
+def present(*fields: Field) -> list[Field]:
+    """Those that say something."""
+    return [field for field in fields if field.value is not None and field.value != ""]
+
+
+def _word(words: Mapping[str, str], value: Any) -> str | None:
+    """A known value's word; what we have never heard of as it is."""
+    return None if value in (None, "") else words.get(str(value), str(value))
+
+
+def _unless(value: Any, plain: str) -> Any:
+    return None if value == plain else value
+
+
+def _discard(config: Json) -> str | None:
+    return (
+        "New Per Subject" if config.get("discard_new_per_subject") else _word(_DISCARD, config.get("discard"))
+    )
+
+
+def _move(pair: Json | None) -> str | None:
+    if not pair or not pair.get("dest"):
+        return None
+    return f"{pair.get('src') or '>'} to {pair['dest']}"
+
+
+def _prefix(source: Json) -> str:
+    return str((source.get("external") or {}).get("api", ""))
+
+
+def _at(sequence: int, moment: str | None) -> str:
+    there = reports.when(moment)
+    return f"{format_count(sequence)} @ {local_time(there)}" if there else format_count(sequence)
+
+
+def between(moment: str | None, now: str | None) -> int | None:
+    """ns between two times of the server; None where one is missing."""
+    if not reports.when(moment) or not moment or not now:
+        return None
+    return max(0, int((parse_time(now) - parse_time(moment)).total_seconds() * SECOND))
+
+
+def local_time(moment: str | None) -> str:
+    """The server's time as people here read it."""
+    if not moment:
+        return "at an unknown time"
+    try:
+        return format_time(parse_time(moment))
+    except ValueError:
+        return moment

@@ -1,0 +1,206 @@
+"""account info, backup and restore, on real servers."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from jsctl.jetstream.backup.account_backup import UNFINISHED, find
+from jsctl.jetstream.backup.files import DATA
+from jsctl.jetstream.backup.snapshot import MARK
+from tests.support.js import ask, info, publish, stream
+from tests.support.processes import wait_for
+from tests.support.run import Cli
+from tests.support.servers import RealServer
+from tests.support.stored import stored
+
+RESTRICTED = """
+listen: "127.0.0.1:{port}"
+jetstream { store_dir: "{store}" }
+authorization { users: [
+  { user: all, password: all }
+  { user: some, password: some, permissions: { publish: { deny: ["$JS.API.STREAM.SNAPSHOT.LOST"] } } }
+] }
+"""
+
+
+@pytest.fixture
+def account(url: str) -> str:
+    """A file stream, a memory stream, a mirror and a consumer."""
+    stream(url, "ORDERS", "ORDERS.>")
+    stream(url, "MEM", "mem", storage="memory")
+    publish(url, "ORDERS.new", b"one", count=30)
+    publish(url, "mem", b"two", count=20)
+    stream(url, "A_MIRROR", mirror={"name": "ORDERS"})
+    wait_for(lambda: info(url, "A_MIRROR")["state"]["messages"] == 30, "the mirror is late")
+    config = {"durable_name": "NEW", "ack_policy": "explicit", "description": "fresh"}
+    ask(url, "CONSUMER.DURABLE.CREATE.ORDERS.NEW", {"stream_name": "ORDERS", "config": config})
+    return url
+
+
+def remove_all(cli: Cli) -> None:
+    for name in cli("stream ls --all --json", status=0).json:
+        cli(f"stream rm {name} --force", status=0)
+
+
+def statuses(rows: list[dict[str, str]]) -> dict[str, str]:
+    return {row["stream"]: row["status"] for row in rows}
+
+
+def test_round_trip(cli: Cli, account: str, tmp_path: Path) -> None:
+    had = {name: stored(account, name) for name in ("ORDERS", "MEM")}
+    made = cli(f"account backup {tmp_path}/all --json", status=0)
+    assert statuses(made.json) == {"A_MIRROR": "saved", "MEM": "saved", "ORDERS": "saved"}
+    assert "Performing backup of 3 streams" in made.err
+    # Nothing but folders: the nats tool restores no other.
+    assert all(entry.is_dir() for entry in (tmp_path / "all").iterdir())
+    remove_all(cli)
+    back = cli(f"a restore {tmp_path}/all", status=0)
+    assert "3 of 3 streams were restored" in back.out
+    assert {name: stored(account, name) for name in had} == had
+    assert ask(account, "STREAM.INFO.MEM")["config"]["storage"] == "memory"
+    assert ask(account, "CONSUMER.INFO.ORDERS.NEW")["config"]["description"] == "fresh"
+    assert len(stored(account, "A_MIRROR")) == 30
+
+
+def test_an_empty_account(cli: Cli, tmp_path: Path) -> None:
+    assert "no streams" in cli(f"account backup {tmp_path}/all", status=3).err
+    assert not (tmp_path / "all").exists()
+
+
+def test_an_existing_target_is_asked_for(cli: Cli, account: str, tmp_path: Path) -> None:
+    cli(f"account backup {tmp_path}/all", status=0)
+    assert "--force" in cli(f"account backup {tmp_path}/all", status=64).err
+    cli("stream rm MEM --force", status=0)
+    cli(f"account backup {tmp_path}/all", tty=True, answers=[True], status=0)
+    assert {entry.name for entry in (tmp_path / "all").iterdir()} == {"ORDERS", "A_MIRROR"}
+    assert [entry.name for entry in tmp_path.glob("all*")] == ["all"]
+    (tmp_path / "all" / "notes.txt").write_text("mine")
+    refused = cli(f"account backup {tmp_path}/all --force", status=64)
+    assert "choose another target" in refused.err
+
+
+def test_a_stream_that_fails_does_not_stop_the_others(tmp_path: Path) -> None:
+    server = RealServer(tmp_path / "server", RESTRICTED).start()
+    try:
+        for name in ("GOOD", "LOST", "WELL"):
+            stream(server.url_for("all"), name, name)
+        cli = Cli(tmp_path / "config", server.url_for("some"))
+        for form in ("", " --json"):
+            failed = cli(f"account backup {tmp_path}/all --force{form}", status=1)
+            assert "LOST" in failed.out
+        assert statuses(failed.json) == {"GOOD": "saved", "LOST": "failed", "WELL": "saved"}
+        told = json.loads((tmp_path / "all.partial" / UNFINISHED).read_text())
+        assert "LOST" in told["failed"]
+        assert not (tmp_path / "all" / "LOST").exists()
+    finally:
+        server.stop()
+
+
+def test_broken_entries_are_named(cli: Cli, account: str, tmp_path: Path) -> None:
+    cli(f"account backup {tmp_path}/all", status=0)
+    data = tmp_path / "all" / "MEM" / DATA
+    data.write_bytes(data.read_bytes()[:-3])
+    (tmp_path / "all" / "EMPTY").mkdir()
+    remove_all(cli)
+    failed = cli(f"account restore {tmp_path}/all --json", status=1)
+    rows = {row["stream"]: row for row in failed.json}
+    assert rows["MEM"]["status"] == "failed" and "was cut" in rows["MEM"]["remark"]
+    assert rows["EMPTY"]["status"] == "failed"
+    assert rows["ORDERS"]["status"] == rows["A_MIRROR"]["status"] == "restored"
+    again = cli(f"account restore {tmp_path}/all", status=1)
+    assert again.out.splitlines()[-1].startswith("0 of 4 streams were restored")
+
+
+def test_a_stream_that_is_gone_from_the_backup(cli: Cli, account: str, tmp_path: Path) -> None:
+    cli(f"account backup {tmp_path}/all", status=0)
+    for entry in (tmp_path / "all" / "MEM").iterdir():
+        entry.unlink()
+    (tmp_path / "all" / "MEM").rmdir()
+    remove_all(cli)
+    failed = cli(f"account restore {tmp_path}/all", status=1)
+    assert "1 streams of the backup are not in" in failed.out
+    assert len(stored(account, "ORDERS")) == 30
+
+
+def test_update_streams(cli: Cli, account: str, tmp_path: Path) -> None:
+    cli(f"backup {tmp_path}/all --data", status=0)
+    cli("stream edit ORDERS --description changed --force", status=0)
+    ask(account, "CONSUMER.DELETE.ORDERS.NEW")
+    publish(account, "ORDERS.new", b"later")
+    refused = cli(f"restore {tmp_path}/all", status=1)
+    assert "--update-streams" in refused.out
+    rows = cli(f"restore {tmp_path}/all --update-streams --json", status=0).json
+    assert statuses(rows) == {"A_MIRROR": "unchanged", "MEM": "unchanged", "ORDERS": "updated"}
+    assert "description" not in ask(account, "STREAM.INFO.ORDERS")["config"]
+    assert ask(account, "CONSUMER.INFO.ORDERS.NEW")["config"]["description"] == "fresh"
+    assert len(stored(account, "ORDERS")) == 31
+
+
+def test_what_an_unfinished_restore_left(cli: Cli, account: str, tmp_path: Path) -> None:
+    cli(f"account backup {tmp_path}/all", status=0)
+    config = ask(account, "STREAM.INFO.MEM")["config"]
+    ask(account, "STREAM.UPDATE.MEM", {**config, "metadata": {MARK: "restore x"}})
+    ask(account, "STREAM.PURGE.MEM", {})
+    line = f"account restore {tmp_path}/all --update-streams"
+    assert "an unfinished restore left it" in cli(line, status=1).out
+    cli(f"{line} --force", status=0)
+    assert len(stored(account, "MEM")) == 20
+
+
+@pytest.mark.parametrize("what", ["none", "stream", "empty"])
+def test_no_backup_there(cli: Cli, account: str, tmp_path: Path, what: str) -> None:
+    folder = tmp_path / what
+    if what == "stream":
+        cli(f"stream backup MEM {folder}", status=0)
+    elif what == "empty":
+        folder.mkdir()
+    refused = cli(f"account restore {folder}")
+    assert refused.status == (64 if what == "stream" else 3)
+    assert refused.err.count("\n") == 1
+
+
+def test_an_unfinished_account_backup_says_so(cli: Cli, account: str, tmp_path: Path) -> None:
+    cli(f"account backup {tmp_path}/all", status=0)
+    (tmp_path / "all" / UNFINISHED).write_text(json.dumps({"failed": {"LOST": "server broke off"}}))
+    remove_all(cli)
+    failed = cli(f"account restore {tmp_path}/all", status=1)
+    assert "LOST" in failed.out and "server broke off" in failed.out
+    assert len(stored(account, "ORDERS")) == 30
+    assert "not finished" in cli(f"account backup {tmp_path}/all", status=64).err
+
+
+def test_info(cli: Cli, account: str) -> None:
+    plain = cli("account info", status=0)
+    assert "Connected Server Version: 2." in plain.out
+    assert "Streams: 3 of unlimited" in plain.out
+    assert "Account Information" in cli("a nfo", tty=True, status=0).out
+    password = account.split("@")[0].split(":")[-1]
+    user = account.split("//")[1].split(":")[0]
+    assert f"{user}:{password}" not in plain.out
+    document = cli("account info --json", status=0).json
+    assert document["jetstream"]["streams"] == 3
+    assert document["user"]["user"] == user
+    assert f":{password}@" not in json.dumps(document)
+
+
+def test_info_where_jetstream_is_off(tmp_path: Path, system_url: str) -> None:
+    cli = Cli(tmp_path / "config", system_url)
+    shown = cli("account info")
+    assert shown.status != 0
+    assert "Connected URL" in shown.out and "System Account: true" in shown.out
+    assert "JetStream not enabled" in shown.out
+    assert shown.err.startswith("jsctl: error: ")
+    document = cli("account info --json").json
+    assert document["jetstream"] is None and document["error"]
+
+
+def test_info_without_a_server(offline_cli: Cli) -> None:
+    refused = offline_cli("account info -s nats://127.0.0.1:1", status=4)
+    assert refused.out == "" and refused.err.count("\n") == 1
+
+
+def test_a_mirror_comes_after_its_origin(cli: Cli, account: str, tmp_path: Path) -> None:
+    cli(f"account backup {tmp_path}/all", status=0)
+    order = [backup.stream for backup in find(tmp_path / "all").backups]
+    assert order.index("ORDERS") < order.index("A_MIRROR")

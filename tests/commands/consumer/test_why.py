@@ -1,0 +1,213 @@
+"""consumer why: each cause made on a real server, told with its numbers and what would help.
+(Leaders: tests/scenarios/test_consumer_cluster.py.)"""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from jsctl.contexts.settings import Settings
+from jsctl.nats.connection import Connection
+from tests.support import js
+from tests.support.run import Cli
+
+
+@pytest.fixture(autouse=True)
+def stream(url: str) -> None:
+    js.stream(url, "S", "s.>")
+
+
+def why(cli: Cli, name: str = "C") -> dict[str, dict[str, Any]]:
+    """Causes by kind; the words for people hold the same."""
+    found = cli(f"consumer why S {name} --json", status=0).json
+    told = cli(f"consumer why S {name}", status=0).out
+    for cause in found["causes"]:
+        # Times go on between the two calls.
+        assert cause["says"].split(";")[0].split(", ")[0][:30] in told
+        if cause["help"]:
+            assert f"try: {cause['help']}" in told
+    kinds = {cause["kind"]: cause for cause in found["causes"]}
+    kinds["verdict"] = found["verdict"]
+    return kinds
+
+
+def until(check: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 10
+    while not check():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def add(cli: Cli, line: str = "--pull") -> None:
+    cli(f"consumer add S C {line}", status=0)
+
+
+def test_nothing_to_do(cli: Cli, url: str) -> None:
+    add(cli)
+    assert set(why(cli)) == {"empty stream", "verdict"}
+    js.publish(url, "s.a")
+    cli("consumer next S C", status=0)
+    found = why(cli)
+    assert set(found) == {"done", "verdict"}
+    assert found["verdict"] == "fine"
+
+
+def test_paused(cli: Cli, url: str) -> None:
+    js.publish(url, "s.a")
+    add(cli, "--pull --pause 1h")
+    found = why(cli)
+    assert found["paused"]["numbers"]["pause_remaining"] > 3000 * 10**9
+    assert found["paused"]["help"] == "jsctl consumer resume S C"
+    assert found["verdict"] == "stopped"
+    cli("consumer resume S C --force", status=0)
+    assert "paused" not in why(cli)
+
+
+def test_no_interest(cli: Cli, url: str) -> None:
+    js.publish(url, "s.a")
+    add(cli, "--target out.s --deliver-group g")
+    found = why(cli)
+    assert found["no interest"]["numbers"] == {
+        "num_pending": 1, "deliver_subject": "out.s", "push_bound": False
+    }  # fmt: skip
+    assert found["no interest"]["help"] == "jsctl sub out.s --queue g"
+    assert "in queue group g" in found["no interest"]["says"]
+    with listening(url, "out.s", "g"):
+        until(lambda: "no interest" not in why(cli))
+
+
+@contextlib.contextmanager
+def listening(url: str, subject: str, queue: str) -> Iterator[None]:
+    """Somebody who subscribes, in a thread of their own."""
+    import threading
+
+    ready, end = threading.Event(), threading.Event()
+
+    async def work() -> None:
+        connection = await Connection.open(Settings(url=url))
+        async with connection.subscribe(subject, queue=queue):
+            await connection.flush()
+            ready.set()
+            while not end.is_set():  # noqa: ASYNC110  (set by another thread)
+                await asyncio.sleep(0.02)
+        await connection.close()
+
+    thread = threading.Thread(target=lambda: asyncio.run(work()))
+    thread.start()
+    assert ready.wait(10)
+    try:
+        yield
+    finally:
+        end.set()
+        thread.join()
+
+
+def test_no_waiting_pulls(cli: Cli, url: str) -> None:
+    js.publish(url, "s.a", count=3)
+    add(cli)
+    found = why(cli)
+    assert set(found) == {"no waiting pulls", "verdict"}
+    assert found["no waiting pulls"]["numbers"] == {"num_pending": 3, "num_waiting": 0}
+    assert "3 messages are there" in found["no waiting pulls"]["says"]
+    cli(found["no waiting pulls"]["help"].removeprefix("jsctl ") + " --count 3", status=0)
+    assert set(why(cli)) == {"done", "verdict"}
+
+
+def test_ack_pending_at_its_limit(cli: Cli, url: str) -> None:
+    js.publish(url, "s.a", count=5)
+    add(cli, "--pull --max-pending 2")
+    cli("consumer next S C --count 2 --no-ack", status=0)
+    found = why(cli)
+    limit = found["ack pending at its limit"]
+    assert limit["numbers"] == {"num_ack_pending": 2, "max_ack_pending": 2}
+    assert cli("consumer next S C --timeout 300ms").status == 3
+    cli(limit["help"].removeprefix("jsctl ") + " --force", status=0)
+    assert cli("consumer next S C --timeout 1s").status == 0
+    assert "ack pending at its limit" not in why(cli)
+
+
+@pytest.mark.parametrize(
+    ("tries", "redelivered", "says"),
+    [
+        (1, 0, "some of the messages from sequence 1 to 2 were given up after 1 try without"),
+        (2, 2, "2 messages were given up after 2 tries without"),
+    ],
+)
+def test_max_deliver_reached(cli: Cli, url: str, tries: int, redelivered: int, says: str) -> None:
+    js.publish(url, "s.a", count=2)
+    add(cli, f"--pull --max-deliver {tries} --wait 200ms")
+    for _ in range(tries):
+        cli("consumer next S C --count 2 --no-ack --timeout 2s", status=0)
+    cli("consumer next S C --timeout 700ms", status=3)
+    found = why(cli)["max deliver reached"]
+    assert found["numbers"] == {
+        "max_deliver": tries, "num_redelivered": redelivered, "num_ack_pending": 0, "ack_floor": 0,
+        "delivered": 2,
+    }  # fmt: skip
+    assert found["says"].startswith(says)
+    cli(found["help"].removeprefix("jsctl ") + " --force", status=0)
+    assert cli("consumer next S C --count 2 --timeout 2s").status == 0
+    assert set(why(cli)) == {"done", "verdict"}
+
+
+def test_a_filter_that_matches_nothing(cli: Cli, url: str) -> None:
+    js.publish(url, "s.a", count=4)
+    add(cli, "--pull --filter s.b")
+    found = why(cli)
+    assert set(found) == {"filter matches nothing", "verdict"}
+    assert found["filter matches nothing"]["numbers"] == {
+        "num_pending": 0, "messages": 4, "matching": 0, "filters": ["s.b"]
+    }  # fmt: skip
+    assert "can never match" not in found["filter matches nothing"]["says"]
+    cli("consumer edit S C --filter other.> --force", status=0)
+    assert "the stream takes s.>, which it can never match" in why(cli)["filter matches nothing"]["says"]
+    cli("consumer edit S C --filter s.b --filter s.a --force", status=0)
+    assert "filter matches nothing" not in why(cli)
+
+
+def test_in_backoff_and_waiting_for_acks(cli: Cli, url: str) -> None:
+    js.publish(url, "s.a", count=2)
+    add(cli, "--pull --backoff 1m,5m")
+    cli("consumer next S C --count 2 --no-ack", status=0)
+    found = why(cli)
+    assert found["in backoff"]["numbers"]["backoff"] == [60 * 10**9, 300 * 10**9]
+    assert found["in backoff"]["numbers"]["num_ack_pending"] == 2
+    assert "only after the backoff: 1m0s, 5m0s" in found["in backoff"]["says"]
+    assert found["verdict"] == "slow"
+    cli("consumer edit S C --backoff none --wait 30s --force", status=0)
+    waiting = why(cli)["waiting for acknowledgements"]
+    assert waiting["numbers"]["ack_wait"] == 30 * 10**9
+
+
+def test_it_starts_later(cli: Cli, url: str) -> None:
+    js.publish(url, "s.a", count=2)
+    add(cli, "--pull --deliver 1000")
+    found = why(cli)["starts later"]
+    assert (found["numbers"]["opt_start_seq"], found["numbers"]["last_seq"]) == (1000, 2)
+
+
+def test_slow_by_design(cli: Cli, url: str) -> None:
+    js.publish(url, "s.a")
+    add(cli, "--target x --replay original --bps 8000")
+    assert {"original pace", "rate limit", "no interest"} <= set(why(cli))
+
+
+def test_pinned_to_another(cli: Cli, url: str) -> None:
+    js.publish(url, "s.a", count=2)
+    add(cli, "--pull --pinned-groups a --pinned-ttl 1m")
+    cli("consumer next S C --group a", status=0)
+    assert why(cli)["pinned"]["help"] == "jsctl consumer unpin S C a"
+
+
+def test_what_is_not_there(cli: Cli) -> None:
+    assert "consumer S > NO not found" in cli("consumer why S NO", status=3).err
+    assert "stream NO not found" in cli("consumer why NO C", status=3).err
+
+
+def test_foreign_text(cli: Cli, url: str) -> None:
+    js.publish(url, "s.a")
+    add(cli, "--pull --filter 's.\x1b[31m'")
+    assert "\x1b[31m" not in cli("consumer why S C", tty=True, status=0).out

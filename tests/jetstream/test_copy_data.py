@@ -1,0 +1,169 @@
+"""stream copy --data: the same messages somewhere else."""
+
+import asyncio
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from jsctl.contexts.settings import Settings
+from jsctl.jetstream.api import Api
+from jsctl.jetstream.backup import copy as copydata
+from jsctl.jetstream.backup.snapshot import MARK
+from jsctl.nats.connection import Connection
+from tests.support.js import ask, info, publish, publish_all, stream
+from tests.support.run import Cli
+from tests.support.servers import HubLeaf, RealServer
+from tests.support.stored import stored
+
+SERVER = """
+listen: "127.0.0.1:{port}"
+jetstream { store_dir: "{store}" }
+"""
+
+
+@pytest.fixture
+def orders(url: str) -> str:
+    """A stream with gaps at its head, middle and end."""
+    stream(url, "ORDERS", "ORDERS.>", description="all", allow_direct=True)
+    publish_all(url, ((f"ORDERS.{n % 5}", os.urandom(n % 300)) for n in range(5000)))
+    for sequence in (1, 2, 77, 4999, 5000):
+        ask(url, "STREAM.MSG.DELETE.ORDERS", {"seq": sequence})
+    return url
+
+
+@pytest.mark.parametrize("direct", [True, False])
+def test_messages_come_along(cli: Cli, orders: str, direct: bool) -> None:
+    allowed = "" if direct else " --no-allow-direct"
+    told = cli(f"stream copy ORDERS OLD --data --subjects 'old.>' --description mine{allowed}", status=0)
+    assert "Copied Stream ORDERS to OLD: 4,995 messages" in told.out
+    assert "Compared 4,995 messages: sequences, subjects, headers, times and data are the same" in told.out
+    assert "Information for Stream OLD" in told.out
+    copy = info(orders, "OLD")
+    assert copy["config"]["subjects"] == ["old.>"]
+    assert copy["config"]["description"] == "mine"
+    assert MARK not in copy["config"].get("metadata", {})
+    assert copy["state"]["last_seq"] == 5000
+    assert stored(orders, "OLD") == stored(orders, "ORDERS")
+
+
+def test_json_is_one_document(cli: Cli, orders: str) -> None:
+    document = cli("stream cp ORDERS OLD --data --subjects old --json", status=0).json
+    assert document["comparison"] == {
+        "compared": 4995, "gone": 0, "failures": 0, "missing": [], "different": {},
+    }  # fmt: skip
+    assert document["info"]["config"]["name"] == "OLD"
+
+
+def test_consumers_come_along_when_asked_for(cli: Cli, orders: str) -> None:
+    config = {"durable_name": "NEW", "ack_policy": "explicit"}
+    ask(orders, "CONSUMER.DURABLE.CREATE.ORDERS.NEW", {"stream_name": "ORDERS", "config": config})
+    cli("stream copy ORDERS A --data --subjects a", status=0)
+    cli("stream copy ORDERS B --data --subjects b --consumers", status=0)
+    assert info(orders, "A")["state"]["consumer_count"] == 0
+    assert info(orders, "B")["state"]["consumer_count"] == 1
+
+
+def test_what_cannot_be(cli: Cli, orders: str) -> None:
+    assert cli("stream copy ORDERS ORDERS --data", status=64).err.count("\n") == 1
+    assert "need --data" in cli("stream copy ORDERS B --no-compare", status=64).err
+    assert cli("stream copy NOPE B --data").status == 3
+    assert "10065" in cli("stream copy ORDERS B --data", status=1).err  # the subjects of ORDERS
+    stream(orders, "B", "b")
+    assert "exists already" in cli("stream copy ORDERS B --data --subjects c", status=1).err
+    assert info(orders, "B")["config"]["subjects"] == ["b"]
+
+
+def test_other_domain(hub_cli: Cli, hub_leaf: HubLeaf) -> None:
+    stream(hub_leaf.url, "SITE", "site.>", domain="leaf", allow_direct=True)
+    publish_all(hub_leaf.leaf.url_for("acc"), ((f"site.{n}", os.urandom(3000)) for n in range(800)))
+    told = hub_cli(
+        "stream copy SITE SITE --data --from-domain leaf --to-domain hub --subjects 'central.>'", status=0
+    )
+    assert "Compared 800 messages: sequences" in told.out
+    assert stored(hub_leaf.url, "SITE", domain="hub") == stored(hub_leaf.url, "SITE", domain="leaf")
+
+
+def test_other_context(cli: Cli, orders: str, tmp_path: Path) -> None:
+    """Two servers that know nothing of each other."""
+    server = RealServer(tmp_path / "server", SERVER).start()
+    try:
+        own = Cli(cli.home)
+        own(f"context add east --server {orders}", status=0)
+        own(f"context add west --server {server.url}", status=0)
+        own("stream copy ORDERS ORDERS --data --from-context east --to-context west", status=0)
+        assert stored(server.url, "ORDERS") == stored(orders, "ORDERS")
+        # Without --data the configuration goes there as well.
+        own("stream copy ORDERS BARE --from-context east --to-context west --subjects bare", status=0)
+        assert info(server.url, "BARE")["state"]["messages"] == 0
+    finally:
+        server.stop()
+
+
+def compared(url: str, source: str, target: str) -> copydata.Comparison:
+    async def work() -> copydata.Comparison:
+        connection = await Connection.open(Settings(url=url))
+        try:
+            api = Api(connection)
+            state = (await api.call(f"STREAM.INFO.{source}"))["state"]
+            return await copydata.compare(copydata.End(api, source), copydata.End(api, target), state)
+        finally:
+            await connection.close()
+
+    return asyncio.run(work())
+
+
+def test_differences_are_found(cli: Cli, orders: str) -> None:
+    cli("stream copy ORDERS OLD --data --subjects old", status=0)
+    ask(orders, "STREAM.MSG.DELETE.OLD", {"seq": 300})
+    ask(orders, "STREAM.MSG.DELETE.ORDERS", {"seq": 400})
+    found = compared(orders, "ORDERS", "OLD")
+    assert (found.compared, found.gone, found.failures, found.missing) == (4995, 1, 1, [300])
+    stream(orders, "ELSE", "else")
+    publish(orders, "else", b"", count=4)
+    found = compared(orders, "ELSE", "OLD")
+    assert found.different == {3: "subject, time, data", 4: "subject, time, data"}
+    assert (found.missing, found.failures) == ([1, 2], 4)
+
+
+def test_a_copy_that_was_not_compared_goes_on(cli: Cli, orders: str) -> None:
+    cli("stream copy ORDERS OLD --data --subjects old", status=0)
+    config = info(orders, "OLD")["config"]
+    ask(orders, "STREAM.UPDATE.OLD", {**config, "metadata": {MARK: "compare x"}})
+    told = cli("stream copy ORDERS OLD --data --subjects old", status=0)
+    assert "is copied already; going on with the comparison" in told.err
+    assert "Compared 4,995 messages" in told.out
+    assert MARK not in json.dumps(info(orders, "OLD"))
+
+
+def test_a_wrong_copy_keeps_its_mark(cli: Cli, orders: str) -> None:
+    cli("stream copy ORDERS OLD --data --subjects old", status=0)
+    config = info(orders, "OLD")["config"]
+    ask(orders, "STREAM.UPDATE.OLD", {**config, "metadata": {MARK: "compare x"}})
+    for sequence in (3, 300):  # the first one, too
+        ask(orders, "STREAM.MSG.DELETE.OLD", {"seq": sequence})
+    told = cli("stream copy ORDERS OLD --data --subjects old", status=1)
+    assert "2 differ" in told.out and "3 is missing" in told.out and "300 is missing" in told.out
+    assert MARK in info(orders, "OLD")["config"]["metadata"]
+
+
+def test_a_counter_begins_again(cli: Cli, url: str) -> None:
+    """No mirror can be a counter: what a restore of one leaves cannot be gone on with."""
+    stream(url, "COUNT", "count.>", allow_msg_counter=True, allow_direct=True)
+    for _ in range(3):
+        cli("pub count.a '' -H Nats-Incr:2", status=0)
+    stream(url, "OLD", "old", metadata={MARK: "restore x"})
+    told = cli("stream copy COUNT OLD --data --subjects old", status=0)
+    assert "broke off before; it begins again" in told.err
+    assert info(url, "OLD")["config"]["allow_msg_counter"]
+    assert stored(url, "OLD") == stored(url, "COUNT")
+
+
+def test_what_others_published_to_a_broken_copy_is_not_removed(cli: Cli, orders: str) -> None:
+    stream(orders, "OLD", "old", metadata={MARK: "restore x"})
+    publish(orders, "old", b"somebody's", count=80)
+    refused = cli("stream copy ORDERS OLD --data --subjects old", status=64)
+    assert "--force" in refused.err
+    assert info(orders, "OLD")["state"]["messages"] == 80
+    cli("stream copy ORDERS OLD --data --subjects old --force", status=0)

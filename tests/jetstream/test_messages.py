@@ -1,0 +1,362 @@
+"""Messages when things go wrong: ctrl-C in a real terminal, a server that is killed, readers that stall."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pexpect
+import pytest
+
+from jsctl.units import SECOND
+from tests.jetstream.test_consumer_imports import ACCOUNTS, PREFIX, STREAM
+from tests.support import js
+from tests.support.processes import wait_for
+from tests.support.relay import relay
+from tests.support.run import Cli
+from tests.support.servers import HubLeaf, RealServer
+
+CONFIG = """
+listen: "127.0.0.1:{port}"
+jetstream { store_dir: "{store}" }
+"""
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[RealServer]:
+    running = RealServer(tmp_path / "server", CONFIG).start()
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def own(server: RealServer, tmp_path: Path) -> Cli:
+    """jsctl against a server that may be killed."""
+    return Cli(tmp_path / "config", server.url)
+
+
+def jsctl(cli: Cli, *args: str, **more: object) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "jsctl", *args],
+        env={**os.environ, **cli.environ, "PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more,  # type: ignore[call-overload]
+    )  # fmt: skip
+
+
+def read_until(stream: "subprocess.Popen[str]", wanted: str) -> list[str]:
+    """Lines of stderr up to one that holds `wanted`."""
+    assert stream.stderr
+    lines = []
+    while True:
+        line = stream.stderr.readline()
+        assert line, lines
+        lines.append(line)
+        if wanted in line:
+            return lines
+
+
+def has_a_consumer(url: str) -> bool:
+    return bool(js.ask(url, "STREAM.INFO.S")["state"].get("consumer_count"))
+
+
+def ended(process: pexpect.spawn) -> int | None:
+    process.expect(pexpect.EOF)
+    process.close()
+    status: int | None = process.exitstatus
+    return status
+
+
+def test_ctrl_c_shows_the_summary(cli: Cli, url: str) -> None:
+    process = cli.terminal("sub a.>")
+    process.expect("Subscribing on a.>")
+    js.publish(url, "a.b", b"hello", 3)
+    process.expect(r"\[#3\]")
+    process.sendintr()
+    process.expect(r"Received 3 messages, 15 B in ")
+    assert ended(process) == 0
+
+
+def test_ctrl_c_before_the_count(cli: Cli) -> None:
+    process = cli.terminal("sub a.> --count 5")
+    process.expect("Subscribing on a.>")
+    process.sendintr()
+    process.expect("ended after 0 of 5 messages")
+    assert ended(process) == 130
+
+
+def test_ctrl_c_of_a_stream_leaves_no_consumer(cli: Cli, url: str) -> None:
+    js.stream(url, "S", "s")
+    js.publish(url, "s", b"x", 2)
+    process = cli.terminal("sub --stream S --all")
+    process.expect(r"\[#2\]")
+    process.sendintr()
+    process.expect("Received 2 messages")
+    assert ended(process) == 0
+    assert js.ask(url, "STREAM.INFO.S")["state"]["consumer_count"] == 0
+
+
+def test_ctrl_c_of_events_and_pub(cli: Cli) -> None:
+    watching = cli.terminal("events")
+    watching.expect("AUTH.ERR")
+    time.sleep(0.2)
+    watching.sendintr()
+    assert ended(watching) == 0
+    publishing = cli.terminal("pub a x --count 1000 --sleep 50ms")
+    publishing.expect("Publishing")
+    time.sleep(0.5)
+    publishing.sendintr()
+    publishing.expect("Stopped after [0-9]+ messages")
+    assert ended(publishing) == 130
+
+
+def test_ctrl_c_while_stdin_is_read(cli: Cli) -> None:
+    process = cli.terminal("pub a")
+    process.expect("Reading payload from STDIN")
+    time.sleep(0.3)
+    process.sendintr()
+    assert ended(process) == 130
+
+
+def test_a_live_report_of_subjects(cli: Cli, url: str) -> None:
+    process = cli.terminal("sub a.> --report-subjects")
+    process.expect("Subscribing on a.>")
+    js.publish(url, "a.b", b"hello", 3)
+    process.expect("a.b +│ +3 +│ +15 B")
+    process.sendintr()
+    process.expect("Received 3 messages")
+    assert ended(process) == 0
+
+
+def test_core_survives_a_killed_server(own: Cli, server: RealServer) -> None:
+    process = jsctl(own, "sub", "a", "--count", "2")
+    try:
+        read_until(process, "Subscribing on a")
+        js.publish(server.url, "a", b"before")
+        assert process.stdout
+        while "before" not in process.stdout.readline():
+            pass
+        server.kill()
+        lost = read_until(process, "connection lost")
+        server.start()
+        again = read_until(process, "missed")
+        js.publish(server.url, "a", b"after")
+        out, err = process.communicate(timeout=20)
+    finally:
+        process.kill()
+    assert "after\n" in out and process.returncode == 0
+    assert len(lost) == 1 and any("connected again" in line for line in again)
+    assert "Received 2 messages" in err
+    assert "connection lost 1 time; connected again 1 time" in err
+
+
+@pytest.mark.parametrize("flags", [[], ["--direct"], ["--durable", "D"]])
+def test_a_stream_survives_a_killed_server(flags: list[str], own: Cli, server: RealServer) -> None:
+    js.stream(server.url, "S", "s", allow_direct=True)
+    js.publish(server.url, "s", b"x", 5000)
+    process = jsctl(own, "sub", "--stream", "S", "--all", "--json", *flags)
+    seen: list[int] = []
+
+    def read() -> None:
+        assert process.stdout
+        for line in process.stdout:
+            seen.append(json.loads(line)["sequence"])
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        wait_for(lambda: len(seen) >= 5000, "it took too long")
+        if flags[:1] == ["--durable"]:
+            time.sleep(1)  # its acks are stored
+        server.kill()
+        read_until(process, "connection lost")
+        server.start()
+        js.publish(server.url, "s", b"y", 100)
+        wait_for(lambda: seen[-1] == 5100, "it took too long")
+        process.send_signal(signal.SIGINT)
+        process.wait(10)
+        reader.join(10)
+        assert process.stderr
+        told = process.stderr.read()
+    finally:
+        process.kill()
+        process.communicate()
+    assert set(seen) == set(range(1, 5101))
+    if flags[:1] != ["--durable"]:  # a durable one may deliver again what was not acknowledged in time
+        assert seen == sorted(set(seen))
+    assert "connection lost 1 time; connected again 1 time" in told and "reading started again" in told
+    assert process.returncode == 0
+
+
+def test_a_consumer_that_is_removed(own: Cli, server: RealServer) -> None:
+    js.stream(server.url, "S", "s")
+    js.publish(server.url, "s", b"x", 3)
+    process = jsctl(own, "sub", "--stream", "S", "--all", "--raw", "--count", "4")
+    try:
+        wait_for(
+            lambda: js.ask(server.url, "STREAM.INFO.S")["state"].get("consumer_count") == 1,
+            "it took too long",
+        )
+        time.sleep(0.5)
+        [name] = js.ask(server.url, "CONSUMER.NAMES.S")["consumers"]
+        js.ask(server.url, f"CONSUMER.DELETE.S.{name}")
+        read_until(process, "going on after sequence 3")
+        js.publish(server.url, "s", b"last")
+        out, err = process.communicate(timeout=20)
+    finally:
+        process.kill()
+    assert out == "x\nx\nx\nlast\n"
+    assert "reading started again 1 time" in err
+
+
+def test_a_stream_that_is_removed_is_an_error(own: Cli, server: RealServer) -> None:
+    js.stream(server.url, "S", "s")
+    process = jsctl(own, "sub", "--stream", "S", "--all")
+    try:
+        wait_for(
+            lambda: js.ask(server.url, "STREAM.INFO.S")["state"].get("consumer_count") == 1,
+            "it took too long",
+        )
+        time.sleep(0.3)
+        js.ask(server.url, "STREAM.DELETE.S")
+        _, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    assert process.returncode == 3 and "stream S not found" in err
+
+
+def test_a_reader_that_stalls_is_told(tmp_path: Path) -> None:
+    server = RealServer(tmp_path / "server", CONFIG + 'write_deadline: "1s"\nmax_pending: 1MB\n').start()
+    own = Cli(tmp_path / "config", server.url)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "jsctl", "sub", "a"],
+        env={**os.environ, **own.environ}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0,
+    )  # fmt: skip
+    try:
+        assert process.stderr and b"Subscribing on a" in process.stderr.readline()
+        js.publish(server.url, "a", b"x" * 1000, 30_000)
+        time.sleep(3)
+        assert process.stdout and process.stderr
+        drain = threading.Thread(target=process.stdout.read)
+        drain.start()
+        lines = []
+        while "connected again" not in (lines[-1] if lines else ""):
+            lines.append(process.stderr.readline().decode())
+            assert lines[-1], lines
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        process.wait(10)
+        told = "".join(lines) + process.stderr.read().decode()
+        drain.join(10)
+    finally:
+        process.kill()
+        server.stop()
+    assert re.search(r"slow consumer: our output was stuck for \d+s", told), told
+    assert "slow consumer 1 time" in told
+
+
+def test_a_pipe_that_is_closed_ends_it(own: Cli, server: RealServer) -> None:
+    js.stream(server.url, "S", "s")
+    js.publish(server.url, "s", b"x" * 100, 5000)
+    line = f"{sys.executable} -m jsctl sub --stream S --all | head -2"
+    made = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {line}"],
+        env={**os.environ, **own.environ}, capture_output=True, text=True, timeout=30, check=False,
+    )  # fmt: skip
+    assert made.returncode == 0 and "Traceback" not in made.stderr and "error" not in made.stderr, made
+
+
+def test_publishing_goes_on_after_a_killed_server(own: Cli, server: RealServer) -> None:
+    process = jsctl(own, "pub", "a", "x", "--count", "20", "--sleep", "200ms")
+    try:
+        read_until(process, "Published 1 bytes")
+        server.kill()
+        read_until(process, "connection lost")
+        server.start()
+        out, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    assert err.count("Published 1 bytes") >= 15 and process.returncode == 0, (out, err)
+
+
+def test_publishing_gives_up_in_time(own: Cli, server: RealServer) -> None:
+    process = jsctl(own, "pub", "a", "x", "--count", "20", "--sleep", "200ms", "--timeout", "1s")
+    try:
+        read_until(process, "Published 1 bytes")
+        server.kill()
+        _, err = process.communicate(timeout=20)
+    finally:
+        process.kill()
+    assert process.returncode == 4 and err.splitlines()[-1].startswith("jsctl: error: "), err
+
+
+def test_a_line_that_takes_nothing_any_more(own: Cli, server: RealServer) -> None:
+    """Nobody says that it is gone: a server behind it is lost after the time-out."""
+    with relay(server.port) as line:
+        cli = Cli(own.home, line.url)
+        process = jsctl(cli, "pub", "a", "--count", "1000000", "--timeout", "1s", "x" * 500)
+        try:
+            wait_for(lambda: line.up > 1_000_000, "nothing was published")
+            line.open.clear()
+            _, err = process.communicate(timeout=20)
+        finally:
+            process.kill()
+    assert process.returncode == 4
+    assert "Traceback" not in err and "lost the connection" in err
+
+
+def test_a_quiet_stream_is_no_trouble(cli: Cli, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jsctl.jetstream.message.feed._HEARTBEAT", SECOND // 5)
+    js.stream(url, "S", "s")
+    assert cli("sub --stream S --all --wait 2s", status=0).err == "Subscribing to JetStream Stream S\n"
+
+
+def test_a_server_that_hangs_is_told(own: Cli, server: RealServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jsctl.jetstream.message.feed._HEARTBEAT", SECOND // 5)
+    js.stream(server.url, "S", "s")
+    assert server.process
+    pid = server.process.pid
+    pauses = (
+        threading.Timer(1, os.kill, (pid, signal.SIGSTOP)),
+        threading.Timer(3, os.kill, (pid, signal.SIGCONT)),
+    )
+    for timer in pauses:
+        timer.start()
+    try:
+        told = own("sub --stream S --all --wait 4s", status=0).err
+    finally:
+        for timer in pauses:
+            timer.join()
+    assert "the server was silent" in told and "reading started again" in told
+
+
+def test_a_durable_behind_the_guides_imports(tmp_path: Path) -> None:
+    pair = HubLeaf(tmp_path / "imports", ACCOUNTS)
+    try:
+        pair.start()
+        js.stream(pair.url, STREAM, "test", domain="hub")
+        config = {"durable_name": "dur", "ack_policy": "explicit"}
+        subject = f"CONSUMER.CREATE.{STREAM}.dur"
+        js.ask(pair.url, subject, {"stream_name": STREAM, "config": config}, domain="hub")
+        js.publish(pair.url, "test", b"x", 3)
+        client = Cli(tmp_path / "config", pair.hub.url_for("import_client"))
+        told = client(f"sub --stream {STREAM} --durable dur --count 3 --raw --timeout 1s {PREFIX}", status=0)
+        assert told.out == "x\nx\nx\n"
+        info = js.ask(pair.url, f"CONSUMER.INFO.{STREAM}.dur", domain="hub")
+        assert info["ack_floor"]["stream_seq"] == 3
+    finally:
+        pair.stop()
+
+
+def test_limits_of_a_consumer(own: Cli, server: RealServer) -> None:
+    js.stream(server.url, "S", "s")
+    js.publish(server.url, "s", b"x", 20)
+    limits = {"max_batch": 3, "max_expires": 2 * SECOND}
+    config = {"durable_name": "C", "ack_policy": "explicit", **limits}
+    js.ask(server.url, "CONSUMER.CREATE.S.C", {"stream_name": "S", "config": config})
+    assert own("sub --stream S --durable C -T --raw", status=0).out == "x\n" * 20

@@ -1,0 +1,440 @@
+"""`jsctl export reports` and `export query`, with a real server and a real Spark."""
+
+import itertools
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.support.run import Cli
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture
+def streams(cli: Cli) -> Cli:
+    """ORDERS with two messages, and COPY that mirrors it."""
+    api(cli, "STREAM.CREATE.ORDERS", {"name": "ORDERS", "subjects": ["ORDERS.>"], "storage": "file"})
+    api(cli, "STREAM.CREATE.COPY", {"name": "COPY", "mirror": {"name": "ORDERS"}, "storage": "memory"})
+    publish(cli, "ORDERS.new", b"one", b"two")
+    deadline = time.monotonic() + 10
+    while api(cli, "STREAM.INFO.COPY", {})["state"]["messages"] < 2:
+        assert time.monotonic() < deadline, "the mirror did not copy"
+        time.sleep(0.05)
+    return cli
+
+
+def api(cli: Cli, subject: str, body: dict[str, Any]) -> Any:
+    """A JetStream request by itself, so that these tests need no other command."""
+
+    async def ask() -> Any:
+        from jsctl.contexts.settings import Settings
+        from jsctl.jetstream.api import Api
+        from jsctl.nats.connection import Connection
+
+        connection = await Connection.open(Settings(url=cli.environ["NATS_URL"]))
+        try:
+            return await Api(connection).call(subject, body)
+        finally:
+            await connection.close()
+
+    import asyncio
+
+    return asyncio.run(ask())
+
+
+def publish(cli: Cli, subject: str, *payloads: bytes) -> None:
+    async def send() -> None:
+        from jsctl.contexts.settings import Settings
+        from jsctl.nats.connection import Connection
+
+        connection = await Connection.open(Settings(url=cli.environ["NATS_URL"]))
+        for payload in payloads:
+            await connection.request(subject, payload)
+        await connection.close()
+
+    import asyncio
+
+    asyncio.run(send())
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+def test_parquet_is_typed_and_opens_anywhere(streams: Cli, spark: Any, tmp_path: Path) -> None:
+    to = tmp_path / "reports"
+    before = datetime.now(UTC)
+    done = streams(f"export reports --to {to}", status=0)
+    assert re.fullmatch(
+        rf"wrote 2 rows to {to}/streams and 1 row to {to}/replication in \d+\.\ds\n", done.out
+    )
+    assert done.err == ""
+    day = before.date().isoformat()
+    assert {path.name for path in (to / "streams").iterdir()} == {f"date={day}"}
+    assert not [path for path in files(to) if ".crc" in path or "_SUCCESS" in path or "staging" in path]
+
+    table = pq.read_table(to / "streams")
+    types = {field.name: field.type for field in table.schema}
+    assert types["sampled_at"] == types["created"] == types["first_ts"] == pa.timestamp("us", tz="UTC")
+    assert {types[name] for name in ("messages", "bytes", "first_seq", "replicas")} == {pa.int64()}
+    orders = next(row for row in table.to_pylist() if row["stream"] == "ORDERS")
+    assert (orders["messages"], orders["storage"], orders["last_seq"]) == (2, "file", 2)
+    assert orders["bytes"] > 0
+    assert before - timedelta(seconds=1) <= orders["sampled_at"] <= datetime.now(UTC)
+    assert before - timedelta(minutes=1) <= orders["created"] <= orders["first_ts"] <= datetime.now(UTC)
+
+    frame = spark.read.parquet(str(to / "streams"))
+    kinds = dict(frame.dtypes)
+    assert (kinds["sampled_at"], kinds["bytes"], kinds["date"]) == ("timestamp", "bigint", "date")
+    assert frame.count() == 2
+    links = spark.read.parquet(str(to / "replication"))
+    assert dict(links.dtypes)["active"] == dict(links.dtypes)["lag"] == "bigint"
+    link = links.collect()[0]
+    assert (link.stream, link.kind, link.origin, link.error) == ("COPY", "mirror", "ORDERS", "")
+    assert link.date == date.fromisoformat(day)
+
+
+def test_later_runs_append(streams: Cli, spark: Any, tmp_path: Path) -> None:
+    to = tmp_path / "reports"
+    first = streams(f"export reports --to {to} --json", status=0).json
+    assert first["rows"] == {"streams": 2, "replication": 1, "consumers": 0, "servers": 0}
+    assert first["to"] == str(to)
+    assert first["seconds"] > 0
+    kept = set(files(to))
+    streams(f"export reports --to {to}", status=0)
+    assert kept < set(files(to))
+    assert spark.read.parquet(str(to / "streams")).groupBy("stream").count().collect()[0]["count"] == 2
+
+
+@pytest.mark.parametrize("format", ["json", "csv"])
+def test_text_formats(streams: Cli, spark: Any, tmp_path: Path, format: str) -> None:
+    to = tmp_path / "reports"
+    streams(f"export reports --to {to} --format {format}", status=0)
+    text = next((to / "streams").rglob(f"*.{format}")).read_text()
+    assert re.search(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", text)
+    if format == "json":
+        rows = [json.loads(line) for line in text.splitlines()]
+        assert {row["stream"]: row["messages"] for row in rows} == {"ORDERS": 2, "COPY": 2}
+    sql = "SELECT stream, messages, created FROM streams ORDER BY stream DESC"
+    found = streams(["export", "query", "--from", str(to), sql, "--json"], status=0).json
+    assert [(row["stream"], row["messages"]) for row in found] == [("ORDERS", 2), ("COPY", 2)]
+    assert datetime.fromisoformat(found[0]["created"]).tzinfo is not None
+
+
+def test_query_shows_a_table(streams: Cli, spark: Any, tmp_path: Path) -> None:
+    to = tmp_path / "reports"
+    streams(f"export reports --to {to}", status=0)
+    ask = ["export", "query", "--from", str(to)]
+    shown = streams([*ask, "SELECT stream, messages, bytes FROM streams WHERE stream = 'ORDERS'"], status=0)
+    assert shown.out.splitlines()[0].split() == ["stream", "messages", "bytes"]
+    assert shown.out.splitlines()[1].split()[:2] == ["ORDERS", "2"]
+    boxed = streams([*ask, "SELECT stream FROM streams WHERE stream = 'ORDERS'"], tty=True, status=0)
+    assert "│ ORDERS │" in boxed.out
+    assert streams([*ask, "SELECT * FROM streams WHERE false"], status=0).out == "no rows\n"
+    some = streams([*ask, "SELECT stream FROM streams", "--limit", "1"], status=0)
+    assert len(some.out.splitlines()) == 2
+    assert "only the first 1 rows are shown" in some.err
+    joined = "SELECT count(*) AS n FROM streams s JOIN replication r ON s.stream = r.origin"
+    assert streams([*ask, joined, "--json"], status=0).json == [{"n": 1}]
+
+
+def test_query_in_one_line_when_it_is_wrong(streams: Cli, spark: Any, tmp_path: Path) -> None:
+    to = tmp_path / "reports"
+    streams(f"export reports --to {to}", status=0)
+    wrong = streams(["export", "query", "--from", str(to), "SELECT * FROM stream"], status=64)
+    assert wrong.err.count("\n") == 1
+    assert "`stream` cannot be found" in wrong.err
+    assert "the tables are streams, replication" in wrong.err
+    assert "there is no folder" in streams(f"export query --from {tmp_path}/no 'SELECT 1'", status=3).err
+    (tmp_path / "empty").mkdir()
+    assert "holds no tables" in streams(f"export query --from {tmp_path}/empty 'SELECT 1'", status=3).err
+    broken = streams(f"export query --from {_table(tmp_path)} 'SELECT 1'", status=1)
+    assert "Spark cannot read" in broken.err
+    assert broken.err.count("\n") == 1
+
+
+def test_tables_that_others_made_can_be_asked(offline_cli: Cli, spark: Any, tmp_path: Path) -> None:
+    (tmp_path / "data" / "numbers").mkdir(parents=True)
+    pq.write_table(pa.table({"n": [1, 2, 3]}), tmp_path / "data" / "numbers" / "a.parquet")
+    ask = ["export", "query", "--from", str(tmp_path / "data"), "SELECT sum(n) AS total FROM numbers"]
+    assert offline_cli([*ask, "--json"], status=0).json == [{"total": 6}]
+
+
+def test_a_domain_without_replication_has_an_empty_table(cli: Cli, spark: Any, tmp_path: Path) -> None:
+    to = tmp_path / "reports"
+    done = cli(f"export reports --to {to} --json", status=0).json
+    assert set(done["rows"].values()) == {0}
+    ask = ["export", "query", "--from", str(to), "SELECT max(lag) AS lag FROM replication", "--json"]
+    assert cli(ask, status=0).json == [{"lag": None}]
+
+
+def test_samples_over_time(streams: Cli, spark: Any, tmp_path: Path) -> None:
+    to = tmp_path / "reports"
+    begin = time.monotonic()
+    done = streams(f"export reports --to {to} --every 300ms --for 900ms", status=0)
+    assert time.monotonic() - begin >= 0.9
+    assert done.err == "taking a sample every 300ms for 900ms\n"
+    rows = spark.read.parquet(str(to / "streams")).where("stream = 'ORDERS'").orderBy("sampled_at").collect()
+    assert len(rows) == 4
+    steps = [b.sampled_at - a.sampled_at for a, b in itertools.pairwise(rows)]
+    assert all(timedelta(milliseconds=200) < step < timedelta(milliseconds=600) for step in steps)
+
+
+def test_several_domains(hub_cli: Cli, spark: Any, tmp_path: Path) -> None:
+    for domain in ("hub", "leaf"):
+        body = {"name": f"IN_{domain}", "subjects": [f"{domain}.>"], "storage": "memory"}
+        call = _domain_call(hub_cli, domain)
+        call(f"STREAM.CREATE.IN_{domain}", body)
+    to = tmp_path / "reports"
+    hub_cli(f"export reports --to {to} --js-domain hub --js-domain leaf", status=0)
+    rows = spark.read.parquet(str(to / "streams")).collect()
+    assert {(row.domain, row.stream) for row in rows} == {("hub", "IN_hub"), ("leaf", "IN_leaf")}
+
+    done = hub_cli(f"export reports --to {to} --js-domain hub --js-domain nowhere --json")
+    assert done.status == 4
+    assert done.json["rows"]["streams"] == 1
+    assert "not in the samples: nowhere: " in done.err
+
+
+def _domain_call(cli: Cli, domain: str) -> Any:
+    import asyncio
+
+    from jsctl.contexts.settings import Settings
+    from jsctl.jetstream.api import Api
+    from jsctl.nats.connection import Connection
+
+    async def ask(subject: str, body: dict[str, Any]) -> Any:
+        connection = await Connection.open(Settings(url=cli.environ["NATS_URL"]))
+        try:
+            return await Api(connection, domain=domain).call(subject, body)
+        finally:
+            await connection.close()
+
+    return lambda subject, body: asyncio.run(ask(subject, body))
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        ("--master spark://x --remote sc://y", "exclude each other"),
+        ("--for 5s", "--for needs --every"),
+        ("--every -1s", "--for needs --every"),
+        ("--format avro", "'avro' is not one of"),
+    ],
+)
+def test_wrong_flags(cli: Cli, tmp_path: Path, flags: str, said: str) -> None:
+    wrong = cli(f"export reports --to {tmp_path}/x {flags}", status=64)
+    assert said in wrong.err
+    assert wrong.err.count("\n") == 1
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_folder_that_is_not_ours_is_left_alone(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos" / "a.jpg").touch()
+    refused = cli(f"export reports --to {tmp_path}/photos", status=64)
+    assert refused.err == (
+        f"jsctl: error: {tmp_path}/photos exists and is no export of jsctl;"
+        " name a folder that is not there yet\n"
+    )
+    assert files(tmp_path / "photos") == ["a.jpg"]
+
+
+def test_without_a_server_nothing_is_made(offline_cli: Cli, tmp_path: Path) -> None:
+    failed = offline_cli(f"export reports --to {tmp_path}/x -s nats://127.0.0.1:9", status=4)
+    assert "connection refused" in failed.err
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_cluster_that_does_not_answer(cli: Cli, tmp_path: Path) -> None:
+    failed = cli(f"export reports --to {tmp_path}/x --master spark://127.0.0.1:9", status=4)
+    assert failed.err.startswith("jsctl: error: no Spark master answers at spark://127.0.0.1:9; ")
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_master_that_spark_does_not_know(cli: Cli, tmp_path: Path) -> None:
+    """In a process of its own: a Spark that runs already would be used instead."""
+    done = subprocess.run(
+        [sys.executable, "-m", "jsctl", "export", "reports", "--to", "x", "--master", "nonsense"],
+        cwd=tmp_path, env={**os.environ, **cli.environ}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr.startswith("jsctl: error: Spark does not start: Master must ")
+    assert done.stderr.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir() if path.name != "config"] == []
+
+
+# -- what is not installed ------------------------------------------------------------------------
+
+
+def test_without_java_one_line_says_what_to_install(cli: Cli, tmp_path: Path) -> None:
+    for command in (
+        f"export reports --to {tmp_path}/x",
+        f"export query --from {_table(tmp_path)} 'SELECT 1'",
+    ):
+        failed = cli(command, environ={"PATH": str(tmp_path), "JAVA_HOME": ""}, status=1)
+        assert failed.err == (
+            "jsctl: error: Spark needs Java, and there is none; install Java 17 or newer (a JRE is enough),"
+            " or point JAVA_HOME at one\n"
+        )
+    assert not (tmp_path / "x").exists()
+
+
+def test_java_that_is_too_old_or_not_there(cli: Cli, tmp_path: Path) -> None:
+    java = tmp_path / "jdk" / "bin" / "java"
+    java.parent.mkdir(parents=True)
+    java.write_text("#!/bin/sh\necho 'openjdk version \"1.8.0_402\"' >&2\n")
+    java.chmod(0o755)
+    old = cli(f"export reports --to {tmp_path}/x", environ={"JAVA_HOME": str(tmp_path / "jdk")}, status=1)
+    assert "is Java 8, too old for Spark; install Java 17" in old.err
+    java.unlink()
+    gone = cli(f"export reports --to {tmp_path}/x", environ={"JAVA_HOME": str(tmp_path / "jdk")}, status=1)
+    assert "which has no bin/java" in gone.err
+
+
+@pytest.mark.parametrize(("hidden", "named"), [("pyspark", "PySpark"), ("pyarrow", "PyArrow")])
+def test_without_pyspark_one_line_says_what_to_install(
+    cli: Cli, tmp_path: Path, hidden: str, named: str
+) -> None:
+    code = f"""
+import sys, importlib.abc
+class Hide(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == {hidden!r}:
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Hide())
+from jsctl.app import main
+main()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, "export", "reports", "--to", str(tmp_path / "x")],
+        env={**os.environ, **cli.environ}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr == f"jsctl: error: {named} is not installed; run: pip install 'jsctl[spark]'\n"
+    assert done.stdout == ""
+
+
+def test_help_imports_no_spark(cli: Cli) -> None:
+    code = """
+import sys
+from jsctl.app import root
+for line in ("export --help", "export reports --help", "export query --help"):
+    root.main(line.split(), standalone_mode=False)
+print(sorted(name for name in sys.modules if name.split(".")[0] in ("pyspark", "pyarrow", "py4j")))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def _table(tmp_path: Path) -> Path:
+    folder = tmp_path / "tables"
+    (folder / "t").mkdir(parents=True, exist_ok=True)
+    (folder / "t" / "a.parquet").touch()
+    return folder
+
+
+# -- a process of its own: noise, leftovers, signals -----------------------------------------------
+
+
+def start(cli: Cli, folder: Path, *args: str) -> subprocess.Popen[str]:
+    folder.mkdir(exist_ok=True)
+    return subprocess.Popen(
+        [sys.executable, "-m", "jsctl", "export", "reports", "--to", "out", *args],
+        cwd=folder, env={**os.environ, **cli.environ, "TMPDIR": str(folder)}, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+
+
+def java_of(process: subprocess.Popen[str]) -> int:
+    """The pid of the JVM below a process, once there is one."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        found = subprocess.run(
+            ["ps", "--ppid", str(process.pid), "-o", "pid=,comm="],
+            capture_output=True,
+            text=True,
+            check=False,
+        ).stdout
+        for line in found.splitlines():
+            pid, name = line.split(None, 1)
+            if name.strip() == "java":
+                return int(pid)
+        time.sleep(0.05)
+    raise AssertionError("no JVM was started")
+
+
+def wait_gone(pid: int) -> None:
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.05)
+    os.kill(pid, signal.SIGKILL)
+    raise AssertionError("the JVM outlived jsctl")
+
+
+@pytest.fixture
+def sampling(streams: Cli, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], int, Path]]:
+    """A run that samples until it is stopped, with its JVM's pid and its folder."""
+    folder = tmp_path / "here"
+    process = start(streams, folder, "--every", "200ms")
+    try:
+        yield process, java_of(process), folder
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_writes_what_was_sampled_and_leaves_nothing_else(
+    sampling: tuple[subprocess.Popen[str], int, Path], number: signal.Signals
+) -> None:
+    process, java, folder = sampling
+    time.sleep(1)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert out.startswith("wrote ")
+    assert err == "taking a sample every 200ms until Ctrl-C\n"
+    wait_gone(java)
+    assert [path.name for path in folder.iterdir()] == ["out"]
+    assert pq.read_table(folder / "out" / "streams").num_rows >= 4
+
+
+def test_killed_it_leaves_no_jvm_and_the_next_run_cleans_up(
+    sampling: tuple[subprocess.Popen[str], int, Path], streams: Cli, spark: Any
+) -> None:
+    process, java, folder = sampling
+    time.sleep(1)
+    process.kill()
+    process.communicate()
+    wait_gone(java)
+    assert not (folder / "out").exists()
+    streams(f"export reports --to {folder}/out", status=0)
+    assert pq.read_table(folder / "out" / "streams").num_rows == 2
+
+
+def test_ctrl_c_while_spark_starts(streams: Cli, tmp_path: Path) -> None:
+    folder = tmp_path / "here"
+    process = start(streams, folder)
+    java = java_of(process)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err.strip()) == (130, "", "")
+    wait_gone(java)
+    assert list(folder.iterdir()) == []

@@ -1,0 +1,657 @@
+"""The reader of Spark tasks against real servers, without Spark: every trap of batch direct get."""
+
+import asyncio
+import contextlib
+import json
+import random
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import nats
+import nkeys
+import pytest
+import trustme
+
+from jsctl.contexts.settings import Settings
+from jsctl.errors import BadInput, Denied, JsctlError, Unreachable
+from jsctl.nats.blocking import Wire
+from jsctl.spark.source import plan
+from jsctl.spark.source.direct import DirectReader, MirrorAnswers
+from jsctl.spark.source.options import ReadOptions, parse
+from jsctl.spark.source.pull import ConsumerReader
+from jsctl.spark.source.reader import DataLoss, Job, RangeReader
+from jsctl.units import SECOND
+from tests.support import js
+from tests.support.jwt import Operator, new_key, write_creds
+from tests.support.servers import RealServer, free_port
+
+BOTH = pytest.mark.parametrize("reader", [DirectReader, ConsumerReader])
+Kind = type[RangeReader]
+
+
+def options(url: str, stream: str = "S", **more: str) -> ReadOptions:
+    return parse({"servers": url, "stream": stream, "requestTimeout": "3s", **more})
+
+
+def job(url: str, stream: str = "S", **more: Any) -> Job:
+    """All that is in a stream now."""
+    wanted = options(url, stream)
+    with contextlib.closing(Wire.open(wanted.settings)) as wire:
+        seen = plan.look(wire, wanted)
+    made = plan.job(wanted, seen.created, seen.first, seen.end)
+    return made._replace(**more)
+
+
+def reading(kind: Kind, url: str, what: Job) -> RangeReader:
+    return kind(what, lambda: Wire.open(Settings(url=url)))
+
+
+def sequences(chunks: Any) -> list[int]:
+    return [one for chunk in chunks for one in chunk["sequence"].to_pylist()]
+
+
+def consumers(url: str, stream: str = "S") -> int:
+    return int(js.ask(url, f"STREAM.INFO.{stream}")["state"]["consumer_count"])
+
+
+def with_client(url: str, work: Callable[[Any], Any]) -> Any:
+    """Run `await work(client)` with nats-py."""
+
+    async def run() -> Any:
+        client = await nats.connect(url)
+        try:
+            return await work(client)
+        finally:
+            await client.close()
+
+    return asyncio.run(run())
+
+
+def fill(url: str, count: int, stream: str = "S", size: int = 100, **config: Any) -> None:
+    js.stream(url, stream, f"{stream}.>", allow_direct=True, **config)
+
+    async def publish(client: Any) -> None:
+        for number in range(count):
+            await client.publish(f"{stream}.{number % 3}", b"%d " % (number + 1) + b"x" * size)
+            if number % 1000 == 999:
+                await client.flush()
+        await client.flush()
+
+    with_client(url, publish)
+    deadline = time.monotonic() + 20
+    while js.ask(url, f"STREAM.INFO.{stream}")["state"]["last_seq"] < count:
+        assert time.monotonic() < deadline, "the stream did not take everything"
+        time.sleep(0.02)
+
+
+def delete(url: str, sequence: int, stream: str = "S") -> None:
+    js.ask(url, f"STREAM.MSG.DELETE.{stream}", {"seq": sequence, "no_erase": True})
+
+
+# -- what comes back ------------------------------------------------------------------------------
+
+
+@BOTH
+def test_everything_in_order_and_no_consumer_left(url: str, reader: Kind) -> None:
+    fill(url, 5000)
+    found = reading(reader, url, job(url))
+    chunks = list(found)
+    assert sequences(chunks) == list(range(1, 5001))
+    rows = [row for chunk in chunks for row in chunk.to_pylist()]
+    assert all(row["data"].startswith(b"%d " % row["sequence"]) for row in rows)
+    assert {row["subject"] for row in rows} == {b"S.0", b"S.1", b"S.2"}
+    assert (found.deleted, found.lost, found.at) == (0, 0, 5001)
+    assert consumers(url) == 0
+
+
+@BOTH
+@pytest.mark.parametrize(("start", "end"), [(1, 2), (1, 1001), (999, 2002), (3000, 3001), (2500, 2500)])
+def test_ranges_are_half_open(url: str, reader: Kind, start: int, end: int) -> None:
+    fill(url, 3000)
+    found = reading(reader, url, job(url, start=start, end=end))
+    assert sequences(found) == list(range(start, end))
+
+
+@BOTH
+def test_interior_deletions_are_counted_or_refused(url: str, reader: Kind) -> None:
+    fill(url, 3000)
+    gone = {2, 3, 999, 1000, 1001, 2999, 3000, *range(1500, 1600)}
+    for sequence in gone:
+        delete(url, sequence)
+    found = reading(reader, url, job(url, batch=100))
+    assert sequences(found) == [n for n in range(1, 3001) if n not in gone]
+    assert (found.deleted, found.lost) == (len(gone), 0)
+    with pytest.raises(DataLoss, match="were deleted between"):
+        list(reading(reader, url, job(url, fail_on_deleted=True)))
+
+
+@BOTH
+def test_a_stream_that_is_mostly_deleted(url: str, reader: Kind) -> None:
+    fill(url, 4000)
+    js.ask(url, "STREAM.PURGE.S", {"filter": "S.1"})
+    js.ask(url, "STREAM.PURGE.S", {"filter": "S.0", "keep": 5})
+    found = reading(reader, url, job(url, start=2, batch=50, fail_on_loss=False))
+    # The first message left is number 3: what was before it is lost, not deleted.
+    assert sequences(found) == [n for n in range(2, 4001) if n % 3 == 0 or (n % 3 == 1 and n > 3985)]
+    assert (found.lost, found.deleted + len(sequences(reading(reader, url, job(url))))) == (1, 3998)
+
+
+@BOTH
+def test_head_truncation_since_planning(url: str, reader: Kind) -> None:
+    fill(url, 3000)
+    planned = job(url)
+    delete(url, 2000)
+    js.ask(url, "STREAM.PURGE.S", {"seq": 1501})
+    with pytest.raises(
+        DataLoss, match="starts at sequence 1501 now, 1 was to be read: 1,500 messages are lost"
+    ):
+        list(reading(reader, url, planned))
+    found = reading(reader, url, planned._replace(fail_on_loss=False))
+    assert sequences(found) == [*range(1501, 2000), *range(2001, 3001)]
+    assert (found.lost, found.deleted) == (1500, 1)
+    js.ask(url, "STREAM.PURGE.S")
+    empty = reading(reader, url, planned._replace(fail_on_loss=False))
+    assert sequences(empty) == []
+    assert empty.lost == 3000
+
+
+@BOTH
+def test_another_stream_of_that_name_fails(url: str, reader: Kind) -> None:
+    fill(url, 100)
+    planned = job(url)
+    js.ask(url, "STREAM.DELETE.S")
+    with pytest.raises(DataLoss, match="stream S is gone"):
+        list(reading(reader, url, planned))
+    fill(url, 100)
+    with pytest.raises(DataLoss, match="stream S was created again"):
+        list(reading(reader, url, planned))
+
+
+@BOTH
+def test_a_stream_recreated_while_it_is_read_fails(url: str, reader: Kind) -> None:
+    fill(url, 3000)
+    chunks = iter(reading(reader, url, job(url)))
+    next(chunks)
+    js.ask(url, "STREAM.DELETE.S")
+    fill(url, 3000)
+    with pytest.raises(DataLoss, match="created again"):
+        list(chunks)
+
+
+@BOTH
+def test_a_stream_that_was_rolled_back_fails(url: str, reader: Kind) -> None:
+    fill(url, 100)
+    planned = job(url, end=150)
+    with pytest.raises(DataLoss, match="was rolled back: it was at sequence 149, now it ends at 100"):
+        list(reading(reader, url, planned))
+
+
+@BOTH
+def test_stored_headers_that_imitate_the_servers(url: str, reader: Kind) -> None:
+    js.stream(url, "S", "S.>", allow_direct=True)
+    fake = (
+        b"Nats-Stream: S\r\nNats-Subject: fake\r\nNats-Sequence: 777\r\n"
+        b"Nats-Time-Stamp: 2020-01-01T00:00:00Z\r\nNats-Num-Pending: 0\r\nNats-Last-Sequence: 0\r\n"
+    )
+    stored = [
+        fake,  # looks complete at its start, where the header goes on
+        b"A: 1\r\nA: 2\r\na:3\r\nB: \xff\xfe\r\n" + fake,
+        b"Status: 404\r\n",
+        b"Nats-Stream: other\r\n",
+    ]
+
+    async def publish(client: Any) -> None:
+        for raw in stored:
+            head = b"NATS/1.0\r\n" + raw + b"\r\n"
+            body = b"HMSG x 1 1 1\r\n"
+            await client._send_command(
+                b"HPUB S.a %d %d\r\n%b%b\r\n" % (len(head), len(head + body), head, body)
+            )
+        head = b"NATS/1.0 204 EOB\r\n\r\n"  # a stored status
+        await client._send_command(b"HPUB S.a %d %d\r\n%bz\r\n" % (len(head), len(head) + 1, head))
+        await client.publish("S.a", b"last")
+        await client.flush()
+
+    with_client(url, publish)
+    chunks = list(reading(reader, url, job(url)))
+    assert sequences(chunks) == [1, 2, 3, 4, 5, 6]
+    (chunk,) = chunks
+    rows = chunk.to_pylist()
+    assert {row["subject"] for row in rows} == {b"S.a"}
+    assert all(row["time"].year > 2020 for row in rows)
+    for row, raw in zip(rows, stored, strict=False):
+        assert row["headers"].startswith(b"NATS/1.0\r\n" + raw.rstrip())
+        assert row["data"] == b"HMSG x 1 1 1\r\n"
+    assert [row["data"] for row in rows[4:]] == [b"z", b"last"]
+    assert rows[5]["headers"] in (None, b"NATS/1.0")
+
+
+@BOTH
+@pytest.mark.parametrize("subject", ["S.1", "S.>", "S.none"])
+def test_subject_filters(url: str, reader: Kind, subject: str) -> None:
+    fill(url, 3000)
+    found = reading(reader, url, job(url, subjects=(subject,), batch=100, start=10, end=2990))
+    wanted = {"S.1": [n for n in range(10, 2990) if n % 3 == 2], "S.>": list(range(10, 2990)), "S.none": []}
+    assert sequences(found) == wanted[subject]
+    assert (found.deleted, found.lost) == (0, 0)
+
+
+def test_several_filters_need_a_consumer(url: str) -> None:
+    fill(url, 300)
+    found = reading(ConsumerReader, url, job(url, subjects=("S.1", "S.2")))
+    assert sequences(found) == [n for n in range(1, 301) if n % 3 != 1]
+
+
+@BOTH
+def test_large_messages_end_an_answer_early(url: str, reader: Kind) -> None:
+    fill(url, 60, size=200_000)
+    assert sequences(reading(reader, url, job(url, max_bytes=1 << 20))) == list(range(1, 61))
+    assert sequences(reading(reader, url, job(url, max_bytes=1))) == list(range(1, 61))
+
+
+# -- who answers ----------------------------------------------------------------------------------
+
+
+class Lagging:
+    """A JetStream API on the prefix LAG that hands on to the real one, but answers half of the direct gets
+    as a replica does that has one message of what is asked, or none: one that lags at will is hard to have.
+    With `hole` as one that misses the first of what is asked.
+    """
+
+    def __init__(self, url: str, hole: bool = False) -> None:
+        self.url = url
+        self.hole = hole
+        self.short = 0
+        self._random = random.Random(1)
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=lambda: with_client(url, self._serve))
+
+    def __enter__(self) -> "Lagging":
+        self._thread.start()
+        assert self._ready.wait(5)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join()
+
+    async def _serve(self, client: Any) -> None:
+        self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
+
+        async def answer(message: Any) -> None:
+            real = message.subject.replace("LAG", "$JS.API", 1)
+            if ".DIRECT.GET." not in real or self._random.random() < 0.5:
+                await client.publish(real, message.data, reply=message.reply)
+                return
+            self.short += 1
+            body = json.loads(message.data)
+            if self.hole:
+                other = {**body, "seq": body["seq"] + 1, "batch": max(1, body["batch"] - 1)}
+                await client.publish(real, json.dumps(other).encode(), reply=message.reply)
+                return
+            end = {"Status": "404", "Description": "Message Not Found"}
+            if self._random.random() < 0.5:
+                first = {name: value for name, value in body.items() if name in ("seq", "next_by_subj")}
+                one = await client.request("$JS.API.DIRECT.GET.S", json.dumps(first).encode())
+                if "Status" not in one.headers:
+                    headers = {**one.headers, "Nats-Num-Pending": "0", "Nats-Last-Sequence": "0"}
+                    await client.publish(message.reply, one.data, headers=headers)
+                    end = {"Status": "204", "Description": "EOB"}
+            line = f"NATS/1.0 {end['Status']} {end['Description']}\r\nNats-Num-Pending: 0\r\n\r\n".encode()
+            head = f"HPUB {message.reply} {len(line)} {len(line)}\r\n".encode()
+            await client._send_command(head + line + b"\r\n")
+            await client._flush_pending()
+
+        await client.subscribe("LAG.>", cb=answer)
+        await client.flush()
+        self._ready.set()
+        await self._stop.wait()
+
+
+def test_a_lagging_replica_is_not_taken_for_a_deletion(url: str) -> None:
+    fill(url, 2000)
+    gone = {1000, 1001, 1500, 2000}
+    for sequence in gone:
+        delete(url, sequence)
+    with Lagging(url) as lagging:
+        found = reading(DirectReader, url, job(url, batch=50, prefix="LAG"))
+        assert sequences(found) == [n for n in range(1, 2001) if n not in gone]
+        assert (found.deleted, found.lost) == (len(gone), 0)
+        assert lagging.short > 10
+        filtered = reading(DirectReader, url, job(url, batch=50, prefix="LAG", subjects=("S.1",)))
+        assert sequences(filtered) == [n for n in range(1, 2001) if n % 3 == 2 and n not in gone]
+
+
+def test_a_replica_that_misses_messages_is_not_believed(url: str) -> None:
+    """Servers that lost messages of theirs, or lose some on their way, leave a hole without a word."""
+    fill(url, 300)
+    with Lagging(url, hole=True) as lagging:
+        found = reading(DirectReader, url, job(url, batch=50, prefix="LAG"))
+        assert sequences(found) == list(range(1, 301))
+        assert (found.deleted, found.lost) == (0, 0)
+        assert lagging.short > 1
+
+
+def test_a_mirror_that_answers_for_its_origin_is_not_believed(url: str) -> None:
+    fill(url, 1000)
+    js.stream(url, "COPY", mirror={"name": "S"}, mirror_direct=True, allow_direct=True)
+    deadline = time.monotonic() + 10
+    while js.ask(url, "STREAM.INFO.COPY")["state"]["messages"] < 1000:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    for sequence in range(100, 200):
+        delete(url, sequence)
+    assert js.ask(url, "STREAM.INFO.COPY")["state"]["messages"] == 1000, "the mirror has what was deleted"
+    mirror_answered = False
+    for _ in range(20):
+        found = reading(DirectReader, url, job(url, batch=100, retries=50))
+        with pytest.MonkeyPatch.context() as patch:
+            dropped = _count_dropped(patch)
+            assert sequences(found) == [*range(1, 100), *range(200, 1001)]
+        assert found.deleted == 100
+        mirror_answered = mirror_answered or bool(dropped)
+        if mirror_answered:
+            break
+    assert mirror_answered, "the mirror never answered"
+    assert sequences(reading(DirectReader, url, job(url, "COPY"))) == list(range(1, 1001))
+
+
+def _count_dropped(patch: pytest.MonkeyPatch) -> list[Exception]:
+    dropped: list[Exception] = []
+    failed = DirectReader.failed
+
+    def count(self: DirectReader, error: Exception) -> None:
+        if isinstance(error, MirrorAnswers):
+            dropped.append(error)
+        failed(self, error)
+
+    patch.setattr(DirectReader, "failed", count)
+    return dropped
+
+
+# -- connections that end -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def own_server(tmp_path: Path) -> Iterator[Callable[[str], RealServer]]:
+    """Start servers with a configuration of the test's own."""
+    started: list[RealServer] = []
+
+    def start(more: str = "") -> RealServer:
+        config = 'listen: "127.0.0.1:{port}"\njetstream { store_dir: "{store}" }\n' + more
+        server = RealServer(tmp_path / f"own{len(started)}", config).start()
+        started.append(server)
+        return server
+
+    yield start
+    for server in started:
+        server.stop()
+
+
+def test_a_slow_reader_that_is_cut_off_goes_on(
+    own_server: Callable[[str], RealServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect = socket.create_connection
+
+    def small(*args: Any, **more: Any) -> socket.socket:
+        made = connect(*args, **more)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 16)  # else the kernel may hold 32 MiB
+        return made
+
+    monkeypatch.setattr("jsctl.nats.blocking.socket.create_connection", small)
+    server = own_server('write_deadline: "200ms"\n')
+    fill(server.url, 400, size=200_000)
+    found = reading(DirectReader, server.url, job(server.url, batch=100, max_bytes=64 << 20))
+    seen: list[int] = []
+    for chunk in found:
+        seen += sequences([chunk])
+        deadline = time.monotonic() + 5
+        while len(seen) <= 200 and time.monotonic() < deadline:  # 20 MB wait to be read meanwhile
+            if "Slow Consumer Detected" in server.log.read_text():
+                break
+            time.sleep(0.05)
+    assert "Slow Consumer Detected" in server.log.read_text(), "it was never cut off"
+    assert seen == list(range(1, 401))
+
+
+@BOTH
+def test_a_server_that_is_killed_and_comes_back(
+    own_server: Callable[[str], RealServer], reader: Kind
+) -> None:
+    server = own_server("")
+    fill(server.url, 5000)
+    found = reading(reader, server.url, job(server.url, batch=100, retries=8))
+    seen: list[int] = []
+    for chunk in found:
+        seen += sequences([chunk])
+        if 1000 <= len(seen) < 1000 + len(chunk):
+            server.kill()
+            threading.Timer(0.5, server.start).start()
+    assert seen == list(range(1, 5001))
+    assert found.deleted == found.lost == 0
+
+
+@BOTH
+def test_a_server_that_stays_away_fails_in_the_end(
+    own_server: Callable[[str], RealServer], reader: Kind
+) -> None:
+    server = own_server("")
+    fill(server.url, 2000)
+    found = reading(reader, server.url, job(server.url, batch=100, retries=2))
+    begin = time.monotonic()
+    with pytest.raises(Unreachable, match="connection refused"):
+        for _ in found:
+            server.kill()
+    assert time.monotonic() - begin < 5
+
+
+def test_pings_and_infos_in_between(own_server: Callable[[str], RealServer]) -> None:
+    server = own_server('ping_interval: "100ms"\nping_max: 2\n')
+    fill(server.url, 3000)
+    found = reading(DirectReader, server.url, job(server.url, batch=100))
+    seen: list[int] = []
+    for chunk in found:
+        seen += sequences([chunk])
+        if len(seen) % 1000 == 0:
+            time.sleep(0.15)
+            server.config.write_text(server.config.read_text() + f"\n# {len(seen)}\n")
+            assert server.process is not None
+            server.process.send_signal(1)  # a reload
+    assert seen == list(range(1, 3001))
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 50, 333, 5000])
+def test_replies_cut_anywhere(url: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(url, 60 if size < 10 else 1000)
+    monkeypatch.setattr("jsctl.nats.blocking.CHUNK", size)
+    assert len(sequences(reading(DirectReader, url, job(url)))) == (60 if size < 10 else 1000)
+
+
+# -- logins ---------------------------------------------------------------------------------------
+
+
+def info(settings: Settings) -> str:
+    with contextlib.closing(Wire.open(settings)) as wire:
+        return str(wire.call("$JS.API.INFO")["limits"])
+
+
+def test_logins(tmp_path: Path) -> None:
+    key = new_key(nkeys.PREFIX_BYTE_USER)
+    seed = tmp_path / "user.nk"
+    seed.write_text(key.seed)
+    server = RealServer(
+        tmp_path / "plain",
+        'listen: "127.0.0.1:{port}"\njetstream { store_dir: "{store}" }\n'
+        "accounts { A: { jetstream: enabled, users: ["
+        f" {{user: bob, password: secret1}}, {{nkey: {key.public}}} ] }} }}\n",
+    ).start()
+    try:
+        assert info(Settings(url=server.url, user="bob", password="secret1"))
+        assert info(Settings(url=server.url_for("bob", "secret1")))
+        assert info(Settings(url=server.url, nkey=str(seed)))
+        assert info(Settings(url=f"nats://127.0.0.1:{free_port()},{server.url_for('bob', 'secret1')}"))
+        with pytest.raises(Denied, match="refuses the login") as refused:
+            Wire.open(Settings(url=server.url_for("bob", "wrong2")))
+        assert "wrong2" not in str(refused.value)
+    finally:
+        server.stop()
+    with pytest.raises(Unreachable, match="connection refused"):
+        Wire.open(Settings(url=server.url))
+
+
+def test_credentials(tmp_path: Path) -> None:
+    operator = Operator()
+    server = RealServer(tmp_path / "operator", operator.config()).start()
+    try:
+        jwt, key = operator.user()
+        creds = write_creds(tmp_path / "user.creds", jwt, key.seed)
+        assert info(Settings(url=server.url, creds=str(creds)))
+        assert info(Settings(url=server.url, jwt=jwt, seed=key.seed))
+        with pytest.raises(Denied):
+            Wire.open(Settings(url=server.url))
+    finally:
+        server.stop()
+
+
+@pytest.mark.parametrize("first", [False, True])
+def test_tls(tmp_path: Path, first: bool) -> None:
+    ca = trustme.CA()
+    ca.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
+    ca.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(str(tmp_path / "server.pem"))
+    pem = tmp_path / "server.pem"
+    server = RealServer(
+        tmp_path / "tls",
+        f'listen: "127.0.0.1:{{port}}"\njetstream {{ store_dir: "{{store}}" }}\n'
+        f'tls {{ cert_file: "{pem}", key_file: "{pem}", handshake_first: {"auto" if first else "false"} }}\n',
+    ).start()
+    settings = Settings(url=server.url, tlsca=str(tmp_path / "ca.pem"), tlsfirst=first)
+    try:
+        with contextlib.closing(Wire.open(settings)) as wire:
+            config = {"name": "S", "subjects": ["S.>"], "allow_direct": True}
+            created = wire.call("$JS.API.STREAM.CREATE.S", config)["created"]
+            for _ in range(20):
+                wire.call("S.x", {"pad": "x" * 50_000})
+        found = DirectReader(Job("S", created, 1, 21), lambda: Wire.open(settings))
+        assert sequences(found) == list(range(1, 21))
+        with pytest.raises(Unreachable, match="TLS with"):
+            Wire.open(Settings(url=server.url.replace("nats", "tls")))
+    finally:
+        server.stop()
+
+
+def test_no_nats_server(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def greet() -> None:
+            with contextlib.suppress(OSError):
+                other, _ = listening.accept()
+                other.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+                other.close()
+
+        thread = threading.Thread(target=greet)
+        thread.start()
+        with pytest.raises(Unreachable, match="is no NATS server"):
+            Wire.open(Settings(url=f"nats://127.0.0.1:{listening.getsockname()[1]}", timeout=2 * SECOND))
+        thread.join()
+
+
+# -- planning -------------------------------------------------------------------------------------
+
+
+def planned(url: str, **more: str) -> tuple[int, int, bool]:
+    wanted = options(url, **more)
+    with contextlib.closing(Wire.open(wanted.settings)) as wire:
+        seen = plan.look(wire, wanted)
+        return (*plan.resolve(wire, wanted, seen), seen.direct)
+
+
+def test_offsets(url: str) -> None:
+    fill(url, 100)
+    js.ask(url, "STREAM.PURGE.S", {"seq": 11})
+    assert planned(url) == (11, 101, True)
+    assert planned(url, startingOffsets="20", endingOffsets="30") == (20, 30, True)
+    assert planned(url, startingOffsets="latest") == (101, 101, True)
+    assert planned(url, endingOffsets="earliest") == (11, 11, True)
+    assert planned(url, startingOffsets="101") == (101, 101, True)
+    assert planned(url, startingOffsets="1", failOnDataLoss="false") == (11, 101, True)
+    for wrong, said in (
+        ({"startingOffsets": "1"}, "starts at sequence 11, startingOffsets says 1"),
+        ({"startingOffsets": "102"}, "is beyond the stream, whose last message is 100"),
+        ({"endingOffsets": "102"}, "is beyond the stream, whose last message is 100"),
+        ({"startingOffsets": "50", "endingOffsets": "40"}, "startingOffsets 50 is after endingOffsets 40"),
+    ):
+        with pytest.raises(JsctlError, match=said):
+            planned(url, **wrong)
+
+
+def test_timestamps(url: str) -> None:
+    fill(url, 50)
+    time.sleep(0.01)
+    moment = time.time()
+    time.sleep(0.01)
+    js.publish(url, "S.x", count=10)
+    text = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(moment)) + f"{moment % 1:.6f}"[1:] + "Z"
+    assert planned(url, startingTimestamp=text) == (51, 61, True)
+    assert planned(url, endingTimestamp=text) == (1, 51, True)
+    assert planned(url, startingTimestamp="2100-01-01T00:00:00Z") == (61, 61, True)
+    assert planned(url, startingTimestamp="2000-01-01T00:00:00Z") == (1, 61, True)
+
+
+def test_empty_stream(url: str) -> None:
+    js.stream(url, "S", "S.>", allow_direct=True)
+    assert planned(url) == (1, 1, True)
+
+
+def test_fetch_modes(url: str) -> None:
+    fill(url, 10)
+    assert planned(url, fetchMode="consumer")[2] is False
+    assert planned(url, subject="S.1,S.2")[2] is False
+    with pytest.raises(BadInput, match="it takes one subject"):
+        planned(url, subject="S.1,S.2", fetchMode="direct")
+    js.stream(url, "OFF", "OFF.>")
+    with pytest.raises(BadInput, match="OFF does not allow it"):
+        planned(url, stream="OFF", fetchMode="direct")
+    js.stream(url, "WORK", "WORK.>", retention="workqueue")
+    with pytest.raises(BadInput, match="a consumer that reads takes away"):
+        planned(url, stream="WORK")
+
+
+def test_without_the_right_to_direct_get_a_consumer_reads(own_server: Callable[[str], RealServer]) -> None:
+    server = own_server(
+        "authorization { users: [ {user: a, password: a}, {user: b, password: b, permissions: {publish: "
+        '{deny: ["$JS.API.DIRECT.GET.>"]}}} ] }\n'
+    )
+    fill(server.url_for("a"), 100)
+    limited = server.url_for("b")
+    assert planned(limited) == (1, 101, False)
+    with pytest.raises(Denied, match="Permissions Violation"):
+        list(reading(DirectReader, limited, job(limited)))
+    assert sequences(reading(ConsumerReader, limited, job(limited))) == list(range(1, 101))
+
+
+def test_unknown_stream(url: str) -> None:
+    with pytest.raises(JsctlError, match="stream not found"):
+        planned(url)
+
+
+def test_random_ranges_and_deletions_against_what_was_stored(url: str) -> None:
+    """Both readers, many shapes, one truth: the set of what was not deleted."""
+    fill(url, 2000)
+    seeded = random.Random(7)
+    gone = set(seeded.sample(range(2, 2000), 700))
+    for sequence in gone:
+        delete(url, sequence)
+    for _ in range(15):
+        start, end = sorted(seeded.sample(range(1, 2002), 2))
+        size = seeded.choice([1, 3, 17, 100, 1000])
+        if end - start > 200:
+            size = max(size, 17)
+        wanted = [n for n in range(start, end) if n not in gone]
+        for kind in (DirectReader, ConsumerReader):
+            found = reading(kind, url, job(url, start=start, end=end, batch=size))
+            assert sequences(found) == wanted, (kind, start, end, size)
+            assert found.deleted == end - start - len(wanted)

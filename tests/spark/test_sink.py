@@ -1,0 +1,179 @@
+"""`df.write.format("jetstream")` and `writeStream`, in a real Spark against real servers."""
+
+import json
+import re
+import shutil
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jsctl.contexts.settings import Settings
+from jsctl.nats.codec import header_pairs
+from jsctl.spark.sink import publishing
+from jsctl.spark.sink.publishing import Job
+from tests.support import js
+from tests.support.servers import RealServer
+
+pytestmark = pytest.mark.spark
+
+HEADERS = "headers array<struct<key:string,value:binary>>"
+
+
+def write(frame: Any, url: str, **options: Any) -> None:
+    frame.write.format("jetstream").mode("append").options(servers=url, **options).save()
+
+
+def state(url: str, stream: str = "S") -> dict[str, Any]:
+    found: dict[str, Any] = js.info(url, stream)["state"]
+    return found
+
+
+def read(spark: Any, url: str, stream: str = "S") -> Any:
+    options = {"servers": url, "stream": stream, "includeHeaders": "true"}
+    return spark.read.format("jetstream").options(**options).load()
+
+
+def test_rows_are_messages(spark: Any, url: str) -> None:
+    js.stream(url, "S", "S.>", allow_direct=True)
+    rows = [("S.a", b"\x00\xff", [("K", b"\xff1"), ("K", b"2")]), ("S.b", None, None)]
+    write(spark.createDataFrame(rows, f"subject string, data binary, {HEADERS}").coalesce(1), url, stream="S")
+    first, second = read(spark, url).orderBy("sequence").toArrow().to_pylist()
+    assert (first["subject"], first["data"], second["subject"], second["data"]) == (
+        "S.a", b"\x00\xff", "S.b", b"",
+    )  # fmt: skip
+    assert [(h["key"], h["value"]) for h in first["headers"]][:2] == [("K", b"\xff1"), ("K", b"2")]
+    assert [h["key"] for h in second["headers"]] == ["Nats-Msg-Id"]
+
+
+def test_equal_rows_are_all_kept_and_a_repeated_write_adds_nothing(spark: Any, url: str) -> None:
+    js.stream(url, "S", "S.>")
+    rows = spark.range(6000).selectExpr("'same' AS data").repartition(3)
+    write(rows, url, subject="S.x", writeId="one")
+    assert state(url)["messages"] == 6000
+    write(rows, url, subject="S.x", writeId="one")
+    assert state(url)["messages"] == 6000
+    write(rows, url, subject="S.x")
+    assert state(url)["messages"] == 12000
+
+
+def test_ids_do_not_depend_on_the_order(url: str) -> None:
+    import pyarrow as pa
+
+    job = Job(Settings(url=url), subject="S.x", write="w")
+
+    def ids(partition: int, data: list[bytes]) -> list[str]:
+        (burst,) = publishing.messages(job, partition, publishing.rows([pa.record_batch({"data": data})]))
+        return [dict(header_pairs(message.header))["Nats-Msg-Id"] for message in burst]
+
+    assert sorted(ids(0, [b"a", b"b", b"a"])) == sorted(ids(0, [b"b", b"a", b"a"]))
+    assert len({*ids(0, [b"a", b"a"]), *ids(1, [b"a", b"a"])}) == 4
+
+
+def test_ids_of_ones_own(spark: Any, url: str) -> None:
+    js.stream(url, "S", "S.>")
+    rows = [("S.a", "1", "id1"), ("S.a", "2", "id1"), ("S.a", "3", "id2")]
+    write(spark.createDataFrame(rows, "subject string, data string, msg_id string").coalesce(1), url)
+    assert state(url)["messages"] == 2
+
+
+@pytest.mark.parametrize(
+    ("expression", "options", "said"),
+    [
+        ("'S.x' AS subject; 1 AS data", {}, "column data is int"),
+        ("'S.x' AS subject", {}, "there is no column data"),
+        ("'x' AS data", {}, "there is no column subject"),
+        ("'S.x' AS subject; 'x' AS data; 1 AS price", {}, "column price is none of"),
+        ("'S.x' AS subject; 'x' AS data; 'h' AS headers", {}, "column headers is string"),
+        ("'S.x' AS subject; 'x' AS data", {"stream": "NONE"}, "there is no stream NONE"),
+        ("'S.x' AS subject; 'x' AS data", {"strem": "S"}, "did you mean stream"),
+        ("'nobody' AS subject; 'x' AS data", {}, "no stream takes nobody"),
+        ("'S.*' AS subject; 'x' AS data", {}, "holds a wildcard"),
+        ("'S.x' AS subject; 'x' AS data", {"stream": "OTHER"}, "the stream S takes these"),
+        ("'S.x' AS subject; repeat('x', 2000) AS data", {}, "message size exceeds maximum"),
+    ],
+)
+def test_what_cannot_be_written_fails(
+    spark: Any, url: str, expression: str, options: dict[str, str], said: str
+) -> None:
+    js.stream(url, "S", "S.>", max_msg_size=1000)
+    js.stream(url, "OTHER", "OTHER.>")
+    rows = spark.range(1).selectExpr(*expression.split("; "))
+    with pytest.raises(Exception, match=re.escape(said)):
+        write(rows, url, **options)
+
+
+def test_overwrite_is_refused(spark: Any, url: str) -> None:
+    with pytest.raises(Exception, match="a stream is not overwritten"):
+        spark.range(1).selectExpr("'a' AS data").write.format("jetstream").mode("overwrite").options(
+            servers=url, subject="S.x"
+        ).save()
+
+
+def test_a_stream_of_streams_once_each_although_batches_are_repeated(
+    spark: Any, url: str, tmp_path: Path
+) -> None:
+    js.stream(url, "S", "S.>", allow_direct=True)
+    js.stream(url, "T", "T.>")
+    js.publish_all(url, ((f"S.{n % 3}", b"same") for n in range(500)))
+
+    def run() -> None:
+        source = spark.readStream.format("jetstream").options(
+            servers=url, stream="S", startingOffsets="earliest", maxOffsetsPerTrigger="200", minPartitions="2"
+        )
+        rows = source.load().selectExpr("'T.x' AS subject", "data")
+        query = (
+            rows.writeStream.format("jetstream")
+            .options(servers=url, stream="T", checkpointLocation=str(tmp_path / "checkpoint"))
+            .trigger(availableNow=True)
+            .start()
+        )
+        query.awaitTermination(100)
+
+    run()
+    assert state(url, "T")["messages"] == 500
+    # As after a kill between the last acks and the commit: Spark does the last batch again.
+    commits = tmp_path / "checkpoint" / "commits"
+    last = max(int(file.name) for file in commits.iterdir() if file.name.isdigit())
+    (commits / str(last)).unlink()
+    shutil.rmtree(tmp_path / "checkpoint" / "state", ignore_errors=True)
+    for crc in commits.glob(f".{last}.crc"):
+        crc.unlink()
+    run()
+    assert state(url, "T")["messages"] == 500
+    js.publish(url, "S.1", b"same", 7)
+    time.sleep(0.2)
+    run()
+    assert state(url, "T")["messages"] == 507
+
+
+def test_a_server_that_is_killed_meanwhile(tmp_path: Path) -> None:
+    """Without Spark: what has no ack is sent again on a new connection, and nothing is stored twice."""
+    import pyarrow as pa
+
+    server = RealServer(tmp_path, 'listen: "127.0.0.1:{port}"\njetstream { store_dir: "{store}" }').start()
+    try:
+        js.stream(server.url, "S", "S.>")
+        batches = (
+            pa.record_batch({"data": [json.dumps(n) for n in range(start, start + 2000)]})
+            for start in range(0, 60_000, 2000)
+        )
+
+        def trouble() -> None:
+            time.sleep(0.5)
+            server.kill()
+            time.sleep(0.5)
+            server.start()
+
+        thread = threading.Thread(target=trouble)
+        thread.start()
+        counts = publishing.publish(
+            Job(Settings(url=server.url), "S", "S.x", "w"), 0, publishing.rows(batches)
+        )
+        thread.join()
+        assert (counts.published, counts.duplicates) == (60_000, 0)
+        assert state(server.url)["messages"] == 60_000
+    finally:
+        server.stop()

@@ -1,0 +1,184 @@
+"""The range readers on a real cluster of three: followers that lag, leaders that move, servers that die."""
+
+import contextlib
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jsctl.contexts.settings import Settings
+from jsctl.errors import JsctlError
+from jsctl.nats.blocking import Wire
+from jsctl.spark.source import plan
+from jsctl.spark.source.direct import DirectReader
+from jsctl.spark.source.options import parse
+from jsctl.spark.source.pull import ConsumerReader
+from jsctl.spark.source.reader import Job, RangeReader
+from tests.support import js
+from tests.support.servers import Cluster
+
+COUNT = 8_000
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    three = Cluster(tmp_path)
+    try:
+        yield three.start()
+    finally:
+        three.stop()
+
+
+def patiently(url: str, subject: str, body: Any = None) -> dict[str, Any]:
+    """A request that is made again while there is no leader."""
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            return js.ask(url, subject, body)
+        except JsctlError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
+
+
+def fill(url: str) -> None:
+    """The stream S with COUNT messages, on all three."""
+    config = {"name": "S", "subjects": ["S.>"], "num_replicas": 3, "allow_direct": True, "storage": "file"}
+    patiently(url, "STREAM.CREATE.S", config)
+    js.publish(url, "S.a", b"x" * 100, COUNT)
+    deadline = time.monotonic() + 30
+    while patiently(url, "STREAM.INFO.S")["state"]["last_seq"] < COUNT:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def job(urls: str) -> Job:
+    options = parse({"servers": urls, "stream": "S", "batchSize": "100", "requestTimeout": "2s"})
+    with contextlib.closing(Wire.open(options.settings)) as wire:
+        seen = plan.look(wire, options)
+    return plan.job(options, seen.created, seen.first, seen.end)
+
+
+def sequences(found: Iterable[Any]) -> list[int]:
+    return [one for batch in found for one in batch["sequence"].to_pylist()]
+
+
+def trouble(cluster: Cluster) -> None:
+    """Move the leader, then kill and restart one server after the other, faster than they choose a leader
+    (in 4 to 9 s). Then wait until there is one, and for the longest pause between two attempts of a reader:
+    without a leader nobody knows where a stream ends, nor can make a consumer. And once more."""
+    for _ in range(2):
+        patiently(cluster.url, "STREAM.LEADER.STEPDOWN.S")
+        for server in cluster.servers.values():
+            time.sleep(0.3)
+            server.kill()
+            time.sleep(0.3)
+            server.start()
+        cluster.wait()
+        time.sleep(5)
+
+
+@pytest.mark.parametrize("reader", [DirectReader, ConsumerReader])
+def test_every_sequence_once_while_servers_die_and_leaders_move(
+    cluster: Cluster, reader: type[RangeReader]
+) -> None:
+    fill(cluster.url)
+    planned = job(cluster.url)
+    thread = threading.Thread(target=trouble, args=(cluster,))
+    thread.start()
+    try:
+        while thread.is_alive():
+            found = reader(planned, lambda: Wire.open(Settings(url=cluster.url)))
+            seen: list[int] = []
+            for batch in found:
+                seen += sequences([batch])
+                time.sleep(0.01)
+            assert seen == list(range(1, COUNT + 1))
+            assert (found.deleted, found.lost) == (0, 0)
+    finally:
+        thread.join()
+
+
+def test_the_end_is_read_while_it_moves(cluster: Cluster) -> None:
+    """Planned to the leader's last message at once after it came: followers may not have it yet."""
+    fill(cluster.url)
+    stop = threading.Event()
+
+    def write() -> None:
+        while not stop.is_set():
+            js.publish(cluster.url, "S.a", b"x" * 100, 500)
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    try:
+        for _ in range(20):
+            planned = job(cluster.url)
+            planned = planned._replace(start=planned.end - 500)
+            found = DirectReader(planned, lambda: Wire.open(Settings(url=cluster.url)))
+            assert sequences(found) == list(range(planned.start, planned.end))
+            assert found.deleted == 0
+    finally:
+        stop.set()
+        thread.join()
+
+
+@pytest.mark.parametrize("reader", [DirectReader, ConsumerReader])
+def test_a_follower_that_lags_is_not_taken_for_deletions(
+    cluster: Cluster, reader: type[RangeReader], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that stood still while the others took messages says, when it runs again, that there are none.
+
+    Which server answers a direct get, or gets the consumer, is up to the servers, and so is how soon this one
+    has what it missed: it is done again until the reader had to ask the leader what comes next.
+    """
+    asked = 0
+    call = RangeReader.call
+
+    def counted(self: RangeReader, wire: Wire, verb: str, body: Any = None) -> Any:
+        nonlocal asked
+        asked += verb.startswith("STREAM.MSG.GET.")
+        return call(self, wire, verb, body)
+
+    monkeypatch.setattr(RangeReader, "call", counted)
+    fill(cluster.url)
+    deadline = time.monotonic() + 40
+    while not asked:
+        if time.monotonic() > deadline:
+            pytest.skip("no follower lagged")
+        stream = patiently(cluster.url, "STREAM.INFO.S")
+        last, leader = stream["state"]["last_seq"], stream["cluster"]["leader"]
+        url, follower = cluster.servers[leader].url_for("acc"), stream["cluster"]["replicas"][0]["name"]
+        server = cluster.servers[follower]
+        planned = job(url)._replace(start=last - 99, fail_on_deleted=True)
+        found = reader(planned, lambda server=server: Wire.open(Settings(url=server.url_for("acc"))))  # type: ignore[misc]
+        rest = iter(found)
+        seen = sequences([next(rest)])
+        if not placed(url) <= {follower}:
+            rest.close()  # its consumer is on another server
+            continue
+        process = server.process
+        assert process is not None
+        os.kill(process.pid, signal.SIGSTOP)
+        try:
+            js.publish(url, "S.a", b"y" * 1000, 20_000)
+            while patiently(url, "STREAM.INFO.S")["state"]["last_seq"] < last + 20_000:
+                time.sleep(0.01)
+            found.job = planned._replace(end=last + 20_001)
+            thread = threading.Thread(target=lambda: seen.extend(sequences(rest)))  # noqa: B023
+            thread.start()
+            time.sleep(0.2)  # until it has asked
+        finally:
+            os.kill(process.pid, signal.SIGCONT)
+        thread.join()
+        assert seen == list(range(last - 99, last + 20_001))
+        assert found.deleted == 0
+
+
+def placed(url: str) -> set[str]:
+    """The servers that consumers of the stream are on."""
+    return {one["cluster"]["leader"] for one in patiently(url, "CONSUMER.LIST.S")["consumers"] or []}

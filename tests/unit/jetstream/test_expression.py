@@ -1,0 +1,206 @@
+"""The expression language of `stream find`."""
+
+import contextlib
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jsctl.jetstream.expression import compile_expression
+from jsctl.jetstream.find import STREAMS, find
+from jsctl.nats.subjects import overlap
+
+INFO: dict[str, Any] = {
+    "config": {
+        "name": "ORDERS",
+        "subjects": ["ORDERS.*", "js.in.orders_1"],
+        "storage": "file",
+        "num_replicas": 3,
+        "max_msgs_per_subject": 5,
+        "sealed": False,
+        "metadata": {"Owner": "team a", "_nats.req.level": "2"},
+    },
+    "state": {"messages": 12, "consumer_count": 2, "last_ts": "2026-11-21T06:00:00Z"},
+    "cluster": {"name": "lon", "leader": "n1", "replicas": [{"name": "n2"}]},
+    "created": "2026-11-20T06:00:00Z",
+}
+NAMES = {"config": INFO["config"], "state": INFO["state"], "info": INFO}
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("state.messages > 10", True),
+        ("state.messages < 10", False),
+        ("state.messages >= 12 and state.messages <= 12", True),
+        ("state.messages == 12 && config.storage != 'memory'", True),
+        ("state.messages == 1 || config.storage == `file`", True),
+        ("!(state.messages == 1)", True),
+        ("not config.sealed", True),
+        ("!config.sealed and !false", True),
+        ('info.cluster.name in ["lon", "sfo"]', True),
+        ('info.cluster.name not in ["lon", "sfo"]', False),
+        ('"js.in.orders_1" in config.subjects', True),
+        ("config.name contains 'DER'", True),
+        ("config.name startsWith 'ORD' and config.name endsWith 'S'", True),
+        ("config.name matches '^O.*S$'", True),
+        ("not (config.name matches 'X')", True),
+        ("len(config.subjects) == 2", True),
+        ("len(config.nothing) == 0", True),
+        ("config.subjects[0] == 'ORDERS.*' and config.subjects[-1] startsWith 'js'", True),
+        ("config.subjects[7] == nil", True),
+        ('config.metadata["_nats.req.level"] == "2"', True),
+        ("state.messages * 2 + 1 == 25 and state.messages / 5 > 2 and state.messages % 5 == 2", True),
+        ("state.messages - 2 - 3 == 7 and 2 + 3 * 4 == 14 and (2 + 3) * 4 == 20", True),
+        ("-1 < 0 and 1.5e3 == 1500", True),
+        ("true or state.messages > 'x'", True),
+        ("1 == 2 or 1 == 1 and 2 == 2", True),
+        ("(1 == 1 or 1 == 1) and 2 == 3", False),
+        # What the server leaves out is zero, empty or false.
+        ("state.num_deleted == 0", True),
+        ("state.num_deleted > 0", False),
+        ("state.num_deleted != 0", False),
+        ("config.description == ''", True),
+        ("config.allow_direct == false", True),
+        ("config.allow_direct", False),
+        ("config.mirror == nil and config.mirror.name == nil", True),
+        ("'x' in config.sources", False),
+        ("config.description contains 'x'", False),
+        ("config.name == 'it\\'s'", False),
+    ],
+)
+def test_expressions(text: str, holds: bool) -> None:
+    assert compile_expression(text)(NAMES) is holds
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "breaks off"),
+        ("state.messages >", "breaks off"),
+        ("(1 == 1", "breaks off"),
+        ("state.messages 12", "at '12'"),
+        ("state.messages = 12", "at '= 12'"),
+        ("1 == 1 )", "at ')'"),
+        ("state..messages == 1", "at '.messages == 1'"),
+        ("config.name == 'open", 'at "\'open"'),
+        ("__import__('os')", "at \"('os')\""),
+        ("and", "at 'and'"),
+        ("[1, 2", "breaks off"),
+        ("(" * 5000 + "1", "nested"),
+    ],
+)
+def test_what_cannot_be_read(text: str, told: str) -> None:
+    with pytest.raises(ValueError, match="expression") as caught:
+        compile_expression(text)
+    assert told in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("state.messages", "no condition"),
+        ("state.messages > 'x'", "cannot compare"),
+        ("nothing > 1", "there are config, state, info"),
+        ("config.name.length == 1", "has no 'length'"),
+        ("config.name matches '('", "no regular expression"),
+        ("state.messages and true", "neither true nor false"),
+        ("state.messages / 0 == 1", "cannot reckon"),
+    ],
+)
+def test_what_makes_no_sense(text: str, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        compile_expression(text)(NAMES)
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    with contextlib.suppress(ValueError):
+        compile_expression(text)(NAMES)
+
+
+@given(
+    st.lists(
+        st.sampled_from(["(", ")", "not", "!", "-", "1", "'a'", "==", "and", "[", "]", ",", "state", ".x"])
+    )
+)
+def test_any_tokens_are_read_or_refused(tokens: list[str]) -> None:
+    with contextlib.suppress(ValueError):
+        compile_expression(" ".join(tokens))(NAMES)
+
+
+NOW = 1795240800 + 3600  # an hour after 2026-11-21T06:00:00Z
+
+
+def fits(wanted: dict[str, Any], *, invert: bool = False) -> bool:
+    return bool(find([INFO], STREAMS, wanted, NOW, invert=invert))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "does"),
+    [
+        ({}, True),
+        ({"server_name": "n[12]"}, True),
+        ({"server_name": "n2"}, True),
+        ({"server_name": "n3"}, False),
+        ({"cluster": "^l"}, True),
+        ({"cluster": "sfo"}, False),
+        ({"empty": True}, False),
+        ({"idle": 3599 * 10**9}, True),
+        ({"idle": 3601 * 10**9}, False),
+        ({"created": 25 * 3600 * 10**9}, True),
+        ({"created": 26 * 3600 * 10**9}, False),
+        ({"consumers": 2}, True),
+        ({"consumers": 1}, False),
+        ({"subject": "ORDERS.new"}, True),
+        ({"subject": "ORDERS.>"}, True),
+        ({"subject": "other.>"}, False),
+        ({"replicas": 3}, True),
+        ({"replicas": 1}, False),
+        ({"sourced": True}, False),
+        ({"mirrored": True}, False),
+        ({"leader": "n1"}, True),
+        ({"leader": "n2"}, False),
+        ({"api_level": 2}, True),
+        ({"api_level": 3}, False),
+        ({"expression": "Info.State.Msgs == 12 and Info.Config.Replicas == 3"}, True),
+        ({"expression": "Info.Config.MaxMsgsPer == 5 and Info.State.Consumers == 2"}, True),
+        ({"expression": "Info.Cluster.Replicas[0].Name == 'n2'"}, True),
+        ({"expression": "Info.Config.Metadata['Owner'] == 'team a'"}, True),
+        ({"expression": "state.messages == 1"}, False),
+        ({"leader": "n1", "consumers": 1}, False),
+    ],
+)
+def test_criteria(wanted: dict[str, Any], does: bool) -> None:
+    read = {"server_name": re.compile, "cluster": re.compile, "expression": compile_expression}
+    wanted = {name: read.get(name, lambda value: value)(value) for name, value in wanted.items()}
+    assert fits(wanted) is does
+    if len(wanted) == 1:
+        assert fits(wanted, invert=True) is not does
+
+
+def test_a_stream_that_never_had_a_message_is_idle() -> None:
+    silent = {**INFO, "state": {"messages": 0, "last_ts": "0001-01-01T00:00:00Z"}}
+    assert find([silent], STREAMS, {"idle": 1}, NOW)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "do"),
+    [
+        ("a.b", "a.b", True),
+        ("a.b", "a.c", False),
+        ("a.*", "*.b", True),
+        ("a.*", "a", False),
+        ("a.>", "a", False),
+        ("a.>", "*.b.c", True),
+        (">", "a.b.c", True),
+        ("a.b", "a.b.c", False),
+        ("a.b.>", "a.*", False),
+        ("a.>", "b.>", False),
+    ],
+)
+def test_subjects_overlap(one: str, other: str, do: bool) -> None:
+    assert overlap(one, other) is do
+    assert overlap(other, one) is do

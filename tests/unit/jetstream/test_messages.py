@@ -1,0 +1,226 @@
+"""Frames, headers, payloads, templates and dumps; the lean parser against any split of what a server says."""
+
+import asyncio
+import base64
+import io
+import itertools
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jsctl.errors import BadInput
+from jsctl.jetstream.message import dump, payload
+from jsctl.jetstream.message.direct_feed import direct_item
+from jsctl.jetstream.message.publish import draft, schedule_headers, ttl
+from jsctl.nats import codec as frames
+from jsctl.nats.codec import Item, Meta
+from jsctl.nats.parser import Parser
+from jsctl.nats.templates import Moment, compile_template
+from jsctl.units import SECOND
+
+REPLY = "$JS.ACK.ORDERS.C.2.77.5.1763707025123456789.9"
+
+
+def test_frames() -> None:
+    assert frames.frame("a", b"xy") == b"PUB a 2\r\nxy\r\n"
+    assert frames.frame("a", b"xy", "r") == b"PUB a r 2\r\nxy\r\n"
+    block = frames.header_block([("K", "v"), ("K", "w")])
+    assert block == b"NATS/1.0\r\nK: v\r\nK: w\r\n\r\n"
+    assert frames.frame("a", b"xy", "", block) == b"HPUB a %d %d\r\n%bxy\r\n" % (
+        len(block),
+        len(block) + 2,
+        block,
+    )
+    assert frames.header_pairs(block) == [("K", "v"), ("K", "w")]
+    assert frames.header(block, "K") == "w"
+
+
+@pytest.mark.parametrize("subject", ["", "a b", "a..b", "a.*", "a.>", "a\r\nPING", ".a"])
+def test_subjects_that_would_break_the_line(subject: str) -> None:
+    with pytest.raises(BadInput):
+        frames.check_subject(subject)
+
+
+@pytest.mark.parametrize("pair", [("a b", "x"), ("", "x"), ("K", "a\r\nB: c"), ("K:", "x")])
+def test_headers_that_would_break_the_block(pair: tuple[str, str]) -> None:
+    with pytest.raises(BadInput):
+        frames.header_block([pair])
+
+
+def test_statuses() -> None:
+    assert frames.status(b"NATS/1.0 404 No Messages\r\n\r\n") == (404, "No Messages")
+    assert frames.status(b"NATS/1.0 503\r\n\r\n") == (503, "")
+    assert frames.status(b"NATS/1.0\r\nStatus: 1\r\n\r\n") == (0, "")
+
+
+def test_ack_subjects_old_and_new() -> None:
+    meta = Meta("ORDERS", "C", 2, 77, 5, 1763707025123456789, 9)
+    assert frames.ack_meta(REPLY) == meta
+    assert frames.ack_meta(REPLY.replace("ACK.", "ACK.hub.ACCHASH.") + ".token") == meta
+    assert frames.ack_meta("_INBOX.x") is None
+    assert frames.ack_meta("$JS.ACK.ORDERS.C.x.77.5.1.9") is None
+
+
+@pytest.mark.parametrize(
+    ("pattern", "subject", "wanted"),
+    [
+        ("a.*", "a.b", True),
+        ("a.*", "a.b.c", False),
+        ("a.>", "a.b.c", True),
+        ("a.>", "a", False),
+        ("a", "a", True),
+    ],
+)
+def test_matching(pattern: str, subject: str, wanted: bool) -> None:
+    assert frames.matches(pattern, subject) is wanted
+
+
+def test_a_stored_header_cannot_imitate_the_servers() -> None:
+    header = (
+        b"NATS/1.0\r\nNats-Sequence: 1\r\nNats-Stream: X\r\nNats-Stream: S\r\nNats-Subject: a.b\r\n"
+        b"Nats-Sequence: 42\r\nNats-Time-Stamp: 2026-11-21T06:57:05.5Z\r\nNats-Num-Pending: 3\r\n\r\n"
+    )
+    item = direct_item(header, b"x")
+    assert item is not None and item.meta is not None
+    assert (item.subject, item.meta.stream, item.meta.sequence, item.meta.pending) == ("a.b", "S", 42, 3)
+    assert item.meta.time % SECOND == SECOND // 2
+    assert frames.header_pairs(item.header) == [("Nats-Sequence", "1"), ("Nats-Stream", "X")]
+
+
+def test_payloads() -> None:
+    assert payload.shown("grüß\n".encode()) == "grüß\n"
+    assert payload.as_text(b"\x1b[31mred") == "\x1b[31mred"  # made visible by whoever prints it
+    assert payload.as_text(b"a\x00b") is None
+    assert payload.as_text(b"\xff") is None
+    assert payload.shown(b"\x00A" * 8) == "00000000  " + "00 41 " * 7 + "00 41  .A.A.A.A.A.A.A.A"
+    assert payload.shown(bytes(1000)).endswith("744 bytes more; --raw or --json shows all")
+
+
+def test_templates() -> None:
+    def render(text: str, number: int = 7) -> str:
+        return compile_template(text.encode()).render(Moment(number, b"req")).decode()
+
+    assert render("{{Count}} {{ .Cnt }} {{Request}}") == "7 7 req"
+    assert abs(int(render("{{Unix}}")) - time.time()) < 5
+    assert len(render("{{ID}}")) == 22
+    assert render("{{ID}}") != render("{{ID}}")
+    assert {len(render("{{ Random 3 5 }}")) for _ in range(200)} == {3, 4, 5}
+    assert len(render("{{Random(4, 4)}}")) == 4
+    assert render('{{"{{"}}x') == "{{x"
+    assert render("no template { }") == "no template { }"
+    assert compile_template(b"{{Nope}}", enabled=False).fixed == b"{{Nope}}"
+    for wrong in ("{{Nope}}", "{{Random 5 3}}", "{{Random 1 99999999999}}"):
+        with pytest.raises(BadInput):
+            compile_template(wrong.encode())
+
+
+def test_a_templated_subject_is_checked() -> None:
+    with pytest.raises(BadInput):
+        draft("a.{{Request}}", b"").make(Moment(1, b"x y"))
+
+
+def test_schedules() -> None:
+    assert schedule_headers({}, 0) == []
+    made = dict(schedule_headers({"at": "2026-11-21T18:00:00+01:00", "dest": "d", "ttl": 60 * SECOND}, 0))
+    assert made == {
+        "Nats-Schedule": "@at 2026-11-21T17:00:00Z", "Nats-Schedule-Target": "d", "Nats-Schedule-TTL": "60s",
+    }  # fmt: skip
+    assert (
+        dict(schedule_headers({"after": 60 * SECOND, "dest": "d"}, 0))["Nats-Schedule"]
+        == "@at 1970-01-01T00:01:00Z"
+    )
+    assert dict(schedule_headers({"every": 90 * SECOND, "dest": "d"}, 0))["Nats-Schedule"] == "@every 90s"
+    wrong: list[dict[str, Any]] = [
+        {"at": "x", "dest": "d"}, {"after": 0, "dest": "d"}, {"dest": "d"}, {"every": SECOND},
+        {"every": SECOND, "cron": "* * * * * *", "dest": "d"},
+    ]  # fmt: skip
+    for values in wrong:
+        with pytest.raises(BadInput):
+            schedule_headers(values, 0)
+    with pytest.raises(BadInput):
+        ttl(SECOND // 10)
+
+
+@given(data=st.binary(), value=st.text(st.characters(min_codepoint=32, max_codepoint=0x2FF)))
+def test_a_dump_gives_the_message_back(data: bytes, value: str) -> None:
+    header = frames.header_block([("K", value.strip()), ("K", "2"), ("L", "")])
+    item = Item("a.b", data, REPLY, header, frames.ack_meta(REPLY))
+    found = dump.outgoing(json.loads(json.dumps(dump.record(item, 1, 2))))
+    assert (found.subject, found.data, found.reply) == ("a.b", data, "")
+    assert frames.header_pairs(found.header) == frames.header_pairs(header)
+    assert found.at == 1763707025123456000  # to the microsecond
+
+
+def test_dumps_of_the_nats_tool(tmp_path: Path) -> None:
+    def made(number: int) -> str:
+        data = base64.b64encode(b"%d" % number).decode()
+        return json.dumps({"Subject": "a", "Reply": "", "Header": {"K": ["v"]}, "Data": data})
+
+    for number in (10, 9, 1):
+        (tmp_path / f"{number}.json").write_text(made(number))
+    assert [m.data for m in dump.read(str(tmp_path), io.StringIO())] == [b"1", b"9", b"10"]
+    assert [m.data for m in dump.read("-", io.StringIO(made(1) + "\0" + made(2) + "\0"))] == [b"1", b"2"]
+
+
+@pytest.mark.parametrize(
+    "line", ["x", "[]", "{}", '{"subject": "a b"}', '{"subject": "a", "data_base64": "?"}',
+             '{"subject": "a", "headers": {"K": "a\\r\\nb"}}', '{"subject": "a", "headers": 7}',
+             '{"subject": "a", "time": "soon"}']
+)  # fmt: skip
+def test_damaged_dumps_name_the_line(line: str) -> None:
+    with pytest.raises(BadInput, match="stdin line 2"):
+        list(dump.read("-", io.StringIO('{"subject": "a"}\n' + line)))
+
+
+class _Rest:
+    """Stands in for nats-py: keeps what is not a message, and messages without a taker."""
+
+    def __init__(self) -> None:
+        self.takers: dict[bytes, Any] = {}
+        self.lines: list[bytes] = []
+        self.others: list[tuple[Any, ...]] = []
+
+    async def _process_msg(self, *message: Any) -> None:
+        self.others.append(message)
+
+    async def parse(self, data: bytes) -> None:
+        self.lines.append(data)
+
+    def reset(self) -> None:
+        self.lines.clear()
+
+
+SAID = (
+    b"PING\r\nMSG a.b 1 3\r\nxyz\r\nMSG a.b 1 re.ply 2\r\n\r\n\r\n+OK\r\n"
+    b"HMSG c 1 12 14\r\nNATS/1.0\r\n\r\nhi\r\n"
+    b"HMSG c 2 r 12 12\r\nNATS/1.0\r\n\r\n\r\nMSG d 2 0\r\n\r\n-ERR 'x'\r\nMSG a 1 6\r\nPONG\r\n"
+)
+
+
+@settings(max_examples=200)
+@given(cuts=st.lists(st.integers(0, len(SAID)), max_size=12))
+def test_the_parser_takes_any_split(cuts: list[int]) -> None:
+    rest = _Rest()
+    taken: list[tuple[bytes, ...]] = []
+    rest.takers[b"1"] = lambda *message: taken.append(message)
+    parser = Parser(rest, rest)
+    edges = [0, *sorted(cuts), len(SAID)]
+
+    async def feed() -> None:
+        for start, end in itertools.pairwise(edges):
+            if start < end:
+                await parser.parse(SAID[start:end])
+        await parser.parse(b"\r\n")
+
+    asyncio.run(feed())
+    assert taken == [
+        (b"a.b", b"", b"", b"xyz"), (b"a.b", b"re.ply", b"", b"\r\n"),
+        (b"c", b"", b"NATS/1.0\r\n\r\n", b"hi"), (b"a", b"", b"", b"PONG\r\n"),
+    ]  # fmt: skip
+    assert [other[0] for other in rest.others] == [2, 2]
+    assert rest.lines == [b"PING\r\n", b"+OK\r\n", b"-ERR 'x'\r\n"]

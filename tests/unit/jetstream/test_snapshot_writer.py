@@ -1,0 +1,65 @@
+"""Snapshots that jsctl writes itself."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+
+import pytest
+
+from jsctl.jetstream.backup.s2 import ARCHIVE_END, Frames
+from jsctl.jetstream.backup.snapshot_writer import crc32c, nanoseconds, pack
+from jsctl.jetstream.message.browse import Stored
+
+
+def plain(data: bytes) -> int:
+    """The checksum bit by bit."""
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+def test_checksums_of_the_standard() -> None:
+    """RFC 3720, appendix B.4."""
+    assert crc32c(b"123456789") == 0xE3069283
+    assert crc32c(bytes(32)) == 0x8A9136AA
+    assert crc32c(b"\xff" * 32) == 0x62A8AB43
+    assert crc32c(bytes(range(32))) == 0x46DD794E
+
+
+@pytest.mark.parametrize("size", [0, 1, 3, 4, 5, 847, 848, 849, 1694, 1695, 1696, 5000, 40_003])
+def test_checksums_of_any_size(size: int) -> None:
+    data = os.urandom(size)
+    assert crc32c(data) == plain(data)
+
+
+@pytest.mark.parametrize(
+    ("time", "expected"),
+    [
+        ("1970-01-01T00:00:00Z", 0),
+        ("2026-11-21T11:47:58Z", 1_795_261_678_000_000_000),
+        ("2026-11-21T11:47:58.5Z", 1_795_261_678_500_000_000),
+        ("2026-11-21T11:47:58.000000001Z", 1_795_261_678_000_000_001),
+        ("1969-12-31T23:59:59.25Z", -750_000_000),
+    ],
+)
+def test_times(time: str, expected: int) -> None:
+    assert nanoseconds(time) == expected
+
+
+@pytest.mark.parametrize("size", [0, 10, 300_000])
+def test_whole_frames(size: int) -> None:
+    async def messages() -> AsyncIterator[Stored]:
+        for sequence in range(1, 4):
+            yield Stored("a.b", sequence, "2026-11-21T11:47:58.5Z", b"", bytes(size))
+
+    async def packed() -> bytes:
+        return b"".join([piece async for piece in pack(messages(), {"first_seq": 1})])
+
+    frames = Frames()
+    frames.feed(asyncio.run(packed()))
+    assert frames.whole
+    assert frames.ends_with(ARCHIVE_END)
+    assert 3 * size < frames.unpacked < 3 * size + 200

@@ -1,0 +1,108 @@
+"""Configurations as raw JSON: nothing is lost, nothing differs that only reads differently."""
+
+import json
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jsctl.errors import BadInput
+from jsctl.jetstream.config.differences import differences
+from jsctl.jetstream.config.fields import BY_FLAG, FIELDS
+from jsctl.jetstream.stream import config, origins
+from jsctl.nats.subjects import check_name, is_subject
+
+# YAML has no place for some control characters, and 64 bits are what the server takes.
+TEXT = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Zl", "Zp")), max_size=8)
+UNKNOWN = st.recursive(
+    st.booleans() | st.integers(-(1 << 63), (1 << 63) - 1) | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=6,
+)
+KEYS = TEXT.map(lambda text: "x_" + text)
+CONFIGS = st.dictionaries(KEYS, UNKNOWN, max_size=5).map(lambda unknown: {"name": "S", **unknown})
+
+
+@given(CONFIGS)
+def test_unknown_fields_survive_files_flags_and_defaults(known: dict[str, Any]) -> None:
+    for text in (json.dumps(known), json.dumps({"config": known, "state": {}}), yaml.safe_dump(known)):
+        read = config.parse_config(text, "f")
+        assert read == known
+        made = config.with_defaults(config.lay(read, {"max-msgs": 5, "metadata": ["k=v"], "tag": ["t"]}))
+        assert {key: made[key] for key in known} == known
+        assert (made["max_msgs"], made["metadata"], made["placement"]) == (5, {"k": "v"}, {"tags": ["t"]})
+
+
+@given(CONFIGS)
+def test_a_configuration_does_not_differ_from_itself(known: dict[str, Any]) -> None:
+    assert differences(known, json.loads(json.dumps(known))) == []
+
+
+def test_laying_flags_leaves_the_original_alone() -> None:
+    base = {"placement": {"cluster": "c"}, "metadata": {"a": "b"}}
+    made = config.lay(base, {"tag": ["t"], "metadata": ["k=v"]})
+    assert base == {"placement": {"cluster": "c"}, "metadata": {"a": "b"}}
+    assert made == {"placement": {"cluster": "c", "tags": ["t"]}, "metadata": {"a": "b", "k": "v"}}
+
+
+def test_each_flag_has_one_key() -> None:
+    assert len(BY_FLAG) == len(FIELDS) == len({field.path for field in FIELDS})
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "keys"),
+    [
+        ({"max_msgs": -1}, {"max_msgs": 0}, []),
+        ({"subjects": ["a", "b"]}, {"subjects": ["b", "a"]}, []),
+        ({"deny_purge": False, "consumer_limits": {}}, {}, []),
+        ({"compression": "none"}, {}, []),
+        ({"description": "none"}, {}, ["description"]),
+        ({"metadata": {"a": "b"}}, {}, ["metadata.a"]),
+        ({"max_msgs": 5}, {"max_msgs": -1}, ["max_msgs"]),
+        ({"sources": [{"name": "a"}, {"name": "b"}]}, {"sources": [{"name": "b"}, {"name": "a"}]}, []),
+    ],
+)
+def test_differences(before: dict[str, Any], after: dict[str, Any], keys: list[str]) -> None:
+    assert [one.key for one in differences(before, after)] == keys
+    assert [one.key for one in differences(after, before)] == keys
+
+
+def test_what_the_server_owns_is_left_out() -> None:
+    metadata = {"_nats.ver": "2", "_nats.level": "1"}
+    assert config.without_reserved({"name": "S", "metadata": metadata}) == {"name": "S"}
+    assert config.without_reserved({"metadata": {**metadata, "k": "v"}}) == {"metadata": {"k": "v"}}
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        ("O", {"name": "O"}),
+        ("O@a.b", {"name": "O", "external": {"api": "$JS.a.b.API"}}),
+        ("O,api=P,deliver=D", {"name": "O", "external": {"api": "P", "deliver": "D"}}),
+        ("O,start=7", {"name": "O", "opt_start_seq": 7}),
+        ("O,start=2026-01-01T00:00:00Z", {"name": "O", "opt_start_time": "2026-01-01T00:00:00Z"}),
+        ("O,filter=a:b", {"name": "O", "subject_transforms": [{"src": "a", "dest": "b"}]}),
+        ('{"name": "O", "future": 1}', {"name": "O", "future": 1}),
+    ],
+)
+def test_origins(text: str, made: dict[str, Any]) -> None:
+    assert origins.parse_origin(text) == made
+
+
+@pytest.mark.parametrize("text", ["", "a.b", "O@", "O,x", "O,x=1", "O,start=x", "{", "{}", '{"name": "a b"}'])
+def test_no_origins(text: str) -> None:
+    with pytest.raises(BadInput):
+        origins.parse_origin(text)
+
+
+@pytest.mark.parametrize("name", ["", "a.b", "a b", "*", ">", "a/b", "a\\b", "a\tb", "a\x00", "x" * 256])
+def test_no_stream_names(name: str) -> None:
+    with pytest.raises(ValueError, match="name"):
+        check_name(name)
+
+
+def test_subjects() -> None:
+    assert all(map(is_subject, ["a", "a.b", "*", "a.*.c", "a.>", ">", "$KV.x"]))
+    assert not any(map(is_subject, ["", ".", "a.", ".a", "a..b", ">.a", "a b", None, 1]))

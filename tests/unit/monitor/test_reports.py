@@ -1,0 +1,86 @@
+"""Rows of reports from what servers say."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from jsctl.monitor import reports
+from jsctl.views.stream import lists as view
+
+AT = datetime(2026, 11, 21, tzinfo=UTC)
+
+
+def info(name: str, **more: Any) -> dict[str, Any]:
+    return {"config": {"name": name, "storage": "file"}, "state": {"messages": 1, "bytes": 2}, **more}
+
+
+def test_pages_are_put_together() -> None:
+    pages = [
+        {"streams": [info("A"), info("B")], "missing": ["C", "D"], "offline": {"D": "too old"}},
+        {"streams": [info("B")], "missing": ["A"]},
+    ]
+    together = reports.Pages(lambda one: one)
+    for page in pages:
+        together.add(page)
+    found = together.kept()
+    assert list(found.items) == ["A", "B"]
+    assert (found.missing, found.offline) == (["C"], {"D": "too old"})
+    snap = reports.Snapshot(AT, list(found.items.values()), found.missing, found.offline)
+    rows = reports.stream_rows(snap)
+    assert [(row.stream, row.offline) for row in rows] == [
+        ("A", None), ("B", None), ("C", "no answer"), ("D", "too old")
+    ]  # fmt: skip
+    report = reports.Report(rows[:2], [], found.missing, found.offline)
+    titles = [table.title for table in view.report(report).tables()]
+    assert titles == ["Stream Report", "Inaccessible Streams", "Offline Streams"]
+
+
+def test_a_clustered_stream() -> None:
+    cluster = {
+        "name": "c1",
+        "leader": "n2",
+        "replicas": [
+            {"name": "n3", "current": False},
+            {"name": "n1", "current": True},
+            {"name": "n4", "current": True, "offline": True},
+        ],
+    }
+    state = {"messages": 5, "bytes": 9, "num_deleted": 3, "lost": {"msgs": [1, 2], "bytes": 2048}}
+    one = {**info("A", cluster=cluster), "state": state}
+    one["config"] |= {
+        "placement": {"cluster": "c1", "tags": ["a", "b"]},
+        "metadata": {"_nats.req.level": "2"},
+    }
+    row = reports.stream_row(one)
+    assert (row.leader, row.cluster, row.peers) == ("n2", "c1", ("n1", "n3!", "n4!"))
+    assert (row.deleted, row.lost, row.lost_bytes, row.api_level) == (3, 2, 2048, 2)
+    assert row.placement == "cluster: c1 tags: a, b"
+    shown = view.streams_table([row]).rows[0]
+    assert shown[6].shown == "2 (2.0 KiB)" and shown[9].shown == "n1, n2*, n3!, n4!"
+
+
+def test_replication() -> None:
+    mirror = {"name": "O", "external": {"api": "$JS.leaf.API"}, "active": -1, "lag": 7}
+    sources = [
+        {"name": "Z", "active": 5, "lag": 0, "filter_subject": "a.*"},
+        {
+            "name": "P",
+            "active": (1 << 63) - 1,
+            "error": {"code": 404, "err_code": 10059, "description": "stream not found"},
+            "subject_transforms": [{"src": "a", "dest": "b"}, {"src": "c", "dest": ""}],
+        },
+    ]
+    snap = reports.Snapshot(AT, [info("M", mirror=mirror), info("S", sources=sources)])
+    assert [tuple(row)[2:] for row in reports.replication_rows(snap)] == [
+        ("M", "mirror", "$JS.leaf.API", "O", "", -1, 7, ""),
+        ("S", "source", "", "P", "a to b, c untransformed", -1, 0, "stream not found (10059)"),
+        ("S", "source", "", "Z", "a.* untransformed", 5, 0, ""),
+    ]
+
+
+def test_times_that_have_not_come() -> None:
+    assert (
+        reports.when("0001-01-01T00:00:00Z")
+        is reports.when("1970-01-01T00:00:00Z")
+        is reports.when("")
+        is None
+    )

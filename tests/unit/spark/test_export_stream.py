@@ -1,0 +1,163 @@
+"""The folder of exported streams: data and checkpoint as one, whatever moment a run is killed at."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from jsctl.errors import BadInput, Denied, ExitStatus, JsctlError
+from jsctl.render.transfer import Transfer
+from jsctl.spark.export.decode import failure, partitions
+from jsctl.spark.export.stream_target import StreamTarget, read_checkpoint
+from jsctl.spark.source.reader import DataLoss
+from jsctl.views.export.export import closing
+
+
+def commit(path: Path, table: str, name: str, next: int, *, replace: bool = False) -> None:
+    target = StreamTarget.at(path, "parquet", [table])
+    with target.hold(), target.commit(table, replace=replace) as (folder, note):
+        folder.mkdir()
+        (folder / name).write_text("rows")
+        note |= {"created": "c", "from": 1, "next": next, "settings": {}}
+
+
+def files(path: Path) -> list[str]:
+    return sorted(str(f.relative_to(path)) for f in path.rglob("*") if f.is_file())
+
+
+def next_of(path: Path, table: str) -> int | None:
+    found = read_checkpoint(path, table)
+    return int(found["next"]) if found else None
+
+
+def test_data_and_checkpoint_land_together(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    commit(path, "A", "part-1", 10)
+    commit(path, "A", "part-2", 20)
+    commit(path, "B", "part-1", 5)
+    assert (next_of(path, "A"), next_of(path, "B")) == (20, 5)
+    assert files(path) == [
+        "A/part-1", "A/part-2", "B/part-1", "_checkpoints/A.json", "_checkpoints/B.json",
+        "_jsctl_export.json",
+    ]  # fmt: skip
+    assert json.loads((path / "_jsctl_export.json").read_text())["tables"] == ["A", "B"]
+
+
+def test_a_table_is_replaced_alone(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    commit(path, "A", "part-1", 10)
+    commit(path, "B", "part-1", 10)
+    commit(path, "A", "part-9", 3, replace=True)
+    assert [name for name in files(path) if name[0] in "AB"] == ["A/part-9", "B/part-1"]
+    assert next_of(path, "A") == 3
+
+
+def test_what_fails_leaves_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    target = StreamTarget.at(path, "parquet", ["A"])
+    with pytest.raises(RuntimeError), target.hold(), target.commit("A") as (folder, _):
+        folder.mkdir()
+        (folder / "part-1").write_text("rows")
+        raise RuntimeError
+    assert not path.exists()
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from tests.unit.spark.test_export_stream import commit
+operations = int(sys.argv[2])
+def trace(event, args):
+    # Dies before the nth change in the folder.
+    global operations
+    if event in ("os.rename", "os.mkdir", "os.remove", "os.rmdir", "shutil.rmtree"):
+        if operations == 0:
+            os._exit(9)
+        operations -= 1
+sys.addaudithook(trace)
+commit(Path(sys.argv[1]), "A", "part-2", 20, replace=sys.argv[3] == "replace")
+"""
+
+
+@pytest.mark.parametrize("how", ["append", "replace"])
+def test_killed_at_every_step(tmp_path: Path, how: str) -> None:
+    """Either all or nothing of the write is there once the next run has looked."""
+    seen = set()
+    for operations in range(30):
+        path = tmp_path / str(operations)
+        commit(path, "A", "part-1", 10)
+        ended = subprocess.run([sys.executable, "-c", KILLED, str(path), str(operations), how], check=False)
+        with StreamTarget.at(path, "parquet", ["A"]).hold():
+            parts = [name for name in files(path) if name.startswith("A/")]
+            seen.add(next_of(path, "A"))
+            new = ["A/part-2"] if how == "replace" else ["A/part-1", "A/part-2"]
+            assert parts == (["A/part-1"] if next_of(path, "A") == 10 else new), operations
+            assert not (path / ".staging").exists()
+        if ended.returncode == 0:
+            break
+        assert ended.returncode == 9
+    else:
+        pytest.fail("it never came to the end")
+    assert seen == {10, 20}
+
+
+def test_one_run_at_a_time(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    commit(path, "A", "part-1", 10)
+    with StreamTarget.at(path, "parquet", ["A"]).hold():
+        other = StreamTarget.at(path, "parquet", ["A"])
+        with pytest.raises(BadInput, match="another export writes to"), other.hold():
+            pass
+
+
+def test_a_broken_checkpoint_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    commit(path, "A", "part-1", 10)
+    (path / "_checkpoints" / "A.json").write_text("[]")
+    with pytest.raises(JsctlError, match="is no checkpoint"):
+        read_checkpoint(path, "A")
+
+
+def test_partitions() -> None:
+    assert [name for name, _ in partitions(["hour", "date", "subject:2"])] == ["date", "hour", "subject_2"]
+    for wrong in ("subject", "subject:0", "subject:-1", "month", ""):
+        with pytest.raises(BadInput):
+            partitions([wrong])
+
+
+def test_failures_of_tasks_keep_their_status() -> None:
+    stack = "[PYTHON] An error\n  File x, line 3\njsctl.errors.Denied: no permission; ask\n\n\tat org.apache"
+    assert failure(RuntimeError(stack)).status is ExitStatus.DENIED
+    assert isinstance(failure(RuntimeError(stack)), Denied)
+    loss = failure(
+        RuntimeError("jsctl.spark.source.reader.DataLoss: S starts at 5; set failOnDataLoss to false to read")
+    )
+    assert isinstance(loss, DataLoss) and "--no-fail-on-data-loss" in str(loss)
+    assert "\n" not in str(failure(RuntimeError("[X] what\nat java.lang")))
+    given = BadInput("as it is")
+    assert failure(given) is given
+
+
+def test_closing_line() -> None:
+    data = {
+        "exported": 1,
+        "bytes": 5,
+        "deleted": None,
+        "lost": 2,
+        "bad": 3,
+        "seconds": 1.25,
+        "to": "x",
+        "streams": [],
+    }
+    assert closing(data) == (
+        "exported 1 message (5 B) to x, deleted not counted, lost up to 2, bad payloads 3, in 1.2s"
+    )
+
+
+def test_progress_in_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    bar = Transfer(sys.stderr, "exporting", 1000, 2048)
+    assert bar.numbers(0.0) == "0/1,000 messages, 0 B"
+    assert bar.numbers(0.5).startswith("500/1,000 messages, 1.0 KiB, ")
+    assert bar.numbers(0.5).endswith("/s, 1s left")

@@ -1,0 +1,115 @@
+"""Cutting what a server sends: together and one by one must give the same."""
+
+import socket
+import time
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jsctl.contexts.settings import Settings
+from jsctl.nats import blocking as wire
+from jsctl.spark.source import messages
+from jsctl.spark.source.replies import Reply
+
+INBOX = b"_INBOX.0123456789abcdef01234567"
+MARK = b"\r\nHMSG " + INBOX + b"."
+FAKE = (
+    b"Nats-Stream: S\r\nNats-Subject: no\r\nNats-Sequence: 7\r\nNats-Time-Stamp: 2020-01-01T00:00:00Z\r\n"
+    b"Nats-Num-Pending: 0\r\nNats-Last-Sequence: 0\r\n"
+)
+
+
+def reply(key: int, stream: bytes, sequence: int, subject: bytes, own: bytes, payload: bytes) -> bytes:
+    head = (
+        b"NATS/1.0\r\n%bNats-Stream: %b\r\nNats-Subject: %b\r\nNats-Sequence: %d\r\n"
+        b"Nats-Time-Stamp: 2026-11-21T06:57:05.%09dZ\r\nNats-Num-Pending: 9\r\nNats-Last-Sequence: %d\r\n\r\n"
+        % (own, stream, subject, sequence, sequence, sequence - 1)
+    )
+    total = len(head) + len(payload)
+    return b"HMSG %b.%d 1 %d %d\r\n%b%b\r\n" % (INBOX, key, len(head), total, head, payload)
+
+
+def status(key: int) -> bytes:
+    head = b"NATS/1.0 204 EOB\r\nNats-Num-Pending: 0\r\nNats-Last-Sequence: 5\r\n\r\n"
+    return b"HMSG %b.%d 1 %d %d\r\n%b\r\n" % (INBOX, key, len(head), len(head), head)
+
+
+def read(
+    data: bytes, sizes: list[int], run: int, patch: pytest.MonkeyPatch
+) -> dict[int, tuple[int, bool, list[object]]]:
+    """What a connection hands out that gets `data` in parts of these sizes."""
+    patch.setattr(wire, "RUN", run)
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        link = wire.Wire(ours, {}, Settings(), b"")
+        link._mark = MARK
+        link.watch("S")
+        found = {key: Reply() for key in (1, 2)}
+        link._replies = {b"%d" % key: one for key, one in found.items()}
+        at = 0
+        while at < len(data):
+            size = sizes.pop() if sizes else len(data)
+            theirs.sendall(data[at : at + size])
+            at += size
+            wanted = link.received + len(data[at - size : at])
+            while link.received < wanted:
+                link.pump(time.monotonic() + 10)
+        link._cut()
+        assert link._filled == 0
+    return {key: (one.status, one.foreign, one.messages().to_pylist()) for key, one in found.items()}
+
+
+payloads = st.one_of(
+    st.binary(max_size=40),
+    st.sampled_from([b"\r\n", FAKE, MARK, reply(1, b"S", 3, b"S.x", b"", b"no"), status(2), b"PING\r\n"]),
+)
+owns = st.sampled_from([b"", b"", b"", b"A: 1\r\nA: 2\r\n", b"B: \xff\r\n", FAKE, b"Nats-Stream: T\r\n"])
+subjects = st.sampled_from([b"S.a", b"S.b.c", b"S.\xff"])
+streams = st.sampled_from([b"S"] * 30 + [b"T"])
+between = st.sampled_from([b""] * 20 + [b"PING\r\n", b"+OK\r\n", b"INFO {}\r\n", b"MSG x 9 2\r\nhi\r\n"])
+sent = st.lists(st.tuples(st.sampled_from([1, 2]), streams, subjects, owns, payloads, between), max_size=30)
+
+
+@settings(max_examples=150, deadline=None)
+@given(sent=sent, sizes=st.lists(st.integers(1, 3000), max_size=6))
+def test_together_and_one_by_one(
+    sent: list[tuple[int, bytes, bytes, bytes, bytes, bytes]], sizes: list[int]
+) -> None:
+    data = b""
+    for number, (key, stream, subject, own, payload, more) in enumerate(sent):
+        data += reply(key, stream, number + 1, subject, own, payload) + more
+    data += status(1) + status(2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(wire.Wire, "_send", lambda self, data: None)
+        together, single = read(data, [*sizes], 1, patch), read(data, [*sizes], 1 << 30, patch)
+    assert together == single
+    assert [one[0] for one in single.values()] == [204, 204]
+    for key, (_, _, rows) in single.items():
+        assert [row["data"] for row in rows] == [one[4] for one in sent if one[0] == key]
+        assert [row["sequence"] for row in rows] == [n + 1 for n, one in enumerate(sent) if one[0] == key]
+
+
+def test_usual_answers_are_cut_together() -> None:
+    """With headers of their own, of several requests, and payloads with line ends."""
+    data = b"".join(reply(n % 2, b"S", n, b"S.a", b"A: 1\r\n" * (n % 3), b"x\r\n") for n in range(1, 50))
+    found = messages.cut(memoryview(data)[:-2], MARK, b"\r\nNats-Stream: S\r\nNats-Subject: ")
+    assert found is not None
+    assert {key: batch["sequence"].to_pylist() for key, batch in found} == {
+        b"0": list(range(2, 50, 2)),
+        b"1": list(range(1, 50, 2)),
+    }
+
+
+def test_replies_of_as_many_lines_take_the_fastest_way() -> None:
+    data = b"".join(reply(1, b"S", n, b"S.a", b"A: 1\r\nB: 2\r\n", b"x" * n) for n in range(1, 50))
+    parts = messages._cut_alike(memoryview(data)[:-2], MARK, b"\r\nNats-Stream: S\r\nNats-Subject: ")
+    assert parts is not None
+    assert parts.headers.to_pylist() == [b"NATS/1.0\r\nA: 1\r\nB: 2"] * 49
+    assert messages._checked(parts) is not None
+
+
+@pytest.mark.parametrize("batches", [[], [messages.batch([])], [messages.batch([])] * 2])
+def test_nothing_is_a_batch_too(batches: list[pa.RecordBatch]) -> None:
+    assert len(messages.join(batches)) == 0

@@ -1,0 +1,143 @@
+"""Options of the data source, ranges, and header lines."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jsctl.errors import BadInput, NotFound
+from jsctl.spark.source.columns import pairs
+from jsctl.spark.source.options import NAMES, parse
+from jsctl.spark.source.ranges import parts, split
+from jsctl.units import SECOND
+
+BASE = {"servers": "nats://h:4222", "stream": "ORDERS"}
+
+
+def test_defaults() -> None:
+    options = parse(BASE)
+    assert (options.start, options.end) == ("earliest", "latest")
+    assert (options.batch, options.max_bytes, options.timeout) == (1000, 4 << 20, 10 * SECOND)
+    assert options.fail_on_loss
+    assert not options.fail_on_deleted
+    assert options.fetch_mode == "auto"
+    assert options.prefix == "$JS.API"
+    assert parse(BASE, streaming=True).start == "latest"
+
+
+def test_values() -> None:
+    options = parse(
+        {
+            **BASE, "DOMAIN": "leaf.a", "subject": "a.>, b.*", "startingOffsets": "5", "endingOffsets": "10",
+            "failOnDataLoss": "False", "requestTimeout": "3s", "maxBytes": "1MB", "user": "u",
+            "password": "p",
+        }
+    )  # fmt: skip
+    assert options.prefix == "$JS.leaf.a.API"
+    assert options.subjects == ("a.>", "b.*")
+    assert (options.start, options.end) == (5, 10)
+    assert not options.fail_on_loss
+    assert (options.timeout, options.max_bytes) == (3 * SECOND, 1 << 20)
+    assert (options.settings.user, options.settings.password) == ("u", "p")
+    assert parse({**BASE, "subject": ">"}).subjects == ()
+    moment = parse({**BASE, "startingTimestamp": "2026-11-21T06:57:05Z"}).start_time
+    assert moment is not None
+    assert parse({**BASE, "endingTimestamp": "1795244225000"}).end_time == moment  # as Kafka's
+
+
+def test_secrets_are_not_in_its_text() -> None:
+    given = {
+        **BASE,
+        "servers": "nats://u:SECRET1@h",
+        "password": "SECRET2",
+        "token": "SECRET3",
+        "seed": "SECRET4",
+    }
+    assert "SECRET" not in repr(parse(given))
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"strem": "X"}, "unknown option strem; did you mean stream?"),
+        ({"path": "/x"}, "a stream has no path"),
+        ({"stream": ""}, "option stream is missing"),
+        ({"stream": "A.B"}, "is no stream name"),
+        ({"context": "x"}, "servers and context exclude each other"),
+        ({"servers": None}, "option servers or context is missing"),
+        ({"domain": "a", "apiPrefix": "b"}, "domain and apiPrefix exclude each other"),
+        ({"startingOffsets": "1", "startingTimestamp": "2026-01-01T00:00:00Z"}, "exclude each other"),
+        ({"endingOffsets": "9", "endingTimestamp": "2026-01-01T00:00:00Z"}, "exclude each other"),
+        ({"startingOffsets": "0"}, "none of earliest, latest or a sequence"),
+        ({"startingOffsets": "new"}, "none of earliest, latest or a sequence"),
+        ({"startingTimestamp": "yesterday"}, "is no time"),
+        ({"startingTimestamp": "2026-01-01", "endingTimestamp": "2025-01-01"}, "is not before"),
+        ({"subject": "a", "failOnDeleted": "true"}, "failOnDeleted cannot be with subject"),
+        ({"maxOffsetsPerTrigger": "5"}, "is for spark.readStream"),
+        ({"fetchMode": "fast"}, "none of auto, direct, consumer"),
+        ({"failOnDataLoss": "maybe"}, "neither true nor false"),
+        ({"batchSize": "0"}, "no whole number from 1 to 50000"),
+        ({"minPartitions": "x"}, "no whole number from 1"),
+        ({"requestTimeout": "5"}, "requestTimeout: '5' is not a duration"),
+        ({"maxBytes": "-1"}, "maxBytes must be more than 0"),
+        ({"subject": "a..b"}, "is no subject filter"),
+        ({"subject": "a.>.b"}, "is no subject filter"),
+        ({"subject": "a.b*"}, "is no subject filter"),
+    ],
+)
+def test_wrong_options_say_so(options: dict[str, str | None], said: str) -> None:
+    given = {name: value for name, value in {**BASE, **options}.items() if value is not None}
+    with pytest.raises(BadInput, match=said.replace("?", r"\?")):
+        parse(given)
+
+
+def test_a_stream_has_no_end() -> None:
+    with pytest.raises(BadInput, match=r"are for spark\.read"):
+        parse({**BASE, "endingOffsets": "10"}, streaming=True)
+
+
+def test_contexts(tmp_path: Path) -> None:
+    environ = {"XDG_CONFIG_HOME": str(tmp_path)}
+    (tmp_path / "nats" / "context").mkdir(parents=True)
+    (tmp_path / "nats" / "context" / "hub.json").write_text('{"url": "nats://x", "jetstream_domain": "hub"}')
+    options = parse({"context": "hub", "stream": "S"}, environ)
+    assert (options.settings.url, options.prefix) == ("nats://x", "$JS.hub.API")
+    assert parse({"context": "hub", "stream": "S", "domain": "leaf"}, environ).prefix == "$JS.leaf.API"
+    with pytest.raises(NotFound):
+        parse({"context": "nope", "stream": "S"}, environ)
+
+
+def test_every_option_is_taken() -> None:
+    for name in NAMES:
+        try:
+            parse({**BASE, name: "?"})
+        except (BadInput, NotFound) as error:
+            assert "unknown option" not in str(error)
+
+
+@given(st.integers(1, 1 << 50), st.integers(0, 1 << 30), st.integers(1, 50))
+def test_ranges_cover_all_once(start: int, total: int, count: int) -> None:
+    found = split(start, start + total, count)
+    assert [a for a, _ in found[1:]] == [b for _, b in found[:-1]]
+    assert sum(b - a for a, b in found) == total
+    assert all(b > a for a, b in found)
+    assert len(found) == min(count, total)
+    if found:
+        assert (found[0][0], found[-1][1]) == (start, start + total)
+        assert max(b - a for a, b in found) - min(b - a for a, b in found) <= 1
+
+
+def test_how_many_ranges() -> None:
+    assert parts(0, 0, 4) == 1
+    assert parts(5_000, 0, 4) == 1
+    assert parts(25_000, 0, 4) == 2
+    assert parts(10_000_000, 0, 4) == 4
+    assert parts(10_000_000, 16, 4) == 16
+
+
+def test_headers_keep_order_duplicates_and_bytes() -> None:
+    raw = b"NATS/1.0\r\nA: 1\r\nB:2\r\nA:  \xff \r\nno colon\r\nC:a:b\r\n"
+    assert pairs(raw) == [("A", b"1"), ("B", b"2"), ("A", b"\xff"), ("C", b"a:b")]
+    assert pairs(None) is None
+    assert pairs(b"NATS/1.0\r\n") is None
