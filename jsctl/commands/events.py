@@ -8,7 +8,6 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 from jsctl.commands.cli import DURATION, command, option
-from jsctl.commands.shared.interrupts import interrupts
 from jsctl.commands.shared.output import Output
 from jsctl.env import Env
 from jsctl.errors import BadInput, Denied, Unreachable
@@ -17,6 +16,7 @@ from jsctl.jetstream.message.publish import rfc3339
 from jsctl.monitor import events as domain
 from jsctl.nats import codec as frames
 from jsctl.nats.codec import Item
+from jsctl.signals import interrupts
 from jsctl.units import SECOND
 from jsctl.views.message import events as view
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from jsctl.commands.cli import DURATION, argument, command, option
-from jsctl.commands.shared.interrupts import interrupts
 from jsctl.env import Env
 from jsctl.errors import BadInput, Denied, JsctlError, Unreachable
 from jsctl.jetstream.message import publish
@@ -20,6 +19,7 @@ from jsctl.nats.codec import Item
 from jsctl.nats.connection import Connection
 from jsctl.nats.templates import Moment, Template, compile_template
 from jsctl.render.text import clean_lines
+from jsctl.signals import interrupts
 from jsctl.units import SECOND
 from jsctl.views.message import messages as view
 

@@ -8,7 +8,6 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from jsctl import units
-from jsctl.commands.shared.interrupts import interrupts
 from jsctl.commands.shared.received import Printer, Show
 from jsctl.commands.shared.repeat import _CLEAR
 from jsctl.env import Env
@@ -21,6 +20,7 @@ from jsctl.nats import codec as frames
 from jsctl.nats.codec import Item
 from jsctl.nats.connection import Connection
 from jsctl.nats.parser import Taker
+from jsctl.signals import interrupts
 from jsctl.views.message import messages as view
 from jsctl.views.result import Result
 
