@@ -16,6 +16,20 @@ for _size in ("COLUMNS", "LINES"):
     os.environ.pop(_size, None)
 
 _numbers = itertools.count()
+_TESTS = Path(__file__).parent
+_QUICK = ("unit", "architecture")
+"""Folders whose tests take less time than workers need to start."""
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """How many processes `-n auto` means: two, or none where they would not help.
+
+    A file's tests share a worker, so that one file, like the quick folders, runs in this process.
+    """
+    paths = {config.invocation_params.dir / arg.split("::")[0] for arg in config.args}
+    quick = all(any(path.is_relative_to(_TESTS / name) for name in _QUICK) for path in paths)
+    one_file = len(paths) == 1 and all(path.is_file() for path in paths)
+    return 0 if quick or one_file else 2
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,7 @@
 """The folder of exported streams: data and checkpoint as one, whatever moment a run is killed at."""
 
 import json
-import subprocess
+import os
 import sys
 from pathlib import Path
 
@@ -64,21 +64,26 @@ def test_what_fails_leaves_nothing(tmp_path: Path) -> None:
     assert not path.exists()
 
 
-KILLED = """
-import os, sys
-from pathlib import Path
-from tests.unit.spark.test_export_stream import commit
-operations = int(sys.argv[2])
-def trace(event, args):
-    # Dies before the nth change in the folder.
-    global operations
-    if event in ("os.rename", "os.mkdir", "os.remove", "os.rmdir", "shutil.rmtree"):
-        if operations == 0:
-            os._exit(9)
-        operations -= 1
-sys.addaudithook(trace)
-commit(Path(sys.argv[1]), "A", "part-2", 20, replace=sys.argv[3] == "replace")
-"""
+def commit_until_killed(path: Path, replace: bool, operations: int) -> int:
+    """Commit in a child that dies with 9 before the nth change in the folder, and return its exit code."""
+    child = os.fork()
+    if child:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    left = operations
+
+    def trace(event: str, args: object) -> None:
+        nonlocal left
+        if event in ("os.rename", "os.mkdir", "os.remove", "os.rmdir", "shutil.rmtree"):
+            if left == 0:
+                os._exit(9)
+            left -= 1
+
+    try:
+        sys.addaudithook(trace)
+        commit(path, "A", "part-2", 20, replace=replace)
+        os._exit(0)
+    finally:
+        os._exit(1)
 
 
 @pytest.mark.parametrize("how", ["append", "replace"])
@@ -88,16 +93,16 @@ def test_killed_at_every_step(tmp_path: Path, how: str) -> None:
     for operations in range(30):
         path = tmp_path / str(operations)
         commit(path, "A", "part-1", 10)
-        ended = subprocess.run([sys.executable, "-c", KILLED, str(path), str(operations), how], check=False)
+        code = commit_until_killed(path, how == "replace", operations)
         with StreamTarget.at(path, "parquet", ["A"]).hold():
             parts = [name for name in files(path) if name.startswith("A/")]
             seen.add(next_of(path, "A"))
             new = ["A/part-2"] if how == "replace" else ["A/part-1", "A/part-2"]
             assert parts == (["A/part-1"] if next_of(path, "A") == 10 else new), operations
             assert not (path / ".staging").exists()
-        if ended.returncode == 0:
+        if code == 0:
             break
-        assert ended.returncode == 9
+        assert code == 9
     else:
         pytest.fail("it never came to the end")
     assert seen == {10, 20}
