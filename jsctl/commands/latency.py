@@ -7,6 +7,7 @@ from pathlib import Path
 from jsctl.commands.cli import DURATION, command, option
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
+from jsctl.files import write_atomically
 from jsctl.monitor import latency as domain
 from jsctl.nats.connection import Connection
 from jsctl.units import SECOND
@@ -54,6 +55,6 @@ async def latency(env: Env, server_b: str, size: int, rate: int, duration: int, 
 
 def _write(path: str, text: str) -> None:
     try:
-        Path(path).expanduser().write_text(text)
+        write_atomically(Path(path).expanduser(), text, mode=None)
     except OSError as error:
         raise JsctlError(f"cannot write {path}: {error.strerror}") from None

@@ -9,14 +9,13 @@ Folders are 0700, files 0600 and written atomically.
 
 import contextlib
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from jsctl.contexts.model import KEYS, Context
 from jsctl.errors import BadInput, NotFound
+from jsctl.files import write_atomically
 
 _SELECTED = "context.txt"
 _PREVIOUS = "previous-context.txt"
@@ -79,7 +78,7 @@ class ContextStore:
         path = self.path(name)
         self._make_folders()
         document = {**KEYS, **raw}
-        write_private(path, json.dumps(document, indent=2, ensure_ascii=False))
+        write_atomically(path, json.dumps(document, indent=2, ensure_ascii=False))
         return Context(name, document, str(path))
 
     def remove(self, name: str) -> None:
@@ -100,7 +99,7 @@ class ContextStore:
         if current != name:
             self._remember(current)
             self._make_folders()
-            write_private(self.root / _SELECTED, name)
+            write_atomically(self.root / _SELECTED, name)
 
     def unselect(self) -> str:
         """Select no context; returns the one that was selected, or an empty string."""
@@ -126,7 +125,7 @@ class ContextStore:
     def _remember(self, name: str) -> None:
         if name:
             self._make_folders()
-            write_private(self.root / _PREVIOUS, name)
+            write_atomically(self.root / _PREVIOUS, name)
 
     def _read_name(self, file: str) -> str:
         try:
@@ -176,23 +175,3 @@ def parse(text: str) -> dict[str, Any]:
             kind = "true or false" if isinstance(empty, bool) else "text"
             raise ValueError(f"{key!r} must be {kind}")
     return raw
-
-
-def write_private(path: Path, text: str) -> None:
-    """Replace a file by a new one with mode 0600: whole or not at all, also when the machine stops."""
-    target = path.resolve()  # a symbolic link stays one
-    handle, temporary = tempfile.mkstemp(prefix=".jsctl-", dir=target.parent)  # mode 0600
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-    folder = os.open(target.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from jsctl.errors import JsctlError
+from jsctl.files import write_atomically
 from jsctl.localserver.topology import Topology, fill
 
 LOCK = "jsctl.lock"
@@ -91,7 +92,7 @@ def write_configs(folder: Path, topology: Topology, ports: Mapping[str, int]) ->
                 edited.append(name)
             else:
                 text = fill(template, ports)
-                path.write_text(f"{_HEAD}{_digest(text)}\n{text}", encoding="utf-8")
+                write_atomically(path, f"{_HEAD}{_digest(text)}\n{text}", mode=None)
     except OSError as error:
         raise JsctlError(
             f"cannot write {error.filename}: {error.strerror}", "--store names another folder"

@@ -8,6 +8,7 @@ from jsctl.commands.errors.validate import check
 from jsctl.commands.shared.editor import edit_text
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
+from jsctl.files import write_atomically
 from jsctl.jetstream import error_codes
 from jsctl.jetstream.error_codes import Code
 from jsctl.views.result import Result
@@ -49,12 +50,8 @@ def _read(text: str) -> Code:
 
 
 def _write(path: Path, text: str) -> None:
-    """In one step: a reader sees the old file or the new one."""
-    beside = path.with_name(path.name + ".new")
+    """Replace the file of errors. Raises JsctlError."""
     try:
-        beside.write_text(text, encoding="utf-8")
-        beside.chmod(path.stat().st_mode & 0o777)
-        beside.replace(path)
+        write_atomically(path, text, mode=None)
     except OSError as error:
-        beside.unlink(missing_ok=True)
         raise JsctlError(f"cannot write {path}: {error.strerror}") from None

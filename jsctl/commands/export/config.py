@@ -1,7 +1,6 @@
 """`jsctl export config`."""
 
 from fnmatch import fnmatchcase
-from pathlib import Path
 
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.report.targets import targets
@@ -9,7 +8,8 @@ from jsctl.commands.shared import complete
 from jsctl.commands.shared.declared import connections
 from jsctl.contexts.settings import Settings
 from jsctl.env import Env
-from jsctl.errors import BadInput, NotFound
+from jsctl.errors import NotFound
+from jsctl.files import open_output
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.declared import write
@@ -67,11 +67,8 @@ async def config(
     if output == "-":
         env.streams.stdout.writelines(map(clean_lines, write.yaml_pieces(document)))
         return None
-    try:
-        with Path(output).expanduser().open("w") as file:
-            file.writelines(write.yaml_pieces(document))
-    except OSError as error:
-        raise BadInput(f"cannot write {output}: {error.strerror}") from None
+    with open_output(output) as file:
+        file.writelines(piece.encode() for piece in write.yaml_pieces(document))
     count = sum(len(one.get("consumers", ())) for one in made)
     told = f"wrote {plural(len(made), 'stream')} and {plural(count, 'consumer')} to {output}"
     return Result([Text(told)], data=document)

@@ -1,12 +1,12 @@
 """`jsctl report history`."""
 
-import uuid
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from jsctl.commands.cli import command, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
+from jsctl.files import write_output
 from jsctl.spark.rollup import history as stored
 from jsctl.units import SECOND, parse_duration, parse_time
 from jsctl.views.report import history as view
@@ -78,12 +78,7 @@ def _page(env: Env, file: Path, source: Path, charts: list[view.Chart], tables: 
 
     made = datetime.fromtimestamp(env.clock(), UTC)
     text = page("JetStream history", f"From {source.name}, made {made:%Y-%m-%d %H:%M} UTC", charts, tables)
-    draft = file.with_name(f".{file.name}.{uuid.uuid4().hex}")
-    try:
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(file)
-    except OSError as error:
-        raise BadInput(f"cannot write {file}: {error.strerror}") from None
+    write_output(str(file), text)
     return Result([Text(f"wrote {file} ({len(text.encode()):,} bytes)")], {"file": str(file)})
 
 

@@ -2,12 +2,11 @@
 
 import json
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, TypeVar
 
 from jsctl.commands.cli import option
 from jsctl.env import Env, read_input
-from jsctl.errors import BadInput
+from jsctl.files import write_output
 from jsctl.jetstream.api import Json
 from jsctl.views.result import Result, Text
 
@@ -53,8 +52,5 @@ def kept(config: Json, what: str, flags: Mapping[str, Any]) -> Result:
     text = json.dumps(config, indent=2, ensure_ascii=False)
     if output == "-":
         return Result([Text(text)], data=config)
-    try:
-        Path(output).expanduser().write_text(text + "\n")
-    except OSError as error:
-        raise BadInput(f"cannot write {output}: {error.strerror}") from None
+    write_output(output, text + "\n")
     return Result([Text(f"wrote the configuration of {what} to {output}")], data=config)

@@ -13,6 +13,7 @@ from typing import Any, TextIO
 from jsctl.commands.shared.output import Output
 from jsctl.env import Env
 from jsctl.errors import BadInput
+from jsctl.files import write_atomically
 from jsctl.jetstream.message import dump, payload
 from jsctl.nats import codec as frames
 from jsctl.nats.codec import Item
@@ -138,7 +139,7 @@ class Printer:
     def _dump(self, item: Item, number: int, suffix: str) -> None:
         if self._folder is not None:
             name = f"{item.meta.sequence if item.meta else number}{suffix}.json"
-            (self._folder / name).write_text(_old_form(item), encoding="utf-8")
+            write_atomically(self._folder / name, _old_form(item), mode=None, durable=False)
         elif self._show.dump == "-":
             self.output.json(_old_form(item) + "\0")
         else:

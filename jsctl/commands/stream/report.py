@@ -1,10 +1,8 @@
 """`jsctl stream report`."""
 
-from pathlib import Path
-
 from jsctl.commands.cli import command, option
 from jsctl.env import Env
-from jsctl.errors import BadInput
+from jsctl.files import write_output
 from jsctl.monitor import reports
 from jsctl.views.result import Result
 from jsctl.views.stream import lists as view
@@ -39,8 +37,5 @@ async def report(
         env.say("Obtaining Stream stats\n")
     found = await reports.report(api, subject=subject, cluster=cluster)
     if dot:
-        try:
-            Path(dot).expanduser().write_text(view.dot(found.links))
-        except OSError as error:
-            raise BadInput(f"cannot write {dot}: {error.strerror}") from None
+        write_output(dot, view.dot(found.links))
     return view.report(found, order=order or "bytes", raw=raw, leaders=leaders)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from jsctl.errors import BadInput, JsctlError, NotFound, Unreachable
+from jsctl.files import write_atomically
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.backup import files, snapshot
 from jsctl.jetstream.backup import stream_backup as backups
@@ -279,7 +280,7 @@ def _failed(mark: Path) -> Mapping[str, str]:
 
 
 def _write(path: Path, content: Json) -> None:
-    path.write_text(json.dumps(content, indent=2) + "\n")
+    write_atomically(path, json.dumps(content, indent=2) + "\n", mode=None)
 
 
 def _row(name: str, status: str, state: Json | None = None, remark: str = "") -> Row:

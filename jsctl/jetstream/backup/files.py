@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from jsctl.errors import BadInput, JsctlError, NotFound
+from jsctl.files import is_temporary, sync_folder, write_atomically
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup.s2 import ARCHIVE_END, Frames
 
@@ -120,7 +121,7 @@ class Writer:
             self._pack()
         elif self.folder != self.target:
             self._swap(self.folder)
-        _sync_folder(self.target.parent)
+        sync_folder(self.target.parent)
         self._finished = True
         return manifest
 
@@ -298,11 +299,7 @@ def _object(data: bytes, what: str) -> Json:
 def _save(path: Path, content: Json | bytes) -> None:
     """Write a file whole, or not at all."""
     data = content if isinstance(content, bytes) else json.dumps(content, indent=2).encode() + b"\n"
-    fresh = path.with_name(path.name + ".new")
-    with fresh.open("wb") as file:
-        file.write(data)
-        _sync(file)
-    fresh.replace(path)
+    write_atomically(path, data, mode=None)
 
 
 def _sync(file: IO[bytes]) -> None:
@@ -310,18 +307,10 @@ def _sync(file: IO[bytes]) -> None:
     os.fsync(file.fileno())
 
 
-def _sync_folder(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
 def clear(folder: Path) -> None:
     """Remove the files of a backup. Raises BadInput when there are others."""
     found = list(folder.iterdir())
-    names = {entry.name.removesuffix(".new") for entry in found} - {"packed"}
+    names = {entry.name for entry in found if not is_temporary(entry.name)} - {"packed"}
     if names - _OURS:
         raise BadInput(f"{folder} holds other files", "remove it by hand")
     for entry in found:

@@ -10,12 +10,12 @@ import fcntl
 import json
 import os
 import shutil
-import uuid
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from jsctl.errors import BadInput, JsctlError
+from jsctl.files import write_atomically
 from jsctl.spark.export.target import MARKER, Target, read_marker
 
 KIND = "stream"
@@ -101,9 +101,8 @@ class StreamTarget(Target):
         known = (read_marker(self.path) or {}).get("tables", [])
         wanted = list(dict.fromkeys([*known, *self.tables]))
         if wanted != known:
-            draft = self.path / f"{MARKER}.{uuid.uuid4().hex}"
-            draft.write_text(json.dumps({"kind": KIND, "format": self.format, "tables": wanted}) + "\n")
-            draft.rename(self.path / MARKER)
+            marker = {"kind": KIND, "format": self.format, "tables": wanted}
+            write_atomically(self.path / MARKER, json.dumps(marker) + "\n", mode=None)
 
 
 def read_checkpoint(path: Path, table: str) -> dict[str, Any] | None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from jsctl.errors import BadInput, JsctlError
+from jsctl.files import write_atomically
 
 MARKER = "_jsctl_export.json"
 _STAGING = ".staging"
@@ -124,11 +125,8 @@ class Target:
         marker = self.path / MARKER
         known = (read_marker(self.path) or {}).get("tables", ())
         if not marker.exists() or set(self.tables) - set(known):  # an older version knew fewer tables
-            draft = self.path / f"{MARKER}.{uuid.uuid4().hex}"
-            draft.write_text(
-                json.dumps({"kind": self.kind, "format": self.format, "tables": list(self.tables)}) + "\n"
-            )
-            draft.rename(marker)
+            content = {"kind": self.kind, "format": self.format, "tables": list(self.tables)}
+            write_atomically(marker, json.dumps(content) + "\n", mode=None)
 
 
 def read_marker(path: Path) -> dict[str, Any] | None:

@@ -1,0 +1,103 @@
+"""Files that are written whole or not at all."""
+
+import contextlib
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from jsctl.errors import BadInput
+
+PRIVATE = 0o600
+_TEMPORARY = ".jsctl-"
+
+
+def write_atomically(
+    path: Path, data: bytes | str, *, mode: int | None = PRIVATE, durable: bool = True
+) -> None:
+    """Replace a file with one that holds `data`; text is written as UTF-8.
+
+    See `open_atomically` for the arguments and what is guaranteed. Raises OSError.
+    """
+    with open_atomically(path, mode=mode, durable=durable) as file:
+        file.write(data.encode(errors="backslashreplace") if isinstance(data, str) else data)
+
+
+@contextlib.contextmanager
+def open_atomically(path: Path, *, mode: int | None = PRIVATE, durable: bool = True) -> Iterator[BinaryIO]:
+    """Yield a file that takes the place of `path` when the block ends without an error.
+
+    A reader sees the old file or the new one. When the block or the write fails, the old file stays and
+    nothing else is left. A symbolic link stays a link. What is not a regular file (/dev/stdout, a named
+    pipe) cannot be replaced and is written to as it is.
+
+    Args:
+        mode: permissions of the new file. None: those of the file it replaces, else what the umask allows.
+        durable: wait until the disk has the file, so that it is whole even after a power failure. Without
+            it many small files are written several times as fast.
+
+    Raises OSError.
+    """
+    target = path.resolve()
+    replaced = _file_status(target)
+    if replaced is not None and not stat.S_ISREG(replaced.st_mode):
+        with target.open("wb") as file:
+            yield file
+        return
+    temporary = target.with_name(f"{_TEMPORARY}{os.urandom(6).hex()}")
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else mode)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            if mode is not None:
+                os.fchmod(handle, mode)  # the umask may have taken more away
+            elif replaced is not None:
+                os.fchmod(handle, stat.S_IMODE(replaced.st_mode))
+            yield file
+            file.flush()
+            if durable:
+                os.fsync(handle)
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    if durable:
+        sync_folder(target.parent)
+
+
+def write_output(path: str, text: str) -> None:
+    """Replace the file that a flag such as --output names; `~` is the home folder. Raises BadInput."""
+    with open_output(path) as file:
+        file.write(text.encode(errors="backslashreplace"))
+
+
+@contextlib.contextmanager
+def open_output(path: str) -> Iterator[BinaryIO]:
+    """Like `open_atomically`, for a file that a flag names: `~` is the home folder, and the file can be
+    read by whoever the umask allows. Raises BadInput when it cannot be written."""
+    try:
+        with open_atomically(Path(path).expanduser(), mode=None) as file:
+            yield file
+    except OSError as error:
+        raise BadInput(f"cannot write {path}: {error.strerror}") from None
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the disk has the names in a folder: of new, renamed and removed files. Raises OSError."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def is_temporary(name: str) -> bool:
+    """Whether a file of this name is what a killed process left of an atomic write."""
+    return name.startswith(_TEMPORARY)
+
+
+def _file_status(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except FileNotFoundError:
+        return None

@@ -1,0 +1,97 @@
+"""Files written whole or not at all."""
+
+import os
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+
+from jsctl.errors import BadInput
+from jsctl.files import is_temporary, open_atomically, open_output, write_atomically, write_output
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.fixture(autouse=True)
+def _umask() -> object:
+    before = os.umask(0o027)
+    yield None
+    os.umask(before)
+
+
+def test_a_new_file_is_private(tmp_path: Path) -> None:
+    write_atomically(tmp_path / "f", "héllo")
+    assert (tmp_path / "f").read_bytes() == "héllo".encode()
+    assert mode(tmp_path / "f") == 0o600
+
+
+def test_a_replaced_file_gets_the_mode_or_keeps_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    path.write_text("old")
+    path.chmod(0o664)
+    write_atomically(path, b"new", mode=None)
+    assert (path.read_bytes(), mode(path)) == (b"new", 0o664)
+    write_atomically(path, b"newer")
+    assert (path.read_bytes(), mode(path)) == (b"newer", 0o600)
+
+
+def test_the_umask_decides_on_a_new_public_file(tmp_path: Path) -> None:
+    write_atomically(tmp_path / "f", b"x", mode=None)
+    assert mode(tmp_path / "f") == 0o640
+
+
+def test_readers_see_the_old_file_until_the_new_one_is_complete(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    path.write_text("old")
+    with open_atomically(path) as file:
+        file.write(b"new")
+        file.flush()
+        assert path.read_text() == "old"
+        assert [is_temporary(entry.name) for entry in sorted(tmp_path.iterdir())] == [True, False]
+    assert path.read_text() == "new"
+
+
+@pytest.mark.parametrize("failure", [ValueError, KeyboardInterrupt])
+def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path, failure: type[BaseException]) -> None:
+    path = tmp_path / "f"
+    path.write_text("old")
+    with pytest.raises(failure), open_atomically(path) as file:
+        file.write(b"half")
+        raise failure
+    assert [entry.name for entry in tmp_path.iterdir()] == ["f"]
+    assert path.read_text() == "old"
+
+
+def test_a_symbolic_link_stays_one(tmp_path: Path) -> None:
+    (tmp_path / "real").write_text("old")
+    (tmp_path / "link").symlink_to("real")
+    write_atomically(tmp_path / "link", b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_text() == "new"
+
+
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    received: list[bytes] = []
+    reader = threading.Thread(target=lambda: received.append(pipe.read_bytes()))
+    reader.start()
+    write_output(str(pipe), "text")
+    reader.join(10)
+    assert received == [b"text"]
+    assert pipe.is_fifo()
+
+
+def test_an_output_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"cannot write .*no/f: No such file or directory"):
+        write_output(str(tmp_path / "no" / "f"), "x")
+    with pytest.raises(BadInput, match="Is a directory"), open_output(str(tmp_path)):
+        pass
+
+
+def test_text_that_is_not_unicode_is_escaped(tmp_path: Path) -> None:
+    write_atomically(tmp_path / "f", "a\udcff")
+    assert (tmp_path / "f").read_bytes() == b"a\\udcff"
