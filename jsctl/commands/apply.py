@@ -27,9 +27,7 @@ from jsctl.views.result import Result
 async def apply(
     env: Env, files: tuple[str, ...], var: tuple[str, ...], prune: bool, dry_run: bool, force: bool
 ) -> Result:
-    """Make streams and consumers as files declare them
-
-    \b
+    """\b
     label: logs                       # for --prune; goes into the metadata
     context: hub                      # optional, here or on a stream
     domain: leaf

@@ -167,9 +167,23 @@ def _globals() -> list[GlobalOption]:
 
 
 class _WithGlobals(click.Command):
-    """Adds the global flags that the command does not define itself, and examples to its help."""
+    """Adds the global flags that the command does not define itself, and examples to its help.
+
+    summary: the registry's line, which help shows above the command's own paragraphs.
+    """
 
     examples: Sequence[str] = ()
+    summary: str = ""
+
+    def get_short_help_str(self, limit: int = 45) -> str:
+        return self.summary or super().get_short_help_str(limit)
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        if self.summary:
+            formatter.write_paragraph()
+            with formatter.indentation():
+                formatter.write_text(self.summary)
+        super().format_help_text(ctx, formatter)
 
     def add_globals(self) -> None:
         taken = {name for param in self.params for name in (*param.opts, *param.secondary_opts)}
@@ -284,18 +298,22 @@ def _load(path: str, name: str, entry: registry.Entry) -> click.Command:
     if not entry.group:
         if target is None:
             raise RuntimeError(f"registry: {path} has no target")
+        if isinstance(target, Command):
+            target.summary = entry.help
         return target
     own = [p for p in target.params if _is_own(p)] if target else []
-    return Group(
+    loaded = Group(
         name,
         path=path,
         params=own,
         callback=_alone(target.callback) if target and entry.runs else target.callback if target else None,
         invoke_without_command=entry.runs,
         no_args_is_help=not entry.runs,
-        help=(target.help if target else None) or entry.help,
+        help=target.help if target else None,
         examples=getattr(target, "examples", ()),
     )
+    loaded.summary = entry.help
+    return loaded
 
 
 def _alone(callback: Callable[..., Any] | None) -> Callable[..., Any]:

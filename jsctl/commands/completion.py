@@ -14,7 +14,6 @@ SHELLS = {"bash": "jsctl.bash", "zsh": "_jsctl", "fish": "jsctl.fish"}
 @command("completion", examples=["jsctl completion bash > ~/.local/share/bash-completion/completions/jsctl"])
 @argument("shell", type=click.Choice(list(SHELLS)))
 def completion(env: Env, shell: str) -> Result:
-    """Print the completion script for a shell"""
     return Result([Text(script(shell))])
 
 

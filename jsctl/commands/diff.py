@@ -19,10 +19,7 @@ from jsctl.views.result import Result
 @file_flags
 @option("--prune", is_flag=True, help="Show also what apply --prune would remove")
 async def diff(env: Env, files: tuple[str, ...], var: tuple[str, ...], prune: bool) -> Result:
-    """Show what apply would change; exits 2 when something would
-
-    jsctl apply --help explains the files.
-    """
+    """jsctl apply --help explains the files."""
     declared = read(env, files, var)
     found = await plan.make(declared, await targets(env, declared), prune=prune)
     for warning in found.warnings:

@@ -20,10 +20,9 @@ from jsctl.signals import interrupts
 from jsctl.units import SECOND
 from jsctl.views.message import events as view
 
-HELP = """Show events of servers and of JetStream
-
-JetStream advisories and metrics, and connections, disconnections and refused logins, which only users of
-the system account get. --js-advisory or --js-metric alone leave the other out. With --js-domain only
+HELP = """\
+These are JetStream advisories and metrics, and connections, disconnections and refused logins, which only
+users of the system account get. --js-advisory or --js-metric alone leave the other out. With --js-domain only
 JetStream events of that domain are shown. --json writes each event as the server sent it, one a line.
 
 Acknowledgement samples come from consumers that are made with --sample. Ctrl-C ends it, with status 0.

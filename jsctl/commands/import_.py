@@ -81,9 +81,7 @@ async def import_(
     master: str,
     remote: str,
 ) -> Result:
-    """Publish the rows of Parquet, JSON, CSV or ORC files to a stream
-
-    PATH is a file or folder with the columns subject, data, and if there are such, headers and msg_id; or
+    """PATH is a file or folder with the columns subject, data, and if there are such, headers and msg_id; or
     what jsctl export stream wrote, in any form. The messages get ids, so that an import that is repeated
     within the stream's duplicate window stores nothing twice. Headers that steer the server (Nats-Msg-Id,
     Nats-Expected-*, Nats-Rollup, Nats-Batch-*) are left out.

@@ -25,10 +25,7 @@ from jsctl.views.result import Result
 @option("--duration", type=DURATION, default=5 * SECOND, metavar="DURATION", help="How long to publish (5s)")
 @option("--histogram", metavar="FILE", default="", help="Write FILE.raw and FILE.histogram")
 async def latency(env: Env, server_b: str, size: int, rate: int, duration: int, histogram: str) -> Result:
-    """Latency between two connections
-
-    One publishes, the other subscribes, both from here: the two servers' clocks do not matter.
-    """
+    """One publishes, the other subscribes, both from here: the two servers' clocks do not matter."""
     started = time.monotonic_ns()
     if size < domain.SMALLEST:
         raise BadInput(f"--size is at least {domain.SMALLEST} bytes")

@@ -45,9 +45,7 @@ class Options:
     paced: bool
 
 
-HELP = """Publish messages
-
-Subject, body and header values may hold templates that make each message different:
+HELP = """Subject, body and header values may hold templates that make each message different:
 
 \b
   {{Count}}            the message's number

@@ -23,13 +23,12 @@ from jsctl.signals import interrupts
 from jsctl.units import SECOND
 from jsctl.views.message import messages as view
 
-HELP = """Answer requests
-
+HELP = """\
 The answer is BODY, a template as in `jsctl publish --help` with {{Request}} for the request's payload; with
---echo the request itself; or what a command says on stdout. In a command, {{0}}, {{1}} ... are the tokens
-of the request's subject and {{Request}} its payload. They are filled in after the command was split into
-words: a request cannot add words, and no shell reads them. The command finds both in
-NATS_REQUEST_SUBJECT and NATS_REQUEST_BODY as well. Where it fails, the reply says so in its headers.
+--echo the request itself; or what a command says on stdout. In a command, {{0}}, {{1}} ... are the tokens of
+the request's subject and {{Request}} its payload. They are filled in after the command was split into words:
+a request cannot add words, and no shell reads them. The command finds both in NATS_REQUEST_SUBJECT and
+NATS_REQUEST_BODY as well. Where it fails, the reply says so in its headers.
 
 Several repliers in one queue group share the requests; one with --weight 3 gets three times as many.
 """

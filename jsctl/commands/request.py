@@ -22,10 +22,9 @@ from jsctl.views.message import messages as view
 
 _SPOKEN = 20  #: of more requests than this only the replies are shown
 
-HELP = """Send a request and show the replies
-
-Subject, body and header values may hold templates as in `jsctl publish --help`. Without a body, stdin is
-the body: all of it, or with --send-on newline each line a request.
+HELP = """\
+Subject, body and header values may hold templates as in `jsctl publish --help`. Without a body, stdin is the
+body: all of it, or with --send-on newline each line a request.
 
 Nobody there, or no answer in time, is an error with status 4.
 """

@@ -11,9 +11,7 @@ from jsctl.views.result import Result
 @command("rtt", examples=["jsctl rtt", "jsctl rtt 20 --context hub", "jsctl rtt --json"])
 @argument("iterations", type=int, default=5)
 async def rtt(env: Env, iterations: int) -> Result:
-    """Round-trip time to each server address
-
-    A host name is looked up, and each of its addresses is tried. Where none can be reached or logged in
+    """A host name is looked up, and each of its addresses is tried. Where none can be reached or logged in
     to, the exit status says why.
     """
     if iterations < 1:

@@ -11,10 +11,9 @@ from jsctl.jetstream.api import Json
 from jsctl.units import SECOND
 from jsctl.views.result import Result
 
-HELP = """Subscribe to subjects or to a stream
-
-With --stream, --all, --new, --last, --since, --start-sequence, --last-per-subject, --durable or --direct
-the messages come from a stream: the one that is named, or the one that takes the subject.
+HELP = """\
+With --stream, --all, --new, --last, --since, --start-sequence, --last-per-subject, --durable or --direct the
+messages come from a stream: the one that is named, or the one that takes the subject.
 
 Lost connections and gaps are told on stderr as they happen and counted at the end. Ctrl-C ends with a
 summary and status 0; with --count, before all messages came, with status 130.

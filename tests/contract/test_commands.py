@@ -1,5 +1,6 @@
 """What holds for every command, whatever it does."""
 
+import re
 import shlex
 
 import click
@@ -10,8 +11,9 @@ from jsctl.app import root
 from jsctl.commands.cli import Command, Group
 from tests.support.run import Cli
 
-PATHS = list(registry.COMMANDS)
-VERBS = [path for path, entry in registry.COMMANDS.items() if not entry.group]
+COMMANDS = registry.all_commands()
+PATHS = list(COMMANDS)
+VERBS = [path for path, entry in COMMANDS.items() if not entry.group]
 
 
 def resolve(words: list[str]) -> click.Command:
@@ -44,14 +46,29 @@ def parse(line: str) -> click.Context:
 def test_registry_agrees_with_the_command(path: str) -> None:
     words = path.split()
     command = resolve(words)
-    entry = registry.COMMANDS[path]
+    entry = COMMANDS[path]
     assert isinstance(command, Group if entry.group else Command)
     if not entry.group:
         assert command.name == words[-1]
-    assert command.help, path
-    assert command.help.split()[0] == entry.help.split()[0] or entry.group
     for alias in entry.aliases:
         assert resolve([*words[:-1], alias]) is command
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_help_begins_with_the_line_of_the_registry(path: str, offline_cli: Cli) -> None:
+    shown = offline_cli([*path.split(), "--help"], status=0).out
+    usage, first, rest = re.split(r"\n\s*\n", shown, maxsplit=2)
+    assert usage.startswith("Usage: jsctl ")
+    assert " ".join(first.split()) == COMMANDS[path].help
+    assert COMMANDS[path].help not in rest, "the command's own help repeats it"
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_the_line_of_the_registry_reads_well(path: str) -> None:
+    line = COMMANDS[path].help
+    assert line[0].isupper()
+    assert not line.endswith(".")
+    assert len(line) <= 80, "longer lines wrap in the list of commands"
 
 
 @pytest.mark.parametrize("path", VERBS)
@@ -62,12 +79,6 @@ def test_help_has_examples_that_parse(path: str) -> None:
     for example in command.examples:
         ctx = parse(example)
         assert ctx.command is command, f"{example!r} calls another command"
-
-
-@pytest.mark.parametrize("path", PATHS)
-def test_help_is_shown(path: str, offline_cli: Cli) -> None:
-    shown = offline_cli([*path.split(), "--help"], status=0).out
-    assert shown.startswith("Usage: jsctl ")
 
 
 @pytest.mark.parametrize("path", VERBS)

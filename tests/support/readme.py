@@ -23,7 +23,7 @@ _STATUS = {
 def commands() -> str:
     """Every command with its aliases and its line of help."""
     lines = []
-    for path, entry in registry.COMMANDS.items():
+    for path, entry in registry.all_commands().items():
         also = f" ({', '.join(entry.aliases)})" if entry.aliases else ""
         if entry.group and not entry.runs:
             lines += ["", f"**{path}**{also}: {entry.help}", ""] if " " not in path else []

@@ -28,10 +28,8 @@ from jsctl.views.stream import backup as view
 async def backup(
     env: Env, target: str, check: bool, consumers: bool, force: bool, critical_warnings: bool, data: bool
 ) -> Result:
-    """Back up all streams of the account.
-
-    TARGET gets a folder for each stream, as jsctl stream backup makes it. A stream that fails does not stop
-    the others; it is named at the end, and the exit status says so.
+    """TARGET gets a folder for each stream, as jsctl stream backup makes it. A stream that fails does not
+    stop the others; it is named at the end, and the exit status says so.
     """
     path = target_path(target)
     what = backups.obstacle(path)

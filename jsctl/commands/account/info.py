@@ -14,10 +14,7 @@ from jsctl.views.result import Result
 
 @command("info", examples=["jsctl account info", "jsctl account info --json"])
 async def info(env: Env) -> Result:
-    """Login, connection and JetStream limits of the account.
-
-    Fails, after it has shown the rest, when JetStream is off or does not answer.
-    """
+    """Fails, after it has shown the rest, when JetStream is off or does not answer."""
     api = await env.jetstream()
     connection = api.connection
     user = await _user(connection)

@@ -27,9 +27,7 @@ from jsctl.views.stream import backup as view
 async def restore(
     env: Env, directory: str, cluster: str, tag: tuple[str, ...], update_streams: bool, force: bool
 ) -> Result:
-    """Restore the streams of an account.
-
-    DIRECTORY is what jsctl account backup made, or the nats tool. All of it is read and compared with its
+    """DIRECTORY is what jsctl account backup made, or the nats tool. All of it is read and compared with its
     digests first. A stream that is broken or exists does not stop the others; it is named at the end, and the
     exit status says so.
     """

@@ -29,9 +29,7 @@ from jsctl.views.result import Result, Text
 @adding.add_flags
 @consumer_flags("add")
 async def add(env: Env, stream: str, consumer: str, **flags: Any) -> Result:
-    """Create a consumer.
-
-    Asks for what flags leave out; with --defaults, or without a terminal, what has a default takes it.
+    """Asks for what flags leave out; with --defaults, or without a terminal, what has a default takes it.
     A pull consumer acknowledges explicitly, a push consumer (--target) not at all, unless --ack says
     otherwise.
     """

@@ -26,7 +26,7 @@ from jsctl.views.result import Result, Text
 @argument("destination")
 @consumer_flags("copy")
 async def copy(env: Env, stream: str, source: str, destination: str, **flags: Any) -> Result:
-    """Create a consumer with the configuration of another, and what flags say otherwise"""
+    """Flags replace single settings."""
     stream, source, destination = stream_name(stream), consumer_name(source), consumer_name(destination)
     if source == destination:
         raise BadInput("a copy needs a name of its own")

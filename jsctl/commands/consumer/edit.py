@@ -29,7 +29,7 @@ from jsctl.views.result import Result
 @editing.edit_flags("consumer")
 @consumer_flags("edit")
 async def edit(env: Env, stream: str, consumer: str, **flags: Any) -> Result:
-    """Change a consumer; what is not named stays as it is"""
+    """Whatever no flag names stays as it is."""
     file = editing.read_file(env, flags, configs.parse_config, said=said(flags))
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)

@@ -18,10 +18,7 @@ from jsctl.monitor.events import consumer_subjects
 @option("--short", is_flag=True, help="One line an event")
 @option("--count", type=click.IntRange(min=0), default=0, metavar="N", help="End after so many events")
 async def events(env: Env, stream: str, consumer: str, short: bool, count: int) -> None:
-    """Show the advisories and acknowledgement samples of a consumer, until ctrl-C.
-
-    Samples come from consumers that are made with --sample.
-    """
+    """Samples come from consumers that are made with --sample."""
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)
     await consumers.info(api, stream, consumer)

@@ -20,9 +20,7 @@ from jsctl.env import Env
 @argument("stream", default="")
 @CRITERIA.add
 async def find(env: Env, stream: str, **flags: Any) -> None:
-    """Find the consumers of a stream that fit all of these.
-
-    An expression sees config, state and info as `consumer info --json` shows them, and Info with the names
+    """An expression sees config, state and info as `consumer info --json` shows them, and Info with the names
     of Go.
     """
     api = await env.jetstream()

@@ -20,10 +20,7 @@ from jsctl.views import graph as view
 @option("--every", type=DURATION, default=SECOND, metavar="DURATION", help="How often to look (1s)")
 @option("--count", type=click.IntRange(min=1), metavar="NUMBER", help="End after so many looks")
 async def graph(env: Env, stream: str, consumer: str, every: int, count: int | None) -> None:
-    """Graph what a consumer delivers, what is acknowledged and what waits, over time.
-
-    Charts on a terminal until ctrl-C or q; in a pipe a line a look, with --json a document a line.
-    """
+    """Charts on a terminal until ctrl-C or q; in a pipe a line a look, with --json a document a line."""
     check(env, every)
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)

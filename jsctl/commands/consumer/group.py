@@ -9,5 +9,4 @@ from jsctl.env import Env
 )
 @option("--all", "-a", "all_streams", is_flag=True, help="Include system streams when listing or selecting")
 def consumer(env: Env, all_streams: bool) -> None:
-    """JetStream consumers: create, inspect, change, pull from and remove them"""
     env.flags["all_streams"] = all_streams

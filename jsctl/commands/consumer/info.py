@@ -14,7 +14,6 @@ from jsctl.views.result import Result
 @argument("consumer", default="")
 @option("--no-select", is_flag=True, help="Never offer a list to pick from")
 async def info(env: Env, stream: str, consumer: str, no_select: bool) -> Result:
-    """Configuration and state of a consumer"""
     return await _shown(env, stream, consumer, no_select, state_only=False)
 
 
@@ -23,7 +22,6 @@ async def info(env: Env, stream: str, consumer: str, no_select: bool) -> Result:
 @argument("consumer", default="")
 @option("--no-select", is_flag=True, help="Never offer a list to pick from")
 async def state(env: Env, stream: str, consumer: str, no_select: bool) -> Result:
-    """State of a consumer"""
     return await _shown(env, stream, consumer, no_select, state_only=True)
 
 

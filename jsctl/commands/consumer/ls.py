@@ -15,7 +15,6 @@ from jsctl.views.result import Result
 @option("--names", "-n", "names_only", is_flag=True, help="Only names, one a line")
 @option("--no-select", is_flag=True, help="Never offer a list to pick from")
 async def ls(env: Env, stream: str, names_only: bool, no_select: bool) -> Result | None:
-    """List the consumers of a stream"""
     if no_select and not stream:
         raise BadInput("the stream's name is missing", "give STREAM")
     api = await env.jetstream()

@@ -55,10 +55,7 @@ async def next_message(
     count: int,
     group: str,
 ) -> Result:
-    """Retrieve messages from a pull consumer.
-
-    Ends when --count came, or when none comes for --timeout. Needs the rights to NEXT and ACK alone.
-    """
+    """Ends when --count came, or when none comes for --timeout. Needs the rights to NEXT and ACK alone."""
     kind = _kind(ack, nak, term)
     api = await env.jetstream()
     stream, consumer = stream_name(stream), consumer_name(consumer)

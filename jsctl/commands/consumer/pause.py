@@ -23,7 +23,6 @@ from jsctl.views.stream.info import local_time
 @argument("until", default="")
 @option("--force", "-f", is_flag=True, help="Pause without asking")
 async def pause(env: Env, stream: str, consumer: str, until: str, force: bool) -> Result:
-    """Pause a consumer until a time, or for a duration"""
     if until:
         _deadline(until, env.clock())
     api = await env.jetstream()
@@ -52,7 +51,6 @@ async def pause(env: Env, stream: str, consumer: str, until: str, force: bool) -
 @argument("consumer", default="")
 @option("--force", "-f", is_flag=True, help="Resume without asking")
 async def resume(env: Env, stream: str, consumer: str, force: bool) -> Result:
-    """Resume a paused consumer"""
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)
     info = await consumers.info(api, stream, consumer)

@@ -26,7 +26,7 @@ from jsctl.views.stream.lists import unreachable
 @option("--raw", "-r", is_flag=True, help="Numbers as they are, not made readable")
 @option("--leaders", "-l", is_flag=True, help="Show which servers lead how many consumers")
 async def report(env: Env, stream: tuple[str, ...], raw: bool, leaders: bool) -> Result:
-    """Consumers in numbers: those of one stream, several or all, in trouble first.
+    """Covers one stream, several or all.
 
     Unprocessed is set against what the consumer's filter can match.
     """

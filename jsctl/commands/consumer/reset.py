@@ -22,7 +22,6 @@ from jsctl.views.result import Result
 )
 @option("--force", "-f", is_flag=True, help="Reset without asking")
 async def reset(env: Env, stream: str, consumer: str, sequence: int | None, force: bool) -> Result:
-    """Deliver again from the acknowledgement floor, or from a sequence, on"""
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)
     before = await consumers.info(api, stream, consumer)

@@ -13,7 +13,6 @@ from jsctl.views.result import Result, Text
 @argument("consumer", default="")
 @option("--force", "-f", is_flag=True, help="Remove without asking")
 async def rm(env: Env, stream: str, consumer: str, force: bool) -> Result:
-    """Remove a consumer"""
     if force and not (stream and consumer):
         raise BadInput("--force needs both names", "give STREAM and CONSUMER")
     api = await env.jetstream()

@@ -24,7 +24,6 @@ from jsctl.views.result import Result
 async def sub(
     env: Env, stream: str, consumer: str, ack: bool | None, raw: bool, deliver_group: str, count: int
 ) -> Result | None:
-    """Receive the messages of a consumer, push or pull, until ctrl-C"""
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)
     config = (await consumers.info(api, stream, consumer))["config"]

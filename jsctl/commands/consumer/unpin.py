@@ -16,7 +16,6 @@ from jsctl.views.result import Result, Text
 @argument("group", default="")
 @option("--force", "-f", is_flag=True, help="Unpin without asking")
 async def unpin(env: Env, stream: str, consumer: str, group: str, force: bool) -> Result:
-    """Unpin the client that a priority group is pinned to"""
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)
     info = await consumers.info(api, stream, consumer)

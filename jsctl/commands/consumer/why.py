@@ -12,7 +12,7 @@ from jsctl.views.result import Result
 @argument("stream", default="")
 @argument("consumer", default="")
 async def why(env: Env, stream: str, consumer: str) -> Result:
-    """Explain why a consumer does not move, with the numbers that show it and what would help"""
+    """Each reason comes with the numbers that show it and with what would help."""
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)
     return view.explained(stream, consumer, causes(await look(api, stream, consumer)))

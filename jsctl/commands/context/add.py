@@ -25,9 +25,7 @@ from jsctl.views.result import Result
 async def add(
     env: Env, name: str, description: str | None, select_it: bool, nsc: str | None, defaults: bool
 ) -> Result:
-    """Create or update a context from the global flags
-
-    An existing context keeps what no flag replaces; --context names one to start a new one from.
+    """An existing context keeps what no flag replaces; --context names one to start a new one from.
     On a terminal, asks for the server and the login when flags left them out.
     """
     store = env.contexts

@@ -19,7 +19,6 @@ from jsctl.views.result import Result
 def copy(
     env: Env, source: str, name: str, description: str | None, select_it: bool, nsc: str | None
 ) -> Result:
-    """Copy a context, with the global flags laid over it"""
     store = env.contexts
     base = store.load(source)
     if store.exists(name):

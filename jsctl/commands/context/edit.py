@@ -16,7 +16,6 @@ from jsctl.views.result import Result
 @command("edit", examples=["jsctl context edit hub"])
 @argument("name", shell_complete=complete.contexts)
 async def edit(env: Env, name: str) -> Result | None:
-    """Edit a context in your EDITOR"""
     store = env.contexts
     path = store.path(name)
     if not path.exists():

@@ -14,7 +14,6 @@ from jsctl.views.result import Result
 @option("--connect", is_flag=True, help="Try to connect with it")
 @option("--show-secrets", is_flag=True, help="Show passwords, tokens, JWTs and seeds")
 async def info(env: Env, name: str | None, connect: bool, show_secrets: bool) -> Result:
-    """Show the selected context, or the one that is named"""
     store = env.contexts
     wanted = name or env.flags.get("context") or store.selected()
     if not wanted:

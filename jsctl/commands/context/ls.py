@@ -12,7 +12,6 @@ from jsctl.views.result import Result, Text
 @option("--completion", is_flag=True, hidden=True, help="name:description, for shell completion")
 @option("--show-secrets", is_flag=True, help="Show secrets in --json")
 def ls(env: Env, names_only: bool, completion: bool, show_secrets: bool) -> Result:
-    """List the contexts"""
     store = env.contexts
     if names_only:
         return view.names(store.names())

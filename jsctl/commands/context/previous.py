@@ -9,7 +9,6 @@ from jsctl.views.result import Result
 
 @command("previous", examples=["jsctl context previous", "jsctl context -"])
 def previous(env: Env) -> Result:
-    """Select the context that was selected before"""
     store = env.contexts
     name = store.previous() or store.selected()
     if not name:

@@ -10,7 +10,6 @@ from jsctl.errors import JsctlError, NotFound
 @argument("name", shell_complete=complete.contexts)
 @option("--force", "-f", is_flag=True, help="Remove without asking, also the selected context")
 async def rm(env: Env, name: str, force: bool) -> None:
-    """Remove a context"""
     store = env.contexts
     if not store.exists(name):
         raise NotFound(f"unknown context {name!r}", "jsctl context ls shows what is there")

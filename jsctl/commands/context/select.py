@@ -11,7 +11,7 @@ from jsctl.views.result import Result
 @command("select", examples=["jsctl context select hub", "jsctl context select"])
 @argument("name", required=False, shell_complete=complete.contexts)
 async def select(env: Env, name: str | None) -> Result:
-    """Select the default context; without a name, pick from a list"""
+    """Without a name, offers a list to pick from."""
     store = env.contexts
     if not name:
         known = store.names()

@@ -13,7 +13,6 @@ from jsctl.views.result import Result
 @argument("name", required=False, shell_complete=complete.contexts)
 @option("--connect", is_flag=True, help="Try to connect with each")
 async def validate(env: Env, name: str | None, connect: bool) -> Result:
-    """Check one context or all: their files, logins and addresses"""
     import asyncio
 
     store = env.contexts

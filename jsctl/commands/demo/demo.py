@@ -24,9 +24,7 @@ _FOLDER = "jsctl-demo"
 @option("--keep", is_flag=True, help="Leave the network running")
 @option("--no-spark", is_flag=True, help="Leave out the export, which needs Java and PySpark")
 async def demo(env: Env, to: str, keep: bool, no_spark: bool) -> Result:
-    """Two real servers, two domains, mirrors, a report, and that report in Spark
-
-    Starts a hub and a leaf node on free ports, walks through the leaf node guide, prints each command and
+    """Starts a hub and a leaf node on free ports, walks through the leaf node guide, prints each command and
     what it said, exports the reports to Parquet and asks them with SQL, and stops what it started.
     After ctrl-C nothing is left.
     """

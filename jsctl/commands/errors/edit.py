@@ -18,10 +18,7 @@ from jsctl.views.result import Result
 @argument("file")
 @argument("code", type=int, default=0)
 async def edit(env: Env, file: str, code: int) -> Result | None:
-    """Edit or add an error in a file
-
-    Without CODE, or with one that is not there, an error is added under the next free code.
-    """
+    """Without CODE, or with one that is not there, an error is added under the next free code."""
     found = error_codes.read(file)
     at = next((n for n, entry in enumerate(found) if entry["error_code"] == code), None)
     highest = max((int(entry["error_code"]) for entry in found), default=9999)

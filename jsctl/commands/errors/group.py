@@ -7,5 +7,4 @@ from jsctl.env import Env
 @command("errors", examples=["jsctl errors ls", "jsctl errors lookup 10059"])
 @option("--errors", "errors_file", metavar="FILE", default="", help="Take the errors of this file")
 def errors(env: Env, errors_file: str) -> None:
-    """Errors of the JetStream API"""
     env.flags["errors_file"] = errors_file

@@ -13,10 +13,7 @@ from jsctl.views.result import Result
 @argument("sort", default="code")
 @option("--reverse/--no-reverse", "-R", default=False, help="Sort the other way round")
 def ls(env: Env, match: str, sort: str, reverse: bool) -> Result:
-    """List the errors
-
-    MATCH is a regular expression on any field; SORT is code, http or description.
-    """
+    """MATCH is a regular expression on any field; SORT is code, http or description."""
     if sort not in error_codes.SORTS:
         raise BadInput(f"{sort!r} is no way to sort", "use code, http or description")
     found = error_codes.load(env.flags.get("errors_file", ""))

@@ -10,7 +10,6 @@ from jsctl.views.result import Result, Text
 @command("validate", examples=["jsctl errors validate errors.json"])
 @argument("file", default="")
 def validate(env: Env, file: str) -> Result:
-    """Check a file of errors"""
     path = file or env.flags.get("errors_file", "")
     if not path:
         raise BadInput("the file is missing", "give FILE or --errors FILE")

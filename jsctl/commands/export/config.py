@@ -38,9 +38,7 @@ Found = tuple[Json, bool]
 async def config(
     env: Env, stream: tuple[str, ...], output: str, with_consumers: bool, all_streams: bool
 ) -> Result | None:
-    """Write streams and consumers that exist as a file for jsctl apply
-
-    Applying the file changes nothing. --context and --js-domain may be given several times. Consumers
+    """Applying the file changes nothing. --context and --js-domain may be given several times. Consumers
     without a durable name come and go, and are left out.
     """
     wanted = targets(env)

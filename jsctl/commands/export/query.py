@@ -23,10 +23,7 @@ from jsctl.views.result import Result
 @spark_options
 @argument("sql")
 def query(env: Env, folder: str, limit: int, master: str, remote: str, sql: str) -> Result:
-    """Ask exported tables with Spark SQL
-
-    Every folder below DIR is a table of its name. SQL is one SELECT of Spark's dialect.
-    """
+    """Every folder below DIR is a table of its name. SQL is one SELECT of Spark's dialect."""
     path = Path(folder).expanduser()
     spark_query.tables(path)  # before the seconds that Spark takes to start
     check(master, remote)

@@ -43,9 +43,7 @@ from jsctl.views.result import Result
 async def reports(
     env: Env, to: str, format: str, every: int, duration: int, master: str, remote: str
 ) -> Result:
-    """Write the reports on streams, replication, consumers and servers to Spark tables
-
-    A table a report, in DIR/streams, DIR/replication, DIR/consumers and DIR/servers, partitioned by date;
+    """A table a report, in DIR/streams, DIR/replication, DIR/consumers and DIR/servers, partitioned by date;
     times are in UTC, sizes in bytes, durations in nanoseconds. Servers answer the system account only: give
     its context beside the others. --context and --js-domain may be given several times. With --every,
     Ctrl-C ends the sampling and writes what was taken.

@@ -27,10 +27,9 @@ from jsctl.views.result import Result
 @option("--since", metavar="DATE", help="Only this day and later ones (UTC); what is there of others stays")
 @spark_options
 def rollup(env: Env, source: str, to: str | None, since: str | None, master: str, remote: str) -> Result:
-    """Make hourly and daily tables of exported reports
-
-    Rates, percentiles of lags, growth and days until a limit is reached, and what moved most, for all days of
-    the samples. Run it as often as you like: it replaces the days that it computes, all in one step.
+    """Rates, percentiles of lags, growth and days until a limit is reached, and what moved most, for all
+    days of the samples. Run it as often as you like: it replaces the days that it computes, all in one
+    step.
     """
     path = Path(source).expanduser()
     rolling.source(path)

@@ -101,9 +101,7 @@ def stream(
     master: str,
     remote: str,
 ) -> Result:
-    """Write the messages of streams to Spark tables
-
-    A folder a stream below DIR, with stream, subject, sequence, timestamp (UTC) and the payload. Data
+    """A folder a stream below DIR, with stream, subject, sequence, timestamp (UTC) and the payload. Data
     and the place where --incremental goes on are written as one: a run that is killed loses nothing and
     repeats nothing. With --decode, payloads that do not fit are kept in the column bad_payload. --context and
     --js-domain may be given several times; their names are then part of the folders' names.

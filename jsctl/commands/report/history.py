@@ -40,10 +40,7 @@ def history(
     hourly: bool,
     html: str | None,
 ) -> Result:
-    """How streams, consumers, replication and servers went over time
-
-    Shows what jsctl export rollup made of the reports. All times are in UTC.
-    """
+    """Shows what jsctl export rollup made of the reports. All times are in UTC."""
     first, end = _time(env, "--since", since), _time(env, "--until", until)
     path = Path(source).expanduser()
     found = stored.load(path, daily=not hourly, since=first, until=end, pattern=pattern)

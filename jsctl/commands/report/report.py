@@ -64,9 +64,7 @@ _SORTS = ("name", "messages", "bytes", "rate", "lag", "trouble")
 async def report(
     env: Env, watch: int | None, count: int | None, pattern: str, sort: str, consumers: bool | None
 ) -> Result | None:
-    """Streams, consumers and replication of several contexts and domains
-
-    Give --context and --js-domain more than once to see all of them: each domain of each context has a
+    """Give --context and --js-domain more than once to see all of them: each domain of each context has a
     part of its own, which says when it cannot be reached while the others go on.
 
     With --json, one document {"at", "reports": [{"context", "domain", "at", "error", "trouble",

@@ -16,7 +16,7 @@ from jsctl.views.server import server_list as view
 @option("--reverse", "-R", is_flag=True, help="Largest first")
 @option("--compact/--no-compact", default=True, help="Leave out what all server names end in")
 async def list_(env: Env, expect: int | None, order: str, reverse: bool, compact: bool) -> Result:
-    """List all servers of the network; this needs a login of the system account
+    """Needs a login of the system account.
 
     EXPECT ends the wait once that many servers have answered; fewer is a failure.
     """

@@ -43,9 +43,7 @@ async def run(
     logs: bool,
     arguments: tuple[str, ...],
 ) -> Result | None:
-    """Run real nats-servers with JetStream on this machine, until ctrl-C
-
-    TOPOLOGY hub-leaf starts the leaf node guide's two servers: domain hub on port 4222 and domain leaf on
+    """TOPOLOGY hub-leaf starts the leaf node guide's two servers: domain hub on port 4222 and domain leaf on
     4111, users acc/acc and admin/admin. Without it one server starts that needs no login.
 
     Contexts are written for each login. They stay when the servers stop, as the next run answers there;

@@ -13,10 +13,7 @@ from jsctl.localserver.network import stop as stop_network
 @command("stop", examples=["jsctl server stop local", "jsctl server stop ./jsctl-demo"])
 @argument("network", metavar="CONTEXT|DIR")
 async def stop(env: Env, network: str) -> None:
-    """Stop nats-servers that jsctl started on this machine
-
-    Named by one of their contexts, or by their folder.
-    """
+    """Named by one of their contexts, or by their folder."""
     folder = Path(network).expanduser()
     if is_name(network) and env.contexts.exists(network):
         found = contexts.folder_of(env.contexts, network)

@@ -32,9 +32,7 @@ SIZE_WHERE_NEEDED = 256 << 20
 @adding.add_flags
 @stream_flags("add")
 async def add(env: Env, stream: str, **flags: Any) -> Result:
-    """Create a stream.
-
-    Asks for what flags leave out; with --defaults, or without a terminal, what has a default takes it.
+    """Asks for what flags leave out; with --defaults, or without a terminal, what has a default takes it.
 
     A mirror or source is a stream's NAME; NAME@DOMAIN takes it from another JetStream domain.
     Settings may follow: NAME,api=PREFIX,deliver=PREFIX for another account, start=SEQUENCE or

@@ -44,10 +44,9 @@ async def backup(
     window_size: int,
     force: bool,
 ) -> Result:
-    """Back up a stream.
-
-    TARGET is a folder, or one file when its name ends in .tgz. It holds the configuration, all messages, the
-    consumers with their state, and a digest of it all; jsctl stream restore and the nats tool restore it.
+    """TARGET is a folder, or one file when its name ends in .tgz. It holds the configuration, all messages,
+    the consumers with their state, and a digest of it all; jsctl stream restore and the nats tool restore
+    it.
     """
     name = stream_name(stream) if stream else await pick_stream(env, await env.jetstream(), "")
     path = target_path(target or await env.prompter.text("Folder or .tgz file to write", flag="TARGET"))

@@ -48,7 +48,7 @@ async def copy(
     force: bool,
     **flags: Any,
 ) -> Result:
-    """Create a stream with the configuration of another, and what flags say otherwise.
+    """Flags replace single settings.
 
     With --data the messages come along, with their sequences, subjects, headers and times: a snapshot of the
     source is restored as the copy, and all messages are compared afterwards. Started again after it was

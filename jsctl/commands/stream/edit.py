@@ -27,7 +27,7 @@ from jsctl.views.stream import info as view
 @editing.edit_flags("stream")
 @stream_flags("edit")
 async def edit(env: Env, stream: str, **flags: Any) -> Result:
-    """Change a stream; what is not named stays as it is"""
+    """Whatever no flag names stays as it is."""
     wanted = given(flags)
     file = editing.read_file(env, flags, configs.parse_config, said=bool(wanted))
     api = await env.jetstream()

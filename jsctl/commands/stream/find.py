@@ -23,9 +23,7 @@ from jsctl.views.stream import lists as view
 @CRITERIA.add
 @option("--names", "-n", "names_only", is_flag=True, help="Only names, one a line")
 async def find(env: Env, names_only: bool, **flags: Any) -> Result | None:
-    """Find the streams that fit all of the flags.
-
-    --expression takes a condition over config, state and info, as `stream info --json` has them: or ||
+    """--expression takes a condition over config, state and info, as `stream info --json` has them: or ||
     and && not ! == != < <= > >= in contains startsWith endsWith matches + - * / % len(x), lists, a.b,
     a["b"], true, false, nil. What the server leaves out counts as zero, empty or false.
     """

@@ -16,10 +16,7 @@ from jsctl.views.stream import contents as view
 @option("--force", "-f", is_flag=True, help="Do not ask before the whole stream is read")
 @option("--progress/--no-progress", default=True, help="Show how far the reading is")
 async def gaps(env: Env, stream: str, force: bool, progress: bool) -> Result:
-    """Sequences that are missing between the first and the last message of a stream.
-
-    The server knows them; only a stream with more than two million deleted messages is read.
-    """
+    """The server knows them; only a stream with more than two million deleted messages is read."""
     api = await env.jetstream()
     name = await pick_stream(env, api, stream)
     info = await streams.info(api, name)

@@ -30,7 +30,6 @@ from jsctl.views.stream import messages as view
 @option("--translate", metavar="COMMAND", default="", help="Show the payload as this command translates it")
 @option("--raw", is_flag=True, help="Only the payload; in a pipe byte for byte")
 async def get(env: Env, stream: str, id: int, last_for: str, translate: str, raw: bool) -> Result | None:
-    """One message of a stream, by sequence or the newest on a subject"""
     if id > 0 and last_for:
         raise BadInput("a sequence and --last-for exclude each other")
     api = await env.jetstream()

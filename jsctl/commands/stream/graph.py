@@ -17,10 +17,7 @@ from jsctl.views import graph as view
 @option("--every", type=DURATION, default=SECOND, metavar="DURATION", help="How often to look (1s)")
 @option("--count", type=click.IntRange(min=1), metavar="NUMBER", help="End after so many looks")
 async def graph(env: Env, stream: str, every: int, count: int | None) -> None:
-    """Graph a stream's messages and rates over time.
-
-    Charts on a terminal until ctrl-C or q; in a pipe a line a look, with --json a document a line.
-    """
+    """Charts on a terminal until ctrl-C or q; in a pipe a line a look, with --json a document a line."""
     check(env, every)
     api = await env.jetstream()
     name = await pick_stream(env, api, stream)

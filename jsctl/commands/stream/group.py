@@ -5,8 +5,7 @@ from jsctl.env import Env
 
 
 @command("stream", examples=["jsctl stream add ORDERS --subjects 'ORDERS.>' --defaults", "jsctl stream ls"])
-def stream(env: Env) -> None:
-    """JetStream streams: create, inspect, change, back up and remove them"""
+def stream(env: Env) -> None: ...
 
 
 stream.params.append(

@@ -15,7 +15,6 @@ from jsctl.views.stream import info as view
 @option("--state", is_flag=True, help="Only the state")
 @option("--no-select", is_flag=True, help="Never offer a list to pick from")
 async def info(env: Env, stream: str, state: bool, no_select: bool) -> Result:
-    """Configuration and state of a stream"""
     if no_select and not stream:
         raise BadInput("the stream's name is missing", "give STREAM")
     api = await env.jetstream()

@@ -15,7 +15,6 @@ from jsctl.views.stream import lists as view
 @option("--subject", metavar="SUBJECT", default="", help="Only streams that listen on this subject")
 @option("--names", "-n", "names_only", is_flag=True, help="Only names, one a line")
 async def ls(env: Env, subject: str, names_only: bool) -> Result | None:
-    """List the streams"""
     api = await env.jetstream()
     everything = env.flags.get("all_streams")
 

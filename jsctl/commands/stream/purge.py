@@ -42,7 +42,7 @@ async def purge(
     dry_run: bool,
     force: bool,
 ) -> Result:
-    """Remove messages from streams, all or some; several names and patterns ask once"""
+    """Asks once, however many names and patterns are given."""
     if seq and keep:
         raise BadInput("--seq and --keep exclude each other")
     if subject and not is_subject(subject):

@@ -28,10 +28,7 @@ from jsctl.views.stream import lists as view
 async def report(
     env: Env, subject: str, cluster: str, order: str | None, raw: bool, dot: str | None, leaders: bool
 ) -> Result:
-    """Streams in numbers, and how they replicate.
-
-    Sorted by size when nothing else is asked for.
-    """
+    """Sorted by size when nothing else is asked for."""
     api = await env.jetstream()
     if env.form in ("table", "plain"):
         env.say("Obtaining Stream stats\n")

@@ -53,9 +53,7 @@ async def restore(
     replicas: int | None,
     force: bool,
 ) -> Result:
-    """Restore a stream from its backup.
-
-    FILE is the folder or .tgz file that jsctl stream backup made, or a folder of the nats tool. It is read
+    """FILE is the folder or .tgz file that jsctl stream backup made, or a folder of the nats tool. It is read
     and compared with its digest before the server is asked for anything.
     """
     backup = open_backup(target_path(older or file))

@@ -24,7 +24,7 @@ from jsctl.views.stream import contents
 @option("--dry-run", is_flag=True, help="Only say what would go")
 @option("--force", "-f", is_flag=True, help="Remove without asking")
 async def rm(env: Env, stream: tuple[str, ...], dry_run: bool, force: bool) -> Result:
-    """Remove streams with their messages and consumers; several names and patterns ask once"""
+    """Asks once, however many names and patterns are given."""
     if force and not stream:
         raise BadInput("--force needs the stream's name", "give STREAM")
     api = await env.jetstream()

@@ -26,7 +26,6 @@ from jsctl.views.stream import contents
 @option("--dry-run", is_flag=True, help="Only say what would go")
 @option("--force", "-f", is_flag=True, help="Remove without asking")
 async def rmm(env: Env, stream: str, id: tuple[int, ...], dry_run: bool, force: bool) -> Result:
-    """Remove single messages from a stream, and overwrite what is on the disk"""
     api = await env.jetstream()
     name = await pick_stream(env, api, stream)
     info = await streams.info(api, name)

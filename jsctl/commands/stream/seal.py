@@ -13,7 +13,9 @@ from jsctl.views.stream import info as view
 @argument("stream", default="")
 @option("--force", "-f", is_flag=True, help="Seal without asking")
 async def seal(env: Env, stream: str, force: bool) -> Result:
-    """Seal a stream: nothing can be added, removed or changed any more, for ever"""
+    """Messages can no longer be added to a sealed stream or removed from it, and its configuration is
+    fixed.
+    """
     api = await env.jetstream()
     name = await pick_stream(env, api, stream)
     info = await streams.info(api, name)

@@ -13,7 +13,6 @@ from jsctl.views.stream import info as view
 @argument("stream", default="")
 @option("--no-select", is_flag=True, help="Never offer a list to pick from")
 async def state(env: Env, stream: str, no_select: bool) -> Result:
-    """State of a stream"""
     if no_select and not stream:
         raise BadInput("the stream's name is missing", "give STREAM")
     api = await env.jetstream()

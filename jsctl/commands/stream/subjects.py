@@ -25,7 +25,6 @@ SORTS = ("name", "subjects", "messages", "count")
 @option("--reverse", "-R", is_flag=True, help="The other way round")
 @option("--names/--no-names", default=False, help="Only the subjects, one a line")
 async def subjects(env: Env, stream: str, filter: str, sort: str, reverse: bool, names: bool) -> Result:
-    """Subjects that a stream holds messages on, and how many"""
     if not is_subject(filter):
         raise BadInput(f"{filter!r} is no subject")
     api = await env.jetstream()

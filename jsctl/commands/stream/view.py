@@ -62,9 +62,7 @@ class Options:
 @option("--match", metavar="REGEX", default="", help="Only messages whose payload has this")
 @option("--follow", is_flag=True, help="Go on with messages as they come, until ctrl-C")
 async def view(env: Env, stream: str, **flags: Any) -> None:
-    """View the messages of a stream.
-
-    On a terminal pages of SIZE messages (10), with a question between; in a pipe the first SIZE, or all.
+    """On a terminal pages of SIZE messages (10), with a question between; in a pipe the first SIZE, or all.
     No consumer is made, and nothing is acknowledged: it works on work queues, too.
     """
     options = _options(env, **flags)

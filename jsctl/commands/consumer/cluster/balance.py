@@ -27,7 +27,6 @@ from jsctl.views.result import Result
 @CRITERIA.add
 @option("--dry-run", is_flag=True, help="Only say which leaders would move")
 async def balance(env: Env, stream: str, dry_run: bool, **flags: Any) -> Result:
-    """Balance the leaders of a stream's consumers over the servers that hold them"""
     api = await env.jetstream()
     stream = await pick_stream(env, api, stream)
     pages = chosen(env, api, stream, flags)

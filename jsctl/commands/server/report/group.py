@@ -7,5 +7,5 @@ from jsctl.env import Env
 @command("report", examples=["jsctl server report jetstream", "jsctl server report -R jetstream --sort msgs"])
 @option("--reverse", "-R", is_flag=True, help="Largest first")
 def report(env: Env, reverse: bool) -> None:
-    """Reports on servers; they need a login of the system account"""
+    """The reports need a login of the system account."""
     env.flags["reverse"] = reverse

@@ -40,10 +40,7 @@ async def jetstream(
     tags: tuple[str, ...],
     watch: int | None,
 ) -> Result | None:
-    """JetStream on all servers of the network.
-
-    LIMIT ends the wait once that many servers have answered.
-    """
+    """LIMIT ends the wait once that many servers have answered."""
     if watch is not None and watch < 100 * MS:
         raise BadInput("--watch takes 100ms or more")
     connection = await env.connection()

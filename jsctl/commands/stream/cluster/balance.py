@@ -20,7 +20,6 @@ from jsctl.views.result import Result
 @CRITERIA.add
 @option("--dry-run", is_flag=True, help="Only say which leaders would move")
 async def balance(env: Env, dry_run: bool, **flags: Any) -> Result:
-    """Balance the leaders of streams over the servers that hold them"""
     api = await env.jetstream()
     await streams.check_needs(api, {1: ["cluster balance"]})
     listed = [info async for page in chosen(env, api, flags) for info in page]

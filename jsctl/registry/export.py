@@ -1,0 +1,15 @@
+"""The verbs of `jsctl export`, in the order in which help shows them."""
+
+from jsctl.registry.model import Entry, verb
+
+VERBS: dict[str, Entry] = {
+    "reports": verb(
+        "Write stream, replication, consumer and server reports to Spark tables",
+        "export.reports:reports",
+        "report",
+    ),
+    "stream": verb("Write the messages of streams to Spark tables", "export.stream:stream", "streams"),
+    "rollup": verb("Roll exported reports up into hourly and daily tables", "export.rollup:rollup"),
+    "query": verb("Query exported tables with Spark SQL", "export.query:query", "sql"),
+    "config": verb("Write existing streams and consumers as a file for jsctl apply", "export.config:config"),
+}

@@ -1,0 +1,46 @@
+"""The top level of the command line, in the order in which help shows it."""
+
+from jsctl.registry.model import Entry, group, verb
+
+VERBS: dict[str, Entry] = {
+    "demo": verb("Run a demo: two real servers, two domains, mirrors, a report, and Spark", "demo.demo:demo"),
+    "stream": group(
+        "Create, inspect, change, back up and remove streams",
+        target="stream.group:stream",
+        aliases=("str", "st", "ms", "s"),
+    ),
+    "publish": verb("Publish messages", "publish:publish", "pub"),
+    "subscribe": verb("Subscribe to subjects or to a stream", "subscribe:subscribe", "sub"),
+    "request": verb("Send a request and show the replies", "request:request", "req"),
+    "reply": verb("Answer requests", "reply:reply"),
+    "events": verb("Show server and JetStream events as they happen", "events:events", "event", "e"),
+    "rtt": verb("Measure the round-trip time to each server address", "rtt:rtt"),
+    "latency": verb("Measure the latency between two connections", "latency:latency", "lat"),
+    "errors": group(
+        "Look up errors of the JetStream API", target="errors.group:errors", aliases=("err", "error")
+    ),
+    "account": group("Show, back up and restore the account", aliases=("a",)),
+    "backup": verb("Back up all streams of the account", "account.backup:backup"),
+    "restore": verb("Restore the streams of an account", "account.restore:restore"),
+    "consumer": group(
+        "Create, inspect, change, pull from and remove consumers",
+        target="consumer.group:consumer",
+        aliases=("con", "obs", "c"),
+    ),
+    "apply": verb("Create and change streams and consumers as files declare them", "apply:apply"),
+    "diff": verb("Show what apply would change; exits with 2 if there is a difference", "diff:diff"),
+    "export": group("Write streams and reports to Spark tables"),
+    "import": verb("Publish the rows of Parquet, JSON, CSV or ORC files to a stream", "import_:import_"),
+    "report": group(
+        "Report on streams, consumers and replication across contexts and domains",
+        target="report.report:report",
+        runs=True,
+    ),
+    "context": group("Manage contexts: named ways to reach a network", aliases=("ctx",)),
+    "server": group(
+        "Run servers on this machine, and inspect all servers of the network",
+        aliases=("srv", "sys", "system"),
+    ),
+    "cheat": verb("Show worked examples by topic", "cheat:cheat"),
+    "completion": verb("Print the completion script for a shell", "completion:completion"),
+}
