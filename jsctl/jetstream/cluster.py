@@ -6,8 +6,9 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import NamedTuple
 
 from jsctl.errors import ApiError, BadInput, JsctlError, RequestTimeout, Unreachable
+from jsctl.jetstream import api_levels
 from jsctl.jetstream.api import Api, Json
-from jsctl.jetstream.stream import requests as streams
+from jsctl.jetstream.api_levels import ApiLevel
 from jsctl.units import SECOND
 
 PEER_REMAP_FAILED = 10075
@@ -46,7 +47,7 @@ async def step_down(api: Api, stream: str, preferred: str = "") -> None:
     """Make a stream's leader stand down; `preferred` names the server that should follow it."""
     body: Json | None = None
     if preferred:
-        await streams.check_needs(api, {1: ["--preferred"]})
+        await api_levels.require(api, {ApiLevel.V2_11: ["--preferred"]})
         body = {"placement": {"preferred": preferred}}
     await api.call(f"STREAM.LEADER.STEPDOWN.{stream}", body)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.consumer.requests import is_pull
-from jsctl.monitor import reports
+from jsctl.jetstream.state import known_time, required_level
 from jsctl.nats.subjects import overlap
 from jsctl.units import SECOND, parse_time
 
@@ -16,7 +16,7 @@ Tests = Mapping[str, Callable[[Json, Any, float], bool]]
 _COMMON: Tests = {
     "created": lambda info, least, now: _age(info.get("created"), now) >= least,
     "leader": lambda info, server, now: _cluster(info).get("leader") == server,
-    "api_level": lambda info, level, now: reports.needed_level(info["config"]) >= level,
+    "api_level": lambda info, level, now: required_level(info["config"]) >= level,
     "expression": lambda info, holds, now: bool(holds(_names(info))),
 }
 STREAMS: Tests = {
@@ -85,7 +85,7 @@ def _pinned(info: Json) -> bool:
 
 def _age(moment: str | None, now: float) -> float:
     """ns since then; for ever since what has not happened."""
-    there = reports.when(moment)
+    there = known_time(moment)
     if there is None:
         return float("inf")
     return (datetime.fromtimestamp(now, UTC) - parse_time(there)).total_seconds() * SECOND

@@ -9,6 +9,7 @@ from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import filters
 from jsctl.jetstream.consumer.requests import Listing
+from jsctl.jetstream.state import known_time, required_level
 from jsctl.monitor import reports
 from jsctl.units import SECOND, parse_time
 
@@ -127,13 +128,13 @@ def row(info: Json, matching: int) -> Row:
         _age(floor.get("last_active"), info.get("ts")),
         int(info.get("num_waiting", 0)),
         bool(info.get("push_bound")),
-        reports.when(config.get("pause_until")) if info.get("paused") else None,
+        known_time(config.get("pause_until")) if info.get("paused") else None,
         tuple(
             f"{group.get('group', '')}: {group['pinned_client_id']}"
             for group in info.get("priority_groups") or []
             if group.get("pinned_client_id")
         ),
-        reports.needed_level(config),
+        required_level(config),
         bool(cluster.get("raft_group") or cluster.get("replicas")),
         cluster.get("name"),
         cluster.get("leader"),
@@ -152,6 +153,6 @@ def _matching(info: Json, stream: Json, counts: Mapping[tuple[str, str], int | N
 
 
 def _age(moment: str | None, now: str | None) -> int:
-    if not reports.when(moment) or not moment or not now:
+    if not known_time(moment) or not moment or not now:
         return NEVER
     return max(0, int((parse_time(now) - parse_time(moment)).total_seconds() * SECOND))

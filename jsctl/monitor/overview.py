@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from jsctl.errors import ApiError, JsctlError
 from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.stream import requests as streams
 from jsctl.monitor import health, reports
 from jsctl.monitor.health import Trouble
 from jsctl.monitor.reports import ReplicationRow, StreamRow
@@ -68,7 +69,7 @@ async def overview(
             troubles[name] = found
         return reports.stream_row(info, context, domain or api.domain)
 
-    found, account = await asyncio.gather(reports.kept(api, keep), _account(api))
+    found, account = await asyncio.gather(streams.collect(api, keep), _account(api))
     at = datetime.now(UTC)
     silent = dict.fromkeys(found.missing, "no answer") | dict(found.offline)
     rows = [

@@ -5,14 +5,14 @@ exports say the same. Rows are named tuples (`_asdict()` gives a record): a repo
 """
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import Generic, Literal, NamedTuple, TypeVar
+from typing import Literal, NamedTuple
 
 from jsctl.jetstream.api import Api, Json
-
-T = TypeVar("T")
+from jsctl.jetstream.state import deleted_messages, known_time, lost_messages, required_level
+from jsctl.jetstream.stream import requests as streams
 
 NEVER = -1
 
@@ -32,38 +32,6 @@ class Snapshot(NamedTuple):
     offline: Mapping[str, str] = MappingProxyType({})
     context: str = ""
     domain: str = ""
-
-
-class Kept(NamedTuple, Generic[T]):
-    """What was kept of each stream or consumer, by name; and those that could not be asked, as in a
-    Snapshot."""
-
-    items: Mapping[str, T]
-    missing: Sequence[str] = ()
-    offline: Mapping[str, str] = MappingProxyType({})
-
-
-class Pages(Generic[T]):
-    """Puts the pages of STREAM.LIST together, or of CONSUMER.LIST. keep: see `kept`."""
-
-    def __init__(self, keep: Callable[[Json], T | None], key: str = "streams") -> None:
-        self._keep = keep
-        self._key = key
-        self._items: dict[str, T] = {}
-        self._missing: set[str] = set()
-        self._offline: dict[str, str] = {}
-
-    def add(self, reply: Json) -> None:
-        for info in reply.get(self._key) or ():
-            if (one := self._keep(info)) is not None:
-                name = info["name"] if "name" in info else info["config"]["name"]
-                self._items[name] = one  # one that two pages have counts once
-        self._missing.update(reply.get("missing") or ())
-        self._offline.update(reply.get("offline") or {})
-
-    def kept(self) -> Kept[T]:
-        gone = self._missing - self._offline.keys() - self._items.keys()
-        return Kept(self._items, sorted(gone), self._offline)
 
 
 class StreamRow(NamedTuple):
@@ -122,22 +90,11 @@ class Report(NamedTuple):
 async def snapshot(api: Api, *, context: str = "", subject: str = "") -> Snapshot:
     """All streams (those that listen on `subject`), asked in parallel pages. Raises what `Api.call` does.
 
-    It holds some 2.5 KB a stream; where little of each is wanted, see `kept`.
+    It holds some 2.5 KB a stream; where little of each is wanted, see `streams.collect`.
     """
-    found = await kept(api, lambda info: info, subject=subject)
+    found = await streams.collect(api, lambda info: info, subject=subject)
     infos = list(found.items.values())
     return Snapshot(datetime.now(UTC), infos, found.missing, found.offline, context, api.domain)
-
-
-async def kept(api: Api, keep: Callable[[Json], T | None], *, subject: str = "") -> Kept[T]:
-    """What `keep` makes of each stream's STREAM.LIST entry; a stream that gives None is left out.
-
-    The entries go with their page, so that the memory is that of what is kept. Raises what `Api.call` does.
-    """
-    pages = Pages(keep)
-    async for reply in api.replies("STREAM.LIST", "streams", {"subject": subject} if subject else {}):
-        pages.add(reply)
-    return pages.kept()
 
 
 async def report(api: Api, *, subject: str = "", cluster: str = "") -> Report:
@@ -152,7 +109,7 @@ async def report(api: Api, *, subject: str = "", cluster: str = "") -> Report:
             links[info["config"]["name"]] = found
         return stream_row(info, "", api.domain)
 
-    found = await kept(api, keep, subject=subject)
+    found = await streams.collect(api, keep, subject=subject)
     rows = [row for row in found.items.values() if row.stream not in found.offline]
     return Report(rows, [one for some in links.values() for one in some], found.missing, found.offline)
 
@@ -186,28 +143,6 @@ def links_of(info: Json, context: str = "", domain: str = "") -> list[Replicatio
     if mirror := info.get("mirror"):
         rows.insert(0, _replication_row(context, domain, name, "mirror", mirror))
     return rows
-
-
-def deleted(state: Json) -> int:
-    """Messages deleted between the first and the last one."""
-    return len(state.get("deleted") or ()) or int(state.get("num_deleted", 0))
-
-
-def lost(state: Json) -> tuple[int, int]:
-    """Messages and bytes lost."""
-    gone = state.get("lost") or {}
-    return len(gone.get("msgs") or ()), int(gone.get("bytes", 0))
-
-
-def needed_level(config: Json) -> int:
-    """The API level that a configuration needs, from the metadata that the server adds (ADR-44)."""
-    level = (config.get("metadata") or {}).get("_nats.req.level", "0")
-    return int(level) if level.isdigit() else 0
-
-
-def when(moment: str | None) -> str | None:
-    """An RFC 3339 time, None for the server's zero times."""
-    return None if not moment or moment.startswith(("0001-01-01", "1970-01-01T00:00:00Z")) else moment
 
 
 def filters(source: Json) -> str:
@@ -249,27 +184,27 @@ def peers(cluster: Json) -> tuple[str, ...]:
 def stream_row(info: Json, context: str = "", domain: str = "", offline: str | None = None) -> StreamRow:
     """The row of a stream's info."""
     config, state, cluster = info["config"], info["state"], info.get("cluster") or {}
-    lost_messages, lost_bytes = lost(state)
+    lost, lost_bytes = lost_messages(state)
     return StreamRow(
         context,
         domain,
         config["name"],
         sys.intern(config.get("storage", "")),  # each page would bring a copy for each stream
         placement(config),
-        when(info.get("created")),
+        known_time(info.get("created")),
         int(config.get("num_replicas", 1)),
         int(state.get("consumer_count", 0)),
         int(state.get("messages", 0)),
         int(state.get("bytes", 0)),
-        lost_messages,
+        lost,
         lost_bytes,
-        deleted(state),
+        deleted_messages(state),
         int(state.get("num_subjects", 0)),
         int(state.get("first_seq", 0)),
         int(state.get("last_seq", 0)),
-        when(state.get("first_ts")),
-        when(state.get("last_ts")),
-        needed_level(config),
+        known_time(state.get("first_ts")),
+        known_time(state.get("last_ts")),
+        required_level(config),
         cluster.get("name"),
         cluster.get("leader"),
         peers(cluster),

@@ -12,6 +12,7 @@ from jsctl.errors import ApiError, NoResponders, RequestTimeout
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import filters
+from jsctl.jetstream.state import known_time
 from jsctl.jetstream.stream import requests as streams
 from jsctl.monitor import reports
 from jsctl.monitor.consumer_reports import count
@@ -282,7 +283,7 @@ def _well(facts: Facts) -> Cause:
 
 
 def _ago(moment: str | None, now: str | None) -> int | None:
-    if not reports.when(moment) or not moment or not now:
+    if not known_time(moment) or not moment or not now:
         return None
     return max(0, int((parse_time(now) - parse_time(moment)).total_seconds() * SECOND))
 

@@ -131,7 +131,7 @@ def test_rows_are_kept_and_their_pages_not(many: str) -> None:
         return line(info, 0)
 
     async def read(api: Api) -> None:
-        assert len((await reports.kept(api, keep)).items) == len(NAMES) + 1
+        assert len((await streams.collect(api, keep)).items) == len(NAMES) + 1
         assert len((await reports.report(api)).streams) == len(NAMES) + 1
         assert infos_held() == 0
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from jsctl.jetstream.api_levels import server_version
 from jsctl.jetstream.config import fields
 from jsctl.jetstream.consumer import config as consumer_config
 from tests.support import js
@@ -85,7 +86,7 @@ def refused(cli: Cli, line: str, level: int, what: str) -> None:
     outcome = cli(line, status=64)
     assert outcome.out == ""
     assert what in outcome.err
-    assert f" needs nats-server {fields.SERVERS[level]} (API level {level})" in outcome.err
+    assert f" needs nats-server {server_version(level)} (API level {level})" in outcome.err
 
 
 def test_flags_of_streams(old_cli: Cli) -> None:

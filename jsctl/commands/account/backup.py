@@ -6,6 +6,7 @@ from jsctl.commands.cli import argument, command, option
 from jsctl.commands.stream.backup import target_path
 from jsctl.env import Env
 from jsctl.errors import NotFound
+from jsctl.jetstream import api_levels
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup import account_backup as backups
 from jsctl.jetstream.backup.stream_backup import Options
@@ -53,5 +54,5 @@ async def backup(
 
 async def _size(env: Env, wanted: list[str]) -> int:
     """Bytes of the account's streams, as far as the server says."""
-    info: Json = await streams.account(await env.jetstream())
+    info: Json = await api_levels.account_info(await env.jetstream())
     return int(info.get("memory", 0)) + int(info.get("storage", 0))

@@ -22,4 +22,4 @@ async def ls(env: Env, stream: str, names_only: bool, no_select: bool) -> Result
     if names_only or env.wants_json:
         await write_pages(env, consumers.name_pages(api, stream))
         return None
-    return view.listing(stream, await consumers.kept(api, stream, view.line))
+    return view.listing(stream, await consumers.collect(api, stream, view.line))

@@ -14,7 +14,6 @@ from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.declared import write
 from jsctl.jetstream.stream import requests as streams
-from jsctl.monitor.reports import kept
 from jsctl.render.text import clean_lines
 from jsctl.views.result import Result, Text
 from jsctl.views.stream.contents import plural
@@ -82,7 +81,7 @@ async def _found(env: Env, api: Api, patterns: tuple[str, ...], everything: bool
             return None
         return info["config"], bool(info["state"].get("consumer_count"))
 
-    found = await kept(api, keep)
+    found = await streams.collect(api, keep)
     if gone := [*found.missing, *found.offline]:
         env.say(f"left out: {plural(len(gone), 'stream')} that cannot be asked: {', '.join(gone)}")
     return [found.items[name] for name in sorted(found.items)]

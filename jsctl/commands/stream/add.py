@@ -7,6 +7,7 @@ from jsctl.commands.shared import adding
 from jsctl.commands.shared.pick import stream_name
 from jsctl.commands.stream.flags import given, stream_flags
 from jsctl.env import Env
+from jsctl.jetstream import api_levels
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.stream import config as configs
 from jsctl.jetstream.stream import requests as streams
@@ -63,7 +64,7 @@ async def _complete(env: Env, api: Api | None, draft: Json, *, ask: bool, whole:
         draft["subjects"] = await questions.ask_subjects(env.prompter)
     size_needed = False
     if api is not None and "max_bytes" not in draft:
-        size_needed = streams.needs_max_bytes(await streams.account(api))
+        size_needed = streams.needs_max_bytes(await api_levels.account_info(api))
     if ask:
         draft = await questions.ask_rest(env.prompter, draft, size_needed=size_needed)
     elif size_needed:

@@ -6,7 +6,7 @@ from jsctl.commands.cli import command, option
 from jsctl.commands.shared.listing import write_pages
 from jsctl.commands.stream.criteria import CRITERIA, chosen
 from jsctl.env import Env
-from jsctl.monitor.reports import Kept
+from jsctl.jetstream.paging import Collected
 from jsctl.views.result import Result, Text
 from jsctl.views.stream import lists as view
 
@@ -36,4 +36,4 @@ async def find(env: Env, names_only: bool, **flags: Any) -> Result | None:
         return None
     now = env.clock()
     lines = {info["config"]["name"]: view.line(info, now) async for page in pages for info in page}
-    return view.listing(Kept(lines)) if lines else Result([Text("No Streams found")])
+    return view.listing(Collected(lines)) if lines else Result([Text("No Streams found")])

@@ -3,9 +3,9 @@
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.shared.pick import pick_stream
 from jsctl.env import Env
+from jsctl.jetstream.state import lost_messages
 from jsctl.jetstream.stream import gaps as domain
 from jsctl.jetstream.stream import requests as streams
-from jsctl.monitor import reports
 from jsctl.units import format_bytes, format_count
 from jsctl.views.result import Result
 from jsctl.views.stream import contents as view
@@ -33,4 +33,4 @@ async def gaps(env: Env, stream: str, force: bool, progress: bool) -> Result:
             found = await domain.find(api, info)
     else:
         found = await domain.find(api, info)
-    return view.gaps(name, found, lost, reports.lost(state)[1])
+    return view.gaps(name, found, lost, lost_messages(state)[1])

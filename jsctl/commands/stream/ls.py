@@ -6,7 +6,6 @@ from jsctl.commands.cli import command, option
 from jsctl.commands.shared.listing import write_pages
 from jsctl.env import Env
 from jsctl.jetstream.stream import requests as streams
-from jsctl.monitor import reports
 from jsctl.views.result import Result
 from jsctl.views.stream import lists as view
 
@@ -25,6 +24,6 @@ async def ls(env: Env, subject: str, names_only: bool) -> Result | None:
         pages = streams.name_pages(api, subject)
         await write_pages(env, ([name for name in page if shown(name)] async for page in pages))
         return None
-    found = await reports.kept(api, partial(view.line, now=env.clock()), subject=subject)
+    found = await streams.collect(api, partial(view.line, now=env.clock()), subject=subject)
     own = {name: line for name, line in found.items.items() if shown(name)}
     return view.listing(found._replace(items=own), subject=subject, hidden=len(own) < len(found.items))

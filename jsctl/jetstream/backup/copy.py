@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from jsctl.errors import ApiError, JsctlError, NotFound
+from jsctl.jetstream import api_levels
 from jsctl.jetstream.api import Api, Json, hint
+from jsctl.jetstream.api_levels import ApiLevel
 from jsctl.jetstream.backup import snapshot
 from jsctl.jetstream.backup.files import Told
 from jsctl.jetstream.backup.s2 import Frames
@@ -42,7 +44,6 @@ _LATER = frozenset(
 WHOLE = 1 << 30
 """Bytes that go to a cluster at once; more go in pieces, and so does what broke off once."""
 
-_LEVEL = 5  #: API level of 2.15
 _LONGEST = 255
 _OVERLAP = 10065
 
@@ -96,7 +97,7 @@ async def plan(
     """
     await streams.check_level(target.api, config)
     if source.stream != target.stream:
-        await streams.check_needs(target.api, {_LEVEL: ["a copy of messages under another name"]})
+        await api_levels.require(target.api, {ApiLevel.V2_15: ["a copy of messages under another name"]})
     landing = await _landing(source, target, config, consumers)
     if landing is None:
         return Plan(None)
@@ -166,8 +167,8 @@ async def _landing(source: End, target: End, config: Json, consumers: bool) -> J
     if config.get("mirror") or config.get("allow_msg_counter") or len(rest_name(target.stream)) > _LONGEST:
         return None
     for api in {source.api, target.api}:
-        said = (await streams.account(api)).get("api") or {}
-        if int(said.get("level", 0)) < _LEVEL:
+        said = (await api_levels.account_info(api)).get("api") or {}
+        if int(said.get("level", 0)) < ApiLevel.V2_15:
             return None  # before 2.15 a restore that broke off leaves nothing
     made = {key: value for key, value in config.items() if key not in _LATER} | {"name": target.stream}
     if made.get("retention") == "interest":

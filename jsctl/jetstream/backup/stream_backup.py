@@ -10,7 +10,9 @@ from typing import Any, TypeVar
 
 from jsctl import __version__
 from jsctl.errors import ApiError, JsctlError
+from jsctl.jetstream import api_levels
 from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.api_levels import ApiLevel
 from jsctl.jetstream.backup import snapshot
 from jsctl.jetstream.backup.files import Backup, Told, Writer
 from jsctl.jetstream.consumer import requests as consumers
@@ -91,7 +93,7 @@ async def load(api: Api, backup: Backup, config: Json, *, told: Told | None = No
 
     await streams.check_level(api, config)  # an older server would pass over what it does not know
     if config["name"] != backup.config["name"]:
-        await streams.check_needs(api, {5: ["a restore under another name"]})
+        await api_levels.require(api, {ApiLevel.V2_15: ["a restore under another name"]})
 
     async def pieces() -> snapshot.Chunks:
         with backup.data() as file:

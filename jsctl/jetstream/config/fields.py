@@ -127,6 +127,3 @@ DEFAULTS: Mapping[str, Any] = {
 """What a new stream has where nobody said otherwise; the server has the same but for `allow_direct`."""
 
 DUPLICATE_WINDOW = 120 * SECOND
-SERVERS: Mapping[int, str] = {1: "2.11", 2: "2.12", 4: "2.14", 5: "2.15"}
-"""The first server release with an API level, of those that something here needs (3 came with a patch of
-2.12)."""

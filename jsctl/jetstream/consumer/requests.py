@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from jsctl.errors import ApiError, Denied, JsctlError, NoResponders
+from jsctl.jetstream import api_levels, paging
 from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.api_levels import ApiLevel
 from jsctl.jetstream.consumer.config import needed_levels
+from jsctl.jetstream.paging import Collected
 from jsctl.jetstream.stream import requests as streams
-from jsctl.monitor.reports import Kept, Pages
 
 T = TypeVar("T")
 
@@ -61,18 +63,14 @@ async def info_pages(api: Api, stream: str) -> AsyncIterator[list[Json]]:
 
 async def listing(api: Api, stream: str) -> Listing:
     """All consumers of a stream with their state, asked in parallel pages."""
-    found = await kept(api, stream, lambda info: info)
-    return Listing(stream, list(found.items.values()), found.missing, found.offline)
+    collected = await collect(api, stream, lambda info: info)
+    return Listing(stream, list(collected.items.values()), collected.missing, collected.offline)
 
 
-async def kept(api: Api, stream: str, keep: Callable[[Json], T | None]) -> Kept[T]:
-    """What `keep` makes of each consumer's CONSUMER.LIST entry; one that gives None is left out. The
-    entries go with their page."""
-    pages = Pages(keep, "consumers")
+async def collect(api: Api, stream: str, extract: Callable[[Json], T | None]) -> Collected[T]:
+    """Returns what `extract` takes from each consumer's CONSUMER.LIST entry (see `paging.collect`)."""
     with _about(stream):
-        async for reply in api.replies(f"CONSUMER.LIST.{stream}", "consumers"):
-            pages.add(reply)
-    return pages.kept()
+        return await paging.collect(api, f"CONSUMER.LIST.{stream}", "consumers", extract)
 
 
 async def listings(api: Api, wanted: Iterable[str]) -> list[Listing]:
@@ -103,7 +101,7 @@ async def create(api: Api, stream: str, config: Json) -> tuple[Json, bool]:
     there or the account may not use it. Raises BadInput when the server is too old for it, ApiError
     10148 when there is another of that name.
     """
-    await streams.check_needs(api, needed_levels(config))
+    await api_levels.require(api, needed_levels(config))
     if not config.get("name") and not config.get("durable_name"):
         config = {**config, "name": new_name()}
     name = str(config.get("name") or config["durable_name"])
@@ -124,7 +122,7 @@ async def create(api: Api, stream: str, config: Json) -> tuple[Json, bool]:
 
 async def update(api: Api, stream: str, config: Json) -> Json:
     """Change a consumer to this whole configuration; gives its info."""
-    await streams.check_needs(api, needed_levels(config))
+    await api_levels.require(api, needed_levels(config))
     return await _put(api, stream, config, "update")
 
 
@@ -138,26 +136,26 @@ async def reset(api: Api, stream: str, name: str, sequence: int | None) -> Json:
 
     Needs nats-server 2.14.
     """
-    await streams.check_needs(api, {4: ["consumer reset"]})
+    await api_levels.require(api, {ApiLevel.V2_14: ["consumer reset"]})
     body: Json = {"seq": sequence} if sequence else {}
     return await _of(stream, name, api.call(f"CONSUMER.RESET.{stream}.{name}", body))
 
 
 async def pause(api: Api, stream: str, name: str, until: str) -> Json:
     """Stop delivery until a time (RFC 3339); gives `{paused, pause_until, pause_remaining}`."""
-    await streams.check_needs(api, {1: ["consumer pause"]})
+    await api_levels.require(api, {ApiLevel.V2_11: ["consumer pause"]})
     return await _of(stream, name, api.call(f"CONSUMER.PAUSE.{stream}.{name}", {"pause_until": until}))
 
 
 async def resume(api: Api, stream: str, name: str) -> Json:
     """End a pause."""
-    await streams.check_needs(api, {1: ["consumer resume"]})
+    await api_levels.require(api, {ApiLevel.V2_11: ["consumer resume"]})
     return await _of(stream, name, api.call(f"CONSUMER.PAUSE.{stream}.{name}", {}))
 
 
 async def unpin(api: Api, stream: str, name: str, group: str) -> None:
     """Take the pin of a priority group away from its client (ADR-42)."""
-    await streams.check_needs(api, {1: ["consumer unpin"]})
+    await api_levels.require(api, {ApiLevel.V2_11: ["consumer unpin"]})
     await _of(stream, name, api.call(f"CONSUMER.UNPIN.{stream}.{name}", {"group": group}))
 
 
@@ -165,7 +163,7 @@ async def step_down(api: Api, stream: str, name: str, preferred: str = "") -> No
     """Make the leader stand down; `preferred` names the server that should follow it."""
     body: Json | None = None
     if preferred:
-        await streams.check_needs(api, {1: ["--preferred"]})
+        await api_levels.require(api, {ApiLevel.V2_11: ["--preferred"]})
         body = {"placement": {"preferred": preferred}}
     await _of(stream, name, api.call(f"CONSUMER.LEADER.STEPDOWN.{stream}.{name}", body))
 

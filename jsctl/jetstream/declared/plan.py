@@ -14,7 +14,6 @@ from jsctl.jetstream.declared.overlay import over_consumer, over_stream, without
 from jsctl.jetstream.declared.refusals import consumer_refusals, stream_refusals
 from jsctl.jetstream.stream import config as configs
 from jsctl.jetstream.stream import requests as streams
-from jsctl.monitor import reports
 
 T = TypeVar("T")
 Action = Literal["create", "change", "remove"]
@@ -171,7 +170,7 @@ async def _leftovers(
     """Removals of streams that carry a label and that no file declares any more."""
     wanted = {(targets[stream.place].key, stream.name) for stream in declared.streams}
     steps = []
-    for info in (await reports.snapshot(target.api)).infos:
+    for info in (await streams.collect(target.api, lambda info: info)).items.values():
         name = str(info["config"]["name"])
         if (target.key, name) not in wanted and _label(info) in labels:
             size = int(info["state"]["messages"]), int(info["state"]["bytes"])

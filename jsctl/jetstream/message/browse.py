@@ -11,8 +11,9 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any, NamedTuple
 
 from jsctl.errors import ApiError, Denied, NoResponders, NotFound, RequestTimeout, Unreachable
+from jsctl.jetstream import api_levels
 from jsctl.jetstream.api import Api, Json
-from jsctl.jetstream.stream import requests as streams
+from jsctl.jetstream.api_levels import ApiLevel
 from jsctl.nats.codec import frame, status
 from jsctl.units import SECOND
 
@@ -80,7 +81,7 @@ async def following(api: Api, stream: str, sequence: int, subject: str = "") -> 
 
 async def since(api: Api, stream: str, time: str, subject: str = "") -> Stored | None:
     """The first message stored at or after a time (RFC 3339). Raises BadInput for servers before 2.11."""
-    await streams.check_needs(api, {1: ["--since"]})
+    await api_levels.require(api, {ApiLevel.V2_11: ["--since"]})
     return await _get(api, stream, {"start_time": time, "next_by_subj": subject or ">"})
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message import browse
-from jsctl.monitor import reports
+from jsctl.jetstream.state import deleted_messages
 
 Gap = tuple[int, int]  #: first and last sequence that is missing
 
@@ -18,13 +18,13 @@ _LEAST = 5_000  #: sequences a reader takes
 
 def must_read(info: Json) -> bool:
     """Whether the whole stream has to be read to find its gaps."""
-    return reports.deleted(info["state"]) > DETAILS
+    return deleted_messages(info["state"]) > DETAILS
 
 
 async def find(api: Api, info: Json, progress: Callable[[int], None] = lambda count: None) -> list[Gap]:
     """The gaps, in order. progress: called with the number of sequences that were gone through."""
     state = info["state"]
-    if not reports.deleted(state):
+    if not deleted_messages(state):
         return []
     if not must_read(info):
         name = info["config"]["name"]

@@ -1,13 +1,16 @@
 """Stream requests. Everything in and out is the server's JSON."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from typing import Any
+from collections.abc import AsyncGenerator, Callable
+from typing import Any, TypeVar
 
-from jsctl.errors import ApiError, BadInput, Denied, JsctlError
+from jsctl.errors import ApiError, Denied
+from jsctl.jetstream import api_levels, paging
 from jsctl.jetstream.api import Api, Json
-from jsctl.jetstream.config.fields import SERVERS
+from jsctl.jetstream.paging import Collected
 from jsctl.jetstream.stream.config import needed_levels
+
+T = TypeVar("T")
 
 NOT_FOUND = 10059
 NAME_IN_USE = 10058
@@ -26,6 +29,14 @@ def name_pages(api: Api, subject: str = "") -> AsyncGenerator[list[str], None]:
 def info_pages(api: Api) -> AsyncGenerator[list[Json], None]:
     """All streams by name, a page at a time: for what needs no more than one of them."""
     return api.batches("STREAM.LIST", "streams", name=lambda info: str(info["config"]["name"]))
+
+
+async def collect(api: Api, extract: Callable[[Json], T | None], *, subject: str = "") -> Collected[T]:
+    """Returns what `extract` takes from each stream's STREAM.LIST entry (see `paging.collect`), of those that
+    store messages on `subject`."""
+    return await paging.collect(
+        api, "STREAM.LIST", "streams", extract, {"subject": subject} if subject else None
+    )
 
 
 async def info(api: Api, name: str) -> Json:
@@ -79,32 +90,7 @@ async def delete(api: Api, name: str) -> None:
 
 async def check_level(api: Api, config: Json) -> None:
     """Raises BadInput when the configuration needs a newer server. Asks only when it needs any level."""
-    await check_needs(api, needed_levels(config))
-
-
-async def check_needs(api: Api, needs: Mapping[int, Sequence[str]]) -> None:
-    """Raises BadInput when the server has not the API level of one of these flags."""
-    if not needs:
-        return
-    said = (await account(api)).get("api")
-    if said is None:  # no right to ask
-        return
-    # Servers before 2.11 say no level, and pass over fields that they do not know.
-    have = int(said.get("level", 0))
-    for level, what in sorted(needs.items()):
-        if level > have:
-            raise BadInput(
-                f"{', '.join(what)} needs nats-server {SERVERS[level]} (API level {level})",
-                f"this one has API level {have}",
-            )
-
-
-async def account(api: Api) -> Json:
-    """What INFO says of the account and the API; empty when that may not be asked."""
-    try:
-        return await api.call("INFO")
-    except JsctlError:
-        return {}
+    await api_levels.require(api, needed_levels(config))
 
 
 def needs_max_bytes(account_info: Json) -> bool:

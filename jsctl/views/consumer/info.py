@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from jsctl.monitor import reports
+from jsctl.jetstream.state import known_time
 from jsctl.units import (
     SECOND,
     exact_duration,
@@ -106,7 +106,7 @@ def _deliver(config: Json) -> str:
 
 
 def _pause(info: Json) -> str | None:
-    deadline = reports.when(info["config"].get("pause_until"))
+    deadline = known_time(info["config"].get("pause_until"))
     if not deadline:
         return None
     return f"{local_time(deadline)} ({_remaining(info) if info.get('paused') else 'passed'})"
@@ -169,7 +169,7 @@ def _interest(info: Json) -> Field:
 
 
 def _paused_until(info: Json) -> str | None:
-    deadline = reports.when(info["config"].get("pause_until"))
+    deadline = known_time(info["config"].get("pause_until"))
     if not info.get("paused") or not deadline:
         return None
     return f"{local_time(deadline)} ({_remaining(info)})"

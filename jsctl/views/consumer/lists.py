@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.consumer.requests import Listing
+from jsctl.jetstream.paging import Collected
 from jsctl.monitor.consumer_reports import Row
-from jsctl.monitor.reports import Kept
 from jsctl.units import exact_duration, format_count
 from jsctl.views.consumer.info import ACKS
 from jsctl.views.result import Cell, Column, Part, Result, Table, Text
@@ -36,7 +36,7 @@ _REPORT = (
 )
 
 
-def listing(stream: str, found: Kept[Sequence[object]]) -> Result:
+def listing(stream: str, found: Collected[Sequence[object]]) -> Result:
     """`consumer ls`. found: their `line`s."""
     data = sorted(found.items)
     if not found.items and not found.missing and not found.offline:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from jsctl.jetstream.state import deleted_messages, known_time, lost_messages
 from jsctl.monitor import reports
 from jsctl.units import SECOND, format_bytes, format_count, format_duration, format_time, parse_time
 from jsctl.views.result import Field, Result, Section, Sheet
@@ -179,7 +180,7 @@ def _peer(peer: Json) -> list[str]:
 
 def _state(info: Json) -> list[Field]:
     config, state = info["config"], info["state"]
-    lost_messages, lost_bytes = reports.lost(state)
+    lost, lost_bytes = lost_messages(state)
     metadata = config.get("metadata") or {}
     level, needed = metadata.get("_nats.level"), metadata.get("_nats.req.level")
     fields = [
@@ -191,11 +192,11 @@ def _state(info: Json) -> list[Field]:
         Field("Bytes", state.get("bytes", 0), "bytes"),
         Field(
             "Lost Messages",
-            f"{format_count(lost_messages)} ({format_bytes(lost_bytes)})" if lost_messages else None,
+            f"{format_count(lost)} ({format_bytes(lost_bytes)})" if lost else None,
         ),
         Field("First Sequence", _at(state.get("first_seq", 0), state.get("first_ts"))),
         Field("Last Sequence", _at(state.get("last_seq", 0), state.get("last_ts"))),
-        Field("Deleted Messages", reports.deleted(state) or None, "count"),
+        Field("Deleted Messages", deleted_messages(state) or None, "count"),
         Field("Active Consumers", state.get("consumer_count", 0), "count"),
         Field("Number of Subjects", state.get("num_subjects") or None, "count"),
         Field("Alternates", _alternates(info.get("alternates") or []) or None),
@@ -244,13 +245,13 @@ def _prefix(source: Json) -> str:
 
 
 def _at(sequence: int, moment: str | None) -> str:
-    there = reports.when(moment)
+    there = known_time(moment)
     return f"{format_count(sequence)} @ {local_time(there)}" if there else format_count(sequence)
 
 
 def between(moment: str | None, now: str | None) -> int | None:
     """ns between two times of the server; None where one is missing."""
-    if not reports.when(moment) or not moment or not now:
+    if not known_time(moment) or not moment or not now:
         return None
     return max(0, int((parse_time(now) - parse_time(moment)).total_seconds() * SECOND))
 

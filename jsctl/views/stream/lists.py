@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, NamedTuple
 
-from jsctl.monitor.reports import Kept, ReplicationRow, Report, Snapshot, StreamRow
+from jsctl.jetstream.paging import Collected
+from jsctl.monitor.reports import ReplicationRow, Report, Snapshot, StreamRow
 from jsctl.units import SECOND, format_bytes, format_count, parse_time
 from jsctl.views.result import Cell, Column, Each, Part, Result, Table, Text
 from jsctl.views.server.servers import leader_share
@@ -78,7 +79,7 @@ def line(info: Json, now: float) -> Line:
     )
 
 
-def listing(found: Kept[Line], *, subject: str = "", hidden: bool = False) -> Result:
+def listing(found: Collected[Line], *, subject: str = "", hidden: bool = False) -> Result:
     """`stream ls`: smallest first, as the `nats` tool sorts. hidden: some were left out."""
     data = partial(sorted, found.items)
     if not found.items and not found.missing and not found.offline:
@@ -158,7 +159,7 @@ def replicas(row: StreamRow) -> str:
     return ", ".join(sorted([*names, *row.peers]))
 
 
-def unreachable(found: Kept[Any] | Report | Snapshot) -> list[Table]:
+def unreachable(found: Collected[Any] | Report | Snapshot) -> list[Table]:
     """Tables of the streams that could not be asked, where there are any."""
     tables = []
     if found.missing:

@@ -3,6 +3,8 @@
 from datetime import UTC, datetime
 from typing import Any
 
+from jsctl.jetstream.paging import PageCollector
+from jsctl.jetstream.state import known_time
 from jsctl.monitor import reports
 from jsctl.views.stream import lists as view
 
@@ -18,10 +20,10 @@ def test_pages_are_put_together() -> None:
         {"streams": [info("A"), info("B")], "missing": ["C", "D"], "offline": {"D": "too old"}},
         {"streams": [info("B")], "missing": ["A"]},
     ]
-    together = reports.Pages(lambda one: one)
+    together = PageCollector(lambda one: one, "streams")
     for page in pages:
         together.add(page)
-    found = together.kept()
+    found = together.result()
     assert list(found.items) == ["A", "B"]
     assert (found.missing, found.offline) == (["C"], {"D": "too old"})
     snap = reports.Snapshot(AT, list(found.items.values()), found.missing, found.offline)
@@ -78,9 +80,4 @@ def test_replication() -> None:
 
 
 def test_times_that_have_not_come() -> None:
-    assert (
-        reports.when("0001-01-01T00:00:00Z")
-        is reports.when("1970-01-01T00:00:00Z")
-        is reports.when("")
-        is None
-    )
+    assert known_time("0001-01-01T00:00:00Z") is known_time("1970-01-01T00:00:00Z") is known_time("") is None

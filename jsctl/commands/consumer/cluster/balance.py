@@ -10,9 +10,10 @@ from jsctl.commands.shared import balancing
 from jsctl.commands.shared.pick import pick_stream
 from jsctl.env import Env
 from jsctl.errors import JsctlError
+from jsctl.jetstream import api_levels
 from jsctl.jetstream import cluster as raft
+from jsctl.jetstream.api_levels import ApiLevel
 from jsctl.jetstream.consumer import requests as consumers
-from jsctl.jetstream.stream import requests as streams
 from jsctl.views.result import Result
 
 
@@ -31,7 +32,7 @@ async def balance(env: Env, stream: str, dry_run: bool, **flags: Any) -> Result:
     stream = await pick_stream(env, api, stream)
     pages = chosen(env, api, stream, flags)
     found = [info async for page in pages for info in page if raft.is_clustered(info)]
-    await streams.check_needs(api, {1: ["cluster balance"]})
+    await api_levels.require(api, {ApiLevel.V2_11: ["cluster balance"]})
     if not found:
         raise JsctlError(
             f"none of these consumers of {stream} has replicas", "there are no leaders to balance"

@@ -8,7 +8,9 @@ from jsctl.commands.shared import balancing
 from jsctl.commands.stream.criteria import CRITERIA, chosen
 from jsctl.env import Env
 from jsctl.errors import JsctlError
+from jsctl.jetstream import api_levels
 from jsctl.jetstream import cluster as raft
+from jsctl.jetstream.api_levels import ApiLevel
 from jsctl.jetstream.stream import requests as streams
 from jsctl.views.result import Result
 
@@ -21,7 +23,7 @@ from jsctl.views.result import Result
 @option("--dry-run", is_flag=True, help="Only say which leaders would move")
 async def balance(env: Env, dry_run: bool, **flags: Any) -> Result:
     api = await env.jetstream()
-    await streams.check_needs(api, {1: ["cluster balance"]})
+    await api_levels.require(api, {ApiLevel.V2_11: ["cluster balance"]})
     listed = [info async for page in chosen(env, api, flags) for info in page]
     if listed and not any(raft.is_clustered(info) for info in listed):
         raise JsctlError("none of these streams has replicas", "there are no leaders to balance")
