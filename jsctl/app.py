@@ -9,7 +9,8 @@ from typing import NoReturn
 import click
 
 from jsctl import __version__
-from jsctl.commands.cli import GlobalOption, Group
+from jsctl.commands.cli.global_flags import GlobalOption
+from jsctl.commands.cli.groups import Group
 from jsctl.env import Env, Streams
 from jsctl.errors import ExitStatus, JsctlError
 

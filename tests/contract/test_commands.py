@@ -8,7 +8,7 @@ import pytest
 
 from jsctl import registry
 from jsctl.app import root
-from jsctl.commands.cli import Command, Group
+from jsctl.commands.cli.groups import Command, Group
 from tests.support.run import Cli
 
 COMMANDS = registry.all_commands()

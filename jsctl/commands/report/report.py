@@ -6,7 +6,8 @@ from typing import Any, cast
 import click
 
 from jsctl import registry
-from jsctl.commands.cli import Duration, command, option
+from jsctl.commands.cli import command, option
+from jsctl.commands.cli.values import Duration
 from jsctl.commands.report import rounds
 from jsctl.commands.report.targets import targets
 from jsctl.env import Env

@@ -1,0 +1,11 @@
+"""The command line's building blocks: what a verb declares itself with.
+
+A global flag works anywhere on the line because every command and group takes it; what the innermost
+was given wins. Only the root reads the environment.
+"""
+
+from jsctl.commands.cli.declare import argument, command, option
+from jsctl.commands.cli.global_flags import GroupOption
+from jsctl.commands.cli.values import DURATION, SIZE
+
+__all__ = ["DURATION", "SIZE", "GroupOption", "argument", "command", "option"]

@@ -1,0 +1,125 @@
+"""How a verb is declared: its command, its arguments, its flags, and the object that holds their values."""
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import click
+
+from jsctl.commands.cli.global_flags import GlobalOption
+from jsctl.commands.cli.groups import Command
+from jsctl.commands.shared import complete
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def command(
+    name: str, *, examples: Sequence[str], options: type[Any] | None = None, **attrs: Any
+) -> Callable[[Callable[..., Any]], Command]:
+    """Declare a verb: `@command("ls", examples=["jsctl stream ls"])`. The function takes Env first.
+
+    A verb of a few flags takes them as keywords. One of many names a frozen dataclass, and takes one of
+    those, made from the flags, as its second argument:
+
+        @dataclass(frozen=True, slots=True)
+        class Options:
+            stream: str
+            names: bool
+            config: Mapping[str, Any]  # of option(..., into="config")
+            paging: Paging             # a dataclass: it takes the flags of its own fields
+
+            def __post_init__(self) -> None:
+                ...                    # raise BadInput for flags that exclude each other
+
+        @command("ls", options=Options, examples=["jsctl stream ls"])
+        @argument("stream")
+        @option("--names", is_flag=True, help="...")
+        async def ls(env: Env, options: Options) -> Result: ...
+
+    Raises TypeError when the fields and the flags have not the same names.
+    """
+
+    def declare(function: Callable[..., Any]) -> Command:
+        callback = _taking(options, function) if options else function
+        made = click.command(name, cls=Command, examples=examples, **attrs)(click.pass_obj(callback))
+        if options:
+            _check_names(made, options)
+        return made
+
+    return declare
+
+
+def _taking(options: type[Any], function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function`, which takes `options`, as one that takes their fields as keywords."""
+
+    @functools.wraps(function)
+    def call(env: Any, **values: Any) -> Any:
+        return function(env, _build(options, values))
+
+    return call
+
+
+def _is_options(kind: Any) -> bool:
+    return hasattr(kind, "__dataclass_fields__")  # the module dataclasses costs 1 ms at every start
+
+
+def _build(options: type[Any], values: Mapping[str, Any]) -> Any:
+    fields = options.__dataclass_fields__.values()
+    return options(
+        **{f.name: _build(f.type, values) if _is_options(f.type) else values[f.name] for f in fields}
+    )
+
+
+def _names(options: type[Any]) -> set[str]:
+    names: set[str] = set()
+    for field in options.__dataclass_fields__.values():
+        names |= _names(field.type) if _is_options(field.type) else {field.name}
+    return names
+
+
+def _check_names(command: click.Command, options: type[Any]) -> None:
+    flags = {
+        str(param.into if isinstance(param, CollectedOption) else param.name)
+        for param in command.params
+        if not isinstance(param, GlobalOption)
+    }
+    if different := sorted(flags ^ _names(options)):
+        raise TypeError(f"{command.name}: flags and fields differ in {', '.join(different)}")
+
+
+class CollectedOption(click.Option):
+    """An option whose value, if it was given, goes into one mapping with others, by its name."""
+
+    def __init__(self, *args: Any, into: str, **attrs: Any) -> None:
+        super().__init__(*args, expose_value=False, **attrs)
+        self.into = into
+
+    def handle_parse_result(
+        self, ctx: click.Context, opts: Mapping[str, Any], args: list[str]
+    ) -> tuple[Any, list[str]]:
+        value, rest = super().handle_parse_result(ctx, opts, args)
+        collected = ctx.params.setdefault(self.into, {})
+        if ctx.get_parameter_source(self.name or "") is click.core.ParameterSource.COMMANDLINE:
+            collected[self.name] = value
+        return value, rest
+
+
+def option(*names: str, into: str = "", **attrs: Any) -> Callable[[F], F]:
+    """Declare a flag.
+
+    into: the name of a mapping that takes the values of all flags declared with it that were given, by
+        flag name; the verb gets the mapping in place of a keyword for each. For the many flags that are
+        keys of a configuration.
+    """
+    if into:
+        attrs |= {"cls": CollectedOption, "into": into}
+    return click.option(*names, **attrs)
+
+
+_COMPLETES = {"stream": complete.streams, "consumer": complete.consumers}
+
+
+def argument(name: str, **attrs: Any) -> Callable[[F], F]:
+    """click.argument; one called `stream` or `consumer` completes to what is there."""
+    attrs.setdefault("shell_complete", _COMPLETES.get(name))
+    return click.argument(name, **attrs)

@@ -1,0 +1,122 @@
+"""The flags that every command takes."""
+
+from typing import Any
+
+import click
+
+from jsctl.commands.cli.values import DURATION
+from jsctl.commands.shared import complete
+
+FORMS = ("table", "plain", "json", "csv", "tsv")
+
+
+def _keep(ctx: click.Context, param: click.Parameter, value: Any) -> None:
+    source = ctx.get_parameter_source(param.name or "")
+    given = source in (click.core.ParameterSource.COMMANDLINE, click.core.ParameterSource.ENVIRONMENT)
+    if given and ctx.obj is not None:
+        ctx.obj.flags[param.name] = value
+        if source is click.core.ParameterSource.ENVIRONMENT:
+            ctx.obj.from_environment.add(param.name)
+        else:
+            ctx.obj.from_environment.discard(param.name)
+
+
+def _json(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    if value and ctx.obj is not None:
+        ctx.obj.flags["form"] = "json"
+
+
+def _keep_all(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> None:
+    if values and ctx.obj is not None:
+        _keep(ctx, param, values[-1])
+        if ctx.get_parameter_source(param.name or "") is click.core.ParameterSource.COMMANDLINE:
+            ctx.obj.given.setdefault(param.name, []).extend(values)
+
+
+class GlobalOption(click.Option):
+    """An option that every command takes. Its value goes into `Env.flags` under its name."""
+
+    def __init__(self, *names: str, **attrs: Any) -> None:
+        attrs.setdefault("callback", _keep)
+        attrs.setdefault("default", None)
+        super().__init__([*names], expose_value=False, **attrs)
+        self.environment = self.envvar
+        self.envvar = None
+
+
+class GroupOption(GlobalOption):
+    """An option of a group that its commands take too. Its value goes into `Env.flags`."""
+
+
+class RepeatedOption(GlobalOption):
+    """A global option that may be given several times: the last counts, `Env.given` has all of them in
+    the order of the line, those before a command's name first."""
+
+    def __init__(self, *names: str, **attrs: Any) -> None:
+        super().__init__(*names, multiple=True, callback=_keep_all, **attrs)
+
+    def value_from_envvar(self, ctx: click.Context) -> Any:
+        value = self.resolve_envvar_value(ctx)
+        return None if value is None else (value,)  # one name, whatever it holds
+
+
+def global_options() -> list[GlobalOption]:
+    o = GlobalOption
+    return [
+        o("--server", "-s", metavar="URL", envvar="NATS_URL", help="NATS server URLs"),
+        o("--user", metavar="USER", envvar="NATS_USER", help="Username or token"),
+        o("--password", metavar="PASSWORD", envvar="NATS_PASSWORD", help="Password"),
+        o("--token", metavar="TOKEN", envvar="NATS_TOKEN", help="Token for authentication"),
+        o("--connection-name", metavar="NAME", help="Name of this connection, as the server lists it"),
+        o("--creds", metavar="FILE", envvar="NATS_CREDS", help="User credentials file"),
+        o("--nkey", metavar="FILE", envvar="NATS_NKEY", help="User NKEY seed file"),
+        o("--jwt", metavar="JWT", envvar="NATS_JWT", help="User JWT"),
+        o("--seed", metavar="SEED", envvar="NATS_SEED", help="Seed that goes with --jwt"),
+        o("--tlscert", metavar="FILE", envvar="NATS_CERT", help="TLS client certificate"),
+        o("--tlskey", metavar="FILE", envvar="NATS_KEY", help="TLS client certificate's key"),
+        o("--tlsca", metavar="FILE", envvar="NATS_CA", help="TLS CA certificate chain"),
+        o("--tlsfirst/--no-tlsfirst", help="Do the TLS handshake before the server says anything"),
+        o(
+            "--timeout",
+            type=DURATION,
+            metavar="DURATION",
+            envvar="NATS_TIMEOUT",
+            help="How long to wait for an answer (5s)",
+        ),
+        o(
+            "--socks-proxy",
+            metavar="PROXY",
+            envvar="NATS_SOCKS_PROXY",
+            help="SOCKS5 proxy to connect through",
+        ),
+        o(
+            "--js-api-prefix",
+            metavar="PREFIX",
+            help="Subject prefix of the JetStream API; empty clears the context's",
+        ),
+        o("--js-event-prefix", metavar="PREFIX", help="Subject prefix of JetStream advisories"),
+        RepeatedOption("--js-domain", metavar="DOMAIN", help="JetStream domain; empty clears the context's"),
+        o("--inbox-prefix", metavar="PREFIX", help="Subject prefix of inboxes"),
+        o(
+            "--colors",
+            metavar="SCHEME",
+            envvar="NATS_COLOR",
+            help="Colour of table borders: yellow, blue, cyan, green, magenta, red",
+        ),
+        RepeatedOption(
+            "--context",
+            shell_complete=complete.contexts,
+            metavar="NAME",
+            envvar="NATS_CONTEXT",
+            help="Context to use instead of the selected one",
+        ),
+        o("--no-context", is_flag=True, help="Use no context, not even the selected one"),
+        o("--trace", is_flag=True, help="Show JetStream requests and replies on stderr"),
+        o("--json", "-j", is_flag=True, callback=_json, help="Print one JSON document"),
+        o(
+            "--as",
+            "form",
+            type=click.Choice(FORMS),
+            help="Form of the output: table on a terminal, plain in a pipe",
+        ),
+    ]

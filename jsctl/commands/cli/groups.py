@@ -1,0 +1,180 @@
+"""Commands that take the global flags, and groups whose commands are imported when they are called."""
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import click
+
+from jsctl import registry
+from jsctl.commands.cli.global_flags import GlobalOption, GroupOption, global_options
+
+
+class _WithGlobals(click.Command):
+    """Adds the global flags that the command does not define itself, and examples to its help.
+
+    summary: the registry's line, which help shows above the command's own paragraphs.
+    """
+
+    examples: Sequence[str] = ()
+    summary: str = ""
+
+    def get_short_help_str(self, limit: int = 45) -> str:
+        return self.summary or super().get_short_help_str(limit)
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        if self.summary:
+            formatter.write_paragraph()
+            with formatter.indentation():
+                formatter.write_text(self.summary)
+        super().format_help_text(ctx, formatter)
+
+    def add_globals(self) -> None:
+        taken = {name for param in self.params for name in (*param.opts, *param.secondary_opts)}
+        taken_names = {param.name for param in self.params}
+        for option in global_options():
+            if option.name in taken_names and option.opts[0] in taken:
+                continue
+            option.opts = [name for name in option.opts if name not in taken]
+            option.secondary_opts = [name for name in option.secondary_opts if name not in taken]
+            if option.opts:
+                self.params.append(option)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        own = [p.get_help_record(ctx) for p in self.params if _is_own(p) and isinstance(p, click.Option)]
+        if rows := [row for row in own if row]:
+            with formatter.section("Flags"):
+                formatter.write_dl(rows)
+        if isinstance(self, click.Group):
+            self.format_commands(ctx, formatter)
+        if ctx.parent is None:
+            rows = [
+                row for p in self.params if isinstance(p, GlobalOption) and (row := p.get_help_record(ctx))
+            ]
+            with formatter.section("Global flags, anywhere on the line"):
+                formatter.write_dl(rows)
+        if self.examples:
+            with formatter.section("Examples"):
+                for example in self.examples:
+                    formatter.write(" " * formatter.current_indent + example + "\n")
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        if ctx.parent is not None:
+            formatter.write("\nGlobal flags: jsctl --help\n")
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            value = super().invoke(ctx)
+            return ctx.obj.run(value) if inspect.iscoroutine(value) else value
+        except BrokenPipeError:
+            # click would end with status 1; a reader that has enough (| head) is no failure.
+            ctx.obj.discard_output()
+            return None
+
+
+class Command(_WithGlobals):
+    """A verb. Its callback, a function or coroutine, takes Env first and returns a Result or None."""
+
+    def __init__(self, *args: Any, examples: Sequence[str] = (), **attrs: Any) -> None:
+        attrs.setdefault("context_settings", {"help_option_names": ["--help", "-h"]})
+        super().__init__(*args, **attrs)
+        self.examples = examples
+        self.add_globals()
+
+
+class Group(_WithGlobals, click.Group):
+    """A group whose commands are in the registry below `path` and are imported when called."""
+
+    def __init__(self, *args: Any, path: str = "", examples: Sequence[str] = (), **attrs: Any) -> None:
+        attrs.setdefault("context_settings", {"help_option_names": ["--help", "-h"]})
+        super().__init__(*args, **attrs)
+        self.path = path
+        self.examples = examples
+        self._loaded: dict[str, click.Command] = {}
+        self.add_globals()
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(registry.children(self.path))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        children = registry.children(self.path)
+        name = cmd_name
+        if name not in children:
+            name = next((n for n, entry in children.items() if cmd_name in entry.aliases), "")
+        if not name:
+            return None
+        if name not in self._loaded:
+            loaded = _load(f"{self.path} {name}".strip(), name, children[name])
+            loaded.params.extend(p for p in self.params if isinstance(p, GroupOption))
+            self._loaded[name] = loaded
+        return self._loaded[name]
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            import difflib
+
+            near = difflib.get_close_matches(args[0], registry.children(self.path), n=1, cutoff=0.5)
+            hint = f"did you mean {near[0]!r}?" if near else f"{ctx.command_path} --help lists them"
+            raise click.UsageError(f"no command {args[0]!r}; {hint}", ctx) from error
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        rows = [(name, entry.help) for name, entry in registry.children(self.path).items()]
+        if rows:
+            with formatter.section("Commands"):
+                formatter.write_dl(rows)
+
+
+def _is_own(param: click.Parameter) -> bool:
+    return not isinstance(param, GlobalOption) or isinstance(param, GroupOption)
+
+
+def _load(path: str, name: str, entry: registry.Entry) -> click.Command:
+    target: click.Command | None = None
+    if entry.target:
+        import importlib
+
+        module, _, attribute = entry.target.partition(":")
+        target = getattr(importlib.import_module(module), attribute)
+    if not entry.group:
+        if target is None:
+            raise RuntimeError(f"registry: {path} has no target")
+        if isinstance(target, Command):
+            target.summary = entry.help
+        return target
+    own = [p for p in target.params if _is_own(p)] if target else []
+    loaded = Group(
+        name,
+        path=path,
+        params=own,
+        callback=_alone(target.callback) if target and entry.runs else target.callback if target else None,
+        invoke_without_command=entry.runs,
+        no_args_is_help=not entry.runs,
+        help=target.help if target else None,
+        examples=getattr(target, "examples", ()),
+    )
+    loaded.summary = entry.help
+    return loaded
+
+
+def _alone(callback: Callable[..., Any] | None) -> Callable[..., Any]:
+    """A group's callback that runs only without a subcommand, which takes none of its flags; click runs
+    the callback before a subcommand, too."""
+
+    def run(*args: Any, **values: Any) -> Any:
+        ctx = click.get_current_context()
+        if not ctx.invoked_subcommand:
+            return callback(*args, **values) if callback else None
+        for param in ctx.command.params:
+            source = ctx.get_parameter_source(param.name or "")
+            if param.name in values and source is click.core.ParameterSource.COMMANDLINE:
+                path = f"{ctx.command_path} {ctx.invoked_subcommand}"
+                raise click.UsageError(
+                    f"{param.opts[0]} is for {ctx.command_path} alone, not for {path}", ctx
+                )
+        return None
+
+    return run

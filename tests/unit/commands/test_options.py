@@ -1,0 +1,50 @@
+"""Flags that arrive as one options object."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from jsctl.commands.cli import argument, command, option
+from jsctl.env import Env
+
+
+@dataclass(frozen=True, slots=True)
+class Paging:
+    page: int
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    stream: str
+    names: bool
+    paging: Paging
+    config: Mapping[str, Any]
+
+
+@command("ls", options=Options, examples=["jsctl stream ls"])
+@argument("stream")
+@option("--names", is_flag=True, help="Names only")
+@option("--page", type=int, default=10, help="Messages on a page")
+@option("--max-age", into="config", help="A key of the configuration")
+@option("--subjects", into="config", multiple=True, help="Another")
+def ls(env: Env, options: Options) -> Options:
+    """More."""
+    return options
+
+
+def test_flags_are_fields_and_flags_of_fields() -> None:
+    options = ls.main(["S", "--names", "--page", "5", "--max-age", "1h"], standalone_mode=False)
+    assert options == Options("S", True, Paging(5), {"max_age": "1h"})
+    assert ls.help == "More."
+
+
+def test_the_mapping_is_there_without_its_flags() -> None:
+    assert ls.main(["S"], standalone_mode=False) == Options("S", False, Paging(10), {})
+
+
+def test_other_names_are_an_error_at_once() -> None:
+    declare = command("ls", options=Paging, examples=[])
+    with pytest.raises(TypeError, match="differ in other, page"):
+        declare(option("--other", help="Of no field")(lambda env, options: None))
