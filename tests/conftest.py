@@ -1,6 +1,5 @@
 """Fixtures: real servers, a command line, a pseudo-terminal."""
 
-import itertools
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,13 +8,12 @@ from typing import Any
 import pytest
 
 from tests.support.run import Cli
-from tests.support.servers import Cluster, HubLeaf, RealServer, many_accounts
+from tests.support.servers import Account, AccountServers, Cluster, HubLeaf
 
 # A test's terminal says its own size; xdist gives its workers one that would go before it.
 for _size in ("COLUMNS", "LINES"):
     os.environ.pop(_size, None)
 
-_numbers = itertools.count()
 _TESTS = Path(__file__).parent
 _QUICK = ("unit", "architecture")
 """Folders whose tests take less time than workers need to start."""
@@ -33,23 +31,29 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 
 @pytest.fixture(scope="session")
-def shared_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealServer]:
-    """One server for the whole run; tests take `url`, an account of their own on it."""
-    server = RealServer(tmp_path_factory.mktemp("server"), many_accounts()).start()
-    yield server
-    server.stop()
+def account_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AccountServers]:
+    """Makes accounts on demand, for the whole run."""
+    servers = AccountServers(tmp_path_factory.mktemp("servers"))
+    yield servers
+    servers.stop()
 
 
 @pytest.fixture
-def url(shared_server: RealServer) -> str:
+def own_account(account_servers: AccountServers) -> Account:
+    """The test's own account, on a server that other tests use too."""
+    return account_servers.new_account()
+
+
+@pytest.fixture
+def url(own_account: Account) -> str:
     """A URL with the login of a fresh account with JetStream."""
-    return shared_server.url_for(f"t{next(_numbers)}")
+    return own_account.url
 
 
 @pytest.fixture
-def system_url(shared_server: RealServer) -> str:
-    """A URL with the system account's login."""
-    return shared_server.url_for("admin")
+def system_url(own_account: Account) -> str:
+    """A URL with the login of the system account, on the server of `url`."""
+    return own_account.server.url_for("admin")
 
 
 @pytest.fixture

@@ -18,16 +18,16 @@ from jsctl.views.stream.lists import line
 from tests.bench.streams import create
 from tests.support import js
 from tests.support.run import Cli
-from tests.support.servers import RealServer
+from tests.support.servers import AccountServers
 
 NAMES = [f"ORDERS_{number:05}" for number in range(1300)]
 PAGE = 256  #: infos in a page of nats-server
 
 
 @pytest.fixture(scope="module")
-def many(shared_server: RealServer) -> str:
-    """The URL of an account with many streams, by themselves in the last account."""
-    url = shared_server.url_for("t999")
+def many(account_servers: AccountServers) -> str:
+    """The URL of an account with many streams."""
+    url = account_servers.new_account().url
     asyncio.run(create(url, len(NAMES)))
     js.stream(url, "KV_hidden", "$KV.hidden.>", storage="memory")
     return url

@@ -18,7 +18,7 @@ from jsctl.errors import Denied, ExitStatus, Unreachable
 from jsctl.nats.connection import Connection
 from jsctl.units import SECOND
 from tests.support.run import Cli
-from tests.support.servers import RealServer, binary, free_port
+from tests.support.servers import Account, RealServer, binary, free_port
 from tests.support.socks import socks5
 
 OK = "No Streams defined\n"
@@ -120,13 +120,13 @@ def test_tls_first(offline_cli: Cli, certs: Certificates, tmp_path: Path) -> Non
 
 
 def test_tls_that_was_asked_for_is_never_left_out(
-    offline_cli: Cli, shared_server: RealServer, certs: Certificates
+    offline_cli: Cli, own_account: Account, certs: Certificates
 ) -> None:
     for flags in (f"--tlsca {certs.ca}", ""):
-        url = f"tls://t0:t0@127.0.0.1:{shared_server.port}"
+        url = f"tls://t0:t0@127.0.0.1:{own_account.server.port}"
         assert "the server has none" in tls_failure(offline_cli, f"stream ls -s {url} {flags}")
     assert "--tlsfirst is for" in tls_failure(
-        offline_cli, f"stream ls -s nats://t0:t0@127.0.0.1:{shared_server.port} --tlsfirst"
+        offline_cli, f"stream ls -s nats://t0:t0@127.0.0.1:{own_account.server.port} --tlsfirst"
     )
 
 
@@ -137,11 +137,11 @@ def test_files_that_are_not_there(offline_cli: Cli, certs: Certificates) -> None
     assert "holds no CA" in offline_cli(f"{line} --tlsca {__file__}", status=ExitStatus.USAGE).err
 
 
-def test_socks_proxy(cli: Cli, certs: Certificates, shared_server: RealServer, tmp_path: Path) -> None:
+def test_socks_proxy(cli: Cli, certs: Certificates, own_account: Account, tmp_path: Path) -> None:
     with socks5() as proxy:
         flag = f"--socks-proxy socks5://127.0.0.1:{proxy.port}"
         assert cli(f"stream ls {flag}", status=0).out == OK
-        assert proxy.targets == [f"127.0.0.1:{shared_server.port}"]
+        assert proxy.targets == [f"127.0.0.1:{own_account.server.port}"]
         with tls_server(tmp_path, certs) as server:
             assert cli(f"stream ls {flag} --tlsca {certs.ca} -s {server.url}", status=0).out == OK
         assert len(proxy.targets) == 2
@@ -247,11 +247,11 @@ def test_a_lost_connection_is_told_once(tmp_path: Path) -> None:
     assert [event for event, _ in events] == ["disconnected", "reconnected"]
 
 
-def test_a_refused_login_is_no_lost_connection(shared_server: RealServer) -> None:
+def test_a_refused_login_is_no_lost_connection(own_account: Account) -> None:
     events: list[tuple[str, str]] = []
 
     async def attempt() -> None:
-        url = f"nats://t0:wrong@127.0.0.1:{shared_server.port}"
+        url = f"nats://t0:wrong@127.0.0.1:{own_account.server.port}"
         await Connection.open(Settings(url=url), on_event=lambda *event: events.append(event))
 
     with pytest.raises(Denied):

@@ -12,7 +12,7 @@ import pytest
 
 from jsctl.jetstream.backup.files import DATA, MANIFEST, META
 from jsctl.jetstream.backup.snapshot import MARK
-from tests.support.js import ask, publish, stream
+from tests.support.js import ask, publish, publish_all, stream
 from tests.support.run import Cli
 from tests.support.stored import stored
 
@@ -79,10 +79,8 @@ def test_without_consumers(cli: Cli, orders: str, tmp_path: Path) -> None:
 
 def test_many_chunks(cli: Cli, url: str, tmp_path: Path) -> None:
     stream(url, "BIG", "big")
-    data = [os.urandom(50_000) for _ in range(120)]
-    for one in data[:60]:
-        publish(url, "big", one)
-    publish(url, "big", data[60], count=60)
+    data = [os.urandom(50_000) for _ in range(60)]
+    publish_all(url, (("big", one) for one in [*data, *data]))
     made = cli(f"stream backup BIG {tmp_path}/b --chunk-size 1KB --window-size 8KB --json", status=0).json
     assert made["chunks"] > 3000
     had = stored(url, "BIG")
