@@ -73,7 +73,12 @@ def measure(tools: dict[str, str], url: str, folder: Path, rounds: int) -> dict[
             costs["restore"] = run([binary, "-s", url, "stream", "restore", str(target)], folder)
             for verb, cost in costs.items():
                 key = f"{tool} stream {verb}"
-                best[key] = Cost(*map(min, cost, best.get(key, cost)))
+                former = best.get(key, cost)
+                best[key] = Cost(
+                    min(cost.wall, former.wall),
+                    min(cost.processor, former.processor),
+                    min(cost.memory, former.memory),
+                )
     return best
 
 

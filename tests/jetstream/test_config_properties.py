@@ -22,7 +22,7 @@ from tests.support.run import Cli
 Json = dict[str, Any]
 
 _numbers = itertools.count()
-TEXT = st.text(alphabet=st.characters(codec="utf-8", exclude_categories=("Cs",)), min_size=1, max_size=12)
+TEXT = st.text(alphabet=st.characters(codec="utf-8", exclude_categories=["Cs"]), min_size=1, max_size=12)
 KEY = TEXT.filter(lambda key: not key.startswith("_nats."))
 TOKEN = st.text(alphabet="abcXYZ019_-$", min_size=1, max_size=5)
 LIMIT = st.one_of(st.just(-1), st.integers(1, 1 << 40))
@@ -46,12 +46,12 @@ def maybe(**values: st.SearchStrategy[Any]) -> st.SearchStrategy[Json]:
     return st.fixed_dictionaries({}, optional=values)
 
 
-START = st.one_of(
+START: st.SearchStrategy[Json] = st.one_of(
     st.just({}),
     st.integers(1, 1 << 40).map(lambda sequence: {"opt_start_seq": sequence}),
     st.just({"opt_start_time": "2026-11-21T06:57:05.000000001Z"}),
 )
-CHOICE = st.one_of(
+CHOICE: st.SearchStrategy[Json] = st.one_of(
     st.just({}),
     TOKEN.map(lambda token: {"filter_subject": f"from.{token}.>"}),
     TOKEN.map(lambda token: {"subject_transforms": [{"src": f"from.{token}.*", "dest": f"in.{token}.$1"}]}),
@@ -150,7 +150,7 @@ def streams(draw: st.DrawFn) -> Json:
     return config
 
 
-def holds(live: Json, wanted: Json) -> bool:
+def holds(live: Any, wanted: Any) -> bool:
     """Whether every value that was asked for is there; what the server adds is its own."""
     if isinstance(wanted, dict):
         return isinstance(live, dict) and all(

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -261,7 +262,10 @@ def test_what_is_not_of_this_copy(server: RealServer, tmp_path: Path) -> None:
     fill(server.url)
     cli = Cli(tmp_path / "config", server.url)
     line = "stream copy BIG OLD --data --subjects old"
-    landing = {"mirror": {"name": rest_name("OLD")}, "metadata": {MARK: "restore x", ORIGIN: "BIG before"}}
+    landing: dict[str, Any] = {
+        "mirror": {"name": rest_name("OLD")},
+        "metadata": {MARK: "restore x", ORIGIN: "BIG before"},
+    }
     stream(server.url, "OLD", **landing)
     assert "--force" in cli(line, status=64).err
     assert info(server.url, "OLD")["config"]["metadata"][ORIGIN] == "BIG before"

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pexpect
 import pytest
@@ -19,7 +20,7 @@ from tests.jetstream.test_consumer_imports import ACCOUNTS, PREFIX, STREAM
 from tests.support import js
 from tests.support.processes import wait_for
 from tests.support.relay import relay
-from tests.support.run import Cli
+from tests.support.run import Cli, Terminal
 from tests.support.servers import HubLeaf, RealServer
 
 CONFIG = """
@@ -41,18 +42,21 @@ def own(server: RealServer, tmp_path: Path) -> Cli:
     return Cli(tmp_path / "config", server.url)
 
 
-def jsctl(cli: Cli, *args: str, **more: object) -> "subprocess.Popen[str]":
+def jsctl(cli: Cli, *args: str, **more: Any) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "jsctl", *args],
         env={**os.environ, **cli.environ, "PYTHONUNBUFFERED": "1"},
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more,  # type: ignore[call-overload]
-    )  # fmt: skip
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **more,
+    )
 
 
-def read_until(stream: "subprocess.Popen[str]", wanted: str) -> list[str]:
+def read_until(stream: subprocess.Popen[str], wanted: str) -> list[str]:
     """Lines of stderr up to one that holds `wanted`."""
     assert stream.stderr
-    lines = []
+    lines: list[str] = []
     while True:
         line = stream.stderr.readline()
         assert line, lines
@@ -65,7 +69,7 @@ def has_a_consumer(url: str) -> bool:
     return bool(js.ask(url, "STREAM.INFO.S")["state"].get("consumer_count"))
 
 
-def ended(process: pexpect.spawn) -> int | None:
+def ended(process: Terminal) -> int | None:
     process.expect(pexpect.EOF)
     process.close()
     status: int | None = process.exitstatus
@@ -244,7 +248,7 @@ def test_a_reader_that_stalls_is_told(tmp_path: Path) -> None:
         assert process.stdout and process.stderr
         drain = threading.Thread(target=process.stdout.read)
         drain.start()
-        lines = []
+        lines: list[str] = []
         while "connected again" not in (lines[-1] if lines else ""):
             lines.append(process.stderr.readline().decode())
             assert lines[-1], lines

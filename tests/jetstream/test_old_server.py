@@ -63,7 +63,9 @@ def test_the_server_says_the_same_level(cli: Cli, flag: str) -> None:
     assert made["config"]["metadata"]["_nats.req.level"] == str(level)
 
 
-@pytest.fixture(params=OLD or [pytest.param("", marks=pytest.mark.skip(reason="JSCTL_OLD_SERVER"))])
+@pytest.fixture(
+    params=[*map(pytest.param, OLD)] or [pytest.param("", marks=pytest.mark.skip(reason="JSCTL_OLD_SERVER"))]
+)
 def old_cli(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cli]:
     monkeypatch.setattr("tests.support.servers.binary", lambda: request.param)
     server = RealServer(

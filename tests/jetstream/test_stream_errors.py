@@ -193,6 +193,7 @@ def test_a_server_that_hangs(offline_cli: Cli, tmp_path: Path) -> None:
         told = fails(offline_cli, f"stream state S --timeout 500ms --server {one.url}", 4)
         assert "in 500ms" in told or "time" in told
     finally:
+        assert one.process
         os.kill(one.process.pid, signal.SIGCONT)
         one.stop()
 

@@ -14,7 +14,7 @@ import pexpect
 import pytest
 
 from tests.support import js
-from tests.support.run import Cli
+from tests.support.run import Cli, Terminal
 from tests.support.servers import HubLeaf, RealServer
 
 ENTER, LEAVE, SHOW = "\x1b[?1049h", "\x1b[?1049l", "\x1b[?25h"
@@ -45,11 +45,13 @@ def both(offline_cli: Cli, east: RealServer, west: RealServer) -> Cli:
     return offline_cli
 
 
-def end(child: pexpect.spawn) -> tuple[str, int]:
+def end(child: Terminal) -> tuple[str, int]:
     """What came after the last expectation, and the exit status (128 + signal)."""
     child.expect(pexpect.EOF)
     child.close()
-    return child.before, child.exitstatus if child.signalstatus is None else 128 + child.signalstatus
+    status = child.exitstatus if child.signalstatus is None else 128 + child.signalstatus
+    assert child.before is not None and status is not None
+    return child.before, status
 
 
 def test_two_domains_on_one_screen(hub_cli: Cli, hub_leaf: HubLeaf) -> None:
@@ -124,6 +126,7 @@ def test_a_server_that_hangs_holds_nobody_up(both: Cli, east: RealServer, west: 
 def test_the_terminal_is_restored_when_it_is_told_to_end(cli: Cli, number: signal.Signals) -> None:
     child = cli.terminal("report --watch 200ms")
     child.expect("No Streams defined")
+    assert child.pid
     os.kill(child.pid, number)
     left, status = end(child)
     assert LEAVE in left

@@ -15,7 +15,7 @@ import pytest
 
 from tests.contract.test_commands import parse
 from tests.support import documents
-from tests.support.run import Cli
+from tests.support.run import Cli, Terminal
 
 Run = Callable[..., str]
 
@@ -58,7 +58,7 @@ def runner(cli: Cli, lines: Sequence[str]) -> Run:
 
 
 @contextmanager
-def watching(cli: Cli, line: str, ready: str = "") -> Iterator[pexpect.spawn]:
+def watching(cli: Cli, line: str, ready: str = "") -> Iterator[Terminal]:
     """A command that goes on, once it is there."""
     child = cli.terminal(line)
     try:

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -56,7 +57,7 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
 @pytest.fixture
 def publisher(cluster: Cluster) -> Iterator[Publisher]:
     """Writes into a stream on all three servers, all the time."""
-    config = {"num_replicas": 3, "allow_direct": True}
+    config: dict[str, Any] = {"num_replicas": 3, "allow_direct": True}
 
     def made() -> bool:
         try:

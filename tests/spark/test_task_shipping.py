@@ -156,7 +156,7 @@ def test_a_follower_that_lags_is_not_taken_for_deletions(
         server = cluster.servers[follower]
         planned = job(url)._replace(start=last - 99, fail_on_deleted=True)
         found = reader(planned, lambda server=server: Wire.open(Settings(url=server.url_for("acc"))))  # type: ignore[misc]
-        rest = iter(found)
+        rest: Any = iter(found)  # a generator
         seen = sequences([next(rest)])
         if not placed(url) <= {follower}:
             rest.close()  # its consumer is on another server

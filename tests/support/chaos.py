@@ -18,6 +18,7 @@ from pathlib import Path
 
 import nats
 import nats.errors
+from nats.aio.client import Client as NatsClient
 
 from jsctl.errors import JsctlError
 from tests.support import js
@@ -86,7 +87,7 @@ class Publisher(threading.Thread):
         finally:
             await client.close()
 
-    async def _until_acked(self, client: nats.NATS, number: int) -> None:
+    async def _until_acked(self, client: NatsClient, number: int) -> None:
         stream = client.jetstream(timeout=2)
         while True:
             try:

@@ -8,13 +8,18 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pexpect
 
 from jsctl.app import run
 from jsctl.env import Env, Streams
 from jsctl.prompts.prompter import ScriptedPrompter
+
+if TYPE_CHECKING:
+    Terminal = pexpect.spawn[str]
+else:
+    Terminal = pexpect.spawn  # generic for the type checker only
 
 
 class _Stream(io.StringIO):
@@ -84,7 +89,7 @@ class Cli:
             assert outcome.status == status, f"{args}: {outcome}"
         return outcome
 
-    def terminal(self, line: str | Sequence[str], *, columns: int = 120, rows: int = 40) -> pexpect.spawn:
+    def terminal(self, line: str | Sequence[str], *, columns: int = 120, rows: int = 40) -> Terminal:
         """`jsctl` in a pseudo-terminal; the caller closes it."""
         args = shlex.split(line) if isinstance(line, str) else list(line)
         return pexpect.spawn(

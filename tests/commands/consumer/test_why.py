@@ -20,7 +20,7 @@ def stream(url: str) -> None:
     js.stream(url, "S", "s.>")
 
 
-def why(cli: Cli, name: str = "C") -> dict[str, dict[str, Any]]:
+def why(cli: Cli, name: str = "C") -> dict[str, Any]:
     """Causes by kind; the words for people hold the same."""
     found = cli(f"consumer why S {name} --json", status=0).json
     told = cli(f"consumer why S {name}", status=0).out

@@ -181,7 +181,7 @@ def test_add_in_a_terminal(cli: Cli) -> None:
         child.sendline("The hub")
         child.expect("NATS Configuration Context")
         child.expect(pexpect.EOF)
-        assert SECRET not in child.before
+        assert child.before and SECRET not in child.before
     finally:
         child.close(force=True)
     assert (stored(cli, "hub")["user"], stored(cli, "hub")["password"]) == ("acc", SECRET)

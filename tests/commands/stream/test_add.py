@@ -1,12 +1,13 @@
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.support import js
 from tests.support.run import Cli
 
-FLAGS = {
+FLAGS: dict[str, dict[str, Any]] = {
     "--subjects a,b --subjects c": {"subjects": ["a", "b", "c"]},
     "--description 'what for'": {"description": "what for"},
     "--storage memory": {"storage": "memory"},

@@ -438,16 +438,16 @@ def test_a_dry_run_says_what_goes(cli: Cli, url: str, storage: str, direct: bool
     js.stream(url, "P", "a.>", storage=storage, allow_direct=direct)
     for number in range(18):
         js.publish(url, "a.x" if number % 3 else "a.y", b"x" * number)
-    for gone in (4, 9):
-        js.ask(url, "STREAM.MSG.DELETE.P", {"seq": gone})
+    for sequence in (4, 9):
+        js.ask(url, "STREAM.MSG.DELETE.P", {"seq": sequence})
     cli("pub a.x headers -H A:b -J", status=0)
     before = js.info(url, "P")["state"]
     said = cli(f"stream purge P {limits} --dry-run --json", status=0).json["streams"]
     assert js.info(url, "P")["state"] == before
     cli(f"stream purge P {limits} --force", status=0)
     after = js.info(url, "P")["state"]
-    gone = before["messages"] - after["messages"], before["bytes"] - after["bytes"]
-    assert said == [{"stream": "P", "messages": gone[0], "bytes": gone[1], "exact": True}]
+    purged = before["messages"] - after["messages"], before["bytes"] - after["bytes"]
+    assert said == [{"stream": "P", "messages": purged[0], "bytes": purged[1], "exact": True}]
 
 
 def test_the_size_of_many_is_reckoned(cli: Cli, url: str) -> None:

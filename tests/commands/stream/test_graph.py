@@ -28,6 +28,7 @@ def test_rates(cli: Cli, url: str) -> None:
     child.expect(r"0 +0\.00 +0\.00\r\n")
     js.publish(url, "g", b"x", count=100)
     child.expect(r" 10 +(\d+\.\d\d) +(\d+\.\d\d)\r\n")
+    assert isinstance(child.match, re.Match)
     stored, removed = float(child.match[1]), float(child.match[2])
     assert stored > removed > 0
     assert removed / stored == pytest.approx(0.9, abs=0.01)

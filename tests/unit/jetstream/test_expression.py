@@ -2,6 +2,7 @@
 
 import contextlib
 import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -174,7 +175,11 @@ def fits(wanted: dict[str, Any], *, invert: bool = False) -> bool:
     ],
 )
 def test_criteria(wanted: dict[str, Any], does: bool) -> None:
-    read = {"server_name": re.compile, "cluster": re.compile, "expression": compile_expression}
+    read: dict[str, Callable[[Any], Any]] = {
+        "server_name": re.compile,
+        "cluster": re.compile,
+        "expression": compile_expression,
+    }
     wanted = {name: read.get(name, lambda value: value)(value) for name, value in wanted.items()}
     assert fits(wanted) is does
     if len(wanted) == 1:

@@ -17,6 +17,7 @@ from jsctl.units import SECOND
 from jsctl.views.report import report as view
 from jsctl.views.report.panes import Pane
 from jsctl.views.report.rows import State
+from jsctl.views.result import Text
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
@@ -47,7 +48,7 @@ def state(*overviews: Overview, failure: Unreachable | None = None, context: str
 def drawn(panes: list[Pane], width: int, height: int, ansi: bool = False) -> list[str]:
     out = io.StringIO()
     console = Console(file=out, width=width, height=height, force_terminal=ansi, markup=False)
-    console.print(picture(view.Text("heading"), panes, width, height))
+    console.print(picture(Text("heading"), panes, width, height))
     return out.getvalue().splitlines()
 
 

@@ -4,6 +4,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -146,7 +147,7 @@ def test_failures_of_tasks_keep_their_status() -> None:
 
 
 def test_closing_line() -> None:
-    data = {
+    data: dict[str, Any] = {
         "exported": 1,
         "bytes": 5,
         "deleted": None,

@@ -2,6 +2,7 @@
 
 import socket
 import time
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -38,7 +39,7 @@ def status(key: int) -> bytes:
 
 def read(
     data: bytes, sizes: list[int], run: int, patch: pytest.MonkeyPatch
-) -> dict[int, tuple[int, bool, list[object]]]:
+) -> dict[int, tuple[int, bool, list[Any]]]:
     """What a connection hands out that gets `data` in parts of these sizes."""
     patch.setattr(wire, "RUN", run)
     ours, theirs = socket.socketpair()
