@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from jsctl.nats.connection import Connection
     from jsctl.prompts.prompter import Prompter
     from jsctl.render.emit import Form
+    from jsctl.views.events import Events
     from jsctl.views.result import Result
 
 T = TypeVar("T")
@@ -130,13 +131,9 @@ class Env:
 
     def write_bytes(self, data: bytes) -> None:
         """Write to stdout byte for byte; a stream without bytes below it gets them as text."""
-        out = self.streams.stdout
-        if (below := getattr(out, "buffer", None)) is None:
-            out.write(data.decode(errors="surrogateescape"))
-            return
-        out.flush()
-        below.write(data)
-        below.flush()
+        from jsctl.render.event_writer import write_bytes
+
+        write_bytes(self.streams.stdout, data)
 
     @contextmanager
     def progress(self, label: str, total: int, *, in_bytes: bool = False) -> Iterator[Callable[[int], None]]:
@@ -237,6 +234,19 @@ class Env:
                     self._stack = None
 
         return asyncio.run(scoped())
+
+    async def finish(self, verb: "Awaitable[Result | Events[Any] | None]") -> "Result | None":
+        """Await a verb and write the Events that it returns. Returns what is to be shown last."""
+        from jsctl.views.events import Events
+
+        outcome = await verb
+        if not isinstance(outcome, Events):
+            return outcome
+        from jsctl.render.event_writer import write_events
+
+        return await write_events(
+            outcome, self.streams.stdout, self.form, say=self.say, emit_result=self.emit
+        )
 
     async def confirm(self, message: str, *, force: bool, flag: str = "--force") -> None:
         """Ask before something is destroyed. Raises Cancelled on no; without a terminal names the flag."""

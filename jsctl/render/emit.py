@@ -37,7 +37,7 @@ def emit(
 
 def json_text(document: Any, indent: int | None = 2) -> str:
     """One JSON document, safe for a terminal."""
-    return clean_json(json.dumps(document, indent=indent, ensure_ascii=False, default=_plain_value))
+    return clean_json(json.dumps(document, indent=indent, ensure_ascii=False, default=plain_value))
 
 
 def json_items(items: Sequence[Any], *, first: bool) -> str:
@@ -127,10 +127,11 @@ def _scalar(value: Any) -> Any:
         return clean_lines(value)
     if isinstance(value, (list, dict)):
         return json_text(value, indent=None)
-    return _plain_value(value) if hasattr(value, "isoformat") else value
+    return plain_value(value) if hasattr(value, "isoformat") else value
 
 
-def _plain_value(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
+    """Return the JSON form of a value that json has none for. Raises TypeError."""
     if isinstance(value, Cell):
         return value.raw
     if hasattr(value, "isoformat"):

@@ -65,7 +65,7 @@ class _WithGlobals(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             value = super().invoke(ctx)
-            return ctx.obj.run(value) if inspect.iscoroutine(value) else value
+            return ctx.obj.run(ctx.obj.finish(value)) if inspect.iscoroutine(value) else value
         except BrokenPipeError:
             # click would end with status 1; a reader that has enough (| head) is no failure.
             ctx.obj.discard_output()
@@ -73,7 +73,7 @@ class _WithGlobals(click.Command):
 
 
 class Command(_WithGlobals):
-    """A verb. Its callback, a function or coroutine, takes Env first and returns a Result or None."""
+    """A verb. Its callback takes Env first and returns a Result or None; a coroutine may return Events."""
 
     def __init__(self, *args: Any, examples: Sequence[str] = (), **attrs: Any) -> None:
         attrs.setdefault("context_settings", {"help_option_names": ["--help", "-h"]})

@@ -4,9 +4,9 @@ from typing import Any
 
 from jsctl.commands.cli import argument, command
 from jsctl.commands.consumer.criteria import CRITERIA, chosen
-from jsctl.commands.shared.listing import write_pages
 from jsctl.commands.shared.pick import pick_stream
 from jsctl.env import Env
+from jsctl.views.events import Events, names
 
 
 @command(
@@ -19,10 +19,10 @@ from jsctl.env import Env
 )
 @argument("stream", default="")
 @CRITERIA.add
-async def find(env: Env, stream: str, **flags: Any) -> None:
+async def find(env: Env, stream: str, **flags: Any) -> Events[str]:
     """An expression sees config, state and info as `consumer info --json` shows them, and Info with the names
     of Go.
     """
     api = await env.jetstream()
     pages = chosen(env, api, await pick_stream(env, api, stream), flags)
-    await write_pages(env, ([info["name"] for info in page] async for page in pages))
+    return names([info["name"] for info in page] async for page in pages)

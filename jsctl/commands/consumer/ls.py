@@ -1,12 +1,12 @@
 """`jsctl consumer ls`."""
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.shared.listing import write_pages
 from jsctl.commands.shared.pick import pick_stream
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.views.consumer import lists as view
+from jsctl.views.events import Events, names
 from jsctl.views.result import Result
 
 
@@ -14,12 +14,11 @@ from jsctl.views.result import Result
 @argument("stream", default="")
 @option("--names", "-n", "names_only", is_flag=True, help="Only names, one a line")
 @option("--no-select", is_flag=True, help="Never offer a list to pick from")
-async def ls(env: Env, stream: str, names_only: bool, no_select: bool) -> Result | None:
+async def ls(env: Env, stream: str, names_only: bool, no_select: bool) -> Result | Events[str]:
     if no_select and not stream:
         raise BadInput("the stream's name is missing", "give STREAM")
     api = await env.jetstream()
     stream = await pick_stream(env, api, stream)
     if names_only or env.wants_json:
-        await write_pages(env, consumers.name_pages(api, stream))
-        return None
+        return names(consumers.name_pages(api, stream))
     return view.listing(stream, await consumers.collect(api, stream, view.line))

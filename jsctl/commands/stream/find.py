@@ -3,10 +3,10 @@
 from typing import Any
 
 from jsctl.commands.cli import command, option
-from jsctl.commands.shared.listing import write_pages
 from jsctl.commands.stream.criteria import CRITERIA, chosen
 from jsctl.env import Env
 from jsctl.jetstream.paging import Collected
+from jsctl.views.events import Events, items, names
 from jsctl.views.result import Result, Text
 from jsctl.views.stream import lists as view
 
@@ -22,18 +22,16 @@ from jsctl.views.stream import lists as view
 )
 @CRITERIA.add
 @option("--names", "-n", "names_only", is_flag=True, help="Only names, one a line")
-async def find(env: Env, names_only: bool, **flags: Any) -> Result | None:
+async def find(env: Env, names_only: bool, **flags: Any) -> Result | Events[Any]:
     """--expression takes a condition over config, state and info, as `stream info --json` has them: or ||
     and && not ! == != < <= > >= in contains startsWith endsWith matches + - * / % len(x), lists, a.b,
     a["b"], true, false, nil. What the server leaves out counts as zero, empty or false.
     """
     pages = chosen(env, await env.jetstream(), flags)
     if names_only:
-        await write_pages(env, ([info["config"]["name"] for info in page] async for page in pages))
-        return None
+        return names([info["config"]["name"] for info in page] async for page in pages)
     if env.wants_json:
-        await write_pages(env, pages)
-        return None
+        return items(pages, lambda info: str(info["config"]["name"]))
     now = env.clock()
     lines = {info["config"]["name"]: view.line(info, now) async for page in pages for info in page}
     return view.listing(Collected(lines)) if lines else Result([Text("No Streams found")])

@@ -3,9 +3,9 @@
 from functools import partial
 
 from jsctl.commands.cli import command, option
-from jsctl.commands.shared.listing import write_pages
 from jsctl.env import Env
 from jsctl.jetstream.stream import requests as streams
+from jsctl.views.events import Events, names
 from jsctl.views.result import Result
 from jsctl.views.stream import lists as view
 
@@ -13,7 +13,7 @@ from jsctl.views.stream import lists as view
 @command("ls", examples=["jsctl stream ls", "jsctl stream ls --subject 'ORDERS.*' --names"])
 @option("--subject", metavar="SUBJECT", default="", help="Only streams that listen on this subject")
 @option("--names", "-n", "names_only", is_flag=True, help="Only names, one a line")
-async def ls(env: Env, subject: str, names_only: bool) -> Result | None:
+async def ls(env: Env, subject: str, names_only: bool) -> Result | Events[str]:
     api = await env.jetstream()
     everything = env.flags.get("all_streams")
 
@@ -22,8 +22,7 @@ async def ls(env: Env, subject: str, names_only: bool) -> Result | None:
 
     if names_only or env.wants_json:
         pages = streams.name_pages(api, subject)
-        await write_pages(env, ([name for name in page if shown(name)] async for page in pages))
-        return None
+        return names([name for name in page if shown(name)] async for page in pages)
     found = await streams.collect(api, partial(view.line, now=env.clock()), subject=subject)
     own = {name: line for name, line in found.items.items() if shown(name)}
     return view.listing(found._replace(items=own), subject=subject, hidden=len(own) < len(found.items))

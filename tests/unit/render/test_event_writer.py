@@ -1,0 +1,167 @@
+"""Events on an output stream: their forms, and the ways in which they end."""
+
+import asyncio
+import io
+import json
+import os
+import signal
+from collections.abc import AsyncIterator, Sequence
+
+import pytest
+
+from jsctl.errors import BadInput, JsctlError, Unreachable
+from jsctl.render.emit import Form
+from jsctl.render.event_writer import Interrupted, write_events
+from jsctl.views.events import Events, names
+from jsctl.views.result import Result
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+async def batches(*lists: Sequence[str]) -> AsyncIterator[Sequence[str]]:
+    for one in lists:
+        yield one
+
+
+def events(source: AsyncIterator[Sequence[str]]) -> Events[str]:
+    return Events(
+        batches=source,
+        text=lambda event: f"<{event}>\n",
+        record=lambda event: {"e": event} if event else None,
+    )
+
+
+def write(what: Events[str], form: Form = "plain", out: io.StringIO | None = None) -> tuple[str, list[str]]:
+    """Returns what is written to stdout, and the lines on stderr."""
+    out, said = out or io.StringIO(), list[str]()
+    asyncio.run(write_events(what, out, form, say=said.append))
+    return out.getvalue(), said
+
+
+def test_text_is_cleaned() -> None:
+    assert write(events(batches(["a", "\x1b[31m"], [], ["b"])))[0] == "<a>\n<\\x1b[31m>\n<b>\n"
+
+
+def test_lines_of_json_leave_out_what_has_no_record() -> None:
+    assert write(events(batches(["a", ""], ["\x9b"])), "json")[0] == '{"e": "a"}\n{"e": "\\u009b"}\n'
+    nul = events(batches(["a", "b"]))._replace(as_json=True, terminator="\0")
+    assert write(nul)[0] == '{"e": "a"}\0{"e": "b"}\0'
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize("lists", [[], [[""]], [["a"]], [["a", "b"], [], ["c"]]])
+def test_an_array_is_one_document(lists: list[list[str]], indent: int | None) -> None:
+    out, _ = write(events(batches(*lists))._replace(layout="array", indent=indent), "json")
+    assert json.loads(out) == [{"e": event} for one in lists for event in one if event]
+    assert out.endswith("]\n")
+
+
+def test_a_single_document() -> None:
+    assert write(events(batches(["a"]))._replace(layout="single"), "json")[0] == '{\n  "e": "a"\n}\n'
+
+
+def test_names() -> None:
+    assert write(names(batches(["a", "b"], ["c"])))[0] == "a\nb\nc\n"
+    assert write(names(batches(["a", "b"], ["c"])), "json")[0] == '[\n  "a",\n  "b",\n  "c"\n]\n'
+
+
+def test_raw_bytes_are_for_pipes() -> None:
+    raw = events(batches(["a", "b"]))._replace(raw=lambda event: b"\xff" + event.encode())
+    binary = io.TextIOWrapper(io.BytesIO())
+    asyncio.run(write_events(raw, binary, "plain", say=print))
+    assert binary.buffer.getvalue() == b"\xffa\xffb"
+    assert write(events(batches(["a"]))._replace(raw=lambda event: b"x"), out=Terminal())[0] == "<a>\n"
+
+
+def test_notices_and_the_summary_are_for_stderr() -> None:
+    what = events(batches(["a", "b"]))._replace(notice=lambda event: event * 2, summary=lambda ending: ending)
+    assert write(what) == ("<a>\n<b>\n", ["aa", "bb", "complete"])
+    assert write(events(batches(["a"]))._replace(notice=lambda event: event), "json")[1] == []
+
+
+def test_tables_are_refused() -> None:
+    with pytest.raises(BadInput):
+        write(events(batches(["a"])), "csv")
+
+
+def test_the_limit_closes_the_source() -> None:
+    closed: list[bool] = []
+
+    async def endless() -> AsyncIterator[Sequence[str]]:
+        try:
+            while True:
+                yield ["a", "b"]
+        finally:
+            closed.append(True)
+
+    assert write(events(endless())._replace(limit=3))[0] == "<a>\n<b>\n<a>\n"
+    assert closed == [True]
+
+
+def test_at_the_limit_a_source_may_finish_its_work() -> None:
+    stopped: list[bool] = []
+    answered: list[str] = []
+
+    async def requests() -> AsyncIterator[Sequence[str]]:
+        while not stopped:
+            yield ["a"]
+            answered.append("a")
+
+    what = events(requests())._replace(limit=2, stop=lambda: stopped.append(True))
+    assert write(what)[0] == "<a>\n<a>\n" and len(answered) == 2
+
+
+def test_what_fails_is_raised_after_what_was_written() -> None:
+    async def failing() -> AsyncIterator[Sequence[str]]:
+        yield ["a"]
+        raise Unreachable("lost")
+
+    out, said = io.StringIO(), list[str]()
+    what = events(failing())._replace(summary=lambda ending: ending)
+    with pytest.raises(Unreachable):
+        asyncio.run(write_events(what, out, "plain", say=said.append))
+    assert (out.getvalue(), said) == ("<a>\n", ["failed"])
+
+
+@pytest.mark.parametrize("limit", [0, 2])
+@pytest.mark.parametrize("stops", [True, False])
+def test_ctrl_c_is_an_ordinary_end_unless_events_are_missing(limit: int, stops: bool) -> None:
+    closed: list[bool] = []
+
+    async def waiting() -> AsyncIterator[Sequence[str]]:
+        stopped.clear()
+        try:
+            yield ["a"]
+            asyncio.get_running_loop().call_later(0.01, os.kill, os.getpid(), signal.SIGINT)
+            await stopped.wait()
+            yield []
+        finally:
+            closed.append(True)
+
+    stopped = asyncio.Event()
+    said: list[str] = []
+    what = events(waiting())._replace(
+        limit=limit, endless=True, stop=stopped.set if stops else None, summary=lambda ending: ending
+    )
+    out = io.StringIO()
+
+    async def run() -> Result | None:
+        return await write_events(what, out, "plain", say=said.append)
+
+    if limit:
+        with pytest.raises(Interrupted, match="ended after 1 of 2 messages") as caught:
+            asyncio.run(run())
+        assert isinstance(caught.value, JsctlError) and caught.value.status == 130
+    else:
+        asyncio.run(run())
+    assert (out.getvalue(), said, closed) == ("<a>\n", ["interrupted"], [True])
+
+
+def test_a_write_that_takes_long_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jsctl.render.event_writer.STALLED", -1.0)
+    stalled: list[float] = []
+    write(events(batches(["a"]))._replace(stalled=stalled.append))
+    assert len(stalled) == 1
