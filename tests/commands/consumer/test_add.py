@@ -7,13 +7,9 @@ from typing import Any
 import pexpect
 import pytest
 
-from tests.support import js
 from tests.support.run import Cli
 
-
-@pytest.fixture(autouse=True)
-def orders(url: str) -> None:
-    js.stream(url, "ORDERS", "ORDERS.*")
+pytestmark = pytest.mark.usefixtures("orders")
 
 
 def config(cli: Cli, line: str, name: str = "C") -> dict[str, Any]:

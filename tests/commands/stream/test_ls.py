@@ -1,3 +1,5 @@
+"""`stream ls` on a real server."""
+
 from tests.support.run import Cli
 
 

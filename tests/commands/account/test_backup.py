@@ -1,4 +1,4 @@
-"""account info, backup and restore, on real servers."""
+"""`account backup` and `account restore` on real servers."""
 
 import json
 from pathlib import Path
@@ -8,8 +8,7 @@ import pytest
 from jsctl.jetstream.backup.account_backup import UNFINISHED, find
 from jsctl.jetstream.backup.files import DATA
 from jsctl.jetstream.backup.snapshot import MARK
-from tests.support.js import ask, info, publish, stream
-from tests.support.processes import wait_for
+from tests.support.js import ask, publish, stream
 from tests.support.run import Cli
 from tests.support.servers import RealServer
 from tests.support.stored import stored
@@ -22,20 +21,6 @@ authorization { users: [
   { user: some, password: some, permissions: { publish: { deny: ["$JS.API.STREAM.SNAPSHOT.LOST"] } } }
 ] }
 """
-
-
-@pytest.fixture
-def account(url: str) -> str:
-    """A file stream, a memory stream, a mirror and a consumer."""
-    stream(url, "ORDERS", "ORDERS.>")
-    stream(url, "MEM", "mem", storage="memory")
-    publish(url, "ORDERS.new", b"one", count=30)
-    publish(url, "mem", b"two", count=20)
-    stream(url, "A_MIRROR", mirror={"name": "ORDERS"})
-    wait_for(lambda: info(url, "A_MIRROR")["state"]["messages"] == 30, "the mirror is late")
-    config = {"durable_name": "NEW", "ack_policy": "explicit", "description": "fresh"}
-    ask(url, "CONSUMER.DURABLE.CREATE.ORDERS.NEW", {"stream_name": "ORDERS", "config": config})
-    return url
 
 
 def remove_all(cli: Cli) -> None:
@@ -168,36 +153,6 @@ def test_an_unfinished_account_backup_says_so(cli: Cli, account: str, tmp_path: 
     assert "LOST" in failed.out and "server broke off" in failed.out
     assert len(stored(account, "ORDERS")) == 30
     assert "not finished" in cli(f"account backup {tmp_path}/all", status=64).err
-
-
-def test_info(cli: Cli, account: str) -> None:
-    plain = cli("account info", status=0)
-    assert "Connected Server Version: 2." in plain.out
-    assert "Streams: 3 of unlimited" in plain.out
-    assert "Account Information" in cli("a nfo", tty=True, status=0).out
-    password = account.split("@")[0].split(":")[-1]
-    user = account.split("//")[1].split(":")[0]
-    assert f"{user}:{password}" not in plain.out
-    document = cli("account info --json", status=0).json
-    assert document["jetstream"]["streams"] == 3
-    assert document["user"]["user"] == user
-    assert f":{password}@" not in json.dumps(document)
-
-
-def test_info_where_jetstream_is_off(tmp_path: Path, system_url: str) -> None:
-    cli = Cli(tmp_path / "config", system_url)
-    shown = cli("account info")
-    assert shown.status != 0
-    assert "Connected URL" in shown.out and "System Account: true" in shown.out
-    assert "JetStream not enabled" in shown.out
-    assert shown.err.startswith("jsctl: error: ")
-    document = cli("account info --json").json
-    assert document["jetstream"] is None and document["error"]
-
-
-def test_info_without_a_server(offline_cli: Cli) -> None:
-    refused = offline_cli("account info -s nats://127.0.0.1:1", status=4)
-    assert refused.out == "" and refused.err.count("\n") == 1
 
 
 def test_a_mirror_comes_after_its_origin(cli: Cli, account: str, tmp_path: Path) -> None:

@@ -1,0 +1,36 @@
+"""`account info` on real servers."""
+
+import json
+from pathlib import Path
+
+from tests.support.run import Cli
+
+
+def test_info(cli: Cli, account: str) -> None:
+    plain = cli("account info", status=0)
+    assert "Connected Server Version: 2." in plain.out
+    assert "Streams: 3 of unlimited" in plain.out
+    assert "Account Information" in cli("a nfo", tty=True, status=0).out
+    password = account.split("@")[0].split(":")[-1]
+    user = account.split("//")[1].split(":")[0]
+    assert f"{user}:{password}" not in plain.out
+    document = cli("account info --json", status=0).json
+    assert document["jetstream"]["streams"] == 3
+    assert document["user"]["user"] == user
+    assert f":{password}@" not in json.dumps(document)
+
+
+def test_info_where_jetstream_is_off(tmp_path: Path, system_url: str) -> None:
+    cli = Cli(tmp_path / "config", system_url)
+    shown = cli("account info")
+    assert shown.status != 0
+    assert "Connected URL" in shown.out and "System Account: true" in shown.out
+    assert "JetStream not enabled" in shown.out
+    assert shown.err.startswith("jsctl: error: ")
+    document = cli("account info --json").json
+    assert document["jetstream"] is None and document["error"]
+
+
+def test_info_without_a_server(offline_cli: Cli) -> None:
+    refused = offline_cli("account info -s nats://127.0.0.1:1", status=4)
+    assert refused.out == "" and refused.err.count("\n") == 1

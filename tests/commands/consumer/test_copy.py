@@ -1,0 +1,21 @@
+"""`consumer copy` on a real server."""
+
+import pytest
+
+from tests.support.run import Cli
+
+pytestmark = pytest.mark.usefixtures("orders")
+
+
+def test_copy(cli: Cli, pull: None) -> None:
+    made = cli("con cp ORDERS C D --filter ORDERS.b --json", status=0).json["config"]
+    assert (made["durable_name"], made["filter_subject"], made["sample_freq"]) == ("D", "ORDERS.b", "50")
+    push = cli("con copy ORDERS C E --target e.x --heartbeat 1s --json", status=0).json["config"]
+    assert (push["deliver_subject"], push.get("max_waiting")) == ("e.x", None)
+    back = cli("con copy ORDERS E F --pull --json", status=0).json["config"]
+    assert (back.get("deliver_subject"), back.get("idle_heartbeat")) == (None, None)
+    assert "exists already" in cli("con copy ORDERS C D --filter ORDERS.b", status=0).out
+    temporary = cli("con copy ORDERS C T --ephemeral --json", status=0).json
+    assert (temporary["name"], temporary["config"].get("durable_name")) == ("T", None)
+    assert "a name of its own" in cli("con copy ORDERS C C", status=64).err
+    assert "consumer ORDERS > NO not found" in cli("con copy ORDERS NO D", status=3).err

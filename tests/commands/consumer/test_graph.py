@@ -1,0 +1,27 @@
+"""`consumer graph` on a real server."""
+
+import json
+import time
+
+import pexpect
+import pytest
+
+from tests.support import js
+from tests.support.run import Cli
+
+pytestmark = pytest.mark.usefixtures("orders")
+
+
+def test_graph(cli: Cli, url: str, pull: None) -> None:
+    js.publish(url, "ORDERS.a", count=3)
+    lines = cli("con graph ORDERS C --every 100ms --count 2 --json", status=0).out.splitlines()
+    assert [json.loads(line)["num_pending"] for line in lines] == [3, 3]
+    assert "Delivered/s" in cli("con graph ORDERS C --every 100ms --count 1", status=0).out
+    screen = cli.terminal("con graph ORDERS C --every 100ms", rows=40)
+    screen.expect_exact("Consumer Statistics for ORDERS > C")
+    screen.expect_exact("Messages Delivered / second")
+    time.sleep(0.3)
+    screen.send("q")
+    screen.expect(pexpect.EOF)
+    screen.wait()
+    assert screen.exitstatus == 0

@@ -1,0 +1,41 @@
+"""`context info`."""
+
+import json
+
+import pytest
+
+from tests.support.contexts import SECRET, write
+from tests.support.run import Cli
+
+
+@pytest.mark.parametrize("verb", ["info", "show", "v", "view"])
+def test_info_hides_secrets(cli: Cli, verb: str) -> None:
+    write(
+        cli,
+        "a",
+        json.dumps(
+            {"url": f"nats://bob:{SECRET}@h", "password": SECRET, "token": SECRET, "user_jwt": SECRET,
+             "user_seed": SECRET, "creds": __file__, "ca": "/nope", "x_password": SECRET, "x_other": "seen"}
+        ),
+    )  # fmt: skip
+    cli("context select a", status=0)
+    for line in (
+        f"context {verb}",
+        f"context {verb} a",
+        f"context {verb} --json",
+    ):
+        for tty in (False, True):
+            assert SECRET not in cli(line, tty=tty, status=0).out
+    sheet = cli(f"context {verb}", status=0).out
+    assert "Server URLs: nats://bob:********@h" in sheet
+    assert f"Credentials: {__file__} (OK)" in sheet and "CA: /nope (ERROR)" in sheet and "seen" in sheet
+    assert cli(f"context {verb} --show-secrets", status=0).out.count(SECRET) == 6
+    shown = cli(f"context {verb} a --json --show-secrets", status=0).json
+    assert (shown["name"], shown["password"], shown["x_other"]) == ("a", SECRET, "seen")
+
+
+def test_info_says_what_the_environment_sets(cli: Cli) -> None:
+    cli("context add a", status=0)
+    assert cli("context info a", status=0).err == ""
+    said = cli("context info a", environ={"NATS_URL": "nats://x", "NATS_USER": "u"}, status=0).err
+    assert "--server, --user" in said

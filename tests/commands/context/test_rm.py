@@ -1,0 +1,21 @@
+"""`context rm`."""
+
+from jsctl.errors import ExitStatus
+from tests.support.run import Cli
+
+
+def test_rm(cli: Cli) -> None:
+    for name in ("a", "b", "c"):
+        cli(f"context add {name}", status=0)
+    cli("context select a", status=0)
+    assert "is the selected one" in cli("context rm a", answers=[True], status=ExitStatus.FAILURE).err
+    assert "give --force" in cli("context rm b", status=ExitStatus.USAGE).err
+    cli("context rm b", answers=[False], status=ExitStatus.FAILURE)
+    assert cli("context ls --names").out == "a\nb\nc\n"
+    cli("context rm b", answers=[True], status=0)
+    cli("context rm nope --force", status=ExitStatus.NOT_FOUND)
+    cli("context remove c -f", status=0)
+    # The only one may go, though it is selected.
+    cli("context rm a", answers=[True], status=0)
+    assert not (cli.home / "nats" / "context.txt").exists()
+    assert cli("context ls --names").out == ""

@@ -1,0 +1,41 @@
+"""`context select`, `previous` and `unselect`."""
+
+import pexpect
+
+from jsctl.errors import ExitStatus
+from tests.support.run import Cli
+
+
+def test_select_and_previous(cli: Cli) -> None:
+    for name in ("a", "b"):
+        cli(f"context add {name}", status=0)
+    assert "was selected before" in cli("context previous", status=ExitStatus.NOT_FOUND).err
+    for line, expected in (
+        ("select a", "a"), ("switch b", "b"), ("previous", "a"), ("-", "b"), ("set b", "b"), ("-", "a"),
+    ):  # fmt: skip
+        cli(f"context {line}", status=0)
+        assert (cli.home / "nats" / "context.txt").read_text() == expected, line
+    assert cli("context unselect", status=0).out == 'Unselected the "a" context\n'
+    assert cli("context unselect", status=0).out == "No context currently selected\n"
+    cli("context previous", status=0)
+    assert (cli.home / "nats" / "context.txt").read_text() == "a"
+    cli("context select nope", status=ExitStatus.NOT_FOUND)
+    assert (cli.home / "nats" / "context.txt").read_text() == "a"
+
+
+def test_select_from_a_list(cli: Cli) -> None:
+    assert "no context is defined" in cli("context select", answers=[], status=ExitStatus.NOT_FOUND).err
+    for name in ("a", "b"):
+        cli(f"context add {name}", status=0)
+    assert cli("context select", answers=["b"], status=0).asked == ["Select a Context"]
+    assert (cli.home / "nats" / "context.txt").read_text() == "b"
+    assert "give NAME" in cli("context select", status=ExitStatus.USAGE).err
+    child = cli.terminal("context select")
+    try:
+        child.expect("Select a Context")
+        child.send("\x1b[A\r")
+        child.expect('Context "a"')
+        child.expect(pexpect.EOF)
+    finally:
+        child.close(force=True)
+    assert (cli.home / "nats" / "context.txt").read_text() == "a"

@@ -1,0 +1,33 @@
+"""`errors validate`: files of the same form as the list."""
+
+import json
+from pathlib import Path
+
+from jsctl.jetstream import error_codes
+from tests.support.run import Cli
+
+
+def test_our_own_list_is_sound() -> None:
+    found = error_codes.load()
+    assert len(found) > 200 and not error_codes.duplicates(found)
+
+
+def test_a_file(offline_cli: Cli, file: Path) -> None:
+    [one] = json.loads(file.read_text())
+    assert "one" in offline_cli(f"errors --errors {file} lookup 10500", status=0).out
+    assert "Validated 1 errors" in offline_cli(f"errors validate {file}", status=0).out
+    for wrong in (
+        {"code": 0},
+        {"error_code": 5},
+        {"constant": ""},
+        {"description": "{x}"},
+        {"description": "a {b"},
+    ):
+        file.write_text(json.dumps([{**one, **wrong}]))
+        failed = offline_cli(f"errors validate {file}", status=1)
+        assert "failed: " in failed.err and "is invalid" in failed.err
+    file.write_text(json.dumps([one, one]))
+    assert "more than once" in offline_cli(f"errors validate {file}", status=1).err
+    file.write_text("{")
+    offline_cli(f"errors validate {file}", status=64)
+    offline_cli("errors validate", status=64)

@@ -1,0 +1,106 @@
+"""`stream purge` on a real server."""
+
+import re
+
+import pytest
+
+from tests.support import js
+from tests.support.run import Cli
+
+
+def test_purge(orders: Cli, url: str) -> None:
+    shown = orders("str purge ORDERS -f", status=0).out
+    assert shown.startswith("Purged 5 messages from ORDERS\n\nState for Stream ORDERS created ")
+    assert re.search(r"Messages: 0\n +Bytes: 0 B\n +First Sequence: 7\n", shown), shown
+    assert orders("stream purge ORDERS -f --json", status=0).json["state"]["messages"] == 0
+
+
+def test_purge_asks_with_numbers(orders: Cli, url: str) -> None:
+    no = orders("stream purge ORDERS", tty=True, answers=[False], status=1)
+    assert no.asked == ["Really purge Stream ORDERS (5 messages, 233 B)"]
+    assert js.info(url, "ORDERS")["state"]["messages"] == 5
+    assert "give --force" in orders("stream purge ORDERS", status=64).err
+
+
+@pytest.mark.parametrize("storage", ["file", "memory"])
+@pytest.mark.parametrize("direct", [True, False])
+@pytest.mark.parametrize(
+    "limits",
+    [
+        "",
+        "--keep 2",
+        "--keep 99",
+        "--seq 1",
+        "--seq 5",
+        "--seq 17",
+        "--seq 99",
+        "--subject a.x",
+        "--subject 'a.*' --keep 3",
+        "--subject a.x --seq 8",
+        "--subject a.y --seq 99",
+        "--subject a.nothing",
+        "--subject a.nothing --seq 5",
+        "--keep 0",
+    ],
+)
+def test_a_dry_run_says_what_goes(cli: Cli, url: str, storage: str, direct: bool, limits: str) -> None:
+    js.stream(url, "P", "a.>", storage=storage, allow_direct=direct)
+    for number in range(18):
+        js.publish(url, "a.x" if number % 3 else "a.y", b"x" * number)
+    for sequence in (4, 9):
+        js.ask(url, "STREAM.MSG.DELETE.P", {"seq": sequence})
+    cli("pub a.x headers -H A:b -J", status=0)
+    before = js.info(url, "P")["state"]
+    said = cli(f"stream purge P {limits} --dry-run --json", status=0).json["streams"]
+    assert js.info(url, "P")["state"] == before
+    cli(f"stream purge P {limits} --force", status=0)
+    after = js.info(url, "P")["state"]
+    purged = before["messages"] - after["messages"], before["bytes"] - after["bytes"]
+    assert said == [{"stream": "P", "messages": purged[0], "bytes": purged[1], "exact": True}]
+
+
+def test_the_size_of_many_is_reckoned(cli: Cli, url: str) -> None:
+    js.stream(url, "P", "p", storage="memory")
+    js.publish_all(url, (("p", b"x" * 100) for _ in range(3000)))
+    shown = cli("stream purge P --keep 500 --dry-run", status=0).out
+    assert shown == "Would purge Stream P: 2,500 messages, about 286 KiB\nNothing was changed\n"
+
+
+def test_purge_of_several_asks_once(cli: Cli, url: str) -> None:
+    for name in ("LOGS_1", "LOGS_2", "KEEP"):
+        js.stream(url, name, name)
+        js.publish(url, name, b"x", count=2)
+    outcome = cli("stream purge 'LOGS_*' LOGS_1", tty=True, answers=[True], status=0)
+    assert outcome.asked == [
+        "Really purge 2 Streams (4 messages, 148 B: LOGS_1: 2 messages, 74 B; LOGS_2: 2 messages, 74 B)"
+    ]
+    left = {name: js.info(url, name)["state"]["messages"] for name in ("LOGS_1", "LOGS_2", "KEEP")}
+    assert left == {"LOGS_1": 0, "LOGS_2": 0, "KEEP": 2}
+    assert len(cli("stream purge 'LOGS_*' --force --json", status=0).json) == 2
+    assert "no stream matches NOPE*" in cli("stream purge 'NOPE*' -f", status=3).err
+
+
+def test_a_pattern_leaves_buckets_alone(cli: Cli, url: str) -> None:
+    js.stream(url, "KV_b", "$KV.b.>")
+    js.stream(url, "A", "a")
+    js.publish(url, "$KV.b.k", b"v")
+    cli("stream purge '*' --force", status=0)
+    assert js.info(url, "KV_b")["state"]["messages"] == 1
+    asked = cli("stream purge KV_b", tty=True, answers=[True], status=0)
+    assert "warning: KV_b belongs to a bucket" in asked.err
+    js.publish(url, "$KV.b.k", b"v")
+    cli("stream --all purge '*' --force", status=0)
+    assert js.info(url, "KV_b")["state"]["messages"] == 0
+
+
+def test_nothing_is_purged_when_one_is_missing(orders: Cli, url: str) -> None:
+    orders("stream purge ORDERS NOPE --force", status=3)
+    assert js.info(url, "ORDERS")["state"]["messages"] == 5
+    assert "exclude" in orders("stream purge ORDERS --seq 3 --keep 1", status=64).err
+
+
+def test_what_was_purged_is_told_when_a_later_one_is_refused(orders: Cli, url: str) -> None:
+    js.stream(url, "SAFE", "safe", deny_purge=True)
+    outcome = orders("stream purge ORDERS SAFE --force", status=1)
+    assert outcome.err.startswith("Purged 5 messages from ORDERS\njsctl: error: ")
+    assert "purge" in outcome.err.splitlines()[1]

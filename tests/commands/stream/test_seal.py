@@ -1,0 +1,25 @@
+"""`stream seal` on a real server."""
+
+import re
+
+from tests.support import js
+from tests.support.run import Cli
+
+
+def test_seal(orders: Cli, url: str) -> None:
+    assert "give --force" in orders("stream seal ORDERS", status=64).err
+    no = orders("stream seal ORDERS", tty=True, answers=[False], status=1)
+    assert no.asked == [
+        "Really seal Stream ORDERS (5 messages, 233 B), sealed streams can not be unsealed or modified"
+    ]
+    before = js.info(url, "ORDERS")["config"]
+    assert re.search(r"Sealed: true\n", orders("stream seal ORDERS -f", status=0).out)
+    after = js.info(url, "ORDERS")["config"]
+    assert after["sealed"]
+    assert {key: after[key] for key in ("name", "subjects", "allow_direct")} == {
+        key: before[key] for key in ("name", "subjects", "allow_direct")
+    }
+    refused = orders("stream purge ORDERS --force", status=1)
+    assert refused.out == ""
+    assert "(10" in refused.err
+    assert "sealed already" in orders("stream seal ORDERS", status=0).err
