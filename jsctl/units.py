@@ -1,7 +1,16 @@
-"""Bytes, durations (ns) and times: how they are read and how they are shown."""
+"""Sizes, durations and times: how they are parsed and how they are formatted.
+
+Durations are nanoseconds. Times are nanoseconds since 1970 (as exact as the server has them), aware
+datetimes where a library wants those, or RFC 3339 texts as the server writes them. Nothing else in jsctl
+parses or formats any of these.
+"""
 
 import re
 from datetime import UTC, datetime
+from functools import lru_cache
+
+Time = int | datetime | str
+"""ns since 1970, a datetime (UTC where it has no zone), or an RFC 3339 text."""
 
 NS = 1
 US = 1_000
@@ -12,15 +21,17 @@ HOUR = 60 * MINUTE
 DAY = 24 * HOUR
 
 # A month is 30 days and a year 365, as in the `nats` tool (jsm.go ParseDuration).
-_UNITS = {
-    "ns": NS, "us": US, "µs": US, "μs": US, "ms": MS, "s": SECOND, "m": MINUTE, "h": HOUR,
-    "d": DAY, "D": DAY, "w": 7 * DAY, "W": 7 * DAY, "M": 30 * DAY, "y": 365 * DAY, "Y": 365 * DAY,
-}  # fmt: skip
-# Patterns, not compiled ones: `re` compiles at the first use and keeps them.
+_UNITS = {"ns": NS, "us": US, "µs": US, "μs": US, "ms": MS, "s": SECOND, "m": MINUTE, "h": HOUR}
+_UNITS |= {"d": DAY, "D": DAY, "w": 7 * DAY, "W": 7 * DAY, "M": 30 * DAY, "y": 365 * DAY, "Y": 365 * DAY}
+# Patterns, not compiled ones: `re` compiles at the first use and caches them.
 _PART = r"(\d+)(?:\.(\d+))?(ns|us|µs|μs|ms|[smhdDwWMyY])"
 _BYTES = r"(\d+)\s*([A-Za-z]*)"
 _SHIFT = {"": 0, "b": 0, "k": 10, "m": 20, "g": 30, "t": 40, "p": 50}
 _MAX_INT64 = (1 << 63) - 1
+_UNSET_TIMES = ("0001-01-01", "1970-01-01T00:00:00Z")
+
+NEVER = -1
+"""The age of what has not happened."""
 
 
 def parse_duration(text: str) -> int:
@@ -53,7 +64,7 @@ def parse_bytes(text: str) -> int:
     body = text.strip()
     if body.startswith("-"):
         if body != "-1":
-            raise ValueError(f"{text!r} is no size; -1 means unlimited")
+            raise ValueError(f"{text!r} is not a size; -1 means unlimited")
         return -1
     match = re.fullmatch(_BYTES, body)
     if match:
@@ -71,9 +82,99 @@ def parse_bytes(text: str) -> int:
 
 
 def parse_time(text: str) -> datetime:
-    """A time from RFC 3339 with up to nanoseconds (kept to the microsecond). Raises ValueError."""
-    moment = datetime.fromisoformat(text.strip())
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    """A time from RFC 3339, UTC where it names no zone; digits below the microsecond are cut off. Raises
+    ValueError."""
+    try:
+        time = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise ValueError(f"{text!r} is not a time such as 2026-11-21T06:57:05Z") from None
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def parse_time_ns(text: str) -> int:
+    """ns since 1970 from RFC 3339 with up to nine digits after the second, all of them used; UTC where it
+    names no zone. Raises ValueError."""
+    zone = ""
+    if text.endswith("Z"):
+        whole, dot, fraction = text[:-1].partition(".")
+    else:
+        match = re.fullmatch(r"([^.]*?)(?:(\.)(\d*))?([+-]\d\d:?\d\d)?", text.strip())
+        whole, dot, fraction, zone = match.groups(default="") if match else (text, "", "", "")
+    if dot and not (fraction.isdecimal() and len(fraction) <= 9):
+        raise ValueError(f"{text!r} is not a time such as 2026-11-21T06:57:05.123456789Z")
+    return _parse_second(whole + zone if zone else whole) * SECOND + int(fraction.ljust(9, "0"))
+
+
+@lru_cache(64)  # messages of one second come together
+def _parse_second(text: str) -> int:
+    return int(parse_time(text).timestamp())
+
+
+def parse_past_time(text: str, now: int) -> int:
+    """ns since 1970 from a time, or from a duration (`1h`) before `now` (ns since 1970).
+
+    Raises ValueError.
+    """
+    try:
+        before = parse_duration(text)
+    except ValueError:
+        return parse_time_ns(text)
+    return now - before
+
+
+def parse_future_time(text: str, now: int) -> int:
+    """ns since 1970 from a time, local where it names no zone, or from a duration (`1h`) after `now` (ns
+    since 1970). Raises ValueError."""
+    if not re.match(r"\d{4}-\d\d-", text.strip()):
+        return now + parse_duration(text)
+    time = datetime.fromisoformat(text.strip())
+    return parse_time_ns(text) if time.tzinfo else to_ns(time.astimezone())
+
+
+def known_time(text: str | None) -> str | None:
+    """A time as the server wrote it; None where there is none, or one of the zero times that it writes for
+    what has not happened."""
+    return None if not text or text.startswith(_UNSET_TIMES) else text
+
+
+def to_ns(time: Time) -> int:
+    """ns since 1970. Raises ValueError for a text that is not a time."""
+    if isinstance(time, int):
+        return time
+    if isinstance(time, str):
+        return parse_time_ns(time)
+    time = time if time.tzinfo else time.replace(tzinfo=UTC)
+    # Not timestamp() as a whole: a float has no microseconds left.
+    return int(time.replace(microsecond=0).timestamp()) * SECOND + time.microsecond * US
+
+
+def to_datetime(time: Time) -> datetime:
+    """A datetime in UTC; digits below the microsecond are cut off. Raises ValueError for a text that is not a
+    time."""
+    if isinstance(time, int):
+        seconds, rest = divmod(time, SECOND)
+        return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest // US)
+    time = parse_time(time) if isinstance(time, str) else time
+    return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
+
+
+def seconds_to_ns(seconds: float) -> int:
+    """ns of a clock that counts seconds, such as `env.clock`: to the microsecond, more a float has not."""
+    return round(seconds * 1e6) * US
+
+
+def age(since: str | None, now: Time | None) -> int:
+    """ns from a time that the server wrote until `now`, 0 where that is earlier; NEVER (-1) where the time
+    is missing or one of the server's zero times, or `now` is missing."""
+    known = known_time(since)
+    if known is None or now is None or now == "":
+        return NEVER
+    return max(0, to_ns(now) - parse_time_ns(known))
+
+
+def whole_seconds(span: int) -> int:
+    """A duration in ns without its fraction of a second."""
+    return span - span % SECOND
 
 
 def format_count(value: int) -> str:
@@ -143,6 +244,53 @@ def _trimmed(value: int, unit: int) -> str:
     return f"{whole}.{str(rest).zfill(len(str(unit)) - 1)}".rstrip("0")
 
 
-def format_time(moment: datetime) -> str:
-    """Local time to the second: `2026-11-21 06:57:05`."""
-    return moment.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+def format_age(value: int) -> str:
+    """How long ago, or `never` for NEVER: `2.17s`, `2m0s`."""
+    return "never" if value < 0 else format_duration(value)
+
+
+def format_time(time: Time) -> str:
+    """Local time to the second: `2026-11-21 06:57:05`. Raises ValueError for a text that is not a time."""
+    if isinstance(time, int):
+        return _format_second(time // SECOND)
+    time = parse_time(time) if isinstance(time, str) else time
+    return time.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+
+def format_time_us(time: int) -> str:
+    """Local time to the microsecond, from ns since 1970: `2026-11-21 06:57:05.123456`."""
+    seconds, rest = divmod(time, SECOND)
+    return f"{_format_second(seconds)}.{rest // US:06d}"
+
+
+def format_clock(time: Time) -> str:
+    """Local time of the day: `06:57:05`. Raises ValueError for a text that is not a time."""
+    return format_time(time)[11:]
+
+
+def format_server_time(text: str | None) -> str:
+    """Local time of what the server wrote; a text that is not a time as it is."""
+    if not text:
+        return "at an unknown time"
+    try:
+        return format_time(text)
+    except ValueError:
+        return text
+
+
+def format_rfc3339(time: Time) -> str:
+    """UTC as the server writes it, without zeros at the end of the fraction:
+    `2026-11-21T06:57:05.1234Z`. Raises ValueError for a text that is not a time."""
+    seconds, rest = divmod(to_ns(time), SECOND)
+    text = _format_utc_second(seconds)
+    return f"{text}.{rest:09d}".rstrip("0") + "Z" if rest else text + "Z"
+
+
+@lru_cache(64)  # messages of one second come together
+def _format_second(seconds: int) -> str:
+    return f"{datetime.fromtimestamp(seconds):%Y-%m-%d %H:%M:%S}"
+
+
+@lru_cache(64)
+def _format_utc_second(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat()[:19]
