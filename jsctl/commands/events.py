@@ -12,12 +12,11 @@ from jsctl.commands.shared.output import Output
 from jsctl.env import Env
 from jsctl.errors import BadInput, Denied, Unreachable
 from jsctl.jetstream.message import feed, payload
-from jsctl.jetstream.message.publish import rfc3339
 from jsctl.monitor import events as domain
 from jsctl.nats import codec as frames
 from jsctl.nats.codec import Item
 from jsctl.signals import interrupts
-from jsctl.units import SECOND
+from jsctl.units import SECOND, format_rfc3339
 from jsctl.views.message import events as view
 
 HELP = """\
@@ -115,7 +114,7 @@ class Watch:
         start: dict[str, Any] = {"deliver_policy": "all"}
         if self._given["since"] is not None:
             began = round(self._env.clock() * SECOND) - self._given["since"]
-            start = {"deliver_policy": "by_start_time", "opt_start_time": rfc3339(began)}
+            start = {"deliver_policy": "by_start_time", "opt_start_time": format_rfc3339(began)}
         api = await self._env.jetstream()
         self._tell(f"Listening for events in stream {stream}")
         options = feed.Options(stream, (), start)

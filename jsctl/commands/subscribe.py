@@ -8,7 +8,7 @@ from jsctl.commands.shared.receiving import Options, Session
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
-from jsctl.units import SECOND
+from jsctl.units import SECOND, format_rfc3339
 from jsctl.views.result import Result
 
 HELP = """\
@@ -133,14 +133,13 @@ def _check(given: dict[str, Any], starts: list[str], jetstream: bool) -> None:
 
 def _start(env: Env, given: dict[str, Any], starts: list[str]) -> Json:
     """The delivery policy; all messages without one of the flags."""
-    from jsctl.jetstream.message.publish import rfc3339
 
     match starts[0] if starts else "":
         case "start_sequence":
             return {"deliver_policy": "by_start_sequence", "opt_start_seq": given["start_sequence"]}
         case "since":
             began = round(env.clock() * SECOND) - given["since"]
-            return {"deliver_policy": "by_start_time", "opt_start_time": rfc3339(began)}
+            return {"deliver_policy": "by_start_time", "opt_start_time": format_rfc3339(began)}
         case "last" | "last_per_subject" as policy:
             return {"deliver_policy": policy}
         case "new":

@@ -1,14 +1,13 @@
 """Streams and consumers that fit certain criteria. Pure: infos in, infos out."""
 
 from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.consumer.requests import is_pull
-from jsctl.jetstream.state import known_time, required_level
+from jsctl.jetstream.state import required_level
 from jsctl.nats.subjects import overlap
-from jsctl.units import SECOND, parse_time
+from jsctl.units import NEVER, age, seconds_to_ns
 
 Tests = Mapping[str, Callable[[Json, Any, float], bool]]
 """By criterion: whether an info fits what is wanted, now (seconds since the epoch)."""
@@ -85,10 +84,8 @@ def _pinned(info: Json) -> bool:
 
 def _age(moment: str | None, now: float) -> float:
     """ns since then; for ever since what has not happened."""
-    there = known_time(moment)
-    if there is None:
-        return float("inf")
-    return (datetime.fromtimestamp(now, UTC) - parse_time(there)).total_seconds() * SECOND
+    span = age(moment, seconds_to_ns(now))
+    return float("inf") if span == NEVER else span
 
 
 def _names(info: Json) -> Json:

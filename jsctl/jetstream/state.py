@@ -18,8 +18,3 @@ def required_level(config: Json) -> int:
     """Returns the API level that a configuration needs, from the metadata that the server adds (ADR-44)."""
     level = (config.get("metadata") or {}).get("_nats.req.level", "0")
     return int(level) if level.isdigit() else 0
-
-
-def known_time(moment: str | None) -> str | None:
-    """Returns an RFC 3339 time as it is, None for the server's zero times, which mean "not yet"."""
-    return None if not moment or moment.startswith(("0001-01-01", "1970-01-01T00:00:00Z")) else moment

@@ -9,11 +9,9 @@ from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import filters
 from jsctl.jetstream.consumer.requests import Listing
-from jsctl.jetstream.state import known_time, required_level
+from jsctl.jetstream.state import required_level
 from jsctl.monitor import reports
-from jsctl.units import SECOND, parse_time
-
-NEVER = -1
+from jsctl.units import age, known_time
 
 
 class Row(NamedTuple):
@@ -125,7 +123,7 @@ def row(info: Json, matching: int) -> Row:
         int(info.get("num_pending", 0)),
         matching,
         int(floor.get("stream_seq", 0)),
-        _age(floor.get("last_active"), info.get("ts")),
+        age(floor.get("last_active"), info.get("ts")),
         int(info.get("num_waiting", 0)),
         bool(info.get("push_bound")),
         known_time(config.get("pause_until")) if info.get("paused") else None,
@@ -150,9 +148,3 @@ def _matching(info: Json, stream: Json, counts: Mapping[tuple[str, str], int | N
     found = [counts.get((info["stream_name"], only)) for only in wanted]
     known = [number for number in found if number is not None]
     return sum(known) if len(known) == len(found) else total
-
-
-def _age(moment: str | None, now: str | None) -> int:
-    if not known_time(moment) or not moment or not now:
-        return NEVER
-    return max(0, int((parse_time(now) - parse_time(moment)).total_seconds() * SECOND))

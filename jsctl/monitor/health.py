@@ -11,13 +11,13 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from jsctl.jetstream.api import Json
-from jsctl.monitor.reports import NEVER, ReplicationRow
-from jsctl.units import SECOND, exact_duration, format_count, parse_time
+from jsctl.monitor.reports import ReplicationRow
+from jsctl.units import NEVER, SECOND, age, exact_duration, format_count, whole_seconds
 
 NEARLY = 0.9  #: of a limit
 SILENT = 30 * SECOND  #: an origin was last heard of
 GONE = 10 * SECOND  #: a replica was last heard of
-YOUNG = 10.0  #: seconds in which a new stream finds its replicas and origins
+YOUNG = 10 * SECOND  #: in which a new stream finds its replicas and origins
 
 
 class Trouble(NamedTuple):
@@ -38,10 +38,10 @@ def of_link(row: ReplicationRow, lags: Sequence[int], created: str | None, now: 
     if row.error:
         found.append(Trouble("error", True))
     if row.active == NEVER:
-        if not row.error and _age(created, now) > YOUNG:
+        if not row.error and _is_settled(created, now):
             found.append(Trouble("never seen", True))
     elif row.active >= SILENT:
-        found.append(Trouble(f"not seen for {exact_duration(row.active // SECOND * SECOND)}", True))
+        found.append(Trouble(f"not seen for {exact_duration(whole_seconds(row.active))}", True))
     if growing(lags):
         found.append(Trouble("lag growing", False))
     elif len(lags) >= 3 and row.lag > 0 and min(lags) == max(lags):
@@ -100,7 +100,7 @@ def _of_cluster(info: Json, now: datetime) -> Iterator[Trouble]:
         return
     if not cluster.get("leader"):
         yield Trouble("no leader", True)
-    young = _age(info.get("created"), now) <= YOUNG
+    young = not _is_settled(info.get("created"), now)
     for peer in cluster.get("replicas") or []:
         if peer.get("offline"):
             yield Trouble(f"replica {peer['name']} offline", True)
@@ -109,7 +109,7 @@ def _of_cluster(info: Json, now: datetime) -> Iterator[Trouble]:
             seen = int(peer.get("active", 0))
             words = "outdated" if seen else "not seen"
             if seen >= GONE:
-                words = f"not seen for {exact_duration(seen // SECOND * SECOND)}"
+                words = f"not seen for {exact_duration(whole_seconds(seen))}"
             behind = f", {format_count(peer['lag'])} behind" if peer.get("lag") else ""
             yield Trouble(f"replica {peer['name']} {words}{behind}", seen >= GONE)
 
@@ -135,5 +135,6 @@ def _share(used: int, limit: int) -> str:
     return f"{used * 100 // limit}%"
 
 
-def _age(created: str | None, now: datetime) -> float:
-    return (now - parse_time(created)).total_seconds() if created else YOUNG + 1
+def _is_settled(created: str | None, now: datetime) -> bool:
+    """Whether a stream or consumer has had the time to find its replicas and origins."""
+    return not created or age(created, now) > YOUNG

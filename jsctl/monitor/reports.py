@@ -11,10 +11,9 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from jsctl.jetstream.api import Api, Json
-from jsctl.jetstream.state import deleted_messages, known_time, lost_messages, required_level
+from jsctl.jetstream.state import deleted_messages, lost_messages, required_level
 from jsctl.jetstream.stream import requests as streams
-
-NEVER = -1
+from jsctl.units import NEVER, known_time
 
 
 class Snapshot(NamedTuple):

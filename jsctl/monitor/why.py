@@ -12,12 +12,19 @@ from jsctl.errors import ApiError, NoResponders, RequestTimeout
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import filters
-from jsctl.jetstream.state import known_time
 from jsctl.jetstream.stream import requests as streams
 from jsctl.monitor import reports
 from jsctl.monitor.consumer_reports import count
 from jsctl.nats.subjects import overlap
-from jsctl.units import SECOND, exact_duration, format_count, format_duration, format_time, parse_time
+from jsctl.units import (
+    NEVER,
+    age,
+    exact_duration,
+    format_count,
+    format_duration,
+    format_time,
+    whole_seconds,
+)
 
 STOPPED, SLOW, FINE = "stopped", "slow", "fine"
 
@@ -139,7 +146,7 @@ def _delivery(facts: Facts) -> Iterator[Cause]:
         until = config.get("pause_until", "")
         yield Cause(
             "paused", STOPPED,
-            f"it is paused until {format_time(parse_time(until))}, still {_seconds(left)}",
+            f"it is paused until {format_time(until)}, still {format_duration(whole_seconds(left))}",
             {"pause_until": until, "pause_remaining": left}, f"jsctl consumer resume {names}",
         )  # fmt: skip
     if 0 < most <= unacked:
@@ -179,8 +186,8 @@ def _receivers(facts: Facts, names: str, pending: int) -> Iterator[Cause]:
             {**numbers, "deliver_subject": target, "push_bound": False}, f"jsctl sub {target}{queue}",
         )  # fmt: skip
     elif not target and pending and not info.get("num_waiting"):
-        last = _ago((info.get("delivered") or {}).get("last_active"), info.get("ts"))
-        since = f"; the last delivery was {format_duration(last)} ago" if last is not None else ""
+        last = age((info.get("delivered") or {}).get("last_active"), info.get("ts"))
+        since = f"; the last delivery was {format_duration(last)} ago" if last != NEVER else ""
         yield Cause(
             "no waiting pulls", STOPPED,
             f"{_say(pending, 'is', 'are')} there and no client asks for more: 0 pulls wait{since}",
@@ -226,8 +233,8 @@ def _waiting_for_acks(info: Json, names: str, unacked: int) -> Cause:
     waits = [int(wait) for wait in config.get("backoff") or []]
     again = int(info.get("num_redelivered", 0))
     numbers: dict[str, Any] = {"num_ack_pending": unacked, "num_redelivered": again}
-    last = _ago((info.get("delivered") or {}).get("last_active"), info.get("ts"))
-    ago = f", the last one {format_duration(last)} ago" if last is not None else ""
+    last = age((info.get("delivered") or {}).get("last_active"), info.get("ts"))
+    ago = f", the last one {format_duration(last)} ago" if last != NEVER else ""
     if waits:
         steps = ", ".join(map(exact_duration, waits))
         return Cause(
@@ -282,16 +289,6 @@ def _well(facts: Facts) -> Cause:
     return Cause("done", FINE, "it has delivered everything that there is for it", numbers)
 
 
-def _ago(moment: str | None, now: str | None) -> int | None:
-    if not known_time(moment) or not moment or not now:
-        return None
-    return max(0, int((parse_time(now) - parse_time(moment)).total_seconds() * SECOND))
-
-
 def _say(number: int, one: str, many: str) -> str:
     """`1 message waits`, `3 messages wait`."""
     return f"1 message {one}" if number == 1 else f"{format_count(number)} messages {many}"
-
-
-def _seconds(span: int) -> str:
-    return format_duration(span - span % SECOND)

@@ -1,7 +1,6 @@
 """Values and foreign text as people read them. Everything that reaches a terminal goes through here."""
 
 import re
-from datetime import datetime
 from typing import Any
 
 from jsctl import units
@@ -61,7 +60,7 @@ def show(value: Any, kind: Kind) -> str:
         case "span":
             return units.exact_duration(value)
         case "ago":
-            return "never" if value < 0 else units.format_duration(value)
+            return units.format_age(value)
         case "limit":
             return "unlimited" if value <= 0 else units.format_count(value)
         case "bytes_limit":
@@ -81,13 +80,10 @@ def show(value: Any, kind: Kind) -> str:
 
 
 def _show_time(value: Any) -> str:
-    if isinstance(value, datetime):
-        return units.format_time(value)
-    # The server writes a zero time for what has not happened.
-    if value.startswith("0001-01-01"):
+    if isinstance(value, str) and value and not units.known_time(value):
         return "never"
     try:
-        return units.format_time(units.parse_time(value))
+        return units.format_time(value)
     except ValueError:
         return clean(value)
 

@@ -1,12 +1,11 @@
 """Charts of numbers over time, drawn with lines. Pure text."""
 
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
 
 from jsctl.monitor.activity import ConsumerSample, Sample
-from jsctl.units import format_count, format_time
+from jsctl.units import format_count, format_rfc3339, format_time, seconds_to_ns
 from jsctl.views.result import Text
 
 Chart = tuple[str, Sequence[float], Callable[[float], str]]
@@ -77,7 +76,7 @@ def heading() -> str:
 
 def row(sample: Sample) -> str:
     """A sample on a line."""
-    there = format_time(datetime.fromtimestamp(sample.at, UTC))
+    there = format_time(seconds_to_ns(sample.at))
     return (
         f"{there:<19}  {format_count(sample.messages):>15}  {_decimal(sample.stored):>12}"
         f"  {_decimal(sample.removed):>12}"
@@ -88,7 +87,7 @@ def record(stream: str, sample: Sample) -> dict[str, Any]:
     """A sample in JSON; rates are messages a second."""
     return {
         "stream": stream,
-        "at": datetime.fromtimestamp(sample.at, UTC).isoformat(),
+        "at": format_rfc3339(seconds_to_ns(sample.at)),
         "messages": sample.messages,
         "bytes": sample.bytes,
         "stored_rate": round(sample.stored, 3),
@@ -103,7 +102,7 @@ def consumer_heading() -> str:
 
 def consumer_row(sample: ConsumerSample) -> str:
     """A consumer's sample on a line."""
-    there = format_time(datetime.fromtimestamp(sample.at, UTC))
+    there = format_time(seconds_to_ns(sample.at))
     return (
         f"{there:<19}  {format_count(sample.pending):>15}  {format_count(sample.unacknowledged):>15}"
         f"  {_decimal(sample.acknowledged):>12}  {_decimal(sample.delivered):>12}"
@@ -115,7 +114,7 @@ def consumer_record(stream: str, consumer: str, sample: ConsumerSample) -> dict[
     return {
         "stream": stream,
         "consumer": consumer,
-        "at": datetime.fromtimestamp(sample.at, UTC).isoformat(),
+        "at": format_rfc3339(seconds_to_ns(sample.at)),
         "num_pending": sample.pending,
         "num_ack_pending": sample.unacknowledged,
         "acknowledged_rate": round(sample.acknowledged, 3),

@@ -260,7 +260,7 @@ def test_wrong_lines(cli: Cli, url: str, tmp_path: Path) -> None:
         ("ORDERS --partition-by month", 64, "none of date, hour, subject:N"),
         ("ORDERS --from-seq 3 --since 1h", 64, "exclude each other"),
         ("ORDERS --from-seq 50", 64, "is beyond ORDERS, whose last message is 3"),
-        ("ORDERS --since soon", 64, "is no time"),
+        ("ORDERS --since soon", 64, "is not a time"),
         ("ORDERS --schema 'id INT'", 64, "is for --decode json"),
         ("ORDERS --incremental --format delta", 64, "cannot be added to"),
         ("ORDERS --subject 'a..b'", 64, "is no subject filter"),

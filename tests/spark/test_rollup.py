@@ -183,7 +183,7 @@ def test_history_as_tables_plots_and_a_page(reports: Path, offline_cli: Cli, tmp
     ("line", "status", "said"),
     [
         ("report history --from {0}/none", 3, "there is no rollup in"),
-        ("report history --from {0} --since soon", 64, "is no time"),
+        ("report history --from {0} --since soon", 64, "is not a time"),
         ("export rollup --from {0}/none", 3, "there is no folder"),
         ("export rollup --from {0}", 64, "holds no export of reports"),
     ],

@@ -6,9 +6,8 @@ from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
 from jsctl.jetstream.consumer import config as configs
 from jsctl.jetstream.consumer import requests as consumers
-from jsctl.units import HOUR, SECOND, format_duration
+from jsctl.units import HOUR, SECOND, format_duration, format_server_time
 from jsctl.views.result import Result, Text
-from jsctl.views.stream.info import local_time
 
 
 @command(
@@ -36,13 +35,13 @@ async def pause(env: Env, stream: str, consumer: str, until: str, force: bool) -
     )
     deadline = _deadline(until, env.clock())
     await env.confirm(
-        f"Really pause Consumer {stream} > {consumer} until {local_time(deadline)}", force=force
+        f"Really pause Consumer {stream} > {consumer} until {format_server_time(deadline)}", force=force
     )
     done = await consumers.pause(api, stream, consumer, deadline)
     if not done.get("paused"):
         raise JsctlError(f"consumer {stream} > {consumer} was not paused", "is the time in the past?")
     left = int(done.get("pause_remaining", 0))
-    told = f"Paused {stream} > {consumer} until {local_time(done.get('pause_until'))}"
+    told = f"Paused {stream} > {consumer} until {format_server_time(done.get('pause_until'))}"
     return Result([Text(f"{told} ({format_duration(round(left / SECOND) * SECOND)})")], data=done)
 
 
@@ -58,7 +57,7 @@ async def resume(env: Env, stream: str, consumer: str, force: bool) -> Result:
         raise JsctlError(f"consumer {stream} > {consumer} is not paused")
     await env.confirm(f"Really resume Consumer {stream} > {consumer}", force=force)
     done = await consumers.resume(api, stream, consumer)
-    before = local_time(info["config"].get("pause_until"))
+    before = format_server_time(info["config"].get("pause_until"))
     told = f"Consumer {stream} > {consumer} was resumed while previously paused until {before}"
     return Result([Text(told)], data=done)
 

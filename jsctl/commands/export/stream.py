@@ -6,7 +6,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 
 from jsctl.commands.cli import DURATION, argument, command, option
@@ -24,7 +24,7 @@ from jsctl.spark.export.export import Exporter, Selection, Source, read_options
 from jsctl.spark.export.stream_target import FILES, StreamTarget
 from jsctl.spark.session.session import check
 from jsctl.spark.source.options import parse
-from jsctl.units import SECOND, parse_duration, parse_time
+from jsctl.units import SECOND, parse_past_time, seconds_to_ns, to_datetime
 from jsctl.views.result import Result
 
 
@@ -185,13 +185,10 @@ def _moment(env: Env, flag: str, text: str) -> datetime | None:
     """From `1h` (ago) or a time."""
     if not text:
         return None
-    with contextlib.suppress(ValueError):
-        ago = timedelta(microseconds=parse_duration(text) // 1000)
-        return datetime.fromtimestamp(env.clock(), UTC) - ago
     try:
-        return parse_time(text)
+        return to_datetime(parse_past_time(text, seconds_to_ns(env.clock())))
     except ValueError:
-        raise BadInput(f"{flag} {text!r} is no time", "write 1h, 7d or 2026-11-21T06:57:05Z") from None
+        raise BadInput(f"{flag} {text!r} is not a time", "write 1h, 7d or 2026-11-21T06:57:05Z") from None
 
 
 def _sources(env: Env, names: tuple[str, ...]) -> list[Source]:

@@ -1,6 +1,6 @@
 """`jsctl report history`."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 
 from jsctl.commands.cli import command, option
@@ -8,7 +8,7 @@ from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.files import write_output
 from jsctl.spark.rollup import history as stored
-from jsctl.units import SECOND, parse_duration, parse_time
+from jsctl.units import parse_past_time, seconds_to_ns, to_datetime
 from jsctl.views.report import history as view
 from jsctl.views.result import Part, Result, Table, Text
 
@@ -73,8 +73,8 @@ def _caption(chart: view.Chart) -> str:
 def _page(env: Env, file: Path, source: Path, charts: list[view.Chart], tables: list[Table]) -> Result:
     from jsctl.render.page import page
 
-    made = datetime.fromtimestamp(env.clock(), UTC)
-    text = page("JetStream history", f"From {source.name}, made {made:%Y-%m-%d %H:%M} UTC", charts, tables)
+    created = to_datetime(seconds_to_ns(env.clock()))
+    text = page("JetStream history", f"From {source.name}, made {created:%Y-%m-%d %H:%M} UTC", charts, tables)
     write_output(str(file), text)
     return Result([Text(f"wrote {file} ({len(text.encode()):,} bytes)")], {"file": str(file)})
 
@@ -83,12 +83,6 @@ def _time(env: Env, flag: str, text: str | None) -> datetime | None:
     if not text:
         return None
     try:
-        ago = parse_duration(text)
+        return to_datetime(parse_past_time(text, seconds_to_ns(env.clock())))
     except ValueError:
-        try:
-            return parse_time(text)
-        except ValueError:
-            raise BadInput(
-                f"{flag} {text!r} is no time", "such as 2026-11-21, or 7d for 7 days ago"
-            ) from None
-    return datetime.fromtimestamp(env.clock(), UTC) - timedelta(seconds=ago / SECOND)
+        raise BadInput(f"{flag} {text!r} is not a time", "write 2026-11-21, or 7d for 7 days ago") from None

@@ -17,6 +17,7 @@ from jsctl.files import write_atomically
 from jsctl.jetstream.message import dump, payload
 from jsctl.nats import codec as frames
 from jsctl.nats.codec import Item
+from jsctl.units import format_time_us
 from jsctl.views.message import messages as view
 
 
@@ -126,7 +127,7 @@ class Printer:
     def _stamp(self, item: Item) -> str:
         if self._show.delta:
             return f" @ {time.monotonic() - self._started:.6f}s"
-        return f" @ {view.moment(item.meta.time if item.meta else time.time_ns())}"
+        return f" @ {format_time_us(item.meta.time if item.meta else time.time_ns())}"
 
     def _raw(self, data: bytes) -> None:
         if self._terminal:

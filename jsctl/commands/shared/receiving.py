@@ -21,6 +21,7 @@ from jsctl.nats.codec import Item
 from jsctl.nats.connection import Connection
 from jsctl.nats.parser import Taker
 from jsctl.signals import interrupts
+from jsctl.units import format_clock
 from jsctl.views.message import messages as view
 from jsctl.views.result import Result
 
@@ -228,9 +229,7 @@ class Session:
                 self._rates.setdefault(key, []).append(self._counts.pop(key, [0])[0])
             if not live:
                 for key, values in self._rates.items():
-                    self._env.streams.stdout.write(
-                        f"{view.moment(time.time_ns())[11:19]}  {key}  {values[-1]}\n"
-                    )
+                    self._env.streams.stdout.write(f"{format_clock(time.time_ns())}  {key}  {values[-1]}\n")
                 self._env.streams.stdout.flush()
                 return
         if live:

@@ -4,7 +4,6 @@ import asyncio
 import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import click
@@ -20,7 +19,7 @@ from jsctl.jetstream.message.browse import Stored
 from jsctl.jetstream.message.payload import shown
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.subjects import is_subject
-from jsctl.units import US
+from jsctl.units import format_rfc3339, seconds_to_ns
 from jsctl.views.result import Result, Text
 from jsctl.views.stream import messages as pictures
 
@@ -101,8 +100,8 @@ async def _first(env: Env, api: Api, info: Json, options: Options) -> int:
     state = info["state"]
     if options.since is None:
         return max(options.start or 1, int(state["first_seq"]))
-    when = datetime.fromtimestamp(env.clock(), UTC) - timedelta(microseconds=options.since / US)
-    found = await browse.since(api, info["config"]["name"], when.isoformat(), options.subject)
+    start = format_rfc3339(seconds_to_ns(env.clock()) - options.since)
+    found = await browse.since(api, info["config"]["name"], start, options.subject)
     return found.sequence if found else int(state["last_seq"]) + 1
 
 

@@ -6,9 +6,9 @@ some of its messages stays. So a stream carries a mark in its metadata until all
 """
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
 from typing import NamedTuple
 
 from jsctl.errors import ApiError, JsctlError, RequestTimeout, Unreachable
@@ -17,7 +17,7 @@ from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import without_metadata
 from jsctl.nats.codec import frame, status
 from jsctl.nats.connection import Connection
-from jsctl.units import HOUR, SECOND
+from jsctl.units import HOUR, SECOND, format_rfc3339
 
 CHUNK = 512 << 10
 """Bytes of a chunk: the server takes 1 KiB to 1 MiB, and each costs a round trip."""
@@ -211,7 +211,7 @@ def with_mark(config: Json, step: str = "restore") -> Json:
     """The configuration with a mark of its own. A sealed stream takes none: it could not be removed."""
     if config.get("sealed"):
         return config
-    now = datetime.now(UTC).isoformat(timespec="microseconds")
+    now = format_rfc3339(time.time_ns())
     return {**config, "metadata": {**(config.get("metadata") or {}), MARK: f"{step} {now}"}}
 
 

@@ -6,14 +6,13 @@ The entries are those of nats-server 2.15 (server/archive), in S2 frames that ar
 
 import json
 from collections.abc import AsyncIterator
-from datetime import datetime
 from functools import lru_cache
 
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup.s2 import ARCHIVE_END
 from jsctl.jetstream.backup.snapshot import Chunks
 from jsctl.jetstream.message.browse import Stored
-from jsctl.units import SECOND
+from jsctl.units import parse_time_ns
 
 _BEGIN = b"\xff\x06\x00\x00S2sTwO"
 _MAGIC = b"NATSARC1"
@@ -27,7 +26,7 @@ async def pack(messages: AsyncIterator[Stored], state: Json) -> Chunks:
     block = [_MAGIC, _entry(b"state.json", 0, 0, b"", json.dumps(state).encode())]
     size = 0
     async for message in messages:
-        time = nanoseconds(message.time)
+        time = parse_time_ns(message.time)
         entry = _entry(message.subject.encode(), time, message.sequence, message.header, message.data)
         block.append(entry)
         size += len(entry)
@@ -37,12 +36,6 @@ async def pack(messages: AsyncIterator[Stored], state: Json) -> Chunks:
             block, size = [], 0
     for piece in _frames(b"".join([*block, ARCHIVE_END])):
         yield piece
-
-
-def nanoseconds(time: str) -> int:
-    """ns since the epoch of what a server writes: RFC 3339 in UTC, with up to nine digits."""
-    whole, _, rest = time.rstrip("Z").partition(".")
-    return int(datetime.fromisoformat(f"{whole}+00:00").timestamp()) * SECOND + int(f"{rest:0<9}")
 
 
 def crc32c(data: bytes) -> int:

@@ -1,10 +1,10 @@
 """Backup and restore of one stream: between a server and what `backup_files` keeps."""
 
 import asyncio
+import time
 from collections.abc import Callable
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,6 +17,7 @@ from jsctl.jetstream.backup import snapshot
 from jsctl.jetstream.backup.files import Backup, Told, Writer
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.stream import requests as streams
+from jsctl.units import MS, format_rfc3339
 
 T = TypeVar("T")
 
@@ -163,4 +164,4 @@ async def _in_thread(work: Callable[..., T], *args: Any) -> T:
 
 
 def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return format_rfc3339(time.time_ns() // MS * MS)

@@ -1,15 +1,20 @@
 """Consumer configurations as raw JSON: the table of flags, and what flags mean that are more than one key."""
 
-import re
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from jsctl.errors import BadInput
 from jsctl.jetstream.config.fields import AT_BIRTH, Field
 from jsctl.jetstream.stream import config as configs
 from jsctl.nats.subjects import is_subject, split_subjects
-from jsctl.units import MINUTE, parse_duration, parse_time
+from jsctl.units import (
+    MINUTE,
+    format_rfc3339,
+    parse_duration,
+    parse_future_time,
+    parse_past_time,
+    seconds_to_ns,
+)
 
 Json = dict[str, Any]
 
@@ -122,16 +127,12 @@ def starting(config: Json, policy: str, now: float) -> Json:
         made |= {"deliver_policy": "by_start_sequence", "opt_start_seq": int(said)}
     else:
         try:
-            moment = (
-                parse_time(said)
-                if re.match(r"\d{4}-\d\d-", said)
-                else datetime.fromtimestamp(now, UTC) - timedelta(microseconds=parse_duration(said) // 1000)
-            )
+            start = parse_past_time(said, seconds_to_ns(now))
         except (ValueError, OverflowError):
             raise ValueError(
                 f"{policy!r} is no start: all, new, last, subject, a sequence, 1h, or a time"
             ) from None
-        made |= {"deliver_policy": "by_start_time", "opt_start_time": rfc3339(moment)}
+        made |= {"deliver_policy": "by_start_time", "opt_start_time": format_rfc3339(start)}
     return made
 
 
@@ -155,18 +156,9 @@ def backoff(mode: str, *, steps: int = 10, least: int = MINUTE, most: int = 20 *
 def until(text: str, now: float) -> str:
     """RFC 3339 from a time (local where no zone is said) or a duration after `now`. Raises ValueError."""
     try:
-        if re.match(r"\d{4}-\d\d-", text.strip()):
-            moment = datetime.fromisoformat(text.strip())
-            return rfc3339(moment.astimezone(UTC))
-        later = timedelta(microseconds=parse_duration(text) // 1000)
-        return rfc3339(datetime.fromtimestamp(now, UTC) + later)
+        return format_rfc3339(parse_future_time(text, seconds_to_ns(now)))
     except (ValueError, OverflowError):
         raise ValueError(f"{text!r} is neither a time such as 2026-11-21 06:57:05 nor a duration") from None
-
-
-def rfc3339(moment: datetime) -> str:
-    """As the server writes times."""
-    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def grouped(config: Json, given: Mapping[str, Sequence[str]]) -> Json:

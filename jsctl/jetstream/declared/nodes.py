@@ -3,12 +3,13 @@
 import contextlib
 import json
 from collections.abc import Iterator
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from typing import Any, NamedTuple
 
 import yaml
 
 from jsctl.errors import BadInput
+from jsctl.units import format_rfc3339
 
 _DEPTH = 40
 _VALUES = 1_000_000
@@ -125,7 +126,7 @@ class _Reader:
 def _scalar(value: Any, text: str) -> Any:
     """YAML knows times and bytes; JSON and the server do not."""
     if isinstance(value, datetime):
-        return (value if value.tzinfo else value.replace(tzinfo=UTC)).isoformat().replace("+00:00", "Z")
+        return format_rfc3339(value)
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     return value.isoformat() if isinstance(value, date) else text

@@ -4,9 +4,7 @@ Beside the raw JSON values, durations, sizes and choices may be written as flags
 """
 
 import difflib
-import re
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC
 from typing import Any
 
 from jsctl.errors import BadInput
@@ -16,7 +14,7 @@ from jsctl.jetstream.consumer import config as consumer_config
 from jsctl.jetstream.declared.nodes import Node
 from jsctl.jetstream.stream.origins import parse_origin
 from jsctl.nats.subjects import check_name, is_subject, split_subjects
-from jsctl.units import parse_bytes, parse_duration, parse_time
+from jsctl.units import format_rfc3339, parse_bytes, parse_duration
 
 Json = dict[str, Any]
 Read = Callable[[Node, str], Any]
@@ -166,13 +164,9 @@ def _metadata(node: Node, key: str) -> dict[str, str | None]:
 def _moment(node: Node, key: str) -> str:
     """As the server writes times: UTC, no zeros at the end of a fraction."""
     try:
-        moment = parse_time(node.string(key))
+        return format_rfc3339(node.string(key))
     except ValueError:
-        raise node.error(f"{key}: {node.text!r} is no time such as 2026-11-21T06:57:05Z") from None
-    digits = re.search(r"\.(\d+)", node.text)  # nanoseconds, which a datetime would cut
-    fraction = digits[1].rstrip("0") if digits else ""
-    base = moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S")
-    return f"{base}.{fraction}Z" if fraction else f"{base}Z"
+        raise node.error(f"{key}: {node.text!r} is not a time such as 2026-11-21T06:57:05Z") from None
 
 
 def _nested(keys: Keys, *needs: str) -> Read:

@@ -3,16 +3,14 @@
 import asyncio
 import json
 from collections.abc import Callable
-from functools import lru_cache
 
-from jsctl import units
 from jsctl.errors import ApiError, BadInput, JsctlError, NotFound
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message.feed import BATCH, Feed, Options, Sink
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats import codec as frames
 from jsctl.nats.codec import Item, Meta
-from jsctl.units import SECOND
+from jsctl.units import SECOND, parse_time_ns
 
 _POLL = 0.25  #: seconds between requests at the end of the stream
 
@@ -170,20 +168,9 @@ def direct_item(header: bytes, data: bytes) -> Item | None:
     try:
         meta = Meta(
             said["Nats-Stream"], "", 1, int(said["Nats-Sequence"]), 0,
-            _ns(said["Nats-Time-Stamp"]), int(said.get("Nats-Num-Pending", 0)),
+            parse_time_ns(said["Nats-Time-Stamp"]), int(said.get("Nats-Num-Pending", 0)),
         )  # fmt: skip
         stored = header[: begin + 2] + b"\r\n" if begin > len("NATS/1.0") else b""
         return Item(said["Nats-Subject"], data, "", stored, meta)
     except (KeyError, ValueError):
         return None
-
-
-def _ns(text: str) -> int:
-    """ns since the epoch of a server's time stamp, which is UTC."""
-    whole, _, fraction = text.rstrip("Z").partition(".")
-    return _seconds(whole) * SECOND + int(fraction.ljust(9, "0"))
-
-
-@lru_cache(64)  # messages of one second come together
-def _seconds(text: str) -> int:
-    return int(units.parse_time(text + "Z").timestamp())

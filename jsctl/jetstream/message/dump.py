@@ -11,15 +11,15 @@ import base64
 import binascii
 import json
 from collections.abc import Iterator
-from datetime import UTC
 from pathlib import Path
 from typing import Any, TextIO
 
 from jsctl import units
 from jsctl.errors import BadInput
 from jsctl.jetstream.message.payload import data_field, headers_field, headers_from
-from jsctl.jetstream.message.publish import Outgoing, rfc3339
+from jsctl.jetstream.message.publish import Outgoing
 from jsctl.nats.codec import Item, check_subject, header_block, header_pairs
+from jsctl.units import format_rfc3339
 
 Record = dict[str, Any]
 
@@ -30,7 +30,7 @@ def record(item: Item, number: int, received: int) -> Record:
     meta = item.meta
     found: Record = {
         "sequence": meta.sequence if meta else number,
-        "time": rfc3339(meta.time if meta else received),
+        "time": format_rfc3339(meta.time if meta else received),
     }
     if meta:
         found["stream"] = meta.stream
@@ -70,10 +70,9 @@ def _time(found: Record) -> int:
     if not text:
         return 0
     try:
-        moment = units.parse_time(text).astimezone(UTC)
+        return units.parse_time_ns(text)
     except ValueError:
-        raise BadInput(f"{text!r} in a dump is no time") from None
-    return int(moment.timestamp()) * units.SECOND + moment.microsecond * units.US
+        raise BadInput(f"{text!r} in a dump is not a time") from None
 
 
 def read(path: str, stdin: TextIO) -> Iterator[Outgoing]:

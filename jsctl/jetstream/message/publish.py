@@ -336,7 +336,7 @@ def _schedule(kind: str, value: Any, now: float) -> str:
         case "at":
             return f"@at {_utc(value)}"
         case "after":
-            return f"@at {rfc3339(round((now + value / units.SECOND) * units.SECOND))}"
+            return f"@at {units.format_rfc3339(units.seconds_to_ns(now) + value)}"
         case "every":
             if value % units.SECOND:
                 raise BadInput("--schedule-every is in whole seconds")
@@ -354,15 +354,5 @@ def ttl(value: int) -> str:
 
 def _utc(text: str) -> str:
     with contextlib.suppress(ValueError):
-        moment = units.parse_time(text)
-        return rfc3339(round(moment.timestamp()) * units.SECOND)
-    raise BadInput(f"{text!r} is no RFC 3339 time", "such as 2026-11-21T18:00:00Z")
-
-
-def rfc3339(moment: int) -> str:
-    """UTC from ns since the epoch; the fraction is left out where it is zero."""
-    from datetime import UTC, datetime
-
-    seconds, rest = divmod(moment, units.SECOND)
-    text = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
-    return f"{text}.{rest:09d}Z" if rest else f"{text}Z"
+        return units.format_rfc3339(round(units.parse_time(text).timestamp()) * units.SECOND)
+    raise BadInput(f"{text!r} is not an RFC 3339 time", "such as 2026-11-21T18:00:00Z")

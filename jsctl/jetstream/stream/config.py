@@ -7,14 +7,14 @@ import copy
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from typing import Any, Literal
 
 from jsctl.errors import BadInput
 from jsctl.jetstream.config.fields import BY_FLAG, DEFAULTS, DUPLICATE_WINDOW, FIELDS, REMOVALS, Field
 from jsctl.jetstream.stream.origins import api_of, origins_of, parse_origin
 from jsctl.nats.subjects import check_name, is_subject, split_subjects
-from jsctl.units import parse_bytes, parse_duration
+from jsctl.units import format_rfc3339, parse_bytes, parse_duration
 
 Json = dict[str, Any]
 Noun = Literal["stream", "consumer"]
@@ -323,5 +323,5 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list):
         return [_plain(item) for item in value]
     if isinstance(value, datetime):
-        return (value if value.tzinfo else value.replace(tzinfo=UTC)).isoformat().replace("+00:00", "Z")
+        return format_rfc3339(value)
     return value.isoformat() if isinstance(value, date) else value

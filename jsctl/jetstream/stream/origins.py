@@ -13,7 +13,7 @@ from typing import Any
 
 from jsctl.errors import BadInput
 from jsctl.nats.subjects import check_name
-from jsctl.units import parse_time
+from jsctl.units import format_rfc3339
 
 Json = dict[str, Any]
 
@@ -76,7 +76,7 @@ def starting(origin: Json, start: str) -> Json:
     made = {key: value for key, value in origin.items() if key not in ("opt_start_seq", "opt_start_time")}
     if start.isdigit():
         return {**made, "opt_start_seq": int(start)} if int(start) else made
-    return {**made, "opt_start_time": parse_time(start).isoformat().replace("+00:00", "Z")}
+    return {**made, "opt_start_time": format_rfc3339(start)}
 
 
 def filtering(origin: Json, wanted: str) -> Json:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,6 +26,7 @@ from jsctl.spark.source.failures import are_lost
 from jsctl.spark.source.failures import messages as count_of_messages
 from jsctl.spark.source.options import ReadOptions, parse
 from jsctl.spark.source.reader import DataLoss, check_identity
+from jsctl.units import format_rfc3339
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -283,7 +284,7 @@ class Exporter:
                 "exported": done.exported + before.get("exported", 0), "deleted": total_deleted,
                 "lost": done.lost + before.get("lost", 0), "bad": bad + before.get("bad", 0),
                 "settings": {**self._settings(shape.schema), "given": self.shape.schema},
-                "columns": table.schema.jsonValue(), "written": datetime.now(UTC).isoformat(),
+                "columns": table.schema.jsonValue(), "written": format_rfc3339(time.time_ns()),
             }  # fmt: skip
         return replace(done, seconds=time.monotonic() - begin)
 

@@ -9,8 +9,9 @@ from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.monitor import consumer_reports, servers
 from jsctl.monitor.overview import consumers_of
-from jsctl.monitor.reports import NEVER, Snapshot, replication_rows, snapshot, stream_rows
+from jsctl.monitor.reports import Snapshot, replication_rows, snapshot, stream_rows
 from jsctl.spark.export.tables import Column, TableSchema
+from jsctl.units import NEVER
 from jsctl.views.server.servers import row_of
 
 _SAMPLE = (

@@ -14,10 +14,10 @@ and others agree on. What is unknown is null.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from jsctl.units import parse_time
+from jsctl.units import to_datetime
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -93,5 +93,4 @@ def _value(value: Any, type: Type) -> Any:
 
 
 def _moment(value: Any) -> datetime:
-    moment = value if isinstance(value, datetime) else parse_time(value)
-    return moment.astimezone(UTC) if moment.year > 1 else moment
+    return to_datetime(value)

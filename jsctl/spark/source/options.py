@@ -7,14 +7,14 @@ import difflib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Literal, cast
 
 from jsctl.contexts.settings import Settings, resolve
 from jsctl.contexts.store import ContextStore
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import api_prefix
-from jsctl.units import SECOND, parse_bytes, parse_duration, parse_time
+from jsctl.units import MS, SECOND, parse_bytes, parse_duration, parse_time, to_datetime
 
 Offset = Literal["earliest", "latest"] | int
 
@@ -208,11 +208,11 @@ class Take:
         text = self.text(name)
         try:
             if text.isdecimal() and len(text) > 8:  # as Kafka's: ms since 1970
-                return datetime.fromtimestamp(int(text) / 1000, UTC)
+                return to_datetime(int(text) * MS)
             return parse_time(text) if text else None
         except (ValueError, OverflowError, OSError):
             hint = "write 2026-11-21T06:57:05Z, or milliseconds since 1970"
-            raise BadInput(f"{name} {text!r} is no time", hint) from None
+            raise BadInput(f"{name} {text!r} is not a time", hint) from None
 
     def count(self, name: str, default: int, *, least: int, most: int = 1 << 62) -> int:
         text = self.text(name)

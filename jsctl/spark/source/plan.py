@@ -5,7 +5,7 @@ import json
 import random
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import NamedTuple, TypeVar
 
 from jsctl.errors import ApiError, BadInput, Denied, JsctlError, RequestTimeout, Unreachable
@@ -14,7 +14,7 @@ from jsctl.nats.blocking import Lost, Wire
 from jsctl.spark.source.failures import warn_of_loss
 from jsctl.spark.source.options import ReadOptions
 from jsctl.spark.source.reader import DataLoss, Job
-from jsctl.units import SECOND
+from jsctl.units import SECOND, format_rfc3339
 
 T = TypeVar("T")
 
@@ -165,7 +165,7 @@ def sequence_at(wire: Wire, options: ReadOptions, stream: Stream, moment: dateti
     A consumer that starts there knows; STREAM.MSG.GET takes a time on newer servers only.
     """
     name = f"jsctl_spark_{random.getrandbits(64):016x}"
-    time_text = moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    time_text = format_rfc3339(moment)
     try:
         found = wire.call(
             f"{options.prefix}.STREAM.MSG.GET.{options.stream}", {"start_time": time_text}, options.timeout

@@ -2,16 +2,19 @@
 
 from typing import Any
 
-from jsctl.jetstream.state import known_time
 from jsctl.units import (
-    SECOND,
+    NEVER,
+    age,
     exact_duration,
     format_bytes,
     format_count,
     format_duration,
+    format_server_time,
+    known_time,
+    whole_seconds,
 )
 from jsctl.views.result import Field, Result, Section, Sheet
-from jsctl.views.stream.info import between, cluster_section, local_time, present
+from jsctl.views.stream.info import cluster_section, present
 
 Json = dict[str, Any]
 
@@ -28,7 +31,7 @@ def sheet(info: Json, *, state_only: bool = False) -> Result:
     config = info["config"]
     what = "State" if state_only else "Information"
     name = f"{info['stream_name']} > {info['name']}"
-    heading = f"{what} for Consumer {name} created {local_time(info.get('created'))}"
+    heading = f"{what} for Consumer {name} created {format_server_time(info.get('created'))}"
     sections: list[Section] = []
     if not state_only:
         metadata = config.get("metadata") or {}
@@ -99,7 +102,7 @@ def _configuration(info: Json) -> list[Field]:
 def _deliver(config: Json) -> str:
     policy = str(config.get("deliver_policy", ""))
     if policy == "by_start_time":
-        return f"Since {local_time(config.get('opt_start_time'))}"
+        return f"Since {format_server_time(config.get('opt_start_time'))}"
     if policy == "by_start_sequence":
         return f"From Sequence {format_count(int(config.get('opt_start_seq', 0)))}"
     return _DELIVER.get(policy, policy)
@@ -109,12 +112,12 @@ def _pause(info: Json) -> str | None:
     deadline = known_time(info["config"].get("pause_until"))
     if not deadline:
         return None
-    return f"{local_time(deadline)} ({_remaining(info) if info.get('paused') else 'passed'})"
+    return f"{format_server_time(deadline)} ({_remaining(info) if info.get('paused') else 'passed'})"
 
 
 def _remaining(info: Json) -> str:
     left = int(info.get("pause_remaining", 0))
-    return f"{format_duration(left - left % SECOND)} remaining"
+    return f"{format_duration(whole_seconds(left))} remaining"
 
 
 def _target(title: str, prefix: str, metadata: Json) -> Section:
@@ -152,8 +155,8 @@ def _sequences(at: Json, now: str | None, last: str) -> str:
         f"Consumer sequence: {format_count(int(at.get('consumer_seq', 0)))}"
         f" Stream sequence: {format_count(int(at.get('stream_seq', 0)))}"
     )
-    ago = between(at.get("last_active"), now)
-    return said if ago is None else f"{said} {last}: {format_duration(ago)} ago"
+    since = age(at.get("last_active"), now)
+    return said if since == NEVER else f"{said} {last}: {format_duration(since)} ago"
 
 
 def _interest(info: Json) -> Field:
@@ -172,7 +175,7 @@ def _paused_until(info: Json) -> str | None:
     deadline = known_time(info["config"].get("pause_until"))
     if not info.get("paused") or not deadline:
         return None
-    return f"{local_time(deadline)} ({_remaining(info)})"
+    return f"{format_server_time(deadline)} ({_remaining(info)})"
 
 
 def _pins(info: Json) -> list[str] | None:
@@ -181,7 +184,7 @@ def _pins(info: Json) -> list[str] | None:
     said = []
     for group in info.get("priority_groups") or []:
         client = group.get("pinned_client_id")
-        pin = f"pinned {client} at {local_time(group.get('pinned_ts'))}" if client else "No client"
+        pin = f"pinned {client} at {format_server_time(group.get('pinned_ts'))}" if client else "No client"
         said.append(f"{group.get('group', '')}: {pin}")
     return said or None
 

@@ -6,10 +6,9 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.consumer.requests import Listing
 from jsctl.jetstream.paging import Collected
 from jsctl.monitor.consumer_reports import Row
-from jsctl.units import exact_duration, format_count
+from jsctl.units import age, exact_duration, format_count, format_server_time
 from jsctl.views.consumer.info import ACKS
 from jsctl.views.result import Cell, Column, Part, Result, Table, Text
-from jsctl.views.stream.info import between, local_time
 from jsctl.views.stream.lists import leader_parts, plain_columns
 
 _LIST = (
@@ -80,14 +79,14 @@ def unreachable(lists: Sequence[Listing]) -> list[Table]:
 
 def line(info: Json) -> Sequence[object]:
     """The line of a consumer's info in `consumer ls`."""
-    last = between((info.get("delivered") or {}).get("last_active"), info.get("ts"))
+    last = age((info.get("delivered") or {}).get("last_active"), info.get("ts"))
     return (
         info["name"],
         info["config"].get("description", ""),
         info.get("created"),
         int(info.get("num_ack_pending", 0)),
         int(info.get("num_pending", 0)),
-        -1 if last is None else last,
+        last,
     )
 
 
@@ -143,7 +142,7 @@ def _raw(value: object) -> object:
 
 
 def _state(row: Row) -> Cell:
-    said = [f"paused until {local_time(row.paused_until)}"] if row.paused_until else []
+    said = [f"paused until {format_server_time(row.paused_until)}"] if row.paused_until else []
     said += [f"pinned {pin}" for pin in row.pinned]
     text = ", ".join(said)
     return Cell(text, text, "warn" if row.paused_until else "")

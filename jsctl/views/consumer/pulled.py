@@ -1,11 +1,10 @@
 """Messages that a consumer gave, as people and programs read them."""
 
-from datetime import UTC, datetime
 from typing import Any
 
 from jsctl.jetstream.message.payload import data_field, headers_field, shown
 from jsctl.nats.codec import Item, header_pairs
-from jsctl.units import SECOND, format_count
+from jsctl.units import format_clock, format_count, format_rfc3339, seconds_to_ns
 
 Json = dict[str, Any]
 
@@ -13,7 +12,7 @@ Json = dict[str, Any]
 def message(item: Item, now: float) -> str:
     """A message of `consumer next`, as the `nats` tool shows it. now: seconds since the epoch."""
     if meta := item.meta:
-        at = datetime.fromtimestamp(now).astimezone().strftime("%H:%M:%S")
+        at = format_clock(seconds_to_ns(now))
         lines = [
             f"[{at}] subj: {item.subject} / tries: {meta.delivered} / cons seq: {meta.consumer_sequence}"
             f" / str seq: {meta.sequence} / pending: {format_count(meta.pending)}"
@@ -29,10 +28,9 @@ def record(item: Item) -> Json:
     """A message as JSON: what `pub --from-dump` reads, and where it is in its consumer."""
     found: Json = {}
     if meta := item.meta:
-        moment = datetime.fromtimestamp(meta.time // SECOND, UTC).strftime("%Y-%m-%dT%H:%M:%S")
         found = {
             "sequence": meta.sequence,
-            "time": f"{moment}.{meta.time % SECOND:09d}Z",
+            "time": format_rfc3339(meta.time),
             "stream": meta.stream,
             "consumer": meta.consumer,
             "consumer_sequence": meta.consumer_sequence,

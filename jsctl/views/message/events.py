@@ -57,7 +57,7 @@ def _kind(event: Json, subject: str) -> Kind | None:
 
 def _time(event: Json) -> str:
     try:
-        return units.format_time(units.parse_time(str(event.get("timestamp", ""))))
+        return units.format_time(str(event.get("timestamp", "")))
     except ValueError:
         return str(event.get("timestamp", ""))
 

@@ -1,14 +1,11 @@
 """Messages as people see them. The text is not cleaned yet: whoever prints it does that."""
 
 import json
-from datetime import datetime
-from functools import lru_cache
 from typing import Any
 
 from jsctl import units
 from jsctl.jetstream.message import payload
 from jsctl.nats.codec import Headers, Item, header_pairs
-from jsctl.units import US
 from jsctl.views.result import Column, Result, Table, Text
 
 
@@ -20,7 +17,7 @@ def heading(number: int, item: Item, stamp: str = "") -> str:
         return f'[#{number}]{stamp} Received on "{item.subject}"{reply}\n'
     return (
         f"[#{number}]{stamp} Received JetStream message: stream: {meta.stream} seq: {meta.sequence:,} /"
-        f" pending: {meta.pending:,} / subject: {item.subject} / time: {moment(meta.time)}\n"
+        f" pending: {meta.pending:,} / subject: {item.subject} / time: {units.format_time_us(meta.time)}\n"
     )
 
 
@@ -52,17 +49,6 @@ def body(data: bytes, pretty: bool = False) -> str:
         except ValueError:
             pass
     return payload.shown(data).removesuffix("\n")
-
-
-def moment(time: int) -> str:
-    """Local time with microseconds, from ns since the epoch."""
-    seconds, rest = divmod(time, units.SECOND)
-    return f"{_second(seconds)}.{rest // US:06d}"
-
-
-@lru_cache(64)  # messages of one second come together
-def _second(seconds: int) -> str:
-    return f"{datetime.fromtimestamp(seconds):%Y-%m-%d %H:%M:%S}"
 
 
 def subjects(counts: dict[str, list[int]], top: int) -> Result:

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from jsctl.jetstream.message.publish import rfc3339
 from jsctl.monitor.rtt import Target
-from jsctl.units import exact_duration
+from jsctl.units import exact_duration, format_rfc3339
 from jsctl.views.result import Result, Text
 
 
@@ -22,7 +21,12 @@ def result(targets: Sequence[Target]) -> Result:
         {
             "url": target.url,
             "results": [
-                {"time": rfc3339(one.time), "address": one.address, "rtt": one.rtt, "url": one.connected}
+                {
+                    "time": format_rfc3339(one.time),
+                    "address": one.address,
+                    "rtt": one.rtt,
+                    "url": one.connected,
+                }
                 | ({"error": one.failure.message} if one.failure else {})
                 for one in target.addresses
             ],

@@ -1,13 +1,12 @@
 """`jsctl report`: several contexts and domains, their streams, replication and consumers."""
 
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
 from jsctl.errors import ExitStatus
 from jsctl.monitor import health
-from jsctl.units import SECOND, format_bytes, format_duration, format_time
+from jsctl.units import SECOND, format_bytes, format_duration, format_rfc3339, format_time, seconds_to_ns
 from jsctl.views.report.panes import BAD, FINE, STYLES, WARN, Pane, Section
 from jsctl.views.report.rows import Row, Rows, Sort, State, rows_of
 from jsctl.views.result import Cell, Column, Part, Result, Table, Text
@@ -88,7 +87,7 @@ def result(states: Sequence[State], now: float, sort: Sort, *, timed: bool = Fal
     """The static form: every pane one below the other. timed: a line with the time first."""
     parts: list[Part] = []
     if timed:
-        parts.append(Text(format_time(datetime.fromtimestamp(now, UTC)), "bold"))
+        parts.append(Text(format_time(seconds_to_ns(now)), "bold"))
     for state in states:
         one = pane(state, sort)
         # What is shown here is of now: tables of before a failure are for the live screen.
@@ -132,7 +131,7 @@ def _status(states: Sequence[State]) -> ExitStatus:
 
 def heading(now: float, every: str) -> Text:
     """The live screen's first line."""
-    return Text(f"{format_time(datetime.fromtimestamp(now, UTC))} · every {every} · q ends it", "dim")
+    return Text(f"{format_time(seconds_to_ns(now))} · every {every} · q ends it", "dim")
 
 
 def pane(state: State, sort: Sort) -> Pane:
@@ -260,4 +259,4 @@ def _trend(rate: float | None, left: int) -> Any:
 
 
 def _utc(moment: float | None) -> str | None:
-    return None if moment is None else datetime.fromtimestamp(moment, UTC).isoformat().replace("+00:00", "Z")
+    return None if moment is None else format_rfc3339(seconds_to_ns(moment))

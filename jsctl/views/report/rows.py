@@ -8,8 +8,7 @@ from jsctl.errors import JsctlError
 from jsctl.monitor import health
 from jsctl.monitor.health import Trouble
 from jsctl.monitor.overview import Overview, Rates, consumer_key, link, rates
-from jsctl.monitor.reports import NEVER
-from jsctl.units import SECOND, parse_time
+from jsctl.units import NEVER, age, whole_seconds
 from jsctl.views.report.panes import BAD, FINE, WARN
 
 Sort = Literal["name", "messages", "bytes", "rate", "lag", "trouble"]
@@ -131,7 +130,7 @@ def _consumers(history: Sequence[tuple[float, Overview]], changes: Rates) -> lis
             "redelivered": info.get("num_redelivered", 0),
             "unprocessed": info.get("num_pending", 0),
             "unprocessed_rate": changes.pending.get(key),
-            "last_delivery": _since((info.get("delivered") or {}).get("last_active"), now.at),
+            "last_delivery": _seconds_since((info.get("delivered") or {}).get("last_active"), now.at),
         }
         rows.append(_row(data, health.of_consumer(info, pending[key], now.at)))
     return rows
@@ -152,7 +151,6 @@ def _order(rows: list[Row], sort: Sort, keys: dict[str, str]) -> None:
         rows.sort(key=lambda row: -(row.data[keys[sort]] or 0))
 
 
-def _since(moment: str | None, now: datetime) -> int:
-    if not moment:
-        return NEVER
-    return max(0, int((now - parse_time(moment)).total_seconds()) * SECOND)
+def _seconds_since(time: str | None, now: datetime) -> int:
+    span = age(time, now)
+    return span if span == NEVER else whole_seconds(span)

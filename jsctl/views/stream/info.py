@@ -3,9 +3,17 @@
 from collections.abc import Mapping
 from typing import Any
 
-from jsctl.jetstream.state import deleted_messages, known_time, lost_messages
+from jsctl.jetstream.state import deleted_messages, lost_messages
 from jsctl.monitor import reports
-from jsctl.units import SECOND, format_bytes, format_count, format_duration, format_time, parse_time
+from jsctl.units import (
+    NEVER,
+    age,
+    format_bytes,
+    format_count,
+    format_duration,
+    format_server_time,
+    known_time,
+)
 from jsctl.views.result import Field, Result, Section, Sheet
 
 Json = dict[str, Any]
@@ -21,7 +29,7 @@ def sheet(info: Json, *, state_only: bool = False) -> Result:
     """`stream info`; the document is what the server said."""
     config = info["config"]
     what = "State" if state_only else "Information"
-    heading = f"{what} for Stream {config['name']} created {local_time(info.get('created'))}"
+    heading = f"{what} for Stream {config['name']} created {format_server_time(info.get('created'))}"
     sections = [] if state_only else _configuration(config)
     sections += cluster_section(info.get("cluster") or {}, now=info.get("ts"))
     if not state_only:
@@ -156,11 +164,11 @@ def cluster_section(cluster: Json, group: str = "Cluster Group", now: str | None
     if not cluster.get("name"):
         return []
     leader = cluster.get("leader") or "none"
-    led = between(cluster.get("leader_since"), now)
+    led = age(cluster.get("leader_since"), now)
     fields = [
         Field("Name", cluster["name"]),
         Field(group, cluster.get("raft_group")),
-        Field("Leader", leader if led is None else f"{leader} ({format_duration(led)})"),
+        Field("Leader", leader if led == NEVER else f"{leader} ({format_duration(led)})"),
     ]
     for peer in cluster.get("replicas") or []:
         fields.append(Field("Replica", ", ".join(_peer(peer))))
@@ -246,21 +254,4 @@ def _prefix(source: Json) -> str:
 
 def _at(sequence: int, moment: str | None) -> str:
     there = known_time(moment)
-    return f"{format_count(sequence)} @ {local_time(there)}" if there else format_count(sequence)
-
-
-def between(moment: str | None, now: str | None) -> int | None:
-    """ns between two times of the server; None where one is missing."""
-    if not known_time(moment) or not moment or not now:
-        return None
-    return max(0, int((parse_time(now) - parse_time(moment)).total_seconds() * SECOND))
-
-
-def local_time(moment: str | None) -> str:
-    """The server's time as people here read it."""
-    if not moment:
-        return "at an unknown time"
-    try:
-        return format_time(parse_time(moment))
-    except ValueError:
-        return moment
+    return f"{format_count(sequence)} @ {format_server_time(there)}" if there else format_count(sequence)

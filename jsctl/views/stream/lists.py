@@ -2,13 +2,12 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any, NamedTuple
 
 from jsctl.jetstream.paging import Collected
 from jsctl.monitor.reports import ReplicationRow, Report, Snapshot, StreamRow
-from jsctl.units import SECOND, format_bytes, format_count, parse_time
+from jsctl.units import age, format_bytes, format_count, seconds_to_ns
 from jsctl.views.result import Cell, Column, Each, Part, Result, Table, Text
 from jsctl.views.server.servers import leader_share
 
@@ -75,7 +74,7 @@ def line(info: Json, now: float) -> Line:
         info.get("created"),
         state["messages"],
         state["bytes"],
-        since(state.get("last_ts"), now),
+        age(state.get("last_ts"), seconds_to_ns(now)),
     )
 
 
@@ -183,13 +182,6 @@ def dot(links: Iterable[ReplicationRow]) -> str:
             f"  {_quoted(origin)} -> {_quoted(link.stream)} [color={color}, label={_quoted(label)}];"
         )
     return "\n".join([*lines, "}"]) + "\n"
-
-
-def since(moment: str | None, now: float) -> int:
-    """ns from an RFC 3339 time until `now` (seconds since the epoch); -1 for the server's zero time."""
-    if not moment or moment.startswith("0001-01-01"):
-        return -1
-    return max(0, int((datetime.fromtimestamp(now, UTC) - parse_time(moment)).total_seconds() * SECOND))
 
 
 def leader_parts(leaders: Iterable[tuple[str, str]], what: str) -> list[Part]:

@@ -5,19 +5,17 @@ from typing import Any
 from jsctl.jetstream.message.browse import Stored
 from jsctl.jetstream.message.payload import data_field, headers_field, shown
 from jsctl.nats.codec import header_pairs
-from jsctl.units import format_duration, format_time, parse_time
+from jsctl.units import age, format_duration, format_time, seconds_to_ns
 from jsctl.views.result import Result, Text
-from jsctl.views.stream.lists import since
 
 Json = dict[str, Any]
 
 
 def one(stream: str, message: Stored, body: bytes, now: float) -> Result:
     """`stream get`; the document is what the server said. body: the payload, translated or not."""
-    there = parse_time(message.time)
     head = (
-        f"Item: {stream}#{message.sequence} received {format_time(there)}"
-        f" ({format_duration(since(message.time, now))}) on Subject {message.subject}"
+        f"Item: {stream}#{message.sequence} received {format_time(message.time)}"
+        f" ({format_duration(age(message.time, seconds_to_ns(now)))}) on Subject {message.subject}"
     )
     lines = [head, ""]
     if headers := _headers(message):
@@ -27,9 +25,7 @@ def one(stream: str, message: Stored, body: bytes, now: float) -> Result:
 
 def listed(message: Stored, body: bytes) -> Text:
     """A message of `stream view`, an empty line after it."""
-    head = (
-        f"[{message.sequence}] Subject: {message.subject} Received: {format_time(parse_time(message.time))}"
-    )
+    head = f"[{message.sequence}] Subject: {message.subject} Received: {format_time(message.time)}"
     headers = _headers(message)
     return Text("\n".join([head, *(["", *headers, ""] if headers else []), _body(body), ""]))
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from jsctl.jetstream.backup.s2 import ARCHIVE_END, Frames
-from jsctl.jetstream.backup.snapshot_writer import crc32c, nanoseconds, pack
+from jsctl.jetstream.backup.snapshot_writer import crc32c, pack
 from jsctl.jetstream.message.browse import Stored
 
 
@@ -33,20 +33,6 @@ def test_checksums_of_the_standard() -> None:
 def test_checksums_of_any_size(size: int) -> None:
     data = os.urandom(size)
     assert crc32c(data) == plain(data)
-
-
-@pytest.mark.parametrize(
-    ("time", "expected"),
-    [
-        ("1970-01-01T00:00:00Z", 0),
-        ("2026-11-21T11:47:58Z", 1_795_261_678_000_000_000),
-        ("2026-11-21T11:47:58.5Z", 1_795_261_678_500_000_000),
-        ("2026-11-21T11:47:58.000000001Z", 1_795_261_678_000_000_001),
-        ("1969-12-31T23:59:59.25Z", -750_000_000),
-    ],
-)
-def test_times(time: str, expected: int) -> None:
-    assert nanoseconds(time) == expected
 
 
 @pytest.mark.parametrize("size", [0, 10, 300_000])

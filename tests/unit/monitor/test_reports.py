@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from jsctl.jetstream.paging import PageCollector
-from jsctl.jetstream.state import known_time
 from jsctl.monitor import reports
+from jsctl.units import known_time
 from jsctl.views.stream import lists as view
 
 AT = datetime(2026, 11, 21, tzinfo=UTC)

@@ -71,7 +71,7 @@ def test_secrets_are_not_in_its_text() -> None:
         ({"endingOffsets": "9", "endingTimestamp": "2026-01-01T00:00:00Z"}, "exclude each other"),
         ({"startingOffsets": "0"}, "none of earliest, latest or a sequence"),
         ({"startingOffsets": "new"}, "none of earliest, latest or a sequence"),
-        ({"startingTimestamp": "yesterday"}, "is no time"),
+        ({"startingTimestamp": "yesterday"}, "is not a time"),
         ({"startingTimestamp": "2026-01-01", "endingTimestamp": "2025-01-01"}, "is not before"),
         ({"subject": "a", "failOnDeleted": "true"}, "failOnDeleted cannot be with subject"),
         ({"maxOffsetsPerTrigger": "5"}, "is for spark.readStream"),
