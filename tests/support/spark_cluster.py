@@ -143,7 +143,7 @@ SCRIPT = """
 import contextlib, json, sys
 sys.path.append(sys.argv[1])  # not in the environment, which executors may share
 from pathlib import Path
-from jsctl.spark.session import QUICK, session
+from jsctl.spark.session.session import QUICK, session
 from tests.support.run import Cli
 asked = json.load(sys.stdin)
 cli = Cli(Path(asked["home"]))
