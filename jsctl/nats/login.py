@@ -298,13 +298,19 @@ def _nkey(settings: Settings) -> str:
 
 
 def key(seed: str) -> Any:
-    """The keys of a seed (`sign`, `public_key`), None for an empty one. Raises BadInput."""
+    """Return the keys of a seed (`sign`, `public_key`), None for an empty seed.
+
+    Raises BadInput, MissingDependency.
+    """
     if not seed:
         return None
     try:
         from nkeys import from_seed
-    except ImportError:
-        from jsctl.nats.signing import from_seed
+    except ImportError:  # on an executor of Spark, which jsctl was sent to
+        raise MissingDependency(
+            "PyNaCl is not installed, and this login signs with it",
+            "run: pip install pynacl, on Spark with the Python of its executors",
+        ) from None
     try:
         return from_seed(bytearray(seed.encode()))
     except Exception:  # nkeys raises its own errors, binascii's and ValueErrors that quote the seed

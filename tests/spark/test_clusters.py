@@ -178,8 +178,8 @@ NOTEBOOK = """
 import sys
 from pathlib import Path
 from pyspark.sql import SparkSession
-from jsctl.spark import visible
-from jsctl.spark.sealed import connect
+from jsctl.spark import connect
+from jsctl.spark.export import shared_folder
 spark = SparkSession.builder.remote(sys.argv[1]).getOrCreate()
 connect(spark, context="net")
 orders = spark.read.format("jetstream").option("stream", "ORDERS").load()
@@ -189,7 +189,7 @@ print(orders.count())
 table = Path(sys.argv[2])
 orders.repartition(3).write.parquet(table.as_uri())
 def check():
-    visible.check(spark, table, orders.count(), lambda: spark.read.parquet(table.as_uri()))
+    shared_folder.check(spark, table, orders.count(), lambda: spark.read.parquet(table.as_uri()))
 check()
 next(table.glob("*.parquet")).unlink()
 try:

@@ -133,10 +133,11 @@ class Cluster:
 
 def without_jsctl(python: Path) -> bool:
     """Whether a Python has neither jsctl nor what it is made of."""
-    probe = "from importlib.util import find_spec as f; print(*map(f, ('jsctl', 'nats', 'nkeys', 'click')))"
+    names = ("jsctl", "nats", "nkeys", "nacl", "click")
+    probe = f"from importlib.util import find_spec as f; print(*map(f, {names}))"
     said = subprocess.run([python, "-c", probe], capture_output=True, text=True, check=True, cwd="/")
     assert find_spec("jsctl")
-    return said.stdout.split() == ["None"] * 4
+    return said.stdout.split() == ["None"] * len(names)
 
 
 SCRIPT = """

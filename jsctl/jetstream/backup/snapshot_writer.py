@@ -8,6 +8,8 @@ import json
 from collections.abc import AsyncIterator
 from functools import lru_cache
 
+from crc32c import crc32c
+
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup.s2 import ARCHIVE_END
 from jsctl.jetstream.backup.snapshot import Chunks
@@ -36,45 +38,6 @@ async def pack(messages: AsyncIterator[Stored], state: Json) -> Chunks:
             block, size = [], 0
     for piece in _frames(b"".join([*block, ARCHIVE_END])):
         yield piece
-
-
-def crc32c(data: bytes) -> int:
-    """The checksum of S2 frames (RFC 3720, appendix B.4).
-
-    In plain Python a table takes a second for 12 MB. So the data are folded first: as a polynomial over
-    GF(2), its high powers replaced by lower ones that leave the same remainder, which long integers do at
-    once. `_FOLD` and its squares are multiples of the checksum's polynomial.
-    """
-    start = bytes(byte ^ 0xFF for byte in data[:4])
-    value, bits = int.from_bytes(start + data[4:], "little"), len(data) * 8
-    crc = 0xFFFFFFFF >> 8 * len(start) << 8 * len(start)
-    scale = 1
-    while _FOLD[0] * scale * 2 < bits:
-        scale *= 2
-    while scale:
-        high, *lower = (power * scale for power in _FOLD)
-        while (fold := min(bits - high, high - lower[0]) & ~7) > 0:
-            top = value & ((1 << fold) - 1)  # the first byte has the highest powers
-            value >>= fold
-            for power in (*lower, 0):
-                value ^= top << (high - power - fold)
-            bits -= fold
-        scale //= 2
-    for byte in value.to_bytes(bits // 8, "little"):
-        crc = _TABLE[(crc ^ byte) & 0xFF] ^ crc >> 8
-    return crc ^ 0xFFFFFFFF
-
-
-def _table() -> list[int]:
-    table = list(range(256))
-    for _ in range(8):
-        table = [one >> 1 ^ (0x82F63B78 if one & 1 else 0) for one in table]
-    return table
-
-
-_TABLE = _table()
-_FOLD = (6777, 484, 100)
-"""x^6777 + x^484 + x^100 + 1 is a multiple of the polynomial; so is each of its squares."""
 
 
 def _frames(data: bytes) -> list[bytes]:

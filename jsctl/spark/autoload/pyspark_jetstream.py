@@ -1,9 +1,9 @@
 """Where Spark looks for data sources: top-level modules called `pyspark_*`, with a `DefaultSource`.
 
-The wheel puts this file beside the package. Where executors lack that,
-`jsctl.spark.session.sealed_options.connect` sends it.
+The wheel puts this file beside the package. Executors that lack the package get it from
+`jsctl.spark.connect`.
 """
 
-from jsctl.spark.source.batch import JetStreamSource as DefaultSource
+from jsctl.spark.datasource.data_source import JetStreamSource as DefaultSource
 
 __all__ = ["DefaultSource"]

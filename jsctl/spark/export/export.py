@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, JsctlError
 from jsctl.nats.blocking import Wire
+from jsctl.spark.datasource.registration import register
 from jsctl.spark.export import shared_folder as visible
 from jsctl.spark.export.decode import BAD, Shape, failure, flat, infer, partitions, shaped
 from jsctl.spark.export.stream_target import FILES, StreamTarget
 from jsctl.spark.export.verify import Verdict, verify
 from jsctl.spark.export.write import options as file_options
-from jsctl.spark.session import sealed_options as sealed
 from jsctl.spark.session.task_progress import counted_tasks
 from jsctl.spark.source import plan
 from jsctl.spark.source.failures import are_lost
@@ -305,7 +305,7 @@ class Exporter:
             parts = max(planned.messages / PART_MESSAGES, planned.bytes / PART_BYTES)
             options["minPartitions"] = str(max(1, min(10_000, math.ceil(parts))))
         name = f"jetstream_{source.table}"
-        sealed.register(spark, source.settings, name)
+        register(spark, source.settings, name)
         return spark.read.format(name).options(**options).load()
 
     def _with_schema(

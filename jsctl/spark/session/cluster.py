@@ -1,23 +1,11 @@
-"""Spark on other machines: is it there, does it have jsctl, and is it still there?
+"""Spark on other machines: reach a master or Connect server, and notice when it goes away."""
 
-Executors need Python, PySpark (which Spark brings along) and pyarrow. jsctl itself, and nats-py with which it
-publishes, are sent to them.
-"""
-
-import atexit
 import contextlib
-import functools
 import re
-import secrets
-import shutil
 import socket
-import tempfile
 import threading
 import time
-import zipfile
 from collections.abc import Callable, Iterator
-from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -27,7 +15,6 @@ from jsctl.spark.session.task_progress import cancel
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_PACKAGES = ("jsctl", "nats")
 _PORTS = {"spark": 7077, "sc": 15002}
 _CONNECT = 3  #: seconds for a TCP connection
 _PATIENCE = 60
@@ -81,39 +68,6 @@ def answers(url: str) -> bool:
     except Unreachable:
         return False
     return True
-
-
-def ship(spark: "SparkSession", folder: Path | None = None) -> None:
-    """Send what tasks import. folder: for the archive, which must stay as long as the session; one of its
-    own, without."""
-    if folder is None:
-        folder = Path(tempfile.mkdtemp(prefix="jsctl-spark-"))
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    archive = pack(folder / "jsctl.zip")
-    if getattr(spark, "_sc", None) is None:
-        spark.addArtifacts(str(archive), pyfile=True)
-    else:
-        spark.sparkContext.addPyFile(str(archive))
-
-
-@functools.cache
-def key() -> tuple[str, bytes]:
-    """The name of a module that only this process's archives have, and the key in it."""
-    return f"jsctl_key_{secrets.token_hex(8)}", secrets.token_bytes(32)
-
-
-def pack(archive: Path) -> Path:
-    """Write the packages as they are installed here, Python files only, and the key."""
-    module, value = key()
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
-        for name in _PACKAGES:
-            found = find_spec(name)
-            assert found is not None and found.submodule_search_locations
-            root = Path(found.submodule_search_locations[0])
-            for file in sorted(root.rglob("*.py")):
-                packed.write(file, Path(name, file.relative_to(root)))
-        packed.writestr(f"{module}.py", f"KEY = {value!r}\n")
-    return archive
 
 
 @contextlib.contextmanager

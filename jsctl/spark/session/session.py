@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jsctl.errors import BadInput, JsctlError, MissingDependency, Unreachable
-from jsctl.spark.session import cluster
+from jsctl.spark.session import cluster, task_archive
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -131,7 +131,7 @@ def session(
         with opened as spark:
             if remote or not cluster.is_local(master):
                 with cluster.watched(spark, remote or master):
-                    cluster.ship(spark, Path(folder))
+                    task_archive.ship(spark, Path(folder))
                     yield spark
             else:
                 yield spark

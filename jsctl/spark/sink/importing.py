@@ -18,8 +18,9 @@ from jsctl.errors import BadInput, ExitStatus, JsctlError, NotFound
 from jsctl.spark.export import exported
 from jsctl.spark.export.write import options
 from jsctl.spark.session import cluster
-from jsctl.spark.session import sealed_options as sealed
 from jsctl.spark.session.session import first_line
+from jsctl.spark.session.settings_box import settings_for_tasks
+from jsctl.spark.session.task_archive import provide_pynacl
 from jsctl.spark.sink import publishing
 from jsctl.spark.sink.publishing import Counts, Job, publish
 
@@ -219,18 +220,20 @@ def _column(frame: "DataFrame", name: str) -> Any:
 def _classic(frame: "DataFrame", job: Job) -> Sequence[Sequence[int]]:
     # mapInArrow refuses to work without pandas, which nothing here needs.
     def task(partition: int, rows: Iterable[Any]) -> Iterable[Counts]:
+        provide_pynacl()
         yield publish(job, partition, map(tuple, rows))
 
     return frame.rdd.mapPartitionsWithIndex(task).collect()
 
 
 def _connect(frame: "DataFrame", job: Job) -> Sequence[Sequence[int]]:
-    job = replace(job, settings=sealed.closed(frame.sparkSession, job.settings))
+    job = replace(job, settings=settings_for_tasks(frame.sparkSession, job.settings))
 
     def task(batches: "Iterator[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
         import pyarrow
         from pyspark import TaskContext
 
+        provide_pynacl()
         context = TaskContext.get()
         counts = publish(job, context.partitionId() if context else 0, publishing.rows(batches))
         yield pyarrow.record_batch({name: [value] for name, value in counts._asdict().items()})

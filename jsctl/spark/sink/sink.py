@@ -32,6 +32,7 @@ from pyspark.sql.types import ArrayType, BinaryType, DataType, StringType, Struc
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput
 from jsctl.nats import login
+from jsctl.spark.session.task_archive import provide_pynacl
 from jsctl.spark.sink import publishing
 from jsctl.spark.sink.publishing import Counts, Job
 from jsctl.spark.source import options as read_options
@@ -60,6 +61,7 @@ class JetStreamWriter(DataSourceArrowWriter):
         self.job = job
 
     def write(self, iterator: "Iterator[pa.RecordBatch]") -> Committed:
+        provide_pynacl()
         return Committed(publishing.publish(self.job, _task().partitionId(), publishing.rows(iterator)))
 
 
@@ -70,6 +72,7 @@ class JetStreamStreamWriter(DataSourceStreamArrowWriter):
         self.job = job
 
     def write(self, iterator: "Iterator[pa.RecordBatch]") -> Committed:
+        provide_pynacl()
         task = _task()
         query = task.getLocalProperty("sql.streaming.queryId")
         batch = task.getLocalProperty("streaming.sql.batchId")
@@ -121,6 +124,7 @@ def writer(
     """Raises what `parse` and `publishing.check` do."""
     _refuse_overwrite(overwrite)
     job = parse(options, schema, settings=settings)
+    provide_pynacl()  # Spark plans in a Python of the executors, too
     publishing.check(job)
     return JetStreamWriter(job)
 

@@ -3,10 +3,9 @@
 import asyncio
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
+from pyspark.sql.datasource import DataSourceReader, InputPartition
 from pyspark.sql.types import (
     ArrayType,
     BinaryType,
@@ -22,66 +21,20 @@ from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, JsctlError
 from jsctl.nats import login
 from jsctl.nats.blocking import Wire
+from jsctl.spark.session.task_archive import provide_pynacl
 from jsctl.spark.source import columns, plan, ranges
 from jsctl.spark.source.direct import DirectReader, MirrorAnswers
 from jsctl.spark.source.failures import plainly
-from jsctl.spark.source.options import ReadOptions, parse
+from jsctl.spark.source.options import ReadOptions
 from jsctl.spark.source.pull import ConsumerReader
 from jsctl.spark.source.reader import Job, RangeReader
 from jsctl.spark.source.replies import size
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql.datasource import DataSourceStreamWriter, DataSourceWriter
 
 ROWS, BYTES = 8192, 4 << 20
 """How much goes into one Arrow batch: whichever is reached first."""
-
-
-class JetStreamSource(DataSource):
-    """The data source. Its options are in `spark.source.options`, its schema in `spark.source.columns`."""
-
-    settings: Settings | None = (
-        None  #: the connection's, where it is no option (see `jsctl.spark.session.sealed_options`)
-    )
-
-    @classmethod
-    def name(cls) -> str:
-        return "jetstream"
-
-    @plainly
-    def schema(self) -> StructType:
-        # Spark does not say here whether it is for a stream; the readers check that.
-        return schema_of(parse(self.options, streaming=None, settings=self.settings))
-
-    @plainly
-    def reader(self, schema: StructType) -> "JetStreamReader":
-        options = parse(self.options, settings=self.settings)
-        check_schema(schema, options)
-        # Tasks may run where the files that a connection names are not.
-        return JetStreamReader(replace(options, settings=asyncio.run(login.carried(options.settings))))
-
-    def streamReader(self, schema: StructType) -> "DataSourceStreamReader":
-        from jsctl.spark.source.streaming import JetStreamStreamReader, Refused
-
-        try:
-            options = parse(self.options, streaming=True, settings=self.settings)
-            check_schema(schema, options)
-        except JsctlError as error:
-            return Refused(error)
-        return JetStreamStreamReader(options)
-
-    @plainly
-    def writer(self, schema: StructType, overwrite: bool) -> "DataSourceWriter":
-        from jsctl.spark.sink import sink
-
-        return sink.writer(self.options, schema, overwrite, self.settings)
-
-    @plainly
-    def streamWriter(self, schema: StructType, overwrite: bool) -> "DataSourceStreamWriter":
-        from jsctl.spark.sink import sink
-
-        return sink.stream_writer(self.options, schema, overwrite, self.settings)
 
 
 class Range(InputPartition):
@@ -134,6 +87,7 @@ def split(options: ReadOptions, created: str, start: int, end: int, direct: bool
 
 def read(options: ReadOptions, part: Range) -> "Iterator[pa.RecordBatch]":
     """A part's messages. Raises what RangeReader raises."""
+    provide_pynacl()
     stream = options.stream
     waiting: list[pa.RecordBatch] = []
     rows = taken = 0

@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeVar
 from jsctl.errors import ApiError, BadInput, Denied, JsctlError, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Json
 from jsctl.nats.blocking import Lost, Wire
+from jsctl.spark.session.task_archive import provide_pynacl
 from jsctl.spark.source.failures import warn_of_loss
 from jsctl.spark.source.options import ReadOptions
 from jsctl.spark.source.reader import DataLoss, Job
@@ -36,6 +37,7 @@ class Stream(NamedTuple):
 
 def ask(options: ReadOptions, work: Callable[[Wire], T]) -> T:
     """Do `work` on a connection of its own; again, as the options say, when that fails or nobody answers."""
+    provide_pynacl()  # Spark plans in a Python of the executors, too
     attempt = 0
     while True:
         try:

@@ -5,9 +5,10 @@ import os
 from collections.abc import AsyncIterator
 
 import pytest
+from crc32c import crc32c
 
 from jsctl.jetstream.backup.s2 import ARCHIVE_END, Frames
-from jsctl.jetstream.backup.snapshot_writer import crc32c, pack
+from jsctl.jetstream.backup.snapshot_writer import pack
 from jsctl.jetstream.message.browse import Stored
 
 

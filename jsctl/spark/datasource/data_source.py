@@ -1,0 +1,62 @@
+"""The data source `jetstream`, for reading, writing and streaming queries."""
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pyspark.sql.datasource import DataSource
+from pyspark.sql.types import StructType
+
+from jsctl.contexts.settings import Settings
+from jsctl.errors import JsctlError
+from jsctl.nats import login
+from jsctl.spark.source.batch import JetStreamReader, check_schema, schema_of
+from jsctl.spark.source.failures import plainly
+from jsctl.spark.source.options import parse
+
+if TYPE_CHECKING:
+    from pyspark.sql.datasource import DataSourceStreamReader, DataSourceStreamWriter, DataSourceWriter
+
+
+class JetStreamSource(DataSource):
+    """The data source. Its options are in `spark.source.options`, its schema in `spark.source.columns`."""
+
+    settings: Settings | None = None  #: the connection's, where no option says it (see `registration`)
+
+    @classmethod
+    def name(cls) -> str:
+        return "jetstream"
+
+    @plainly
+    def schema(self) -> StructType:
+        # Spark does not say here whether it is for a stream; the readers check that.
+        return schema_of(parse(self.options, streaming=None, settings=self.settings))
+
+    @plainly
+    def reader(self, schema: StructType) -> JetStreamReader:
+        options = parse(self.options, settings=self.settings)
+        check_schema(schema, options)
+        # Tasks may run where the files that a connection names are not.
+        return JetStreamReader(replace(options, settings=asyncio.run(login.carried(options.settings))))
+
+    def streamReader(self, schema: StructType) -> "DataSourceStreamReader":
+        from jsctl.spark.source.streaming import JetStreamStreamReader, Refused
+
+        try:
+            options = parse(self.options, streaming=True, settings=self.settings)
+            check_schema(schema, options)
+        except JsctlError as error:
+            return Refused(error)
+        return JetStreamStreamReader(options)
+
+    @plainly
+    def writer(self, schema: StructType, overwrite: bool) -> "DataSourceWriter":
+        from jsctl.spark.sink import sink
+
+        return sink.writer(self.options, schema, overwrite, self.settings)
+
+    @plainly
+    def streamWriter(self, schema: StructType, overwrite: bool) -> "DataSourceStreamWriter":
+        from jsctl.spark.sink import sink
+
+        return sink.stream_writer(self.options, schema, overwrite, self.settings)

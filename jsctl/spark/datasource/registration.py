@@ -1,0 +1,54 @@
+"""Register the data source `jetstream` with a connection inside.
+
+Options are seen by everyone who sees a plan, Spark's pages or its logs, and the files that they name are on
+this machine only. So the settings, with the content of those files, become part of the data source's class,
+which Spark passes on to its tasks as bytes and shows nowhere. jsctl's own commands read in this way;
+`connect` is for notebooks.
+"""
+
+import asyncio
+import os
+from typing import TYPE_CHECKING
+
+from jsctl.contexts.settings import Settings
+from jsctl.nats import login
+from jsctl.spark.session import cluster, task_archive
+from jsctl.spark.session.settings_box import settings_for_tasks
+from jsctl.spark.source import options as read_options
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def connect(spark: "SparkSession", **options: str) -> None:
+    """Make `jetstream` of this session read and write with these connection options, such as context="prod".
+
+    Reads and writes must not give them again. On a cluster the executors get jsctl with it.
+
+    Raises BadInput, NotFound.
+    """
+    given = {name.lower(): value for name, value in options.items()}
+    read_options.refuse_unknown(given, read_options.CONNECTION)
+    settings = read_options.connection(given, os.environ)
+    if cluster.runs_elsewhere(spark):
+        task_archive.ship(spark)
+    register(spark, settings, "jetstream")
+
+
+def register(spark: "SparkSession", settings: Settings, name: str) -> None:
+    """Make `spark.read.format(name)` read with these settings.
+
+    Its options are those of the data source without the connection's. Raises what `login.carried` does.
+    """
+    from jsctl.spark.datasource.data_source import JetStreamSource
+
+    portable_settings = asyncio.run(login.carried(settings))
+
+    class ConnectedSource(JetStreamSource):  # pickled by value, as no module has it
+        settings = settings_for_tasks(spark, portable_settings)
+
+        @classmethod
+        def name(cls) -> str:
+            return name
+
+    spark.dataSource.register(ConnectedSource)

@@ -1,0 +1,65 @@
+"""Logins that travel to other machines: settings that need no file, and signatures."""
+
+import asyncio
+import base64
+import sys
+from pathlib import Path
+
+import nkeys
+import pytest
+import trustme
+
+from jsctl.contexts.settings import Settings
+from jsctl.errors import BadInput, MissingDependency
+from jsctl.nats import login
+from tests.support.jwt import new_key
+
+
+def user_seed() -> str:
+    return new_key(nkeys.PREFIX_BYTE_USER).seed
+
+
+@pytest.mark.parametrize("seed", ["SU", "SUAAAA", "PA" + "A" * 56, "\xff" * 58])
+def test_a_text_that_is_not_a_seed_of_a_user(seed: str) -> None:
+    with pytest.raises(BadInput, match="seed is not valid"):
+        login.key(seed)
+
+
+def test_a_signature_names_the_package_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "nkeys", None)
+    with pytest.raises(MissingDependency, match="PyNaCl is not installed") as caught:
+        login.key(user_seed())
+    assert "pip install pynacl" in str(caught.value)
+    assert login.key("") is None, "a login without a signature needs no package"
+
+
+def test_files_and_their_names_are_needed_no_more(tmp_path: Path) -> None:
+    ca = trustme.CA()
+    own = ca.issue_cert("localhost")
+    seed = user_seed()
+    ca.cert_pem.write_to_path(tmp_path / "ca")
+    own.cert_chain_pems[0].write_to_path(tmp_path / "cert")
+    own.private_key_pem.write_to_path(tmp_path / "key")
+    (tmp_path / "creds").write_text(
+        f"-----BEGIN NATS USER JWT-----\nJ.W.T\n------END NATS USER JWT------\n"
+        f"-----BEGIN USER NKEY SEED-----\n{seed}\n------END USER NKEY SEED------\n"
+    )
+    (tmp_path / "nkey").write_text(seed)
+    names = {"tlsca": "ca", "tlscert": "cert", "tlskey": "key"}
+    files = {setting: str(tmp_path / name) for setting, name in names.items()}
+    creds = Settings(creds=str(tmp_path / "creds"), **files)
+    nkey = Settings(nkey=str(tmp_path / "nkey"))
+    carried = [asyncio.run(login.carried(one)) for one in (creds, nkey)]
+    for path in tmp_path.iterdir():
+        path.unlink()
+    (server,) = login.servers("tls://localhost:4222")
+    options = asyncio.run(login.authentication(carried[0], server))
+    assert options["user_jwt_cb"]() == b"J.W.T"
+    signature = nkeys.from_seed(bytearray(seed.encode())).sign(b"n")
+    assert base64.b64decode(options["signature_cb"]("n")) == signature
+    assert login.tls(carried[0], server)["tls"].get_ca_certs()
+    assert asyncio.run(login.authentication(carried[1], server)) == {"nkeys_seed_str": seed}
+    for one in carried:
+        assert seed not in repr(one) and "PRIVATE" not in repr(one)
+    with pytest.raises(BadInput, match="does not exist"):
+        asyncio.run(login.carried(creds))
