@@ -4,6 +4,7 @@ import asyncio
 import base64
 import sys
 from pathlib import Path
+from typing import Any
 
 import nkeys
 import pytest
@@ -46,7 +47,7 @@ def test_files_and_their_names_are_needed_no_more(tmp_path: Path) -> None:
     )
     (tmp_path / "nkey").write_text(seed)
     names = {"tlsca": "ca", "tlscert": "cert", "tlskey": "key"}
-    files = {setting: str(tmp_path / name) for setting, name in names.items()}
+    files: dict[str, Any] = {setting: str(tmp_path / name) for setting, name in names.items()}
     creds = Settings(creds=str(tmp_path / "creds"), **files)
     nkey = Settings(nkey=str(tmp_path / "nkey"))
     carried = [asyncio.run(login.carried(one)) for one in (creds, nkey)]
