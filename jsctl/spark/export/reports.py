@@ -10,9 +10,9 @@ from jsctl.jetstream.api import Api, Json
 from jsctl.monitor import consumer_reports, servers
 from jsctl.monitor.overview import consumers_of
 from jsctl.monitor.reports import Snapshot, replication_rows, snapshot, stream_rows
+from jsctl.monitor.server_rows import jetstream_row
 from jsctl.spark.export.tables import Column, TableSchema
 from jsctl.units import NEVER
-from jsctl.views.server.servers import row_of
 
 _SAMPLE = (
     Column("sampled_at", "timestamp", "when the server had answered"),
@@ -164,7 +164,7 @@ def rows(samples: Iterable[Sample]) -> dict[str, Sequence[Mapping[str, Any]]]:
                 }
             )
         found["servers"] += [
-            _record(snap, server) | {"domain": server.domain} for server in map(row_of, replies)
+            _record(snap, server) | {"domain": server.domain} for server in map(jetstream_row, replies)
         ]
         found["replication"] += [_record(snap, link) for link in replication_rows(snap)]
     return dict(found)

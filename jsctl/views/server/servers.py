@@ -1,31 +1,12 @@
 """Servers as people see them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from jsctl.monitor.server_rows import JetStreamRow, jetstream_row
 from jsctl.views.result import Cell, Column, Part, Result, Table, Text
 
 Json = dict[str, Any]
-
-
-class JetStreamRow(NamedTuple):
-    """A server's line in the JetStream summary. leads: whether it leads its domain's meta group."""
-
-    server: str
-    cluster: str
-    domain: str
-    streams: int
-    consumers: int
-    messages: int
-    bytes: int
-    memory: int
-    file: int
-    api: int
-    errors: int
-    pending: int
-    leads: bool
-    stream_leaders: int
-    consumer_leaders: int
 
 
 SORTS: Mapping[str, Callable[[JetStreamRow], Any]] = {
@@ -80,7 +61,7 @@ def jetstream_report(
     filtered: bool = False,
 ) -> Result:
     """`server report jetstream`. filtered: not all servers were asked, so none is missed."""
-    rows = sorted((row_of(reply, account) for reply in replies), key=lambda row: row.server)
+    rows = sorted((jetstream_row(reply, account) for reply in replies), key=lambda row: row.server)
     rows.sort(key=SORTS[order], reverse=reverse)
     parts: list[Part] = [_summary(rows, account, compact)]
     if not filtered:
@@ -89,36 +70,6 @@ def jetstream_report(
         parts.append(_leaders(rows, "Stream Leaders", [row.stream_leaders for row in rows]))
         parts.append(_leaders(rows, "Consumer Leaders", [row.consumer_leaders for row in rows]))
     return Result(parts, data=list(replies))
-
-
-def row_of(reply: Json, account: str = "") -> JetStreamRow:
-    """A server's JSZ reply as a row; with an account, the account's part of it."""
-    server, data = reply.get("server") or {}, reply.get("data") or {}
-    meta = data.get("meta_cluster") or {}
-    name = str(server.get("name", ""))
-    api = data.get("api") or {}
-    common: Json = {
-        "server": name,
-        "cluster": str(server.get("cluster") or ""),
-        "domain": str((data.get("config") or {}).get("domain") or server.get("domain") or ""),
-        "pending": int(meta.get("pending", 0)),
-        "leads": bool(meta) and meta.get("leader") == name,
-    }
-    if account:
-        return JetStreamRow(**common, **_of_account(data, name))
-    return JetStreamRow(
-        **common,
-        streams=int(data.get("streams", 0)),
-        consumers=int(data.get("consumers", 0)),
-        messages=int(data.get("messages", 0)),
-        bytes=int(data.get("bytes", 0)),
-        memory=int(data.get("memory", 0)),
-        file=int(data.get("storage", 0)),
-        api=int(api.get("total", 0)),
-        errors=int(api.get("errors", 0)),
-        stream_leaders=int(data.get("streams_leader", 0)),
-        consumer_leaders=int(data.get("consumers_leader", 0)),
-    )
 
 
 def short_names(names: Sequence[str]) -> list[str]:
@@ -131,32 +82,6 @@ def short_names(names: Sequence[str]) -> list[str]:
     while shared < min(map(len, parts)) - 1 and len({one[-1 - shared] for one in parts}) == 1:
         shared += 1
     return [".".join(one[: len(one) - shared]) for one in parts]
-
-
-def _of_account(data: Json, server: str) -> Json:
-    """The numbers of the one account that was asked for; a server that has none of it says nothing."""
-    details = data.get("account_details") or []
-    found = details[0] if len(details) == 1 else {}
-    streams = found.get("stream_detail") or []
-    consumers = [one for stream in streams for one in stream.get("consumer_detail") or []]
-    api = found.get("api") or {}
-    memory, stored = int(found.get("memory", 0)), int(found.get("storage", 0))
-    return {
-        "streams": len(streams),
-        "consumers": sum(int(stream["state"].get("consumer_count", 0)) for stream in streams),
-        "messages": sum(int(stream["state"].get("messages", 0)) for stream in streams),
-        "bytes": memory + stored,
-        "memory": memory,
-        "file": stored,
-        "api": int(api.get("total", 0)),
-        "errors": int(api.get("errors", 0)),
-        "stream_leaders": sum(_leader(stream) == server for stream in streams),
-        "consumer_leaders": sum(_leader(consumer) == server for consumer in consumers),
-    }
-
-
-def _leader(detail: Json) -> str:
-    return str((detail.get("cluster") or {}).get("leader") or "")
 
 
 def _summary(rows: Sequence[JetStreamRow], account: str, compact: bool) -> Table:

@@ -1,0 +1,85 @@
+"""Servers as rows of a report: what each of them uses of JetStream."""
+
+from typing import Any, NamedTuple
+
+Json = dict[str, Any]
+
+
+class JetStreamRow(NamedTuple):
+    """A server's use of JetStream. Sizes are bytes.
+
+    api, errors: API requests since it started, and how many of them failed. pending: meta operations that
+    wait. leads: whether it leads the meta group of its domain.
+    """
+
+    server: str
+    cluster: str
+    domain: str
+    streams: int
+    consumers: int
+    messages: int
+    bytes: int
+    memory: int
+    file: int
+    api: int
+    errors: int
+    pending: int
+    leads: bool
+    stream_leaders: int
+    consumer_leaders: int
+
+
+def jetstream_row(reply: Json, account: str = "") -> JetStreamRow:
+    """Return a server's reply to PING.JSZ as a row; with an account, the part of that account."""
+    server, data = reply.get("server") or {}, reply.get("data") or {}
+    meta = data.get("meta_cluster") or {}
+    name = str(server.get("name", ""))
+    api = data.get("api") or {}
+    common: Json = {
+        "server": name,
+        "cluster": str(server.get("cluster") or ""),
+        "domain": str((data.get("config") or {}).get("domain") or server.get("domain") or ""),
+        "pending": int(meta.get("pending", 0)),
+        "leads": bool(meta) and meta.get("leader") == name,
+    }
+    if account:
+        return JetStreamRow(**common, **_of_account(data, name))
+    return JetStreamRow(
+        **common,
+        streams=int(data.get("streams", 0)),
+        consumers=int(data.get("consumers", 0)),
+        messages=int(data.get("messages", 0)),
+        bytes=int(data.get("bytes", 0)),
+        memory=int(data.get("memory", 0)),
+        file=int(data.get("storage", 0)),
+        api=int(api.get("total", 0)),
+        errors=int(api.get("errors", 0)),
+        stream_leaders=int(data.get("streams_leader", 0)),
+        consumer_leaders=int(data.get("consumers_leader", 0)),
+    )
+
+
+def _of_account(data: Json, server: str) -> Json:
+    """Return the numbers of the one account that was asked for, zeros from a server without it."""
+    details = data.get("account_details") or []
+    account = details[0] if len(details) == 1 else {}
+    streams = account.get("stream_detail") or []
+    consumers = [one for stream in streams for one in stream.get("consumer_detail") or []]
+    api = account.get("api") or {}
+    memory, stored = int(account.get("memory", 0)), int(account.get("storage", 0))
+    return {
+        "streams": len(streams),
+        "consumers": sum(int(stream["state"].get("consumer_count", 0)) for stream in streams),
+        "messages": sum(int(stream["state"].get("messages", 0)) for stream in streams),
+        "bytes": memory + stored,
+        "memory": memory,
+        "file": stored,
+        "api": int(api.get("total", 0)),
+        "errors": int(api.get("errors", 0)),
+        "stream_leaders": sum(_leader(stream) == server for stream in streams),
+        "consumer_leaders": sum(_leader(consumer) == server for consumer in consumers),
+    }
+
+
+def _leader(detail: Json) -> str:
+    return str((detail.get("cluster") or {}).get("leader") or "")
