@@ -12,7 +12,6 @@ import click
 
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.export.options import spark_options
-from jsctl.commands.shared import complete
 from jsctl.env import Env
 from jsctl.errors import ApiError, BadInput, Cancelled, JsctlError, NotFound
 from jsctl.jetstream.api import Api, Json
@@ -38,9 +37,7 @@ _EVERY = 0.5  #: seconds between two looks at the stream, for the progress
     ],
 )
 @argument("path")
-@option(
-    "--stream", metavar="STREAM", required=True, shell_complete=complete.streams, help="Stream to publish to"
-)
+@option("--stream", metavar="STREAM", required=True, noun="stream", help="Stream to publish to")
 @option("--subject", metavar="SUBJECT", default="", help="Subject of all messages, instead of the column's")
 @option("--prefix", metavar="PREFIX", default="", help="Put PREFIX. before each subject")
 @option(

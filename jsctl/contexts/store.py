@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from jsctl import registry
 from jsctl.contexts.model import KEYS, Context
 from jsctl.errors import BadInput, NotFound
 from jsctl.files import write_atomically
@@ -64,7 +65,7 @@ class ContextStore:
                     f"the selected context {name!r} does not exist",
                     "jsctl context select picks another, jsctl context unselect none",
                 )
-            raise NotFound(f"unknown context {name!r}", "jsctl context ls shows what is there")
+            raise NotFound(*registry.noun("context").missing(name))
         return load_file(path)
 
     def find(self, name: str) -> Context:
@@ -86,7 +87,7 @@ class ContextStore:
         try:
             self.path(name).unlink()
         except FileNotFoundError:
-            raise NotFound(f"unknown context {name!r}", "jsctl context ls shows what is there") from None
+            raise NotFound(*registry.noun("context").missing(name)) from None
         for file in (_SELECTED, _PREVIOUS):
             if self._read_name(file) == name:
                 (self.root / file).unlink(missing_ok=True)
@@ -94,7 +95,7 @@ class ContextStore:
     def select(self, name: str) -> None:
         """Make a context the selected one. Raises NotFound."""
         if not self.exists(name):
-            raise NotFound(f"unknown context {name!r}", "jsctl context ls shows what is there")
+            raise NotFound(*registry.noun("context").missing(name))
         current = self.selected()
         if current != name:
             self._remember(current)
@@ -133,6 +134,11 @@ class ContextStore:
         except (OSError, UnicodeDecodeError):
             return ""
         return name if is_name(name) else ""
+
+
+def names(environ: Mapping[str, str]) -> list[str]:
+    """The names of all contexts, sorted."""
+    return ContextStore.from_environment(environ).names()
 
 
 def is_name(name: str) -> bool:

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Any
 
+from jsctl import registry
 from jsctl.errors import ApiError, JsctlError, NoResponders, RequestTimeout
 from jsctl.nats.connection import Connection
 
@@ -23,7 +24,6 @@ _HINTS = {
     10002: "jsctl account info shows the limits",
     10008: "the meta leader is being elected or out of reach; try again",
     10009: "the meta leader is being elected or out of reach; try again",
-    10014: "jsctl consumer ls shows what is there",
     10023: "jsctl account info shows the limits of the account, jsctl server report jetstream the servers'",
     10025: "is the configuration for a newer server?",
     10026: "remove one, or raise max_consumers of the stream or the account",
@@ -33,7 +33,6 @@ _HINTS = {
     10047: "make room, or raise the storage limit of the server or account",
     10057: "jsctl stream info shows whether deletes are allowed",
     10058: "jsctl stream edit changes it",
-    10059: "jsctl stream ls shows what is there",
     10065: "jsctl stream find and jsctl stream subjects show which one has them",
     10074: "use --replicas 1, or a cluster",
     10076: "turn it on in the server's configuration",
@@ -46,7 +45,7 @@ _HINTS = {
 
 def hint(number: int) -> str:
     """What to do about an error with this `err_code`; empty when nothing better is known."""
-    return _HINTS.get(number, "")
+    return _HINTS.get(number) or registry.hint(number)
 
 
 def api_prefix(domain: str = "", prefix: str = "") -> str:
@@ -126,9 +125,7 @@ class Api:
         error = reply.get("error")
         if isinstance(error, dict):
             number = int(error.get("err_code", 0))
-            raise ApiError(
-                int(error.get("code", 0)), number, str(error.get("description", "")), _HINTS.get(number, "")
-            )
+            raise ApiError(int(error.get("code", 0)), number, str(error.get("description", "")), hint(number))
         reply.pop("type", None)
         return reply
 

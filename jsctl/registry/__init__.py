@@ -1,4 +1,4 @@
-"""Every command: where it lives, its line of help, its aliases.
+"""Every command: where it lives, its line of help, its aliases; and every noun: what its names are.
 
 `top` has the top level; a file for each noun has the verbs of that noun, read only when they are needed.
 Nothing here imports other parts of jsctl, so that `jsctl --help` and completion stay fast.
@@ -7,9 +7,9 @@ Nothing here imports other parts of jsctl, so that `jsctl --help` and completion
 from importlib import import_module
 
 from jsctl.registry import top
-from jsctl.registry.model import Entry
+from jsctl.registry.model import Entry, Noun
 
-__all__ = ["Entry", "all_commands", "children"]
+__all__ = ["Entry", "Noun", "all_commands", "children", "hint", "noun", "nouns"]
 
 
 def children(path: str) -> dict[str, Entry]:
@@ -33,6 +33,22 @@ def all_commands() -> dict[str, Entry]:
         if entry.group:
             commands |= {f"{noun} {name}": below for name, below in _verbs(noun).items()}
     return commands
+
+
+def noun(name: str) -> Noun:
+    """The noun of this name, "stream" for one. Raises KeyError."""
+    found: Noun = import_module(f"jsctl.registry.{top.NOUNS[name]}").NOUN
+    return found
+
+
+def nouns() -> list[Noun]:
+    """Every noun."""
+    return [noun(name) for name in top.NOUNS]
+
+
+def hint(error: int) -> str:
+    """What to do about a server's error code that says that something does not exist; empty for others."""
+    return next((noun.missing("")[1] for noun in nouns() if noun.error == error), "")
 
 
 def _verbs(noun: str) -> dict[str, Entry]:

@@ -1,6 +1,18 @@
-"""The verbs of `jsctl consumer`, in the order in which help shows them."""
+"""What a consumer is, and the verbs of `jsctl consumer` in the order in which help shows them."""
 
-from jsctl.registry.model import Entry, group, verb
+from jsctl.registry.model import Entry, Noun, group, verb
+
+NOUN = Noun(
+    name="consumer",
+    argument="CONSUMER",
+    label="Consumer",
+    parent="stream",
+    lister="jsctl.jetstream.consumer.requests:names",
+    not_found="consumer {parent} > {name} not found",
+    hint="jsctl consumer ls {parent} lists the consumers",
+    create="jsctl consumer add creates one",
+    error=10014,
+)
 
 VERBS: dict[str, Entry] = {
     "add": verb("Create a consumer", "consumer.add:add", "create", "new"),

@@ -1,6 +1,17 @@
-"""The verbs of `jsctl context`, in the order in which help shows them."""
+"""What a context is, and the verbs of `jsctl context` in the order in which help shows them."""
 
-from jsctl.registry.model import Entry, verb
+from jsctl.registry.model import Entry, Noun, verb
+
+NOUN = Noun(
+    name="context",
+    argument="NAME",
+    label="Context",
+    lister="jsctl.contexts.store:names",
+    not_found="unknown context {name!r}",
+    hint="jsctl context ls lists the contexts",
+    create="jsctl context add creates one",
+    offline=True,
+)
 
 VERBS: dict[str, Entry] = {
     "add": verb("Create or update a context from the global flags", "context.add:add", "create", "save"),

@@ -1,6 +1,18 @@
-"""The verbs of `jsctl stream`, in the order in which help shows them."""
+"""What a stream is, and the verbs of `jsctl stream` in the order in which help shows them."""
 
-from jsctl.registry.model import Entry, group, verb
+from jsctl.registry.model import Entry, Noun, group, verb
+
+NOUN = Noun(
+    name="stream",
+    argument="STREAM",
+    label="Stream",
+    lister="jsctl.jetstream.stream.requests:names",
+    hidden="jsctl.jetstream.stream.requests:is_internal",
+    not_found="stream {name} not found",
+    hint="jsctl stream ls lists the streams",
+    create="jsctl stream add creates one",
+    error=10059,
+)
 
 VERBS: dict[str, Entry] = {
     "add": verb("Create a stream", "stream.add:add", "create", "new"),

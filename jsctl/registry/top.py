@@ -2,6 +2,9 @@
 
 from jsctl.registry.model import Entry, group, verb
 
+NOUNS = {"stream": "stream", "consumer": "consumer", "context": "context"}
+"""Each noun, and the file beside this one that describes it."""
+
 VERBS: dict[str, Entry] = {
     "demo": verb("Run a demo: two real servers, two domains, mirrors, a report, and Spark", "demo.demo:demo"),
     "stream": group(

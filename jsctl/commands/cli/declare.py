@@ -9,6 +9,7 @@ import click
 from jsctl.commands.cli.global_flags import GlobalOption
 from jsctl.commands.cli.groups import Command
 from jsctl.commands.shared import complete
+from jsctl.registry.top import NOUNS
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -104,22 +105,35 @@ class CollectedOption(click.Option):
         return value, rest
 
 
-def option(*names: str, into: str = "", **attrs: Any) -> Callable[[F], F]:
+class Argument(click.Argument):
+    """noun: the registry's noun whose names it takes; empty for none."""
+
+    def __init__(self, *args: Any, noun: str, **attrs: Any) -> None:
+        super().__init__(*args, **attrs)
+        self.noun = noun
+
+
+def option(*names: str, into: str = "", noun: str = "", **attrs: Any) -> Callable[[F], F]:
     """Declare a flag.
 
+    noun: the registry's noun whose names it completes to.
     into: the name of a mapping that takes the values of all flags declared with it that were given, by
         flag name; the verb gets the mapping in place of a keyword for each. For the many flags that are
         keys of a configuration.
     """
     if into:
         attrs |= {"cls": CollectedOption, "into": into}
-    return click.option(*names, **attrs)
+    return click.option(*names, **_completed(noun, attrs))
 
 
-_COMPLETES = {"stream": complete.streams, "consumer": complete.consumers}
+def argument(name: str, *, noun: str = "", **attrs: Any) -> Callable[[F], F]:
+    """Declare an argument.
+
+    noun: the registry's noun whose names it completes to; by itself for an argument of a noun's name.
+    """
+    noun = noun or (name if name in NOUNS else "")
+    return click.argument(name, cls=Argument, noun=noun, **_completed(noun, attrs))
 
 
-def argument(name: str, **attrs: Any) -> Callable[[F], F]:
-    """click.argument; one called `stream` or `consumer` completes to what is there."""
-    attrs.setdefault("shell_complete", _COMPLETES.get(name))
-    return click.argument(name, **attrs)
+def _completed(noun: str, attrs: dict[str, Any]) -> dict[str, Any]:
+    return {**attrs, "shell_complete": complete.names_of(noun)} if noun else attrs

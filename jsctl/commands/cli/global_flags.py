@@ -105,7 +105,7 @@ def global_options() -> list[GlobalOption]:
         ),
         RepeatedOption(
             "--context",
-            shell_complete=complete.contexts,
+            shell_complete=complete.names_of("context"),
             metavar="NAME",
             envvar="NATS_CONTEXT",
             help="Context to use instead of the selected one",

@@ -4,7 +4,6 @@ from typing import Any
 
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.context._save import layer, save
-from jsctl.commands.shared import complete
 from jsctl.contexts.settings import from_context
 from jsctl.env import Env
 from jsctl.views.result import Result
@@ -17,7 +16,7 @@ from jsctl.views.result import Result
         "jsctl context add spoke --creds spoke.creds --server nats://localhost:4222 --js-domain spoke-1",
     ],
 )
-@argument("name", shell_complete=complete.contexts)
+@argument("name", noun="context")
 @option("--description", metavar="TEXT", help="Friendly description, shown when listing")
 @option("--select", "-S", "select_it", is_flag=True, help="Select the saved context")
 @option("--nsc", metavar="URL", help="User to look up with nsc: nsc://operator/account/user")

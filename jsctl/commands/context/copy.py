@@ -2,7 +2,6 @@
 
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.context._save import layer, save
-from jsctl.commands.shared import complete
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.views.result import Result
@@ -11,7 +10,7 @@ from jsctl.views.result import Result
 @command(
     "copy", examples=["jsctl context copy hub hub-leaf --js-domain leaf --description 'leaf, by way of hub'"]
 )
-@argument("source", shell_complete=complete.contexts)
+@argument("source", noun="context")
 @argument("name")
 @option("--description", metavar="TEXT", help="Friendly description, shown when listing")
 @option("--select", "-S", "select_it", is_flag=True, help="Select the new context")

@@ -2,8 +2,8 @@
 
 import json
 
+from jsctl import registry
 from jsctl.commands.cli import argument, command
-from jsctl.commands.shared import complete
 from jsctl.commands.shared.editor import edit_text
 from jsctl.contexts.model import KEYS
 from jsctl.contexts.store import parse
@@ -14,12 +14,12 @@ from jsctl.views.result import Result
 
 
 @command("edit", examples=["jsctl context edit hub"])
-@argument("name", shell_complete=complete.contexts)
+@argument("name", noun="context")
 async def edit(env: Env, name: str) -> Result | None:
     store = env.contexts
     path = store.path(name)
     if not path.exists():
-        raise NotFound(f"unknown context {name!r}", "jsctl context ls shows what is there")
+        raise NotFound(*registry.noun("context").missing(name))
     before = path.read_text(encoding="utf-8", errors="replace")
     try:
         before = json.dumps({**KEYS, **parse(before)}, indent=2, ensure_ascii=False)

@@ -2,7 +2,6 @@
 
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.context._check import check
-from jsctl.commands.shared import complete
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.views.context import contexts as view
@@ -10,7 +9,7 @@ from jsctl.views.result import Result
 
 
 @command("validate", examples=["jsctl context validate", "jsctl context validate hub --connect"])
-@argument("name", required=False, shell_complete=complete.contexts)
+@argument("name", required=False, noun="context")
 @option("--connect", is_flag=True, help="Try to connect with each")
 async def validate(env: Env, name: str | None, connect: bool) -> Result:
     import asyncio

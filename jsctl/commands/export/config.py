@@ -4,7 +4,6 @@ from fnmatch import fnmatchcase
 
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.report.targets import targets
-from jsctl.commands.shared import complete
 from jsctl.commands.shared.declared import connections
 from jsctl.contexts.settings import Settings
 from jsctl.env import Env
@@ -30,7 +29,7 @@ Found = tuple[Json, bool]
         "jsctl export config --context hub --js-domain hub --js-domain leaf --output all.yaml",
     ],
 )
-@argument("stream", metavar="[STREAM|PATTERN]...", nargs=-1, shell_complete=complete.streams)
+@argument("stream", metavar="[STREAM|PATTERN]...", nargs=-1)
 @option("--output", metavar="FILE", default="-", help="Write to this file instead of stdout")
 @option("--consumers/--no-consumers", "with_consumers", default=True, help="With durable consumers (default)")
 @option("--all", "-a", "all_streams", is_flag=True, help="With the streams of buckets and the system")

@@ -14,7 +14,6 @@ from jsctl.commands.export.options import spark_options
 from jsctl.commands.export.shown import Shown
 from jsctl.commands.export.streaming import Run
 from jsctl.commands.report.targets import targets
-from jsctl.commands.shared import complete
 from jsctl.commands.shared.pick import stream_name
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -37,7 +36,7 @@ from jsctl.views.result import Result
         "jsctl export stream ORDERS LOGS --to tables --context hub --js-domain hub --js-domain leaf --follow",
     ],
 )
-@argument("stream", metavar="STREAM...", nargs=-1, required=True, shell_complete=complete.streams)
+@argument("stream", metavar="STREAM...", nargs=-1, required=True)
 @option("--to", metavar="DIR", required=True, help="Folder for the tables, one a stream")
 @option(
     "--format",

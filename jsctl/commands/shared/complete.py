@@ -1,50 +1,44 @@
-"""What a tab completes to, beyond commands and flags: context, stream and consumer names.
+"""What a tab completes to, beyond commands and flags: the names of the registry's nouns.
 
 A completion never fails and never waits long: whatever goes wrong completes to nothing.
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import click
+
+from jsctl import registry
+
+if TYPE_CHECKING:
+    from jsctl.env import Env
+
+Completer = Callable[[click.Context, click.Parameter, str], list[str]]
 
 _PATIENCE = "1s"
 
 
-def contexts(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """Context names."""
-    from jsctl.errors import JsctlError
+def names_of(name: str) -> Completer:
+    """A click completion of the names of a noun; those of its parent that stands before it on the line."""
 
-    env = ctx.obj
-    try:
-        return [name for name in env.contexts.names() if name.startswith(incomplete)]
-    except (JsctlError, OSError, AttributeError):
-        return []
+    def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+        from jsctl.commands.shared.nouns import list_names, list_offline
+        from jsctl.errors import JsctlError
+        from jsctl.units import parse_duration
 
+        env: Env = ctx.obj
+        noun = registry.noun(name)
+        parent = ctx.params.get(noun.parent) or ""
+        if noun.parent and not parent:
+            return []
+        try:
+            if noun.offline:
+                names = list_offline(env, noun)
+            else:
+                env.flags.setdefault("timeout", parse_duration(_PATIENCE))
+                names = env.run(list_names(env, noun, parent))
+        except (JsctlError, OSError, AttributeError):
+            return []
+        return [one for one in names if one.startswith(incomplete)]
 
-def streams(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """Stream names, asked of the server."""
-    return _ask(ctx, "STREAM.NAMES", "streams", incomplete)
-
-
-def consumers(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """Names of the consumers of the stream that stands before on the line."""
-    stream = ctx.params.get("stream")
-    return _ask(ctx, f"CONSUMER.NAMES.{stream}", "consumers", incomplete) if stream else []
-
-
-def _ask(ctx: click.Context, request: str, key: str, incomplete: str) -> list[str]:
-    from jsctl.errors import JsctlError
-    from jsctl.units import parse_duration
-
-    env: Any = ctx.obj
-
-    async def names() -> list[str]:
-        api = await env.jetstream()
-        found: list[str] = await api.pages(request, key)
-        return found
-
-    try:
-        env.flags.setdefault("timeout", parse_duration(_PATIENCE))
-        return sorted(name for name in env.run(names()) if name.startswith(incomplete))
-    except (JsctlError, OSError, AttributeError):
-        return []
+    return complete

@@ -1,88 +1,117 @@
-"""Which stream or consumer is meant, when it may be left out."""
+"""Which of a noun's things is meant, when its name may be left out."""
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
+from jsctl import registry
+from jsctl.commands.shared.nouns import list_names, load
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
 from jsctl.jetstream.api import Api
-from jsctl.jetstream.consumer import requests as consumers
-from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.subjects import check_name
+from jsctl.registry import Noun
 
 
-def stream_name(name: str) -> str:
-    """A stream name from the command line. Raises BadInput for one that no stream can have."""
-    try:
-        return check_name(name)
-    except ValueError as error:
-        raise BadInput(str(error)) from None
+async def pick(
+    env: Env,
+    noun: Noun,
+    name: str,
+    *,
+    parent: str = "",
+    api: Api | None = None,
+    message: str = "",
+    default: str = "",
+) -> str:
+    """The name from the command line or, when it was left out, the one that the user picks from a list.
 
+    parent: the name of the thing that it is in. api: where to look, instead of the command line's API.
+    default: the name that is marked at first.
 
-async def pick_stream(env: Env, api: Api, name: str, *, message: str = "Select a Stream") -> str:
-    """The stream that was named, or one that the user picks from a list.
-
-    Raises BadInput when it was left out and there is no terminal, NotFound when there is none to pick.
+    Raises BadInput for a name that none can have, and when it was left out and there is no terminal;
+    NotFound when there is none to pick.
     """
     if name:
-        return stream_name(name)
+        return name if noun.offline else valid_name(noun, name)
     if not env.can_ask:
-        raise BadInput("the stream's name is missing", "give STREAM; without a terminal none can be picked")
-    everything = env.flags.get("all_streams")
-    found = sorted(n for n in await streams.names(api) if everything or not streams.is_internal(n))
-    if not found:
-        raise NotFound("there are no streams to pick from", "jsctl stream add makes one")
-    return str(await env.prompter.select(message, found, flag="STREAM"))
+        raise BadInput(
+            f"the {noun.name}'s name is missing",
+            f"give {noun.argument}; without a terminal none can be picked",
+        )
+    names = await _shown_names(env, noun, parent, api)
+    if not names:
+        where = f"{noun.parent} {parent} has no {noun.name}s" if parent else f"there are no {noun.name}s"
+        raise NotFound(f"{where} to pick from", noun.create)
+    question = message or f"Select a {noun.label}"
+    marked = default if default in names else None
+    return str(await env.prompter.select(question, names, flag=noun.argument, default=marked))
 
 
-async def pick_streams(
-    env: Env, api: Api, names: Sequence[str], message: str = "Select a Stream"
+async def pick_several(
+    env: Env, noun: Noun, names: Sequence[str], *, api: Api | None = None, message: str = ""
 ) -> list[str]:
-    """The streams that were named, also by patterns such as `ORDERS_*`, each once; without any, the one
-    that the user picks.
+    """The names from the command line, also by patterns such as `ORDERS_*`, each once; without any, the
+    one that the user picks.
 
-    A pattern leaves out the streams of buckets and the system, unless --all was given. Raises NotFound
-    for a pattern that matches none, and what pick_stream raises.
+    A pattern leaves out what lists leave out, unless --all was given. Raises NotFound for a pattern that
+    matches none, and what `pick` raises.
     """
     if not names:
-        return [await pick_stream(env, api, "", message=message)]
-    found: dict[str, None] = {}
+        return [await pick(env, noun, "", api=api, message=message)]
+    chosen: dict[str, None] = {}
     known: list[str] | None = None
     for name in names:
         if not any(mark in name for mark in "*?["):
-            found[stream_name(name)] = None
+            chosen[valid_name(noun, name)] = None
             continue
         if known is None:
-            everything = env.flags.get("all_streams")
-            known = sorted(n for n in await streams.names(api) if everything or not streams.is_internal(n))
-        matching = [n for n in known if fnmatchcase(n, name)]
+            known = await _shown_names(env, noun, "", api)
+        matching = [one for one in known if fnmatchcase(one, name)]
         if not matching:
-            raise NotFound(f"no stream matches {name}", "jsctl stream ls shows what is there")
-        found.update(dict.fromkeys(matching))
-    return list(found)
+            raise NotFound(f"no {noun.name} matches {name}", noun.hint)
+        chosen.update(dict.fromkeys(matching))
+    return list(chosen)
 
 
-def consumer_name(name: str) -> str:
-    """A consumer name from the command line. Raises BadInput for one that no consumer can have."""
+def valid_name(noun: Noun, name: str) -> str:
+    """A name from the command line. Raises BadInput for one that none can have."""
     try:
-        return check_name(name, "consumer")
+        return check_name(name, noun.name)
     except ValueError as error:
         raise BadInput(str(error)) from None
 
 
-async def pick_consumer(env: Env, api: Api, stream: str, consumer: str) -> tuple[str, str]:
-    """The stream and consumer that were named, or that the user picks from lists.
+async def _shown_names(env: Env, noun: Noun, parent: str, api: Api | None) -> list[str]:
+    names = await list_names(env, noun, parent, api)
+    if not noun.hidden or env.flags.get(f"all_{noun.name}s"):
+        return names
+    is_hidden = load(noun.hidden)
+    return [name for name in names if not is_hidden(name)]
 
-    Raises BadInput when one was left out and there is no terminal, NotFound when there is none to pick.
-    """
+
+# -- streams and consumers --------------------------------------------------------------------------
+
+
+def stream_name(name: str) -> str:
+    """As `valid_name`, of a stream."""
+    return valid_name(registry.noun("stream"), name)
+
+
+def consumer_name(name: str) -> str:
+    """As `valid_name`, of a consumer."""
+    return valid_name(registry.noun("consumer"), name)
+
+
+async def pick_stream(env: Env, api: Api, name: str, *, message: str = "") -> str:
+    """As `pick`, of a stream."""
+    return await pick(env, registry.noun("stream"), name, api=api, message=message)
+
+
+async def pick_streams(env: Env, api: Api, names: Sequence[str], message: str = "") -> list[str]:
+    """As `pick_several`, of streams."""
+    return await pick_several(env, registry.noun("stream"), names, api=api, message=message)
+
+
+async def pick_consumer(env: Env, api: Api, stream: str, consumer: str) -> tuple[str, str]:
+    """As `pick`, of a stream and a consumer of it."""
     stream = await pick_stream(env, api, stream)
-    if consumer:
-        return stream, consumer_name(consumer)
-    found = sorted(await consumers.names(api, stream))
-    if not env.can_ask:
-        raise BadInput(
-            "the consumer's name is missing", "give CONSUMER; without a terminal none can be picked"
-        )
-    if not found:
-        raise NotFound(f"stream {stream} has no consumers to pick from", "jsctl consumer add makes one")
-    return stream, str(await env.prompter.select("Select a Consumer", found, flag="CONSUMER"))
+    return stream, await pick(env, registry.noun("consumer"), consumer, parent=stream, api=api)

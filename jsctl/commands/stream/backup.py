@@ -6,7 +6,6 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from jsctl.commands.cli import SIZE, argument, command, option
-from jsctl.commands.shared import complete
 from jsctl.commands.shared.pick import pick_stream, stream_name
 from jsctl.env import Env
 from jsctl.jetstream.api import Json
@@ -25,7 +24,7 @@ from jsctl.views.stream import backup as view
         "jsctl stream backup ORDERS /data/backup/ORDERS.tgz",
     ],
 )
-@argument("stream", default="", shell_complete=complete.streams)
+@argument("stream", default="")
 @argument("target", default="")
 @option("--progress/--no-progress", default=True, help="Show a progress bar on a terminal")
 @option("--check", is_flag=True, help="Have the server read every message first")

@@ -3,7 +3,6 @@
 from typing import Any
 
 from jsctl.commands.cli import argument, command
-from jsctl.commands.shared import complete
 from jsctl.commands.shared.pick import pick_stream, stream_name
 from jsctl.commands.stream.copy_data import DataOptions, copy_data, data_flags, ends
 from jsctl.commands.stream.flags import given, stream_flags
@@ -29,7 +28,7 @@ _SEALED = ("sealed", "deny_delete", "deny_purge")  #: an empty stream cannot be 
         "jsctl stream copy ORDERS ORDERS --data --from-context east --to-context west --consumers",
     ],
 )
-@argument("stream", metavar="SOURCE", default="", shell_complete=complete.streams)
+@argument("stream", metavar="SOURCE", default="")
 @argument("destination", default="")
 @stream_flags("copy")
 @data_flags

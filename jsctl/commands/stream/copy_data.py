@@ -7,7 +7,6 @@ from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple, TypeVar
 
 from jsctl.commands.cli import option
-from jsctl.commands.shared import complete
 from jsctl.commands.stream.backup import announce
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError, Unreachable
@@ -46,7 +45,7 @@ class DataOptions(NamedTuple):
 
 def data_flags(function: F) -> F:
     """The flags of `DataOptions`, under the names of its fields."""
-    context: dict[str, Any] = {"metavar": "NAME", "default": "", "shell_complete": complete.contexts}
+    context: dict[str, Any] = {"metavar": "NAME", "default": "", "noun": "context"}
     for declare in (
         option("--force", "-f", is_flag=True, help="Remove what an unfinished copy left, without asking"),
         option("--progress/--no-progress", default=True, help="Show a progress bar on a terminal"),

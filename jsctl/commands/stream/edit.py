@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any
 
 from jsctl.commands.cli import argument, command
-from jsctl.commands.shared import complete, editing
+from jsctl.commands.shared import editing
 from jsctl.commands.shared.pick import pick_stream
 from jsctl.commands.stream.flags import given, stream_flags
 from jsctl.env import Env
@@ -23,7 +23,7 @@ from jsctl.views.stream import info as view
         "jsctl stream edit ORDERS --interactive",
     ],
 )
-@argument("stream", default="", shell_complete=complete.streams)
+@argument("stream", default="")
 @editing.edit_flags("stream")
 @stream_flags("edit")
 async def edit(env: Env, stream: str, **flags: Any) -> Result:

@@ -1,7 +1,6 @@
 """`jsctl stream info` and `jsctl stream state`."""
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.shared import complete
 from jsctl.commands.shared.pick import pick_stream
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -11,7 +10,7 @@ from jsctl.views.stream import info as view
 
 
 @command("info", examples=["jsctl stream info ORDERS", "jsctl stream info ORDERS --json"])
-@argument("stream", default="", shell_complete=complete.streams)
+@argument("stream", default="")
 @option("--state", is_flag=True, help="Only the state")
 @option("--no-select", is_flag=True, help="Never offer a list to pick from")
 async def info(env: Env, stream: str, state: bool, no_select: bool) -> Result:

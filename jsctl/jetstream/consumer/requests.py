@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from jsctl import registry
 from jsctl.errors import ApiError, Denied, JsctlError, NoResponders
 from jsctl.jetstream import api_levels, paging
 from jsctl.jetstream.api import Api, Json
@@ -216,8 +217,8 @@ def _about(stream: str, name: str = "") -> Iterator[None]:
         yield
     except ApiError as error:
         if error.err_code == streams.NOT_FOUND:
-            raise ApiError(404, error.err_code, f"stream {stream} not found", error.hint) from None
+            raise ApiError(404, error.err_code, *registry.noun("stream").missing(stream)) from None
         if error.err_code in (NOT_FOUND, _UPDATED_NOTHING):
-            hint = f"jsctl consumer ls {stream} shows what is there"
-            raise ApiError(404, error.err_code, f"consumer {stream} > {name} not found", hint) from None
+            missing = registry.noun("consumer").missing(name, stream)
+            raise ApiError(404, error.err_code, *missing) from None
         raise

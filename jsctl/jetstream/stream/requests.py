@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable
 from typing import Any, TypeVar
 
+from jsctl import registry
 from jsctl.errors import ApiError, Denied
 from jsctl.jetstream import api_levels, paging
 from jsctl.jetstream.api import Api, Json
@@ -110,7 +111,7 @@ async def _of(name: str, call: Any) -> Json:
         reply: Json = await call
     except ApiError as error:
         told = {
-            NOT_FOUND: f"stream {name} not found",
+            NOT_FOUND: registry.noun("stream").missing(name)[0],
             NAME_IN_USE: f"stream {name} exists with another configuration",
         }
         if error.err_code not in told:

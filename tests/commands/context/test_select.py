@@ -24,7 +24,7 @@ def test_select_and_previous(cli: Cli) -> None:
 
 
 def test_select_from_a_list(cli: Cli) -> None:
-    assert "no context is defined" in cli("context select", answers=[], status=ExitStatus.NOT_FOUND).err
+    assert "there are no contexts" in cli("context select", answers=[], status=ExitStatus.NOT_FOUND).err
     for name in ("a", "b"):
         cli(f"context add {name}", status=0)
     assert cli("context select", answers=["b"], status=0).asked == ["Select a Context"]
