@@ -8,7 +8,7 @@ from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import filters
-from jsctl.jetstream.consumer.requests import Listing
+from jsctl.jetstream.consumer.requests import ConsumerList
 from jsctl.jetstream.state import required_level
 from jsctl.monitor import reports
 from jsctl.units import age, known_time
@@ -65,7 +65,7 @@ class Row(NamedTuple):
         return int(bool(self.redelivered or self.unprocessed or self.paused_until))
 
 
-async def collect(api: Api, streams: Mapping[str, Json]) -> tuple[list[Row], Sequence[Listing]]:
+async def collect(api: Api, streams: Mapping[str, Json]) -> tuple[list[Row], Sequence[ConsumerList]]:
     """Rows of all consumers of these streams (STREAM.INFO by name), and what could not be asked."""
     lists = await consumers.listings(api, streams)
     wanted = {

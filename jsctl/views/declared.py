@@ -8,7 +8,7 @@ from jsctl.jetstream.declared.plan import Plan, Step
 from jsctl.jetstream.declared.run import Outcome
 from jsctl.units import format_bytes
 from jsctl.views.result import Column, Part, Result, Style, Table, Text
-from jsctl.views.stream.contents import plural
+from jsctl.views.shared.text import plural
 from jsctl.views.stream.edit import line, shown
 
 _MARKS: dict[str, tuple[str, Style]] = {

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from jsctl.jetstream import cluster as raft
+from jsctl.jetstream.cluster.balance import plan_moves
+from jsctl.jetstream.cluster.peers import peers
 from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import Cluster
@@ -152,13 +153,13 @@ def four(tmp_path: Path) -> Iterator[Cluster]:
 def test_a_removed_peer_is_replaced(four: Cluster, offline_cli: Cli) -> None:
     js.stream(four.url, "S", "s", num_replicas=3)
     js.publish(four.url, "s", b"x", count=10)
-    peers = raft.peers(current(four.url, "S"))
-    gone, new = peers[1], next(name for name in four.servers if name not in peers)
+    before = peers(current(four.url, "S"))
+    gone, new = before[1], next(name for name in four.servers if name not in before)
     line = f"stream cluster peer-remove S {gone} --force --server {four.url}"
     outcome = offline_cli(line, status=0)
     assert outcome.out == f"Requested removal of peer {gone} from Stream S\n"
     deadline = time.monotonic() + 30
-    while new not in raft.peers(js.info(four.url, "S")) or gone in raft.peers(js.info(four.url, "S")):
+    while new not in peers(js.info(four.url, "S")) or gone in peers(js.info(four.url, "S")):
         assert time.monotonic() < deadline
         time.sleep(0.1)
     assert current(four.url, "S")["state"]["messages"] == 10
@@ -189,17 +190,17 @@ def group(name: str, leads: str, *followers: str, cluster: str = "c", **marks: A
 
 
 def test_what_has_one_replica_counts_and_stays() -> None:
-    found = raft.plan([group("ONE", "a"), group("TWO", "a", "b", "c")])
+    found = plan_moves([group("ONE", "a"), group("TWO", "a", "b", "c")])
     assert [(move.name, move.leader, move.preferred) for move in found] == [("TWO", "a", "b")]
 
 
 def test_only_current_followers_take_over() -> None:
-    assert raft.plan([group(name, "a", "b", current=False) for name in "xyz"]) == []
-    assert raft.plan([group(name, "a", "b", offline=True) for name in "xyz"]) == []
+    assert plan_moves([group(name, "a", "b", current=False) for name in "xyz"]) == []
+    assert plan_moves([group(name, "a", "b", offline=True) for name in "xyz"]) == []
 
 
 def test_clusters_are_balanced_for_themselves() -> None:
-    found = raft.plan(
+    found = plan_moves(
         [group(n, "a", "b", cluster="one") for n in "wx"] + [group(n, "c", "d", cluster="two") for n in "yz"]
     )
     assert [(move.cluster, move.preferred) for move in found] == [("one", "b"), ("two", "d")]

@@ -14,7 +14,7 @@ from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.stream import requests as streams
 from jsctl.monitor import reports
 from jsctl.nats.connection import Connection
-from jsctl.views.stream.lists import line
+from jsctl.views.stream.ls import list_row
 from tests.bench.streams import create
 from tests.support import js
 from tests.support.run import Cli
@@ -128,7 +128,7 @@ def test_rows_are_kept_and_their_pages_not(many: str) -> None:
     def keep(info: Json) -> object:
         if info["config"]["name"].endswith("00"):
             held.append(infos_held())
-        return line(info, 0)
+        return list_row(info, 0)
 
     async def read(api: Api) -> None:
         assert len((await streams.collect(api, keep)).items) == len(NAMES) + 1

@@ -1,11 +1,10 @@
 """`jsctl consumer find`."""
 
-from typing import Any
-
 from jsctl.commands.cli import argument, command
-from jsctl.commands.consumer.criteria import CRITERIA, chosen
+from jsctl.commands.consumer.criteria import CONSUMER_CRITERIA, matching_consumers
 from jsctl.commands.shared.pick import pick_stream
 from jsctl.env import Env
+from jsctl.jetstream.find.criteria import ConsumerCriteria
 from jsctl.views.events import Events, names
 
 
@@ -18,11 +17,11 @@ from jsctl.views.events import Events, names
     ],
 )
 @argument("stream", default="")
-@CRITERIA.add
-async def find(env: Env, stream: str, **flags: Any) -> Events[str]:
+@CONSUMER_CRITERIA.add
+async def find(env: Env, stream: str, criteria: ConsumerCriteria) -> Events[str]:
     """An expression sees config, state and info as `consumer info --json` shows them, and Info with the names
     of Go.
     """
     api = await env.jetstream()
-    pages = chosen(env, api, await pick_stream(env, api, stream), flags)
+    pages = matching_consumers(env, api, await pick_stream(env, api, stream), criteria)
     return names([info["name"] for info in page] async for page in pages)

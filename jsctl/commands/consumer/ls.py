@@ -5,7 +5,7 @@ from jsctl.commands.shared.pick import pick_stream
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.consumer import requests as consumers
-from jsctl.views.consumer import lists as view
+from jsctl.views.consumer import ls as view
 from jsctl.views.events import Events, names
 from jsctl.views.result import Result
 
@@ -21,4 +21,4 @@ async def ls(env: Env, stream: str, names_only: bool, no_select: bool) -> Result
     stream = await pick_stream(env, api, stream)
     if names_only or env.wants_json:
         return names(consumers.name_pages(api, stream))
-    return view.listing(stream, await consumers.collect(api, stream, view.line))
+    return view.listing(stream, await consumers.collect(api, stream, view.list_row))

@@ -9,9 +9,9 @@ from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.stream import requests as streams
 from jsctl.monitor import consumer_reports, reports
 from jsctl.prompts.prompter import Choice
-from jsctl.views.consumer import lists as view
+from jsctl.views.consumer import report as view
 from jsctl.views.result import Part, Result
-from jsctl.views.stream.lists import unreachable
+from jsctl.views.shared.tables import unreachable_streams
 
 
 @command(
@@ -38,7 +38,7 @@ async def report(env: Env, stream: tuple[str, ...], raw: bool, leaders: bool) ->
     else:
         snap = await reports.snapshot(api)
         infos = [info for info in snap.infos if _shown(env, info) and info["state"].get("consumer_count")]
-        gone = list(unreachable(snap))
+        gone = list(unreachable_streams(snap.missing, snap.offline))
     rows, lists = await consumer_reports.collect(api, {info["config"]["name"]: info for info in infos})
     made = view.report(rows, lists, raw=raw, leaders=leaders)
     return made._replace(parts=[*made.parts, *gone])

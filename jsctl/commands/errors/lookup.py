@@ -4,7 +4,7 @@ from jsctl.commands.cli import argument, command
 from jsctl.env import Env
 from jsctl.jetstream import error_codes
 from jsctl.jetstream.api import hint
-from jsctl.views import error_codes as view
+from jsctl.views.errors import codes as view
 from jsctl.views.result import Result
 
 

@@ -4,7 +4,7 @@ from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream import error_codes
-from jsctl.views import error_codes as view
+from jsctl.views.errors import codes as view
 from jsctl.views.result import Result
 
 

@@ -15,7 +15,7 @@ from jsctl.jetstream.declared import write
 from jsctl.jetstream.stream import requests as streams
 from jsctl.render.text import clean_lines
 from jsctl.views.result import Result, Text
-from jsctl.views.stream.contents import plural
+from jsctl.views.shared.text import plural
 
 Found = tuple[Json, bool]
 """A stream's configuration, and whether it has consumers."""
@@ -86,7 +86,7 @@ async def _found(env: Env, api: Api, patterns: tuple[str, ...], everything: bool
     return [found.items[name] for name in sorted(found.items)]
 
 
-async def _consumers(api: Api, found: list[Found]) -> dict[str, consumers.Listing]:
+async def _consumers(api: Api, found: list[Found]) -> dict[str, consumers.ConsumerList]:
     names = [config["name"] for config, has_consumers in found if has_consumers]
     return {one.stream: one for one in await consumers.listings(api, names)}
 

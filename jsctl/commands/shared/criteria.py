@@ -1,25 +1,28 @@
 """The flags that say which streams or consumers are meant, for find and cluster balance."""
 
+import functools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
 import click
 
 from jsctl.commands.cli import DURATION, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream import find
 from jsctl.jetstream.api import Json
-from jsctl.jetstream.expression import compile_expression
+from jsctl.jetstream.find.criteria import Criteria
+from jsctl.jetstream.find.expression import compile_expression
 
-F = TypeVar("F", bound=Callable[..., Any])
+C = TypeVar("C", bound=Criteria)
 Flag = tuple[str, dict[str, Any]]
+"""A flag's names, and what `click.option` takes beside them."""
+
 COUNT = click.IntRange(min=0)
 
 
 class Regex(click.ParamType[re.Pattern[str] | None]):
-    """A regular expression; an empty one asks nothing."""
+    """A regular expression; an empty one asks for nothing."""
 
     name = "regex"
 
@@ -29,11 +32,11 @@ class Regex(click.ParamType[re.Pattern[str] | None]):
         try:
             return re.compile(value) if value else None
         except re.error as error:
-            self.fail(f"{value!r} is no regular expression: {error}", param, ctx)
+            self.fail(f"{value!r} is not a valid regular expression: {error}", param, ctx)
 
 
 class Expression(click.ParamType[Callable[..., bool] | None]):
-    """A condition, as `jetstream.expression` reads it; an empty one asks nothing."""
+    """A condition, as `jetstream.find.expression` reads it; an empty one asks for nothing."""
 
     name = "expression"
 
@@ -47,10 +50,10 @@ class Expression(click.ParamType[Callable[..., bool] | None]):
 
 
 _COMMON: Sequence[Flag] = (
-    ("--created", {"type": DURATION, "metavar": "DURATION", "help": "Created at least so long ago"}),
-    ("--replicas", {"type": COUNT, "metavar": "COUNT", "help": "With at most so many replicas"}),
+    ("--created", {"type": DURATION, "metavar": "DURATION", "help": "Created at least this long ago"}),
+    ("--replicas", {"type": COUNT, "metavar": "COUNT", "help": "With at most this many replicas"}),
     ("--leader", {"metavar": "SERVER", "help": "Led by this server"}),
-    ("--invert/--no-invert", {"default": False, "help": "The opposite of every one of these"}),
+    ("--invert/--no-invert", {"default": False, "help": "The opposite of each of these"}),
     (
         "--expression",
         {"type": Expression(), "metavar": "EXPRESSION", "help": "For which this condition holds"},
@@ -59,31 +62,43 @@ _COMMON: Sequence[Flag] = (
 )
 
 
-class Criteria(NamedTuple):
-    """What streams, or consumers, can be told apart by.
+class CriteriaFlags(Generic[C]):
+    """Flags that are parsed into criteria."""
 
-    unless: values of flags that ask nothing, as the peer has them.
-    """
+    def __init__(self, kind: type[C], flags: Sequence[Flag], ignored: Mapping[str, int]) -> None:
+        """flags: named as the fields of `kind`, beside those that all criteria share. ignored: values that
+        ask for nothing, by field, as the `nats` tool has them."""
+        self._kind = kind
+        self._flags = (*flags, *_COMMON)
+        self._ignored = ignored
 
-    flags: Sequence[Flag]
-    tests: find.Tests
-    unless: Mapping[str, int]
+    def add(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Add the flags to a command's function, which takes the criteria as `criteria`."""
 
-    def add(self, function: F) -> F:
-        """Add the flags; `chosen` takes them as keywords."""
-        for names, attrs in reversed((*self.flags, *_COMMON)):
-            function = option(names, **attrs)(function)
-        return function
+        @functools.wraps(function)
+        def with_criteria(*args: Any, **values: Any) -> Any:
+            names = self._kind.__dataclass_fields__
+            flags = {name: values.pop(name) for name in [*values] if name in names}
+            return function(*args, criteria=self._parse(flags), **values)
 
-    def chosen(self, env: Env, infos: Iterable[Json], flags: Mapping[str, Any]) -> list[Json]:
-        """The infos that fit the flags. Raises BadInput for an expression that does not fit the infos."""
-        wanted = {
-            name: value
-            for name, value in flags.items()
-            if name in self.tests and value not in (None, "") and value is not False
-            if name not in self.unless or value != self.unless[name]
-        }
-        try:
-            return find.find(infos, self.tests, wanted, env.clock(), invert=flags["invert"])
-        except ValueError as error:
-            raise BadInput(str(error), "--help shows examples") from None
+        declared: Callable[..., Any] = with_criteria
+        for names, attrs in reversed(self._flags):
+            declared = option(names, **attrs)(declared)
+        return declared
+
+    def _parse(self, flags: Mapping[str, Any]) -> C:
+        return self._kind(
+            **{
+                name: value
+                for name, value in flags.items()
+                if value not in (None, "") and (name not in self._ignored or value != self._ignored[name])
+            }
+        )
+
+
+def matching(env: Env, criteria: Criteria, infos: Iterable[Json]) -> list[Json]:
+    """Returns the infos that meet the criteria. Raises BadInput for an expression that does not fit them."""
+    try:
+        return criteria.matching(infos, env.clock())
+    except ValueError as error:
+        raise BadInput(str(error), "--help shows examples") from None

@@ -1,20 +1,20 @@
 """Which streams are meant, for find and cluster balance."""
 
-from collections.abc import AsyncIterator, Mapping
-from typing import Any
+from collections.abc import AsyncIterator
 
 import click
 
 from jsctl.commands.cli import DURATION
-from jsctl.commands.shared.criteria import Criteria, Regex
+from jsctl.commands.shared.criteria import CriteriaFlags, Regex, matching
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream import find
 from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.find.criteria import StreamCriteria
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.subjects import is_subject
 
-CRITERIA = Criteria(
+STREAM_CRITERIA = CriteriaFlags(
+    StreamCriteria,
     (
         ("--server-name", {"type": Regex(), "metavar": "REGEX", "help": "With a replica on such a server"}),
         ("--cluster", {"type": Regex(), "metavar": "REGEX", "help": "In such a cluster"}),
@@ -25,22 +25,21 @@ CRITERIA = Criteria(
         ),
         (
             "--consumers",
-            {"type": click.IntRange(min=-1), "metavar": "COUNT", "help": "With at most so many consumers"},
+            {"type": click.IntRange(min=-1), "metavar": "COUNT", "help": "With at most this many consumers"},
         ),
         ("--subject", {"metavar": "SUBJECT", "help": "Listening on this subject; wildcards too"}),
         ("--sourced", {"is_flag": True, "help": "With sources"}),
         ("--mirrored", {"is_flag": True, "help": "That are mirrors"}),
     ),
-    find.STREAMS,
-    unless={"consumers": -1, "replicas": 0, "api_level": 0},
+    ignored={"consumers": -1, "replicas": 0, "api_level": 0},
 )
 
 
-async def chosen(env: Env, api: Api, flags: Mapping[str, Any]) -> AsyncIterator[list[Json]]:
-    """The infos that fit by name, a page at a time. Raises BadInput for flags that cannot be read."""
-    if flags["subject"] and not is_subject(flags["subject"]):
-        raise BadInput(f"{flags['subject']!r} is no subject")
+async def matching_streams(env: Env, api: Api, criteria: StreamCriteria) -> AsyncIterator[list[Json]]:
+    """Yields the infos of the streams that meet the criteria, by name, a page at a time. Raises BadInput."""
+    if criteria.subject and not is_subject(criteria.subject):
+        raise BadInput(f"{criteria.subject!r} is not a valid subject")
     everything = env.flags.get("all_streams")
     async for page in streams.info_pages(api):
         infos = [info for info in page if everything or not streams.is_internal(info["config"]["name"])]
-        yield CRITERIA.chosen(env, infos, flags)
+        yield matching(env, criteria, infos)

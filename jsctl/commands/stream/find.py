@@ -3,12 +3,13 @@
 from typing import Any
 
 from jsctl.commands.cli import command, option
-from jsctl.commands.stream.criteria import CRITERIA, chosen
+from jsctl.commands.stream.criteria import STREAM_CRITERIA, matching_streams
 from jsctl.env import Env
+from jsctl.jetstream.find.criteria import StreamCriteria
 from jsctl.jetstream.paging import Collected
 from jsctl.views.events import Events, items, names
 from jsctl.views.result import Result, Text
-from jsctl.views.stream import lists as view
+from jsctl.views.stream import ls as view
 
 
 @command(
@@ -20,18 +21,18 @@ from jsctl.views.stream import lists as view
         'jsctl stream find --expression \'info.cluster.name in ["lon", "sfo"]\'',
     ],
 )
-@CRITERIA.add
+@STREAM_CRITERIA.add
 @option("--names", "-n", "names_only", is_flag=True, help="Only names, one a line")
-async def find(env: Env, names_only: bool, **flags: Any) -> Result | Events[Any]:
+async def find(env: Env, criteria: StreamCriteria, names_only: bool) -> Result | Events[Any]:
     """--expression takes a condition over config, state and info, as `stream info --json` has them: or ||
     and && not ! == != < <= > >= in contains startsWith endsWith matches + - * / % len(x), lists, a.b,
     a["b"], true, false, nil. What the server leaves out counts as zero, empty or false.
     """
-    pages = chosen(env, await env.jetstream(), flags)
+    pages = matching_streams(env, await env.jetstream(), criteria)
     if names_only:
         return names([info["config"]["name"] for info in page] async for page in pages)
     if env.wants_json:
         return items(pages, lambda info: str(info["config"]["name"]))
     now = env.clock()
-    lines = {info["config"]["name"]: view.line(info, now) async for page in pages for info in page}
-    return view.listing(Collected(lines)) if lines else Result([Text("No Streams found")])
+    rows = {info["config"]["name"]: view.list_row(info, now) async for page in pages for info in page}
+    return view.listing(Collected(rows)) if rows else Result([Text("No Streams found")])

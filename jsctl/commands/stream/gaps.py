@@ -8,7 +8,7 @@ from jsctl.jetstream.stream import gaps as domain
 from jsctl.jetstream.stream import requests as streams
 from jsctl.units import format_bytes, format_count
 from jsctl.views.result import Result
-from jsctl.views.stream import contents as view
+from jsctl.views.stream import gaps as view
 
 
 @command("gaps", examples=["jsctl stream gaps ORDERS", "jsctl stream gaps ORDERS --json"])

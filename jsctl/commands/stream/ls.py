@@ -7,7 +7,7 @@ from jsctl.env import Env
 from jsctl.jetstream.stream import requests as streams
 from jsctl.views.events import Events, names
 from jsctl.views.result import Result
-from jsctl.views.stream import lists as view
+from jsctl.views.stream import ls as view
 
 
 @command("ls", examples=["jsctl stream ls", "jsctl stream ls --subject 'ORDERS.*' --names"])
@@ -23,6 +23,6 @@ async def ls(env: Env, subject: str, names_only: bool) -> Result | Events[str]:
     if names_only or env.wants_json:
         pages = streams.name_pages(api, subject)
         return names([name for name in page if shown(name)] async for page in pages)
-    found = await streams.collect(api, partial(view.line, now=env.clock()), subject=subject)
+    found = await streams.collect(api, partial(view.list_row, now=env.clock()), subject=subject)
     own = {name: line for name, line in found.items.items() if shown(name)}
     return view.listing(found._replace(items=own), subject=subject, hidden=len(own) < len(found.items))

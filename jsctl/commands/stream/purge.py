@@ -14,8 +14,8 @@ from jsctl.jetstream.stream import purge_loss as loss
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.subjects import is_subject
 from jsctl.views.result import Part, Result, Text
-from jsctl.views.stream import contents
 from jsctl.views.stream import info as view
+from jsctl.views.stream import removal
 
 
 @command(
@@ -58,11 +58,11 @@ async def purge(
         )
         losses = dict(zip(names, found, strict=True))
         if dry_run:
-            return contents.would_go("purge", losses)
+            return removal.dry_run("purge", losses)
         for name in names:
             if streams.is_internal(name):
                 env.say(f"warning: {name} belongs to a bucket or the system, which may not expect this")
-        await env.confirm(contents.question("purge", losses), force=False)
+        await env.confirm(removal.question("purge", losses), force=False)
     return await _purge(env, api, names, body)
 
 
@@ -75,10 +75,10 @@ async def _purge(env: Env, api: Api, names: Sequence[str], body: Json) -> Result
             done.append((purged, await streams.info(api, name)))
         except JsctlError:
             if done:
-                env.say("; ".join(contents.purged(count, info) for count, info in done))
+                env.say("; ".join(removal.purged(count, info) for count, info in done))
             raise
     parts: list[Part] = []
     for count, info in done:
-        parts += [Text(contents.purged(count, info)), *view.sheet(info, state_only=True).parts]
+        parts += [Text(removal.purged(count, info)), *view.sheet(info, state_only=True).parts]
     infos = [info for _, info in done]
     return Result(parts, data=infos if len(infos) > 1 else infos[0])

@@ -5,7 +5,7 @@ from jsctl.env import Env
 from jsctl.files import write_output
 from jsctl.monitor import reports
 from jsctl.views.result import Result
-from jsctl.views.stream import lists as view
+from jsctl.views.stream import report as view
 
 
 @command(

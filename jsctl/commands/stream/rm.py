@@ -9,7 +9,7 @@ from jsctl.errors import BadInput, JsctlError
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.purge_loss import Loss
 from jsctl.views.result import Result, Text
-from jsctl.views.stream import contents
+from jsctl.views.stream import removal
 
 
 @command(
@@ -36,16 +36,16 @@ async def rm(env: Env, stream: tuple[str, ...], dry_run: bool, force: bool) -> R
             for name, info in zip(names, infos, strict=True)
         }
         if dry_run:
-            return contents.would_go("delete", losses)
-        await env.confirm(contents.question("delete", losses), force=False)
+            return removal.dry_run("delete", losses)
+        await env.confirm(removal.question("delete", losses), force=False)
     done: list[str] = []
     for name in names:
         try:
             await streams.delete(api, name)
         except JsctlError:
             if done:
-                env.say(contents.removed(done))
+                env.say(removal.removed(done))
             raise
         done.append(name)
     data: list[dict[str, Any]] = [{"stream": name, "removed": True} for name in done]
-    return Result([Text(contents.removed(done))], data=data if len(data) > 1 else data[0])
+    return Result([Text(removal.removed(done))], data=data if len(data) > 1 else data[0])

@@ -10,7 +10,7 @@ from jsctl.jetstream.message import browse
 from jsctl.jetstream.stream import requests as streams
 from jsctl.units import format_bytes
 from jsctl.views.result import Result, Text
-from jsctl.views.stream import contents
+from jsctl.views.shared.text import plural
 
 
 @command(
@@ -32,7 +32,7 @@ async def rmm(env: Env, stream: str, id: tuple[int, ...], dry_run: bool, force: 
     wanted = list(dict.fromkeys(id)) or [await _asked(env)]
     found = [await browse.at(api, name, sequence) for sequence in wanted]
     size = sum(message.size(str(info["config"].get("storage", "file"))) for message in found)
-    amount = f"{contents.plural(len(found), 'message')}, {format_bytes(size)}"
+    amount = f"{plural(len(found), 'message')}, {format_bytes(size)}"
     data = [
         {"stream": name, "sequence": message.sequence, "subject": message.subject, "removed": not dry_run}
         for message in found
@@ -48,7 +48,7 @@ async def rmm(env: Env, stream: str, id: tuple[int, ...], dry_run: bool, force: 
     await env.confirm(f"Really remove {which} from Stream {name}", force=force)
     for sequence in wanted:
         await api.call(f"STREAM.MSG.DELETE.{name}", {"seq": sequence})
-    told = f"message {wanted[0]}" if len(found) == 1 else contents.plural(len(found), "message")
+    told = f"message {wanted[0]}" if len(found) == 1 else plural(len(found), "message")
     return Result([Text(f"Removed {told} from Stream {name}")], data=data)
 
 

@@ -10,7 +10,7 @@ from jsctl.jetstream.stream import purge_loss as loss
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.subjects import is_subject
 from jsctl.views.result import Result
-from jsctl.views.stream import contents as view
+from jsctl.views.stream import subjects as view
 
 SORTS = ("name", "subjects", "messages", "count")
 

@@ -28,7 +28,7 @@ _UPDATED_NOTHING = 10149
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class ConsumerList:
     """The consumers of one stream.
 
     infos: CONSUMER.LIST entries. missing: consumers that the server knows and could not ask.
@@ -62,10 +62,10 @@ async def info_pages(api: Api, stream: str) -> AsyncIterator[list[Json]]:
             yield page
 
 
-async def listing(api: Api, stream: str) -> Listing:
+async def listing(api: Api, stream: str) -> ConsumerList:
     """All consumers of a stream with their state, asked in parallel pages."""
     collected = await collect(api, stream, lambda info: info)
-    return Listing(stream, list(collected.items.values()), collected.missing, collected.offline)
+    return ConsumerList(stream, list(collected.items.values()), collected.missing, collected.offline)
 
 
 async def collect(api: Api, stream: str, extract: Callable[[Json], T | None]) -> Collected[T]:
@@ -74,11 +74,11 @@ async def collect(api: Api, stream: str, extract: Callable[[Json], T | None]) ->
         return await paging.collect(api, f"CONSUMER.LIST.{stream}", "consumers", extract)
 
 
-async def listings(api: Api, wanted: Iterable[str]) -> list[Listing]:
+async def listings(api: Api, wanted: Iterable[str]) -> list[ConsumerList]:
     """The consumers of several streams, asked at once; a stream removed meanwhile is left out."""
     gate = asyncio.Semaphore(16)
 
-    async def of(stream: str) -> Listing | None:
+    async def of(stream: str) -> ConsumerList | None:
         async with gate:
             try:
                 return await listing(api, stream)

@@ -9,7 +9,7 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup.files import DATA
 from jsctl.units import SECOND, format_bytes, format_count, format_duration
 from jsctl.views.result import Cell, Column, Part, Result, Style, Table, Text
-from jsctl.views.stream.contents import plural
+from jsctl.views.shared.text import plural
 
 
 def begins(name: str, state: Json, what: str = "backup") -> str:

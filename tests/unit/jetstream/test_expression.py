@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsctl.jetstream.expression import compile_expression
-from jsctl.jetstream.find import STREAMS, find
+from jsctl.jetstream.find.criteria import StreamCriteria
+from jsctl.jetstream.find.expression import compile_expression
 from jsctl.nats.subjects import overlap
 
 INFO: dict[str, Any] = {
@@ -136,7 +136,7 @@ NOW = 1795240800 + 3600  # an hour after 2026-11-21T06:00:00Z
 
 
 def fits(wanted: dict[str, Any], *, invert: bool = False) -> bool:
-    return bool(find([INFO], STREAMS, wanted, NOW, invert=invert))
+    return bool(StreamCriteria(**wanted, invert=invert).matching([INFO], NOW))
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_criteria(wanted: dict[str, Any], does: bool) -> None:
 
 def test_a_stream_that_never_had_a_message_is_idle() -> None:
     silent = {**INFO, "state": {"messages": 0, "last_ts": "0001-01-01T00:00:00Z"}}
-    assert find([silent], STREAMS, {"idle": 1}, NOW)
+    assert StreamCriteria(idle=1).matching([silent], NOW)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 from jsctl.jetstream.paging import PageCollector
 from jsctl.monitor import reports
 from jsctl.units import known_time
-from jsctl.views.stream import lists as view
+from jsctl.views.stream import report as view
 
 AT = datetime(2026, 11, 21, tzinfo=UTC)
 

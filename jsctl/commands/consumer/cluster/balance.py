@@ -1,20 +1,21 @@
 """`jsctl consumer cluster balance`."""
 
 import asyncio
-from functools import partial
-from typing import Any
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.consumer.criteria import CRITERIA, chosen
-from jsctl.commands.shared import balancing
+from jsctl.commands.consumer.criteria import CONSUMER_CRITERIA, matching_consumers
+from jsctl.commands.shared.leaders import announce_move
 from jsctl.commands.shared.pick import pick_stream
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.jetstream import api_levels
-from jsctl.jetstream import cluster as raft
 from jsctl.jetstream.api_levels import ApiLevel
+from jsctl.jetstream.cluster.balance import balance_leaders, plan_moves
+from jsctl.jetstream.cluster.leaders import consumer_group, is_replicated
 from jsctl.jetstream.consumer import requests as consumers
+from jsctl.jetstream.find.criteria import ConsumerCriteria
 from jsctl.views.result import Result
+from jsctl.views.shared import leaders as view
 
 
 @command(
@@ -25,19 +26,23 @@ from jsctl.views.result import Result
     ],
 )
 @argument("stream", default="")
-@CRITERIA.add
+@CONSUMER_CRITERIA.add
 @option("--dry-run", is_flag=True, help="Only say which leaders would move")
-async def balance(env: Env, stream: str, dry_run: bool, **flags: Any) -> Result:
+async def balance(env: Env, stream: str, criteria: ConsumerCriteria, dry_run: bool) -> Result:
+    """Balance the leaders of a stream's consumers over the servers that hold them"""
     api = await env.jetstream()
     stream = await pick_stream(env, api, stream)
-    pages = chosen(env, api, stream, flags)
-    found = [info async for page in pages for info in page if raft.is_clustered(info)]
+    pages = matching_consumers(env, api, stream, criteria)
+    names = [info["name"] async for page in pages for info in page if is_replicated(info)]
     await api_levels.require(api, {ApiLevel.V2_11: ["cluster balance"]})
-    if not found:
+    if not names:
         raise JsctlError(
             f"none of these consumers of {stream} has replicas", "there are no leaders to balance"
         )
     # LIST does not say of every follower whether it is current; INFO of the leader does.
-    infos = await asyncio.gather(*(consumers.info(api, stream, info["name"]) for info in found))
-    ask, step_down = partial(consumers.info, api, stream), partial(consumers.step_down, api, stream)
-    return await balancing.balance(env, "consumer", infos, ask, step_down, stream=stream, dry_run=dry_run)
+    moves = plan_moves(await asyncio.gather(*(consumers.info(api, stream, name) for name in names)))
+    if dry_run:
+        return view.balanced(moves, [], "consumer", dry_run=True)
+    groups = {name: consumer_group(api, stream, name) for name in names}
+    done = await balance_leaders(groups, moves, announce_move(env))
+    return view.balanced(done.moves, done.failed, "consumer")

@@ -1,7 +1,9 @@
-"""Streams and consumers that fit certain criteria. Pure: infos in, infos out."""
+"""Criteria that streams and consumers are found by. Pure: infos in, infos out."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
 
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.consumer.requests import is_pull
@@ -9,16 +11,16 @@ from jsctl.jetstream.state import required_level
 from jsctl.nats.subjects import overlap
 from jsctl.units import NEVER, age, seconds_to_ns
 
-Tests = Mapping[str, Callable[[Json, Any, float], bool]]
-"""By criterion: whether an info fits what is wanted, now (seconds since the epoch)."""
+Test = Callable[[Json, Any, float], bool]
+"""Whether an info meets a criterion: info, the criterion's value, now (seconds since the epoch)."""
 
-_COMMON: Tests = {
+_COMMON: Mapping[str, Test] = {
     "created": lambda info, least, now: _age(info.get("created"), now) >= least,
     "leader": lambda info, server, now: _cluster(info).get("leader") == server,
     "api_level": lambda info, level, now: required_level(info["config"]) >= level,
-    "expression": lambda info, holds, now: bool(holds(_names(info))),
+    "expression": lambda info, condition, now: bool(condition(_names(info))),
 }
-STREAMS: Tests = {
+STREAMS: Mapping[str, Test] = {
     **_COMMON,
     "server_name": lambda info, pattern, now: any(pattern.search(name) for name in _servers(info)),
     "cluster": lambda info, pattern, now: any(
@@ -34,7 +36,7 @@ STREAMS: Tests = {
     "sourced": lambda info, _, now: bool(info["config"].get("sources")),
     "mirrored": lambda info, _, now: bool(info["config"].get("mirror")),
 }
-CONSUMERS: Tests = {
+CONSUMERS: Mapping[str, Test] = {
     **_COMMON,
     "pull": lambda info, _, now: is_pull(info["config"]),
     "push": lambda info, _, now: not is_pull(info["config"]),
@@ -49,19 +51,67 @@ CONSUMERS: Tests = {
 }
 
 
-def find(
-    infos: Iterable[Json], tests: Tests, wanted: Mapping[str, Any], now: float, *, invert: bool = False
-) -> list[Json]:
-    """Those infos that fit all that is wanted; with `invert`, the opposite of each.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Criteria:
+    """Criteria that streams and consumers share; None asks for nothing. Durations are ns.
 
-    wanted: durations in ns, a compiled pattern for server_name and cluster, and for expression a test of
-    `expression.compile_expression`, which may raise ValueError. now: seconds since the epoch.
+    expression: a condition of `expression.compile_expression`, which may raise ValueError.
+    invert: ask for the opposite of each criterion.
     """
-    return [
-        info
-        for info in infos
-        if all(tests[name](info, value, now) != invert for name, value in wanted.items())
-    ]
+
+    tests: ClassVar[Mapping[str, Test]]
+
+    created: int | None = None  #: created at least this long ago
+    replicas: int | None = None  #: at most
+    leader: str | None = None
+    api_level: int | None = None  #: needed at least
+    expression: Callable[[Mapping[str, Any]], bool] | None = None
+    invert: bool = False
+
+    def matching(self, infos: Iterable[Json], now: float) -> list[Json]:
+        """Returns the infos that meet all criteria. now: seconds since the epoch.
+
+        Raises ValueError for an expression that does not fit the infos.
+        """
+        wanted = {name: getattr(self, name) for name in (field.name for field in fields(self))}
+        tests = [
+            (self.tests[name], value)
+            for name, value in wanted.items()
+            if name != "invert" and value is not None and value is not False
+        ]
+        return [info for info in infos if all(test(info, value, now) != self.invert for test, value in tests)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamCriteria(Criteria):
+    """Criteria of `stream find`."""
+
+    tests: ClassVar[Mapping[str, Test]] = STREAMS
+
+    server_name: re.Pattern[str] | None = None  #: of a server with a replica
+    cluster: re.Pattern[str] | None = None
+    empty: bool = False
+    idle: int | None = None  #: no new message for longer than this
+    consumers: int | None = None  #: at most
+    subject: str | None = None  #: a filter that overlaps with one of the stream's subjects
+    sourced: bool = False
+    mirrored: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumerCriteria(Criteria):
+    """Criteria of `consumer find`."""
+
+    tests: ClassVar[Mapping[str, Test]] = CONSUMERS
+
+    pull: bool = False
+    push: bool = False
+    bound: bool = False  #: with interest, or with waiting pulls
+    waiting: int | None = None  #: fewer waiting pulls
+    ack_pending: int | None = None  #: fewer
+    pending: int | None = None  #: fewer
+    idle: int | None = None  #: no delivery for longer than this
+    pinned: bool = False  #: every priority group has a pinned client
 
 
 def _cluster(info: Json) -> Json:
@@ -83,50 +133,54 @@ def _pinned(info: Json) -> bool:
 
 
 def _age(moment: str | None, now: float) -> float:
-    """ns since then; for ever since what has not happened."""
+    """Returns the ns since a time; infinite for what has not happened."""
     span = age(moment, seconds_to_ns(now))
     return float("inf") if span == NEVER else span
 
 
 def _names(info: Json) -> Json:
-    """What an expression may ask for. A consumer's info is its state, too."""
+    """Returns the names that an expression may use. A consumer's info is also its state."""
     return {
         "config": info["config"],
         "state": info.get("state", info),
         "info": info,
-        "Info": GoStruct(info),
+        "Info": GoFields(info),
     }
 
 
-class GoStruct(dict[str, Any]):
+class GoFields(dict[str, Any]):
     """An info under the names that the fields have in Go: `Info.State.Msgs`."""
 
     def __init__(self, values: Json) -> None:
         super().__init__(
-            {_plain(key): value if key in _FREE else _struct(value) for key, value in values.items()}
+            {
+                _normalized(key): value if key in _USER_KEYED else _go_fields(value)
+                for key, value in values.items()
+            }
         )
 
     def get(self, key: Any, default: Any = None) -> Any:
-        name = _GO.get(key, str(key).lower())
+        name = _GO_NAMES.get(key, str(key).lower())
         if name == "replicas" and name not in self:
             name = "numreplicas"
         return super().get(name, default)
 
 
-def _struct(value: Any) -> Any:
+def _go_fields(value: Any) -> Any:
     if isinstance(value, dict):
-        return GoStruct(value)
-    return [_struct(item) for item in value] if isinstance(value, list) else value
+        return GoFields(value)
+    return [_go_fields(item) for item in value] if isinstance(value, list) else value
 
 
-def _plain(key: str) -> str:
+def _normalized(key: str) -> str:
+    """Returns the form that a JSON key and its Go field share: `numreplicas` for `num_replicas`."""
     return key.replace("_", "").lower()
 
 
-_FREE = frozenset({"metadata", "subjects"})  #: their keys are the user's own
+_USER_KEYED = frozenset({"metadata", "subjects"})  #: fields whose keys users choose
 
 #: Go fields whose JSON has another name (jsm.go: api/streams.go).
-_GO = {
+_GO_NAMES = {
     "Msgs": "messages",
     "Consumers": "consumercount",
     "FirstTime": "firstts",

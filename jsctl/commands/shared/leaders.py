@@ -1,0 +1,33 @@
+"""What `cluster balance` and `cluster step-down` say while leaders change."""
+
+from collections.abc import Callable
+
+from jsctl.env import Env
+from jsctl.jetstream.cluster.balance import Move
+from jsctl.jetstream.cluster.leaders import LeaderChange, RaftGroup, elect_leader
+
+
+def announce_move(env: Env) -> Callable[[RaftGroup, Move], None]:
+    """Returns a function that says which leader moved."""
+
+    def announce(group: RaftGroup, move: Move) -> None:
+        label = group.label[:1].upper() + group.label[1:]
+        env.say(f"{label}: {move.leader} stood down, {move.preferred} leads")
+
+    return announce
+
+
+async def step_down(env: Env, group: RaftGroup, preferred: str, force: bool) -> LeaderChange:
+    """Have another leader elected, and say so. Raises what `elect_leader` raises."""
+
+    def announce(leader: str, peers: int) -> None:
+        env.say(
+            f"Requesting leader step down of {leader or 'an unknown leader'} for {group.label}, {peers} peers"
+        )
+
+    change = await elect_leader(group, preferred, force=force, on_request=announce)
+    if change.new_leader == change.old_leader:
+        env.say(f"{change.new_leader} leads again")
+    else:
+        env.say(f"New leader elected: {change.new_leader}")
+    return change

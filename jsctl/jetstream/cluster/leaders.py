@@ -1,0 +1,140 @@
+"""Leaders of replicated streams and consumers: who leads, and how another server is elected."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+from jsctl.errors import ApiError, BadInput, JsctlError, RequestTimeout, Unreachable
+from jsctl.jetstream import api_levels
+from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.api_levels import ApiLevel
+from jsctl.jetstream.consumer import requests as consumers
+from jsctl.jetstream.stream import requests as streams
+from jsctl.units import SECOND
+
+ELECTION_TIMEOUT = 15 * SECOND
+"""ns that an election may take: a follower waits up to 9 s before it stands (nats-server: raft.go), when
+the server that should lead was not ready in time."""
+
+_POLL_INTERVAL = 0.1  #: seconds between two looks at who leads
+
+
+@dataclass(frozen=True, slots=True)
+class RaftGroup:
+    """A stream or consumer, as far as its leader is concerned.
+
+    label: `stream ORDERS` or `consumer ORDERS > NEW`. fetch_info: asks for its info. step_down: makes its
+    leader stand down; the argument names the server that should follow, or is empty.
+    """
+
+    name: str
+    label: str
+    fetch_info: Callable[[], Awaitable[Json]]
+    step_down: Callable[[str], Awaitable[None]]
+
+
+class LeaderChange(NamedTuple):
+    """What an election brought. info: of the stream or consumer afterwards."""
+
+    old_leader: str  #: empty where none was known
+    new_leader: str
+    info: Json
+
+
+def stream_group(api: Api, stream: str) -> RaftGroup:
+    """Returns the group of a stream."""
+    return RaftGroup(
+        name=stream,
+        label=f"stream {stream}",
+        fetch_info=partial(streams.info, api, stream),
+        step_down=partial(_step_down_stream, api, stream),
+    )
+
+
+def consumer_group(api: Api, stream: str, consumer: str) -> RaftGroup:
+    """Returns the group of a consumer."""
+    return RaftGroup(
+        name=consumer,
+        label=f"consumer {stream} > {consumer}",
+        fetch_info=partial(consumers.info, api, stream, consumer),
+        step_down=partial(consumers.step_down, api, stream, consumer),
+    )
+
+
+def is_replicated(info: Json) -> bool:
+    """Whether a stream or consumer is on more than one server."""
+    return bool((info.get("cluster") or {}).get("replicas"))
+
+
+async def elect_leader(
+    group: RaftGroup,
+    preferred: str = "",
+    *,
+    force: bool = False,
+    on_request: Callable[[str, int], object] = lambda leader, peers: None,
+) -> LeaderChange:
+    """Make the leader stand down, and wait until a server leads again.
+
+    preferred: the server that should lead next. force: also when no leader is known. on_request: called with
+    the present leader (may be empty) and the number of peers, before the leader is asked.
+    Raises JsctlError for a group without replicas or leader, BadInput for a server that cannot lead,
+    RequestTimeout when nobody is elected in time.
+    """
+    info = await group.fetch_info()
+    cluster = info.get("cluster") or {}
+    replicas = cluster.get("replicas") or []
+    if not replicas:
+        raise JsctlError(
+            f"{group.label} has one replica and no other to lead it",
+            "jsctl stream edit --replicas 3 adds some, in a cluster",
+        )
+    leader = str(cluster.get("leader") or "")
+    if not leader and not force:
+        raise JsctlError(f"{group.label} has no leader now", "--force asks for an election all the same")
+    _check_preferred(cluster, preferred)
+    on_request(leader, len(replicas) + 1)
+    await group.step_down(preferred)
+    elected = await wait_for_leader(group, leader)
+    return LeaderChange(leader, elected, await group.fetch_info())
+
+
+async def wait_for_leader(group: RaftGroup, old_leader: str, timeout: int = ELECTION_TIMEOUT) -> str:
+    """Returns who leads after `old_leader`: another server, or `old_leader` when it was elected again.
+
+    Asks until another leads, for `timeout` ns. Raises RequestTimeout when nobody leads then.
+    """
+    loop = asyncio.get_running_loop()
+    deadline, leader = loop.time() + timeout / SECOND, ""
+    while loop.time() < deadline:
+        try:
+            leader = str(((await group.fetch_info()).get("cluster") or {}).get("leader") or "")
+        except (Unreachable, ApiError):
+            leader = ""  # nobody answers while there is no leader
+        if leader and leader != old_leader:
+            return leader
+        await asyncio.sleep(_POLL_INTERVAL)
+    if not leader:
+        raise RequestTimeout(
+            f"no new leader in {timeout / SECOND:g}s",
+            "are most of its servers there? jsctl stream info shows them",
+        )
+    return leader
+
+
+def _check_preferred(cluster: Json, preferred: str) -> None:
+    """Raise JsctlError when the server leads already, BadInput when it could not take over."""
+    if preferred and preferred == cluster.get("leader"):
+        raise JsctlError(f"{preferred} leads already", "nothing was changed")
+    names = sorted(str(peer["name"]) for peer in cluster.get("replicas") or [])
+    if preferred and preferred not in names:
+        raise BadInput(f"{preferred} cannot lead: it has no replica", f"these have: {', '.join(names)}")
+
+
+async def _step_down_stream(api: Api, stream: str, preferred: str) -> None:
+    body: Json | None = None
+    if preferred:
+        await api_levels.require(api, {ApiLevel.V2_11: ["--preferred"]})
+        body = {"placement": {"preferred": preferred}}
+    await api.call(f"STREAM.LEADER.STEPDOWN.{stream}", body)

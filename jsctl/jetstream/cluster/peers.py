@@ -1,0 +1,51 @@
+"""The servers that hold a replicated stream."""
+
+from jsctl.errors import ApiError, JsctlError, NotFound
+from jsctl.jetstream.api import Api, Json
+
+_PEER_REMAP_FAILED = 10075
+
+
+def peers(info: Json) -> list[str]:
+    """Returns the servers of a stream's or consumer's group, the leader first."""
+    cluster: Json = info.get("cluster") or {}
+    replicas = cluster.get("replicas") or []
+    names = [str(cluster.get("leader") or ""), *(str(peer["name"]) for peer in replicas)]
+    return [name for name in names if name]
+
+
+def check_removable(info: Json, *, force: bool) -> None:
+    """Raise JsctlError for a stream that is not in a cluster, and without `force` for its only peer."""
+    name = info["config"]["name"]
+    if not (info.get("cluster") or {}).get("name"):
+        raise JsctlError(f"stream {name} is not in a cluster", "only a cluster has peers to remove")
+    names = peers(info)
+    if len(names) == 1 and not force:
+        raise JsctlError(
+            f"{names[0]} is the only peer of stream {name}: removing it loses the data",
+            "--force does it all the same",
+        )
+
+
+def check_peer(info: Json, peer: str) -> None:
+    """Raise NotFound for a server that is not a peer of the stream."""
+    names = peers(info)
+    if peer not in names:
+        stream = info["config"]["name"]
+        raise NotFound(
+            f"{peer} is not a peer of stream {stream}", f"its peers are {', '.join(sorted(names))}"
+        )
+
+
+async def remove_peer(api: Api, stream: str, peer: str) -> None:
+    """Take a server out of a stream's group; the cluster puts another in its place.
+
+    Raises ApiError, with what to do when there is no other server.
+    """
+    try:
+        await api.call(f"STREAM.PEER.REMOVE.{stream}", {"peer": peer})
+    except ApiError as error:
+        if error.err_code != _PEER_REMAP_FAILED:
+            raise
+        hint = "no other server can take the replica; jsctl stream edit --replicas asks for fewer"
+        raise ApiError(error.code, error.err_code, error.description, hint) from None

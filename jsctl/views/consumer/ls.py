@@ -1,0 +1,41 @@
+"""The list of `consumer ls`."""
+
+from collections.abc import Sequence
+
+from jsctl.jetstream.api import Json
+from jsctl.jetstream.consumer.requests import ConsumerList
+from jsctl.jetstream.paging import Collected
+from jsctl.units import age
+from jsctl.views.consumer.report import unreachable_consumers
+from jsctl.views.result import Column, Result, Table, Text
+
+_COLUMNS = (
+    Column("Name", "name"),
+    Column("Description", "description"),
+    Column("Created", "created", "time"),
+    Column("Ack Pending", "ack_pending", "count"),
+    Column("Unprocessed", "unprocessed", "count"),
+    Column("Last Delivery", "last_delivery", "ago"),
+)
+
+
+def list_row(info: Json) -> Sequence[object]:
+    """Returns the line of a consumer's info, a value for each column."""
+    return (
+        info["name"],
+        info["config"].get("description", ""),
+        info.get("created"),
+        int(info.get("num_ack_pending", 0)),
+        int(info.get("num_pending", 0)),
+        age((info.get("delivered") or {}).get("last_active"), info.get("ts")),
+    )
+
+
+def listing(stream: str, consumers: Collected[Sequence[object]]) -> Result:
+    """`consumer ls`. consumers: their `list_row`s by name."""
+    names = sorted(consumers.items)
+    if not names and not consumers.missing and not consumers.offline:
+        return Result([Text("No Consumers defined")], data=names)
+    rows = [consumers.items[name] for name in names]
+    unreachable = unreachable_consumers([ConsumerList(stream, (), consumers.missing, consumers.offline)])
+    return Result([Table("Consumers", _COLUMNS, rows), *unreachable], data=names)

@@ -1,0 +1,158 @@
+"""`consumer report`: consumers in numbers, those in trouble first."""
+
+from collections.abc import Sequence
+
+from jsctl.jetstream.consumer.requests import ConsumerList
+from jsctl.monitor.consumer_reports import Row
+from jsctl.units import exact_duration, format_count, format_server_time
+from jsctl.views.consumer.info import ACKS
+from jsctl.views.result import Cell, Column, Part, Result, Table, Text
+from jsctl.views.shared.leaders import leader_report
+from jsctl.views.shared.tables import raw_columns, recorder
+
+_COLUMNS = (
+    Column("Consumer", "consumer"),
+    Column("Mode", "mode"),
+    Column("Ack Policy", "ack_policy"),
+    Column("Ack Wait", "ack_wait", "duration"),
+    Column("Ack Pending", "ack_pending", "count"),
+    Column("Redelivered", "redelivered", "count"),
+    Column("Unprocessed", "unprocessed", "count"),
+    Column("Ack Floor", "ack_floor", "count"),
+    Column("Last Ack", "ack_age", "ago"),
+    Column("Waiting", "waiting", "count"),
+    Column("State", "state"),
+    Column("Cluster", "cluster"),
+)
+
+CONSUMER_KEYS = (
+    "stream",
+    "consumer",
+    "mode",
+    "ack_policy",
+    "ack_wait",
+    "ack_pending",
+    "max_ack_pending",
+    "redelivered",
+    "unprocessed",
+    "matching",
+    "ack_floor",
+    "ack_age",
+    "waiting",
+    "bound",
+    "paused_until",
+    "pinned",
+    "api_level",
+    "clustered",
+    "cluster",
+    "leader",
+    "peers",
+)
+"""Keys of a consumer in JSON."""
+
+
+def report(
+    rows: Sequence[Row], lists: Sequence[ConsumerList], *, raw: bool = False, leaders: bool = False
+) -> Result:
+    """`consumer report`: all consumers in one table, then leaders where asked for, and what is offline.
+
+    lists: the streams' consumer lists, for those that did not answer. raw: show numbers as they are.
+    """
+    data = {
+        "consumers": map(recorder(CONSUMER_KEYS), rows),
+        "missing": {one.stream: list(one.missing) for one in lists if one.missing},
+        "offline": {one.stream: dict(one.offline) for one in lists if one.offline},
+    }
+    only_stream = lists[0].stream if len(lists) == 1 else ""
+    unreachable = unreachable_consumers(lists)
+    if not rows and not unreachable:
+        where = f" on {only_stream}" if only_stream else ""
+        return Result([Text(f"No Consumers defined{where}")], data=data)
+    parts: list[Part] = [_table(rows, only_stream, len(lists), raw)]
+    if leaders:
+        pairs = [(row.cluster or "", row.leader) for row in rows if row.leader]
+        parts.append(leader_report(pairs, "Consumers"))
+    return Result([*parts, *unreachable], data=data)
+
+
+def unreachable_consumers(lists: Sequence[ConsumerList]) -> list[Table]:
+    """Returns tables of the consumers that did not answer, where there are any."""
+    tables = []
+    columns = [Column("Stream", "stream"), Column("Consumer", "consumer")]
+    if missing := [(one.stream, name) for one in lists for name in one.missing]:
+        tables.append(Table("Inaccessible Consumers", columns, missing))
+    if offline := [(one.stream, *pair) for one in lists for pair in sorted(one.offline.items())]:
+        tables.append(Table("Offline Consumers", [*columns, Column("Reason", "reason")], offline))
+    return tables
+
+
+def _table(rows: Sequence[Row], stream: str, streams: int, raw: bool) -> Table:
+    where = stream or f"{format_count(streams)} streams"
+    title = f"Consumer report for {where} with {format_count(len(rows))} consumers"
+    columns = raw_columns(_COLUMNS) if raw else list(_COLUMNS)
+    cells = [_cells(row, raw) for row in rows]
+    # The State column is left out where it says nothing.
+    hidden = {
+        at
+        for at, column in enumerate(columns)
+        if column.key == "state" and not any(_raw(line[at]) for line in cells)
+    }
+    columns = [column for at, column in enumerate(columns) if at not in hidden]
+    lines = [[cell for at, cell in enumerate(line) if at not in hidden] for line in cells]
+    if not stream:
+        columns.insert(0, Column("Stream", "stream"))
+        lines = [[row.stream, *line] for row, line in zip(rows, lines, strict=True)]
+    return Table(title, columns, lines)
+
+
+def _cells(row: Row, raw: bool) -> list[object]:
+    ack_wait: object = row.ack_wait if row.ack_policy != "none" else None
+    ack_pending: object = row.ack_pending
+    redelivered: object = row.redelivered
+    unprocessed: object = row.unprocessed
+    if raw:
+        if ack_wait is not None:
+            ack_wait = Cell(row.ack_wait, exact_duration(row.ack_wait))
+    else:
+        if row.at_limit:
+            limit = f"{format_count(row.ack_pending)} / {format_count(row.max_ack_pending)}"
+            ack_pending = Cell(row.ack_pending, limit, "bad")
+        if row.redelivered:
+            redelivered = Cell(row.redelivered, format_count(row.redelivered), "warn")
+        if row.unprocessed:
+            share = f"{format_count(row.unprocessed)} / {int(row.share * 100)}%"
+            unprocessed = Cell(row.unprocessed, share, "warn" if row.idle else "")
+    interest = Cell(int(row.bound), "bound" if row.bound else "no interest")
+    return [
+        row.consumer,
+        Cell(row.mode, row.mode.title()),
+        Cell(row.ack_policy, ACKS.get(row.ack_policy, row.ack_policy)),
+        ack_wait,
+        ack_pending,
+        redelivered,
+        unprocessed,
+        row.ack_floor,
+        row.ack_age,
+        row.waiting if row.mode == "pull" else interest,
+        _state(row),
+        _cluster(row),
+    ]
+
+
+def _raw(value: object) -> object:
+    return value.raw if isinstance(value, Cell) else value
+
+
+def _state(row: Row) -> Cell:
+    states = [f"paused until {format_server_time(row.paused_until)}"] if row.paused_until else []
+    states += [f"pinned {pin}" for pin in row.pinned]
+    text = ", ".join(states)
+    return Cell(text, text, "warn" if row.paused_until else "")
+
+
+def _cluster(row: Row) -> Cell:
+    names = sorted([*([f"{row.leader}*"] if row.leader else []), *row.peers])
+    text = ", ".join(names)
+    if row.clustered and not row.leader:
+        return Cell(text, f"no leader: {text}" if text else "no leader", "bad")
+    return Cell(text, text, "bad" if any(name.endswith("!") for name in names) else "")

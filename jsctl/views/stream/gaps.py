@@ -1,0 +1,36 @@
+"""`stream gaps`."""
+
+from collections.abc import Sequence
+
+from jsctl.jetstream.stream.gaps import Gap
+from jsctl.units import format_bytes, format_count
+from jsctl.views.result import Column, Part, Result, Table, Text
+from jsctl.views.shared.text import plural
+
+_COLUMNS = (
+    Column("First Message", "first", "count"),
+    Column("Last Message", "last", "count"),
+    Column("Missing", "missing", "count"),
+)
+_LOST_SHOWN = 20
+"""Sequences of lost messages that are listed."""
+
+
+def gaps(stream: str, ranges: Sequence[Gap], lost: Sequence[int], lost_bytes: int) -> Result:
+    """Returns the gaps in a stream; the document is a list of first and last sequences.
+
+    ranges: first and last missing sequence of each gap. lost: sequences that the server lost.
+    """
+    parts: list[Part] = []
+    if ranges:
+        title = f"{plural(len(ranges), 'gap')} found in Stream {stream}"
+        parts.append(Table(title, _COLUMNS, [(first, last, last - first + 1) for first, last in ranges]))
+    else:
+        parts.append(Text(f"No deleted messages in {stream}"))
+    if lost:
+        sequences = ", ".join(map(format_count, lost[:_LOST_SHOWN])) + (
+            " …" if len(lost) > _LOST_SHOWN else ""
+        )
+        count = plural(len(lost), "message")
+        parts.append(Text(f"The server lost {count} ({format_bytes(lost_bytes)}): {sequences}", "bad"))
+    return Result(parts, data=[list(gap) for gap in ranges])

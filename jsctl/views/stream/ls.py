@@ -1,0 +1,55 @@
+"""The list of `stream ls` and `stream find`."""
+
+from functools import partial
+from typing import NamedTuple
+
+from jsctl.jetstream.api import Json
+from jsctl.jetstream.paging import Collected
+from jsctl.units import age, seconds_to_ns
+from jsctl.views.result import Column, Result, Table, Text
+from jsctl.views.shared.tables import unreachable_streams
+
+_COLUMNS = (
+    Column("Name", "name"),
+    Column("Description", "description"),
+    Column("Created", "created", "time"),
+    Column("Messages", "messages", "count"),
+    Column("Size", "bytes", "bytes"),
+    Column("Last Message", "last_message", "ago"),
+)
+
+
+class ListRow(NamedTuple):
+    """A stream's line in `stream ls`."""
+
+    name: str
+    description: str
+    created: str | None
+    messages: int
+    bytes: int
+    last_message: int  #: ns since then, -1 for never
+
+
+def list_row(info: Json, now: float) -> ListRow:
+    """Returns the line of a stream's info. now: seconds since the epoch."""
+    config, state = info["config"], info["state"]
+    return ListRow(
+        name=config["name"],
+        description=config.get("description", ""),
+        created=info.get("created"),
+        messages=state["messages"],
+        bytes=state["bytes"],
+        last_message=age(state.get("last_ts"), seconds_to_ns(now)),
+    )
+
+
+def listing(streams: Collected[ListRow], *, subject: str = "", hidden: bool = False) -> Result:
+    """`stream ls`: smallest first, as the `nats` tool sorts. hidden: whether system streams were left out."""
+    data = partial(sorted, streams.items)
+    if not streams.items and not streams.missing and not streams.offline:
+        hint = ", pass -a to include system streams" if hidden else ""
+        return Result([Text(f"No Streams defined{hint}")], data=data)
+    rows = sorted(streams.items.values(), key=lambda row: (row.bytes, row.name))
+    title = f"Streams matching {subject}" if subject else "Streams"
+    unreachable = unreachable_streams(streams.missing, streams.offline)
+    return Result([Table(title, _COLUMNS, rows), *unreachable], data=data)

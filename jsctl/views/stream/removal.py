@@ -1,0 +1,57 @@
+"""`stream purge` and `stream rm`: what they would remove, the question before, and what they removed."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from jsctl.jetstream.api import Json
+from jsctl.jetstream.stream.purge_loss import Loss
+from jsctl.units import format_bytes
+from jsctl.views.result import Result, Text
+from jsctl.views.shared.text import plural
+
+_LISTED = 10
+"""Streams that a question lists."""
+
+
+def amount(loss: Loss) -> str:
+    """Returns `3 messages, 207 B`, with `about` where the bytes are estimated."""
+    return f"{plural(loss.messages, 'message')}, {'' if loss.exact else 'about '}{format_bytes(loss.bytes)}"
+
+
+def dry_run(verb: str, losses: Mapping[str, Loss]) -> Result:
+    """`--dry-run`. verb: "purge" or "delete". losses: what would go, by stream."""
+    lines = [f"Would {verb} Stream {name}: {amount(loss)}" for name, loss in losses.items()]
+    data = [
+        {"stream": name, "messages": loss.messages, "bytes": loss.bytes, "exact": loss.exact}
+        for name, loss in losses.items()
+    ]
+    return Result([Text("\n".join([*lines, "Nothing was changed"]))], data={"dry_run": True, "streams": data})
+
+
+def question(verb: str, losses: Mapping[str, Loss]) -> str:
+    """Returns the one question before streams are purged or removed."""
+    if len(losses) == 1:
+        name, loss = next(iter(losses.items()))
+        return f"Really {verb} Stream {name} ({amount(loss)})"
+    listed = "; ".join(f"{name}: {amount(loss)}" for name, loss in list(losses.items())[:_LISTED])
+    more = f"; and {len(losses) - _LISTED} more" if len(losses) > _LISTED else ""
+    return f"Really {verb} {len(losses)} Streams ({amount(total(losses.values()))}: {listed}{more})"
+
+
+def total(losses: Iterable[Loss]) -> Loss:
+    """Returns several losses as one."""
+    every = list(losses)
+    return Loss(
+        sum(loss.messages for loss in every),
+        sum(loss.bytes for loss in every),
+        all(loss.exact for loss in every),
+    )
+
+
+def purged(count: int, info: Json) -> str:
+    """Returns what a purge did. info: of the stream afterwards."""
+    return f"Purged {plural(count, 'message')} from {info['config']['name']}"
+
+
+def removed(names: Sequence[str]) -> str:
+    """Returns which streams were removed, one a line."""
+    return "\n".join(f"Stream {name} was removed" for name in names)

@@ -1,0 +1,183 @@
+"""`stream report`: streams in numbers, and what they replicate."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from jsctl.monitor.reports import ReplicationRow, Report, StreamRow
+from jsctl.units import format_bytes, format_count
+from jsctl.views.result import Cell, Column, Each, Part, Result, Table, Text
+from jsctl.views.shared.leaders import leader_report
+from jsctl.views.shared.tables import raw_columns, recorder, unreachable_streams
+
+_STREAMS = (
+    Column("Stream", "stream"),
+    Column("Storage", "storage"),
+    Column("Placement", "placement"),
+    Column("Consumers", "consumers", "count"),
+    Column("Messages", "messages", "count"),
+    Column("Bytes", "bytes", "bytes"),
+    Column("Lost", "lost", "count"),
+    Column("Deleted", "deleted", "count"),
+    Column("API Level", "api_level", "count"),
+    Column("Replicas", "replicas"),
+)
+_REPLICATION = (
+    Column("Stream", "stream"),
+    Column("Kind", "kind"),
+    Column("API Prefix", "api_prefix"),
+    Column("Source Stream", "source"),
+    Column("Filters and Transforms", "filters"),
+    Column("Active", "active", "ago"),
+    Column("Lag", "lag", "count"),
+    Column("Error", "error"),
+)
+
+STREAM_KEYS = (
+    "context",
+    "domain",
+    "stream",
+    "storage",
+    "placement",
+    "created",
+    "replicas",
+    "consumers",
+    "messages",
+    "bytes",
+    "lost",
+    "lost_bytes",
+    "deleted",
+    "subjects",
+    "first_seq",
+    "last_seq",
+    "first_ts",
+    "last_ts",
+    "api_level",
+    "cluster",
+    "leader",
+    "peers",
+    "offline",
+)
+"""Keys of a stream in JSON."""
+
+REPLICATION_KEYS = (
+    "context",
+    "domain",
+    "stream",
+    "kind",
+    "api_prefix",
+    "origin",
+    "filters",
+    "active",
+    "lag",
+    "error",
+)
+"""Keys of a mirror or source in JSON."""
+
+SORTS: dict[str, Callable[[StreamRow], Any]] = {
+    "bytes": lambda row: row.bytes,
+    "consumers": lambda row: row.consumers,
+    "messages": lambda row: row.messages,
+    "name": lambda row: "",
+    "storage": lambda row: row.storage,
+}
+"""Orders of a stream report; streams that are equal in it go by name."""
+
+
+def report(streams: Report, *, order: str = "bytes", raw: bool = False, leaders: bool = False) -> Result:
+    """`stream report`: streams, replication where there is any, leaders where asked for.
+
+    order: a key of SORTS. raw: show numbers as they are.
+    """
+    if not streams.streams and not streams.missing and not streams.offline:
+        return Result([Text("No Streams defined")], data={"streams": [], "replication": []})
+    rows = sorted(streams.streams, key=lambda row: (SORTS[order](row), row.stream))
+    places = {row.stream: at for at, row in enumerate(rows)} if streams.links else {}
+    links = sorted(streams.links, key=lambda link: places.get(link.stream, len(places)))
+    parts: list[Part] = [streams_table(rows, raw)]
+    if links:
+        parts.append(replication_table(links, raw))
+    if leaders:
+        parts.append(
+            leader_report([(row.cluster or "", row.leader) for row in rows if row.leader], "Streams")
+        )
+    parts.extend(unreachable_streams(streams.missing, streams.offline))
+    return Result(
+        parts,
+        data=lambda: {
+            "streams": map(recorder(STREAM_KEYS), rows),
+            "replication": map(recorder(REPLICATION_KEYS), links),
+        },
+    )
+
+
+def streams_table(rows: Sequence[StreamRow], raw: bool = False) -> Table:
+    """Returns the Stream Report. raw: show numbers as they are."""
+
+    def cells(row: StreamRow) -> tuple[Any, ...]:
+        return (
+            row.stream,
+            Cell(row.storage, row.storage.title()),
+            row.placement,
+            row.consumers,
+            row.messages,
+            row.bytes,
+            _lost(row, raw),
+            row.deleted,
+            row.api_level,
+            Cell(row.replicas, replicas(row), "bad" if any(p.endswith("!") for p in row.peers) else ""),
+        )
+
+    return Table("Stream Report", raw_columns(_STREAMS) if raw else _STREAMS, Each(rows, cells))
+
+
+def replication_table(links: Sequence[ReplicationRow], raw: bool = False) -> Table:
+    """Returns the Replication Report. raw: show numbers as they are."""
+    return Table(
+        "Replication Report",
+        raw_columns(_REPLICATION) if raw else _REPLICATION,
+        [
+            (
+                link.stream,
+                Cell(link.kind, link.kind.title()),
+                link.api_prefix,
+                link.origin,
+                link.filters,
+                link.active,
+                link.lag,
+                Cell(link.error, link.error, "bad" if link.error else ""),
+            )
+            for link in links
+        ],
+    )
+
+
+def replicas(row: StreamRow) -> str:
+    """Returns `n1*, n2, n3!`: a star marks the leader, `!` a server that is behind or offline."""
+    names = [f"{row.leader}*"] if row.leader else []
+    return ", ".join(sorted([*names, *row.peers]))
+
+
+def dot(links: Iterable[ReplicationRow]) -> str:
+    """Returns the replication as a GraphViz graph."""
+    lines = ["digraph {", f"  label={_quoted('Stream Replication Structure')};"]
+    for link in links:
+        color = "blue" if link.kind == "mirror" else "green"
+        label = link.filters or link.kind.title()
+        origin = f"{link.origin} ({link.api_prefix})" if link.api_prefix else link.origin
+        lines.append(
+            f"  {_quoted(origin)} -> {_quoted(link.stream)} [color={color}, label={_quoted(label)}];"
+        )
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def _lost(row: StreamRow, raw: bool) -> Any:
+    if not row.lost:
+        return 0
+    if raw:
+        return Cell(row.lost, f"{row.lost} ({row.lost_bytes})", "bad")
+    return Cell(row.lost, f"{format_count(row.lost)} ({format_bytes(row.lost_bytes)})", "bad")
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

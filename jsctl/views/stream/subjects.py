@@ -1,0 +1,30 @@
+"""`stream subjects`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from jsctl.units import format_count
+from jsctl.views.result import Column, Result, Table, Text
+
+_COLUMNS = (Column("Subject", "subject"), Column("Count", "count", "count"))
+
+
+def subjects(
+    stream: str, counts: Mapping[str, int], *, wanted: str, by_name: bool, reverse: bool, names: bool
+) -> Result:
+    """Returns how many messages each subject holds; the document maps subjects to counts, or lists them.
+
+    counts: messages by subject. wanted: the subject filter. names: show the subjects alone.
+    """
+    ordered = sorted(
+        counts,
+        key=(lambda subject: (0, subject)) if by_name else (lambda subject: (counts[subject], subject)),
+        reverse=reverse,
+    )
+    data: Any = ordered if names else {subject: counts[subject] for subject in ordered}
+    if not counts:
+        return Result([Text(f"No subjects found matching {wanted}")], data=data)
+    if names:
+        return Result([Text("\n".join(ordered))], data=data)
+    title = f"{format_count(len(ordered))} Subject{'' if len(ordered) == 1 else 's'} in stream {stream}"
+    return Result([Table(title, _COLUMNS, [(subject, counts[subject]) for subject in ordered])], data=data)
