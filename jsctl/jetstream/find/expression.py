@@ -3,7 +3,7 @@
 `state.messages > 10 and config.storage == "memory"`, `info.cluster.name in ["lon", "sfo"]`. There are
 or || and && not ! == != < <= > >= in, not in, contains, startsWith, endsWith, matches (a regular
 expression), + - * / %, len(x), lists, `a.b`, `a["b"]`, `a[0]`, true, false, nil. The server leaves out what
-is zero, empty or false: what is not there is equal to all of these.
+is zero, empty or false; a field that is missing is therefore equal to all of these.
 """
 
 import re
@@ -28,7 +28,7 @@ _CONSTANTS = {
 }
 _COMPARES = ("==", "!=", "<", "<=", ">", ">=", "in", "contains", "startsWith", "endsWith", "matches")
 _WORDS = frozenset({"or", "and", "not", *_COMPARES})
-_DEEPEST = 100
+_MAX_DEPTH = 100
 
 
 class _Token(NamedTuple):
@@ -38,14 +38,17 @@ class _Token(NamedTuple):
 
 
 def compile_expression(text: str) -> Callable[[Names], bool]:
-    """A test over names. Raises ValueError with the place of what cannot be read; the test raises
-    ValueError when the expression is no condition or compares what cannot be compared."""
-    node = _Parser(text).whole()
+    """Returns a function that says whether the condition holds for the values of some names.
+
+    Raises ValueError with the place of a syntax error. The function raises ValueError when the expression's
+    value is not a condition, or when it compares values of different kinds.
+    """
+    node = _Parser(text).parse()
 
     def test(names: Names) -> bool:
         value = node(names)
         if value is not None and not isinstance(value, bool):
-            raise ValueError(f"{text!r} is no condition: it gives {value!r}")
+            raise ValueError(f"{text!r} is not a condition: its value is {value!r}")
         return bool(value)
 
     return test
@@ -64,43 +67,43 @@ class _Parser:
         while place < len(body):
             match = pattern.match(body, place)
             if match is None:
-                raise self._wrong(place)
+                raise self._syntax_error(place)
             kind = str(match.lastgroup)
             self._tokens.append(_Token(kind, match[kind], match.start(kind)))
             place = match.end()
 
-    def whole(self) -> Node:
+    def parse(self) -> Node:
         node = self._or()
         if self._next < len(self._tokens):
-            raise self._wrong(self._tokens[self._next].at)
+            raise self._syntax_error(self._tokens[self._next].at)
         return node
 
-    def _wrong(self, at: int) -> ValueError:
+    def _syntax_error(self, at: int) -> ValueError:
         rest = self._text[at : at + 20].strip()
-        return ValueError(f"cannot read the expression at {rest!r}" if rest else "the expression breaks off")
+        return ValueError(f"cannot read the expression at {rest!r}" if rest else "the expression is incomplete")
 
     def _peek(self, ahead: int = 0) -> str:
-        """The operator, mark or word that is next; empty for anything else."""
+        """Returns the next operator, mark or word; empty for anything else."""
         place = self._next + ahead
         if place >= len(self._tokens) or self._tokens[place].kind not in ("mark", "word"):
             return ""
         return self._tokens[place].text
 
     def _take(self, *texts: str) -> str:
-        if (found := self._peek()) and found in texts:
+        if (text := self._peek()) and text in texts:
             self._next += 1
-            return found
+            return text
         return ""
 
     def _need(self, text: str) -> None:
         if not self._take(text):
-            raise self._wrong(
+            raise self._syntax_error(
                 self._tokens[self._next].at if self._next < len(self._tokens) else len(self._text)
             )
 
     def _or(self) -> Node:
         self._depth += 1
-        if self._depth > _DEEPEST:
+        if self._depth > _MAX_DEPTH:
             raise ValueError("the expression is nested too deeply")
         left = self._and()
         while self._take("or", "||"):
@@ -115,38 +118,38 @@ class _Parser:
         return left
 
     def _not(self) -> Node:
-        turned = False
+        negated = False
         while self._take("not", "!"):
-            turned = not turned
+            negated = not negated
         node = self._comparison()
-        return _negated(node) if turned else node
+        return _negation(node) if negated else node
 
     def _comparison(self) -> Node:
         left = self._sum()
         while True:
-            turned = self._peek() == "not" and self._peek(1) in _COMPARES
-            self._next += turned
+            negated = self._peek() == "not" and self._peek(1) in _COMPARES
+            self._next += negated
             operator = self._take(*_COMPARES)
             if not operator:
                 return left
-            node = _compared(operator, left, self._sum())
-            left = _negated(node) if turned else node
+            node = _comparison_of(operator, left, self._sum())
+            left = _negation(node) if negated else node
 
     def _sum(self) -> Node:
         left = self._product()
         while operator := self._take("+", "-"):
-            left = _reckoned(operator, left, self._product())
+            left = _arithmetic(operator, left, self._product())
         return left
 
     def _product(self) -> Node:
         left = self._unary()
         while operator := self._take("*", "/", "%"):
-            left = _reckoned(operator, left, self._unary())
+            left = _arithmetic(operator, left, self._unary())
         return left
 
     def _unary(self) -> Node:
         if self._take("-"):
-            return _reckoned("-", lambda names: 0, self._steps())
+            return _arithmetic("-", lambda names: 0, self._steps())
         return self._steps()
 
     def _steps(self) -> Node:
@@ -165,11 +168,11 @@ class _Parser:
         if self._next < len(self._tokens) and self._tokens[self._next].kind == "word":
             self._next += 1
             return self._tokens[self._next - 1].text
-        raise self._wrong(self._tokens[self._next].at if self._next < len(self._tokens) else len(self._text))
+        raise self._syntax_error(self._tokens[self._next].at if self._next < len(self._tokens) else len(self._text))
 
     def _atom(self) -> Node:
         if self._next >= len(self._tokens):
-            raise self._wrong(len(self._text))
+            raise self._syntax_error(len(self._text))
         token = self._tokens[self._next]
         self._next += 1
         if token.kind == "number":
@@ -191,7 +194,7 @@ class _Parser:
                 self._need(")")
                 return _length(node)
             return _name(token.text)
-        raise self._wrong(token.at)
+        raise self._syntax_error(token.at)
 
     def _list(self) -> Node:
         items: list[Node] = []
@@ -209,7 +212,7 @@ class _Parser:
 def _name(name: str) -> Node:
     def value(names: Names) -> Any:
         if name not in names:
-            raise ValueError(f"no {name!r} to ask for; there are {', '.join(names)}")
+            raise ValueError(f"there is no {name!r}; there are {', '.join(names)}")
         return names[name]
 
     return value
@@ -217,24 +220,24 @@ def _name(name: str) -> Node:
 
 def _step(node: Node, key: Node) -> Node:
     def value(names: Names) -> Any:
-        found, wanted = node(names), key(names)
-        if isinstance(found, Mapping):
-            return found.get(wanted)
-        if isinstance(found, list) and isinstance(wanted, int):
-            return found[wanted] if -len(found) <= wanted < len(found) else None
-        if found is None:
+        container, index = node(names), key(names)
+        if isinstance(container, Mapping):
+            return container.get(index)
+        if isinstance(container, list) and isinstance(index, int):
+            return container[index] if -len(container) <= index < len(container) else None
+        if container is None:
             return None
-        raise ValueError(f"{found!r} has no {wanted!r}")
+        raise ValueError(f"{container!r} has no {index!r}")
 
     return value
 
 
 def _length(node: Node) -> Node:
-    def value(names: Names) -> int:
-        found = node(names)
-        return len(found) if isinstance(found, (str, list, Mapping)) else 0
+    def length(names: Names) -> int:
+        value = node(names)
+        return len(value) if isinstance(value, (str, list, Mapping)) else 0
 
-    return value
+    return length
 
 
 def _both(left: Node, right: Node) -> Node:
@@ -245,18 +248,18 @@ def _either(left: Node, right: Node) -> Node:
     return lambda names: _truth(left(names)) or _truth(right(names))
 
 
-def _negated(node: Node) -> Node:
+def _negation(node: Node) -> Node:
     return lambda names: not _truth(node(names))
 
 
 def _truth(value: Any) -> bool:
-    """A switch that the server leaves out is off."""
+    """Returns a boolean; a switch that the server leaves out is off."""
     if value is None or isinstance(value, bool):
         return bool(value)
     raise ValueError(f"{value!r} is neither true nor false")
 
 
-def _compared(operator: str, left: Node, right: Node) -> Node:
+def _comparison_of(operator: str, left: Node, right: Node) -> Node:
     compare = _COMPARISONS[operator]
 
     def value(names: Names) -> bool:
@@ -266,13 +269,13 @@ def _compared(operator: str, left: Node, right: Node) -> Node:
         except (TypeError, AttributeError):
             raise ValueError(f"cannot compare {one!r} {operator} {other!r}") from None
         except re.error as error:
-            raise ValueError(f"{other!r} is no regular expression: {error}") from None
+            raise ValueError(f"{other!r} is not a valid regular expression: {error}") from None
 
     return value
 
 
 def _zero(value: Any, other: Any) -> Any:
-    """What is not there, as the zero of what it is compared with."""
+    """Returns a missing value as the zero of the type that it is compared with."""
     return type(other)() if value is None and isinstance(other, (bool, int, float, str, list)) else value
 
 
@@ -295,18 +298,18 @@ _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def _reckoned(operator: str, left: Node, right: Node) -> Node:
+def _arithmetic(operator: str, left: Node, right: Node) -> Node:
     def value(names: Names) -> Any:
         one, other = left(names), right(names)
         try:
-            return _SUMS[operator](one or 0, other or 0)
+            return _ARITHMETIC[operator](one or 0, other or 0)
         except (TypeError, ZeroDivisionError):
-            raise ValueError(f"cannot reckon {one!r} {operator} {other!r}") from None
+            raise ValueError(f"cannot calculate {one!r} {operator} {other!r}") from None
 
     return value
 
 
-_SUMS: dict[str, Callable[[Any, Any], Any]] = {
+_ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
     "+": lambda one, other: one + other,
     "-": lambda one, other: one - other,
     "*": lambda one, other: one * other,

@@ -74,10 +74,10 @@ def test_forms(some: Cli) -> None:
 @pytest.mark.parametrize(
     ("flags", "told"),
     [
-        (["--expression", "state.messages >"], "breaks off"),
-        (["--expression", "state.messages"], "no condition"),
-        (["--cluster", "("], "no regular expression"),
-        (["--subject", "a..b"], "no subject"),
+        (["--expression", "state.messages >"], "is incomplete"),
+        (["--expression", "state.messages"], "not a condition"),
+        (["--cluster", "("], "not a valid regular expression"),
+        (["--subject", "a..b"], "not a valid subject"),
         (["--idle", "soon"], "not a duration"),
     ],
 )
