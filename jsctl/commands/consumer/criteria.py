@@ -3,28 +3,29 @@
 from collections.abc import AsyncIterator
 
 from jsctl.commands.cli import DURATION
-from jsctl.commands.shared.criteria import COUNT, CriteriaFlags, matching
+from jsctl.commands.shared.criteria import Count, criteria_flags, matching
 from jsctl.env import Env
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.find.criteria import ConsumerCriteria
 
-CONSUMER_CRITERIA = CriteriaFlags(
-    ConsumerCriteria,
+consumer_criteria_flags = criteria_flags(
     (
         ("--pull", {"is_flag": True, "help": "Pull consumers"}),
         ("--push", {"is_flag": True, "help": "Push consumers"}),
         ("--bound", {"is_flag": True, "help": "With interest, or with waiting pulls"}),
-        ("--waiting", {"type": COUNT, "metavar": "COUNT", "help": "With fewer waiting pulls"}),
-        ("--ack-pending", {"type": COUNT, "metavar": "COUNT", "help": "With fewer pending acknowledgements"}),
-        ("--pending", {"type": COUNT, "metavar": "COUNT", "help": "With fewer unprocessed messages"}),
+        ("--waiting", {"type": Count(), "metavar": "COUNT", "help": "With fewer waiting pulls"}),
+        (
+            "--ack-pending",
+            {"type": Count(), "metavar": "COUNT", "help": "With fewer pending acknowledgements"},
+        ),
+        ("--pending", {"type": Count(), "metavar": "COUNT", "help": "With fewer unprocessed messages"}),
         (
             "--idle",
             {"type": DURATION, "metavar": "DURATION", "help": "Without a delivery for longer than this"},
         ),
         ("--pinned", {"is_flag": True, "help": "Whose priority groups all have a pinned client"}),
     ),
-    ignored=dict.fromkeys(("waiting", "ack_pending", "pending", "replicas", "api_level"), 0),
 )
 
 

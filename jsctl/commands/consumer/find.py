@@ -1,15 +1,24 @@
 """`jsctl consumer find`."""
 
+from dataclasses import dataclass
+
 from jsctl.commands.cli import argument, command
-from jsctl.commands.consumer.criteria import CONSUMER_CRITERIA, matching_consumers
+from jsctl.commands.consumer.criteria import consumer_criteria_flags, matching_consumers
 from jsctl.commands.shared.pick import pick_stream
 from jsctl.env import Env
 from jsctl.jetstream.find.criteria import ConsumerCriteria
 from jsctl.views.events import Events, names
 
 
+@dataclass(frozen=True, slots=True)
+class FindOptions:
+    stream: str
+    criteria: ConsumerCriteria
+
+
 @command(
     "find",
+    options=FindOptions,
     examples=[
         "jsctl consumer find ORDERS --pull --idle 1h",
         "jsctl consumer find ORDERS --pending 1 --invert",
@@ -17,11 +26,11 @@ from jsctl.views.events import Events, names
     ],
 )
 @argument("stream", default="")
-@CONSUMER_CRITERIA.add
-async def find(env: Env, stream: str, criteria: ConsumerCriteria) -> Events[str]:
+@consumer_criteria_flags
+async def find(env: Env, options: FindOptions) -> Events[str]:
     """An expression sees config, state and info as `consumer info --json` shows them, and Info with the names
     of Go.
     """
     api = await env.jetstream()
-    pages = matching_consumers(env, api, await pick_stream(env, api, stream), criteria)
+    pages = matching_consumers(env, api, await pick_stream(env, api, options.stream), options.criteria)
     return names([info["name"] for info in page] async for page in pages)

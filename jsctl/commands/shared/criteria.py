@@ -1,9 +1,8 @@
 """The flags that say which streams or consumers are meant, for find and cluster balance."""
 
-import functools
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
 import click
 
@@ -14,11 +13,23 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.find.criteria import Criteria
 from jsctl.jetstream.find.expression import compile_expression
 
-C = TypeVar("C", bound=Criteria)
+F = TypeVar("F", bound=Callable[..., Any])
 Flag = tuple[str, dict[str, Any]]
 """A flag's names, and what `click.option` takes beside them."""
 
-COUNT = click.IntRange(min=0)
+
+class Count(click.ParamType[int | None]):
+    """A number; the one that asks for nothing, as the `nats` tool has it, is None."""
+
+    name = "integer"
+
+    def __init__(self, unset: int = 0) -> None:
+        self._unset = unset
+        self._range = click.IntRange(min=min(unset, 0))
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | None:
+        count = int(self._range.convert(value, param, ctx))
+        return None if count == self._unset else count
 
 
 class Regex(click.ParamType[re.Pattern[str] | None]):
@@ -51,49 +62,27 @@ class Expression(click.ParamType[Callable[..., bool] | None]):
 
 _COMMON: Sequence[Flag] = (
     ("--created", {"type": DURATION, "metavar": "DURATION", "help": "Created at least this long ago"}),
-    ("--replicas", {"type": COUNT, "metavar": "COUNT", "help": "With at most this many replicas"}),
+    ("--replicas", {"type": Count(), "metavar": "COUNT", "help": "With at most this many replicas"}),
     ("--leader", {"metavar": "SERVER", "help": "Led by this server"}),
     ("--invert/--no-invert", {"default": False, "help": "The opposite of each of these"}),
     (
         "--expression",
         {"type": Expression(), "metavar": "EXPRESSION", "help": "For which this condition holds"},
     ),
-    ("--api-level", {"type": COUNT, "metavar": "LEVEL", "help": "That need at least this API level"}),
+    ("--api-level", {"type": Count(), "metavar": "LEVEL", "help": "That need at least this API level"}),
 )
 
 
-class CriteriaFlags(Generic[C]):
-    """Flags that are parsed into criteria."""
+def criteria_flags(flags: Sequence[Flag]) -> Callable[[F], F]:
+    """Returns a decorator that declares these flags, and those that all criteria share. They are named as the
+    fields of a `Criteria`, which is a field of the verb's options."""
 
-    def __init__(self, kind: type[C], flags: Sequence[Flag], ignored: Mapping[str, int]) -> None:
-        """flags: named as the fields of `kind`, beside those that all criteria share. ignored: values that
-        ask for nothing, by field, as the `nats` tool has them."""
-        self._kind = kind
-        self._flags = (*flags, *_COMMON)
-        self._ignored = ignored
+    def declare(function: F) -> F:
+        for names, attrs in reversed((*flags, *_COMMON)):
+            function = option(names, **attrs)(function)
+        return function
 
-    def add(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Add the flags to a command's function, which takes the criteria as `criteria`."""
-
-        @functools.wraps(function)
-        def with_criteria(*args: Any, **values: Any) -> Any:
-            names = self._kind.__dataclass_fields__
-            flags = {name: values.pop(name) for name in [*values] if name in names}
-            return function(*args, criteria=self._parse(flags), **values)
-
-        declared: Callable[..., Any] = with_criteria
-        for names, attrs in reversed(self._flags):
-            declared = option(names, **attrs)(declared)
-        return declared
-
-    def _parse(self, flags: Mapping[str, Any]) -> C:
-        return self._kind(
-            **{
-                name: value
-                for name, value in flags.items()
-                if value not in (None, "") and (name not in self._ignored or value != self._ignored[name])
-            }
-        )
+    return declare
 
 
 def matching(env: Env, criteria: Criteria, infos: Iterable[Json]) -> list[Json]:

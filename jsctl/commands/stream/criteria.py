@@ -2,10 +2,8 @@
 
 from collections.abc import AsyncIterator
 
-import click
-
 from jsctl.commands.cli import DURATION
-from jsctl.commands.shared.criteria import CriteriaFlags, Regex, matching
+from jsctl.commands.shared.criteria import Count, Regex, criteria_flags, matching
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Api, Json
@@ -13,8 +11,7 @@ from jsctl.jetstream.find.criteria import StreamCriteria
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.subjects import is_subject
 
-STREAM_CRITERIA = CriteriaFlags(
-    StreamCriteria,
+stream_criteria_flags = criteria_flags(
     (
         ("--server-name", {"type": Regex(), "metavar": "REGEX", "help": "With a replica on such a server"}),
         ("--cluster", {"type": Regex(), "metavar": "REGEX", "help": "In such a cluster"}),
@@ -25,13 +22,12 @@ STREAM_CRITERIA = CriteriaFlags(
         ),
         (
             "--consumers",
-            {"type": click.IntRange(min=-1), "metavar": "COUNT", "help": "With at most this many consumers"},
+            {"type": Count(unset=-1), "metavar": "COUNT", "help": "With at most this many consumers"},
         ),
         ("--subject", {"metavar": "SUBJECT", "help": "Listening on this subject; wildcards too"}),
         ("--sourced", {"is_flag": True, "help": "With sources"}),
         ("--mirrored", {"is_flag": True, "help": "That are mirrors"}),
     ),
-    ignored={"consumers": -1, "replicas": 0, "api_level": 0},
 )
 
 

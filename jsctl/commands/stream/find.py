@@ -1,9 +1,10 @@
 """`jsctl stream find`."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from jsctl.commands.cli import command, option
-from jsctl.commands.stream.criteria import STREAM_CRITERIA, matching_streams
+from jsctl.commands.stream.criteria import matching_streams, stream_criteria_flags
 from jsctl.env import Env
 from jsctl.jetstream.find.criteria import StreamCriteria
 from jsctl.jetstream.paging import Collected
@@ -12,8 +13,15 @@ from jsctl.views.result import Result, Text
 from jsctl.views.stream import ls as view
 
 
+@dataclass(frozen=True, slots=True)
+class FindOptions:
+    criteria: StreamCriteria
+    names_only: bool
+
+
 @command(
     "find",
+    options=FindOptions,
     examples=[
         "jsctl stream find --empty --created 30d",
         "jsctl stream find --idle 1h --invert --names",
@@ -21,15 +29,15 @@ from jsctl.views.stream import ls as view
         'jsctl stream find --expression \'info.cluster.name in ["lon", "sfo"]\'',
     ],
 )
-@STREAM_CRITERIA.add
+@stream_criteria_flags
 @option("--names", "-n", "names_only", is_flag=True, help="Only names, one a line")
-async def find(env: Env, criteria: StreamCriteria, names_only: bool) -> Result | Events[Any]:
+async def find(env: Env, options: FindOptions) -> Result | Events[Any]:
     """--expression takes a condition over config, state and info, as `stream info --json` has them: or ||
     and && not ! == != < <= > >= in contains startsWith endsWith matches + - * / % len(x), lists, a.b,
     a["b"], true, false, nil. What the server leaves out counts as zero, empty or false.
     """
-    pages = matching_streams(env, await env.jetstream(), criteria)
-    if names_only:
+    pages = matching_streams(env, await env.jetstream(), options.criteria)
+    if options.names_only:
         return names([info["config"]["name"] for info in page] async for page in pages)
     if env.wants_json:
         return items(pages, lambda info: str(info["config"]["name"]))

@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.consumer.requests import is_pull
@@ -20,7 +20,7 @@ _COMMON: Mapping[str, Test] = {
     "api_level": lambda info, level, now: required_level(info["config"]) >= level,
     "expression": lambda info, condition, now: bool(condition(_names(info))),
 }
-STREAMS: Mapping[str, Test] = {
+_STREAM_TESTS: Mapping[str, Test] = {
     **_COMMON,
     "server_name": lambda info, pattern, now: any(pattern.search(name) for name in _servers(info)),
     "cluster": lambda info, pattern, now: any(
@@ -36,7 +36,7 @@ STREAMS: Mapping[str, Test] = {
     "sourced": lambda info, _, now: bool(info["config"].get("sources")),
     "mirrored": lambda info, _, now: bool(info["config"].get("mirror")),
 }
-CONSUMERS: Mapping[str, Test] = {
+_CONSUMER_TESTS: Mapping[str, Test] = {
     **_COMMON,
     "pull": lambda info, _, now: is_pull(info["config"]),
     "push": lambda info, _, now: not is_pull(info["config"]),
@@ -53,13 +53,11 @@ CONSUMERS: Mapping[str, Test] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Criteria:
-    """Criteria that streams and consumers share; None asks for nothing. Durations are ns.
+    """Criteria that streams and consumers share; None and an empty text ask for nothing. Durations are ns.
 
     expression: a condition of `expression.compile_expression`, which may raise ValueError.
     invert: ask for the opposite of each criterion.
     """
-
-    tests: ClassVar[Mapping[str, Test]]
 
     created: int | None = None  #: created at least this long ago
     replicas: int | None = None  #: at most
@@ -68,16 +66,20 @@ class Criteria:
     expression: Callable[[Mapping[str, Any]], bool] | None = None
     invert: bool = False
 
+    @property
+    def tests(self) -> Mapping[str, Test]:
+        """The test of each criterion, by field."""
+        raise NotImplementedError
+
     def matching(self, infos: Iterable[Json], now: float) -> list[Json]:
         """Returns the infos that meet all criteria. now: seconds since the epoch.
 
         Raises ValueError for an expression that does not fit the infos.
         """
-        wanted = {name: getattr(self, name) for name in (field.name for field in fields(self))}
         tests = [
-            (self.tests[name], value)
-            for name, value in wanted.items()
-            if name != "invert" and value is not None and value is not False
+            (test, value)
+            for name, test in self.tests.items()
+            if (value := getattr(self, name)) not in (None, "") and value is not False
         ]
         return [info for info in infos if all(test(info, value, now) != self.invert for test, value in tests)]
 
@@ -85,8 +87,6 @@ class Criteria:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamCriteria(Criteria):
     """Criteria of `stream find`."""
-
-    tests: ClassVar[Mapping[str, Test]] = STREAMS
 
     server_name: re.Pattern[str] | None = None  #: of a server with a replica
     cluster: re.Pattern[str] | None = None
@@ -97,12 +97,14 @@ class StreamCriteria(Criteria):
     sourced: bool = False
     mirrored: bool = False
 
+    @property
+    def tests(self) -> Mapping[str, Test]:
+        return _STREAM_TESTS
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumerCriteria(Criteria):
     """Criteria of `consumer find`."""
-
-    tests: ClassVar[Mapping[str, Test]] = CONSUMERS
 
     pull: bool = False
     push: bool = False
@@ -112,6 +114,10 @@ class ConsumerCriteria(Criteria):
     pending: int | None = None  #: fewer
     idle: int | None = None  #: no delivery for longer than this
     pinned: bool = False  #: every priority group has a pinned client
+
+    @property
+    def tests(self) -> Mapping[str, Test]:
+        return _CONSUMER_TESTS
 
 
 def _cluster(info: Json) -> Json:

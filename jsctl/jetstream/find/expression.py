@@ -29,6 +29,7 @@ _CONSTANTS = {
 _COMPARES = ("==", "!=", "<", "<=", ">", ">=", "in", "contains", "startsWith", "endsWith", "matches")
 _WORDS = frozenset({"or", "and", "not", *_COMPARES})
 _MAX_DEPTH = 100
+_INCOMPLETE = "the expression is incomplete"
 
 
 class _Token(NamedTuple):
@@ -80,7 +81,9 @@ class _Parser:
 
     def _syntax_error(self, at: int) -> ValueError:
         rest = self._text[at : at + 20].strip()
-        return ValueError(f"cannot read the expression at {rest!r}" if rest else "the expression is incomplete")
+        return ValueError(
+            f"cannot read the expression at {rest!r}" if rest else "the expression is incomplete"
+        )
 
     def _peek(self, ahead: int = 0) -> str:
         """Returns the next operator, mark or word; empty for anything else."""
@@ -97,9 +100,11 @@ class _Parser:
 
     def _need(self, text: str) -> None:
         if not self._take(text):
-            raise self._syntax_error(
-                self._tokens[self._next].at if self._next < len(self._tokens) else len(self._text)
-            )
+            raise self._syntax_error(self._place())
+
+    def _place(self) -> int:
+        """Returns where the next token begins."""
+        return self._tokens[self._next].at if self._next < len(self._tokens) else len(self._text)
 
     def _or(self) -> Node:
         self._depth += 1
@@ -168,7 +173,9 @@ class _Parser:
         if self._next < len(self._tokens) and self._tokens[self._next].kind == "word":
             self._next += 1
             return self._tokens[self._next - 1].text
-        raise self._syntax_error(self._tokens[self._next].at if self._next < len(self._tokens) else len(self._text))
+        raise self._syntax_error(
+            self._tokens[self._next].at if self._next < len(self._tokens) else len(self._text)
+        )
 
     def _atom(self) -> Node:
         if self._next >= len(self._tokens):

@@ -1,9 +1,10 @@
 """`jsctl consumer cluster balance`."""
 
 import asyncio
+from dataclasses import dataclass
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.consumer.criteria import CONSUMER_CRITERIA, matching_consumers
+from jsctl.commands.consumer.criteria import consumer_criteria_flags, matching_consumers
 from jsctl.commands.shared.leaders import announce_move
 from jsctl.commands.shared.pick import pick_stream
 from jsctl.env import Env
@@ -18,21 +19,29 @@ from jsctl.views.result import Result
 from jsctl.views.shared import leaders as view
 
 
+@dataclass(frozen=True, slots=True)
+class BalanceOptions:
+    stream: str
+    criteria: ConsumerCriteria
+    dry_run: bool
+
+
 @command(
     "balance",
+    options=BalanceOptions,
     examples=[
         "jsctl consumer cluster balance ORDERS --dry-run",
         "jsctl consumer cluster balance ORDERS --pull",
     ],
 )
 @argument("stream", default="")
-@CONSUMER_CRITERIA.add
+@consumer_criteria_flags
 @option("--dry-run", is_flag=True, help="Only say which leaders would move")
-async def balance(env: Env, stream: str, criteria: ConsumerCriteria, dry_run: bool) -> Result:
+async def balance(env: Env, options: BalanceOptions) -> Result:
     """Balance the leaders of a stream's consumers over the servers that hold them"""
     api = await env.jetstream()
-    stream = await pick_stream(env, api, stream)
-    pages = matching_consumers(env, api, stream, criteria)
+    stream = await pick_stream(env, api, options.stream)
+    pages = matching_consumers(env, api, stream, options.criteria)
     names = [info["name"] async for page in pages for info in page if is_replicated(info)]
     await api_levels.require(api, {ApiLevel.V2_11: ["cluster balance"]})
     if not names:
@@ -41,7 +50,7 @@ async def balance(env: Env, stream: str, criteria: ConsumerCriteria, dry_run: bo
         )
     # LIST does not say of every follower whether it is current; INFO of the leader does.
     moves = plan_moves(await asyncio.gather(*(consumers.info(api, stream, name) for name in names)))
-    if dry_run:
+    if options.dry_run:
         return view.balanced(moves, [], "consumer", dry_run=True)
     groups = {name: consumer_group(api, stream, name) for name in names}
     done = await balance_leaders(groups, moves, announce_move(env))

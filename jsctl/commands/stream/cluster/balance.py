@@ -1,8 +1,10 @@
 """`jsctl stream cluster balance`."""
 
+from dataclasses import dataclass
+
 from jsctl.commands.cli import command, option
 from jsctl.commands.shared.leaders import announce_move
-from jsctl.commands.stream.criteria import STREAM_CRITERIA, matching_streams
+from jsctl.commands.stream.criteria import matching_streams, stream_criteria_flags
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.jetstream import api_levels
@@ -15,23 +17,30 @@ from jsctl.views.result import Result
 from jsctl.views.shared import leaders as view
 
 
+@dataclass(frozen=True, slots=True)
+class BalanceOptions:
+    criteria: StreamCriteria
+    dry_run: bool
+
+
 @command(
     "balance",
+    options=BalanceOptions,
     examples=["jsctl stream cluster balance --dry-run", "jsctl stream cluster balance --cluster lon"],
 )
-@STREAM_CRITERIA.add
+@stream_criteria_flags
 @option("--dry-run", is_flag=True, help="Only say which leaders would move")
-async def balance(env: Env, criteria: StreamCriteria, dry_run: bool) -> Result:
+async def balance(env: Env, options: BalanceOptions) -> Result:
     """Balance the leaders of streams over the servers that hold them"""
     api = await env.jetstream()
     await api_levels.require(api, {ApiLevel.V2_11: ["cluster balance"]})
-    listed = [info async for page in matching_streams(env, api, criteria) for info in page]
+    listed = [info async for page in matching_streams(env, api, options.criteria) for info in page]
     if listed and not any(is_replicated(info) for info in listed):
         raise JsctlError("none of these streams has replicas", "there are no leaders to balance")
     names = [info["config"]["name"] for info in listed]
     # LIST does not say of every follower whether it is current; INFO of the leader does.
     moves = plan_moves(await streams.infos(api, names))
-    if dry_run:
+    if options.dry_run:
         return view.balanced(moves, [], "stream", dry_run=True)
     groups = {name: stream_group(api, name) for name in names}
     done = await balance_leaders(groups, moves, announce_move(env))
