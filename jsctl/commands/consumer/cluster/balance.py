@@ -38,7 +38,6 @@ class BalanceOptions:
 @consumer_criteria_flags
 @option("--dry-run", is_flag=True, help="Only say which leaders would move")
 async def balance(env: Env, options: BalanceOptions) -> Result:
-    """Balance the leaders of a stream's consumers over the servers that hold them"""
     api = await env.jetstream()
     stream = await pick_stream(env, api, options.stream)
     pages = matching_consumers(env, api, stream, options.criteria)

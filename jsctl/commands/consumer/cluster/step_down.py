@@ -21,7 +21,6 @@ from jsctl.views.result import Result
 @option("--preferred", metavar="SERVER", default="", help="The server that should lead next")
 @option("--force", "-f", is_flag=True, help="Also when no leader is known")
 async def step_down(env: Env, stream: str, consumer: str, preferred: str, force: bool) -> Result:
-    """Make a consumer's leader stand down, so that another is elected"""
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)
     change = await leaders.step_down(env, consumer_group(api, stream, consumer), preferred, force)

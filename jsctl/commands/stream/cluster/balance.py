@@ -31,7 +31,6 @@ class BalanceOptions:
 @stream_criteria_flags
 @option("--dry-run", is_flag=True, help="Only say which leaders would move")
 async def balance(env: Env, options: BalanceOptions) -> Result:
-    """Balance the leaders of streams over the servers that hold them"""
     api = await env.jetstream()
     await api_levels.require(api, {ApiLevel.V2_11: ["cluster balance"]})
     listed = [info async for page in matching_streams(env, api, options.criteria) for info in page]

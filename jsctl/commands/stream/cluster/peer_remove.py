@@ -14,7 +14,6 @@ from jsctl.views.result import Result, Text
 @argument("peer", default="")
 @option("--force", "-f", is_flag=True, help="Do not ask; also remove the only peer, with its data")
 async def peer_remove(env: Env, stream: str, peer: str, force: bool) -> Result:
-    """Remove a server from a stream's group; the cluster puts another in its place"""
     api = await env.jetstream()
     name = await pick_stream(env, api, stream)
     info = await streams.info(api, name)

@@ -20,7 +20,6 @@ from jsctl.views.stream import info as view
 @option("--preferred", metavar="SERVER", default="", help="The server that should lead next")
 @option("--force", "-f", is_flag=True, help="Also when no leader is known")
 async def step_down(env: Env, stream: str, preferred: str, force: bool) -> Result:
-    """Make a stream's leader stand down, so that another is elected"""
     api = await env.jetstream()
     name = await pick_stream(env, api, stream)
     change = await leaders.step_down(env, stream_group(api, name), preferred, force)
