@@ -12,6 +12,8 @@ from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import HubLeaf
 
+pytestmark = pytest.mark.slow
+
 
 class Watching:
     """`jsctl events ...` in a process, listening."""

@@ -7,6 +7,8 @@ import pytest
 from tests.support import js
 from tests.support.run import Cli
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def stream(cli: Cli, url: str) -> Cli:

@@ -14,6 +14,8 @@ import pytest
 from tests.support import js
 from tests.support.run import Cli
 
+pytestmark = pytest.mark.slow
+
 Start = Callable[..., "subprocess.Popen[str]"]
 
 

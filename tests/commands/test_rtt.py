@@ -7,6 +7,8 @@ import pytest
 from tests.support.run import Cli
 from tests.support.servers import HubLeaf
 
+pytestmark = pytest.mark.slow
+
 
 def test_rtt(cli: Cli) -> None:
     told = cli("rtt 2", status=0).out

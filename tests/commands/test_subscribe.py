@@ -16,6 +16,8 @@ from jsctl.nats.connection import Connection
 from tests.support import js
 from tests.support.run import Cli
 
+pytestmark = pytest.mark.slow
+
 EVIL = b"\x1b[31mred"
 
 

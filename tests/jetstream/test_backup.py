@@ -21,6 +21,8 @@ from tests.support.run import Cli
 from tests.support.servers import HubLeaf, RealServer
 from tests.support.stored import stored
 
+pytestmark = pytest.mark.slow
+
 SIZE, COUNT = 50_000, 1600
 SLOWLY = "--chunk-size 1KB --window-size 1KB"
 

@@ -12,6 +12,8 @@ from tests.support.run import Cli
 from tests.support.servers import Cluster
 from tests.support.stored import stored
 
+pytestmark = [pytest.mark.slow, pytest.mark.cluster]
+
 
 @pytest.fixture
 def orders(cluster_cli: Cli, shared_cluster: Cluster) -> str:

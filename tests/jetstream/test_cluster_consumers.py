@@ -12,6 +12,8 @@ from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import Cluster
 
+pytestmark = [pytest.mark.slow, pytest.mark.cluster]
+
 
 def leader(cli: Cli, name: str) -> str:
     found: str = cli(f"consumer info R {name} --json", status=0).json["cluster"].get("leader", "")

@@ -3,9 +3,13 @@
 import re
 import time
 
+import pytest
+
 from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import Cluster
+
+pytestmark = [pytest.mark.slow, pytest.mark.cluster]
 
 
 def test_the_sheet_in_a_cluster(cluster_cli: Cli, shared_cluster: Cluster) -> None:

@@ -14,6 +14,8 @@ from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import Cluster
 
+pytestmark = [pytest.mark.slow, pytest.mark.cluster]
+
 
 def current(url: str, stream: str) -> dict[str, Any]:
     """The stream's info once it has a leader and all its followers are there."""

@@ -19,6 +19,8 @@ from jsctl.jetstream.stream import config as configs
 from jsctl.units import DAY, SECOND
 from tests.support.run import Cli
 
+pytestmark = pytest.mark.slow
+
 Json = dict[str, Any]
 
 _numbers = itertools.count()

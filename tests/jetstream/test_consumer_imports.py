@@ -10,6 +10,8 @@ from tests.support.processes import wait_for
 from tests.support.run import Cli
 from tests.support.servers import HubLeaf
 
+pytestmark = pytest.mark.slow
+
 ACCOUNTS = """
 accounts {
     SYS: { users: [{user: admin, password: admin}] }

@@ -17,6 +17,8 @@ from tests.support.run import Cli
 from tests.support.servers import HubLeaf, RealServer
 from tests.support.stored import stored
 
+pytestmark = pytest.mark.slow
+
 SERVER = """
 listen: "127.0.0.1:{port}"
 jetstream { store_dir: "{store}" }

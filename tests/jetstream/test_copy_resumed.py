@@ -25,6 +25,8 @@ from tests.support.run import Cli
 from tests.support.servers import Cluster, HubLeaf, RealServer
 from tests.support.stored import stored
 
+pytestmark = pytest.mark.slow
+
 SERVER = """
 listen: "127.0.0.1:{port}"
 jetstream { store_dir: "{store}" }
@@ -231,6 +233,7 @@ def test_cluster(cluster_cli: Cli, shared_cluster: Cluster) -> None:
     assert made["num_replicas"] == 3 and "mirror" not in made
 
 
+@pytest.mark.cluster
 def test_pieces(cluster_cli: Cli, shared_cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     """Streams of more than a GiB go to a cluster in pieces from the start."""
     url = shared_cluster.url

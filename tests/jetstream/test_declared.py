@@ -2,9 +2,13 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.support.processes import wait_for
 from tests.support.run import Cli
 from tests.support.servers import HubLeaf
+
+pytestmark = pytest.mark.slow
 
 TWO_DOMAINS = """
 label: orders

@@ -20,6 +20,8 @@ from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import AccountServers
 
+pytestmark = pytest.mark.slow
+
 NAMES = [f"ORDERS_{number:05}" for number in range(1300)]
 PAGE = 256  #: infos in a page of nats-server
 

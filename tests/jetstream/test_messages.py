@@ -23,6 +23,8 @@ from tests.support.relay import relay
 from tests.support.run import Cli, Terminal
 from tests.support.servers import HubLeaf, RealServer
 
+pytestmark = pytest.mark.slow
+
 CONFIG = """
 listen: "127.0.0.1:{port}"
 jetstream { store_dir: "{store}" }

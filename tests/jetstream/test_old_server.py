@@ -16,6 +16,8 @@ from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import RealServer
 
+pytestmark = pytest.mark.slow
+
 OLD = [path for path in os.environ.get("JSCTL_OLD_SERVER", "").split(os.pathsep) if path]
 
 STREAM_FLAGS = {

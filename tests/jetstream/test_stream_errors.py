@@ -20,6 +20,8 @@ from tests.support import js
 from tests.support.run import Cli, Outcome
 from tests.support.servers import Cluster, RealServer
 
+pytestmark = pytest.mark.slow
+
 CONFIG = """
 listen: "127.0.0.1:{port}"
 jetstream { store_dir: "{store}" }
@@ -198,6 +200,7 @@ def test_a_server_that_hangs(offline_cli: Cli, tmp_path: Path) -> None:
         one.stop()
 
 
+@pytest.mark.cluster
 def test_a_cluster_without_a_majority(offline_cli: Cli, tmp_path: Path) -> None:
     three = Cluster(tmp_path / "three")
     try:

@@ -18,6 +18,8 @@ from tests.support.processes import alive, children, wait_for
 from tests.support.run import Cli
 from tests.support.servers import RealServer, binary, free_port
 
+pytestmark = pytest.mark.slow
+
 
 class Run:
     """`jsctl server run ...` as a process of its own, with folders of its own."""

@@ -17,6 +17,8 @@ from tests.support import js
 from tests.support.run import Cli, Terminal
 from tests.support.servers import HubLeaf, RealServer
 
+pytestmark = pytest.mark.slow
+
 ENTER, LEAVE, SHOW = "\x1b[?1049h", "\x1b[?1049l", "\x1b[?25h"
 STYLED = r"(?:\x1b\[[0-9;]*m|\s)*"
 CONFIG = 'listen: "127.0.0.1:{port}"\njetstream { store_dir: "{store}" }\n'

@@ -21,6 +21,8 @@ from tests.support.run import Cli
 from tests.support.servers import Account, RealServer, binary, free_port
 from tests.support.socks import socks5
 
+pytestmark = pytest.mark.slow
+
 OK = "No Streams defined\n"
 
 

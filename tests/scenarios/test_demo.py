@@ -15,6 +15,8 @@ import pytest
 
 from tests.support.processes import children, wait_for
 
+pytestmark = pytest.mark.slow
+
 
 class Demo:
     """`jsctl demo` in a folder of its own."""

@@ -16,6 +16,8 @@ from tests.support import documents
 from tests.support.run import Cli
 from tests.support.servers import RealServer, free_port
 
+pytestmark = pytest.mark.slow
+
 # What a present server needs beside the demo's exports: flow control of the mirror.
 _HUB = """
 listen: "127.0.0.1:{port}"

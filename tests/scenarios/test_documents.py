@@ -17,6 +17,8 @@ from tests.contract.test_commands import parse
 from tests.support import documents
 from tests.support.run import Cli, Terminal
 
+pytestmark = pytest.mark.slow
+
 Run = Callable[..., str]
 
 

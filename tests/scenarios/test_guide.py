@@ -10,6 +10,8 @@ import pytest
 from tests.support.run import Cli
 from tests.support.servers import HubLeaf
 
+pytestmark = pytest.mark.slow
+
 STREAM_QUESTIONS = [
     "Stream Name",
     "Subjects to consume",

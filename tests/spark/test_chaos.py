@@ -34,7 +34,7 @@ QUERY_LONG = (*QUERY, *QUERY[1:], "worker", "worker", "server", "restart", "lead
 EXPORT = ("driver", "server", "leader")
 EXPORT_LONG = (*EXPORT, "driver", "restart")
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(400 + 120 * KILLED)]
+pytestmark = [pytest.mark.cluster, pytest.mark.spark, pytest.mark.timeout(400 + 120 * KILLED)]
 
 
 @pytest.fixture(autouse=True)

@@ -21,7 +21,7 @@ from tests.support.run import Cli
 from tests.support.servers import RealServer, free_port
 from tests.support.spark_cluster import HOME, SCRIPT, Cluster, bare_python, without_jsctl
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(500)]
+pytestmark = [pytest.mark.cluster, pytest.mark.spark, pytest.mark.timeout(500)]
 
 LOCAL_CLUSTER = "local-cluster[2,1,1024]"
 COUNT = 200

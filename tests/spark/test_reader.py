@@ -29,6 +29,8 @@ from tests.support import js
 from tests.support.jwt import Operator, new_key, write_creds
 from tests.support.servers import RealServer, free_port
 
+pytestmark = pytest.mark.slow
+
 BOTH = pytest.mark.parametrize("reader", [DirectReader, ConsumerReader])
 Kind = type[RangeReader]
 

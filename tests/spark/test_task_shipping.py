@@ -22,6 +22,8 @@ from jsctl.spark.source.reader import Job, RangeReader
 from tests.support import js
 from tests.support.servers import Cluster
 
+pytestmark = [pytest.mark.slow, pytest.mark.cluster]
+
 COUNT = 8_000
 
 

@@ -13,6 +13,8 @@ from tests.support.run import Cli
 from tests.support.servers import RealServer
 from tests.support.stored import stored
 
+pytestmark = pytest.mark.slow
+
 RESTRICTED = """
 listen: "127.0.0.1:{port}"
 jetstream { store_dir: "{store}" }

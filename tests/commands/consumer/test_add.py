@@ -216,6 +216,7 @@ def test_wrong_answers(cli: Cli) -> None:
         assert said in cli("consumer add ORDERS", tty=True, answers=answers, status=64).err
 
 
+@pytest.mark.slow
 def test_the_questionnaire_in_a_terminal(cli: Cli) -> None:
     screen = cli.terminal("consumer add")
     for question in GUIDE[:-1]:

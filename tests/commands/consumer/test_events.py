@@ -8,7 +8,7 @@ import pytest
 from tests.support import js
 from tests.support.run import Cli
 
-pytestmark = pytest.mark.usefixtures("orders")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("orders")]
 
 
 def test_events(cli: Cli, url: str, pull: None) -> None:

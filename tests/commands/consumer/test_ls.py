@@ -23,6 +23,7 @@ def test_ls(cli: Cli) -> None:
     assert plain[2].startswith("DISPATCH")
 
 
+@pytest.mark.slow
 def test_many_consumers_are_listed_all(cli: Cli, url: str) -> None:
     for number in range(300):
         config = {"durable_name": f"C{number}", "ack_policy": "explicit"}

@@ -12,6 +12,8 @@ import pytest
 from tests.support import js
 from tests.support.run import Cli
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def stream(url: str) -> None:

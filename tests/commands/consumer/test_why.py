@@ -14,6 +14,8 @@ from jsctl.nats.connection import Connection
 from tests.support import js
 from tests.support.run import Cli
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def stream(url: str) -> None:

@@ -138,6 +138,7 @@ def test_add_on_a_known_context_asks_only_without_flags(cli: Cli) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_add_in_a_terminal(cli: Cli) -> None:
     child = cli.terminal("context add hub")
     try:
@@ -162,6 +163,7 @@ def test_add_in_a_terminal(cli: Cli) -> None:
     assert stored(cli, "hub")["url"] == "nats://127.0.0.1:4222"
 
 
+@pytest.mark.slow
 def test_ctrl_c_leaves_nothing(cli: Cli) -> None:
     child = cli.terminal("context add hub")
     try:

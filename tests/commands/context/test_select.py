@@ -1,6 +1,7 @@
 """`context select`, `previous` and `unselect`."""
 
 import pexpect
+import pytest
 
 from jsctl.errors import ExitStatus
 from tests.support.run import Cli
@@ -23,6 +24,7 @@ def test_select_and_previous(cli: Cli) -> None:
     assert (cli.home / "nats" / "context.txt").read_text() == "a"
 
 
+@pytest.mark.slow
 def test_select_from_a_list(cli: Cli) -> None:
     assert "there are no contexts" in cli("context select", answers=[], status=ExitStatus.NOT_FOUND).err
     for name in ("a", "b"):

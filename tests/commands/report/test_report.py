@@ -9,6 +9,8 @@ from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import HubLeaf, free_port
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def two(offline_cli: Cli, url: str) -> Cli:

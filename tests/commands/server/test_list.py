@@ -1,5 +1,9 @@
+import pytest
+
 from tests.support.run import Cli
 from tests.support.servers import Cluster, HubLeaf
+
+pytestmark = pytest.mark.slow
 
 
 def test_hub_and_leaf(hub_cli: Cli, hub_leaf: HubLeaf) -> None:
@@ -29,6 +33,7 @@ def test_without_the_system_account(cli: Cli) -> None:
     assert len(outcome.err.splitlines()) == 1
 
 
+@pytest.mark.cluster
 def test_routes_of_a_pool_count_once(cluster_cli: Cli, shared_cluster: Cluster) -> None:
     said = cluster_cli(f"server list 3 --server {shared_cluster.system_url} --as csv", status=0).out
     head, *rows = [line.split(",") for line in said.split("\n\n")[0].splitlines()]

@@ -7,6 +7,8 @@ import pytest
 from tests.support.run import Cli
 from tests.support.servers import HubLeaf
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def system(tmp_path: Path, hub_leaf: HubLeaf) -> Cli:

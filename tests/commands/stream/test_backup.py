@@ -16,6 +16,8 @@ from tests.support.js import ask, publish, publish_all, stream
 from tests.support.run import Cli
 from tests.support.stored import stored
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def orders(url: str) -> str:

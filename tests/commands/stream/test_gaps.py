@@ -20,6 +20,7 @@ def test_gaps(orders: Cli, url: str) -> None:
     assert orders("stream gaps WHOLE --json", status=0).json == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direct", [True, False])
 def test_gaps_by_reading_are_those_of_the_server(
     cli: Cli, url: str, direct: bool, monkeypatch: pytest.MonkeyPatch

@@ -10,6 +10,8 @@ from jsctl.views import graph
 from tests.support import js
 from tests.support.run import Cli
 
+pytestmark = pytest.mark.slow
+
 
 def test_in_a_pipe(cli: Cli, url: str) -> None:
     js.stream(url, "G", "g")

@@ -1,5 +1,7 @@
 """`stream subjects` on a real server."""
 
+import pytest
+
 from tests.support import js
 from tests.support.run import Cli
 
@@ -23,6 +25,7 @@ def test_subjects(orders: Cli) -> None:
     assert orders("stream subjects ORDERS a..b", status=64).out == ""
 
 
+@pytest.mark.slow
 def test_subjects_come_in_pages(cli: Cli, url: str) -> None:
     js.stream(url, "MANY", "many.*", storage="memory")
     js.publish_all(url, ((f"many.{number}", b"") for number in range(100_003)))
