@@ -127,7 +127,18 @@ def test_an_unknown_stream_is_not_found(path: str, cli: Cli) -> None:
     assert "jsctl: error: " in outcome.err
 
 
-@pytest.mark.parametrize("path", [p for p in VERBS if _takes_a_stream(p) and p not in CREATES])
+NEEDS_SPARK = {"export stream"}
+"""Starts Spark before it looks for the server, which takes seconds."""
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, marks=[pytest.mark.spark] if path in NEEDS_SPARK else [])
+        for path in VERBS
+        if _takes_a_stream(path) and path not in CREATES
+    ],
+)
 def test_no_server_is_one_line(path: str, offline_cli: Cli) -> None:
     line = [*path.split(), "ORDERS", *_more(path), "--server", "nats://127.0.0.1:1"]
     outcome = offline_cli(line)

@@ -1,15 +1,17 @@
 """`stream find` on a real server."""
 
-import time
-
 import pytest
 
 from tests.support import js
+from tests.support.processes import wait_for
 from tests.support.run import Cli
+from tests.support.servers import AccountServers
 
 
-@pytest.fixture
-def some(cli: Cli, url: str) -> Cli:
+@pytest.fixture(scope="module")
+def some_url(account_servers: AccountServers) -> str:
+    """An account with streams that the tests only look at."""
+    url = account_servers.new_account().url
     js.stream(url, "EMPTY", "empty.>", storage="memory")
     js.stream(url, "BUSY", "busy.>", max_msgs_per_subject=3, metadata={"team": "a"})
     js.stream(url, "COPY", mirror={"name": "BUSY"})
@@ -18,11 +20,18 @@ def some(cli: Cli, url: str) -> Cli:
     js.publish(url, "busy.a", b"x", count=3)
     js.publish(url, "busy.b", b"x")
     js.ask(url, "CONSUMER.DURABLE.CREATE.BUSY.w", {"stream_name": "BUSY", "config": {"durable_name": "w"}})
-    deadline = time.monotonic() + 10
-    while js.info(url, "ALL")["state"]["messages"] + js.info(url, "COPY")["state"]["messages"] < 8:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    return cli
+
+    def copied() -> bool:
+        return all(js.info(url, name)["state"]["messages"] == 4 for name in ("ALL", "COPY"))
+
+    wait_for(copied, "the mirror or the source is late")
+    return url
+
+
+@pytest.fixture
+def some(offline_cli: Cli, some_url: str) -> Cli:
+    offline_cli.environ["NATS_URL"] = some_url
+    return offline_cli
 
 
 @pytest.mark.parametrize(
