@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from jsctl.contexts.store import ContextStore
     from jsctl.jetstream.api import Api
     from jsctl.nats.connection import Connection
+    from jsctl.nats.events import ConnectionEvent
     from jsctl.prompts.prompter import Prompter
     from jsctl.render.emit import Form
     from jsctl.views.events import Events
@@ -257,9 +258,11 @@ class Env:
 
             raise Cancelled("nothing was changed")
 
-    def _on_event(self, event: str, sentence: str) -> None:
-        if event != "closed":
-            self.say(f"jsctl: {sentence}")
+    def _on_event(self, event: "ConnectionEvent") -> None:
+        from jsctl.nats.events import Closed
+
+        if not isinstance(event, Closed):
+            self.say(f"jsctl: {event.text}")
 
     @property
     def trace(self) -> Callable[[str, str], None] | None:

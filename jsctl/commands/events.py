@@ -10,11 +10,12 @@ from typing import Any
 from jsctl.commands.cli import DURATION, command, option
 from jsctl.commands.shared.output import Output
 from jsctl.env import Env
-from jsctl.errors import BadInput, Denied, Unreachable
+from jsctl.errors import BadInput, Unreachable
 from jsctl.jetstream.message import feed, payload
 from jsctl.monitor import events as domain
-from jsctl.nats import codec as frames
-from jsctl.nats.codec import Item
+from jsctl.nats.events import Closed, ConnectionEvent, PermissionDenied
+from jsctl.nats.message import Message
+from jsctl.nats.subjects import validate_subject
 from jsctl.signals import interrupts
 from jsctl.units import SECOND, format_rfc3339
 from jsctl.views.message import events as view
@@ -79,8 +80,7 @@ class Watch:
     async def run(self) -> None:
         connection = await self._env.connection()
         self._domain = connection.settings.js_domain
-        connection.watchers.append(self._event)
-        with interrupts(self._ended.set):
+        with connection.watching(self._watch), interrupts(self._ended.set):
             async with AsyncExitStack() as stack:
                 if self._given["stream"]:
                     reading = await self._reading(self._given["stream"])
@@ -92,7 +92,7 @@ class Watch:
                     self._listening = len(subjects)
                     for subject in subjects:
                         self._tell(f"Listening for events on {subject}")
-                        await stack.enter_async_context(connection.receive(subject, self._take))
+                        await stack.enter_async_context(connection.receive(subject, self._handle))
                     await connection.flush()
                 await self._ended.wait()
         self._output.flush()
@@ -101,7 +101,7 @@ class Watch:
 
     def _subjects(self, prefix: str) -> Sequence[str]:
         given = self._given
-        extra = [frames.check_subject(subject, "subscribe to") for subject in given["subjects"]]
+        extra = [validate_subject(subject, "subscribe to") for subject in given["subjects"]]
         if extra and not (given["all_"] or given["js_metric"] or given["js_advisory"]):
             return extra
         both = given["all_"] or not (given["js_metric"] or given["js_advisory"])
@@ -119,14 +119,14 @@ class Watch:
         self._tell(f"Listening for events in stream {stream}")
         options = feed.Options(stream, (), start)
 
-        def sink(item: Item) -> bool:
+        def sink(item: Message) -> bool:
             self._show(item.subject, item.data)
             return True
 
         return feed.ConsumerFeed(api, options, sink, self._env.say)
 
-    def _take(self, subject: bytes, reply: bytes, header: bytes, data: bytes) -> None:
-        self._show(subject.decode(errors="replace"), data)
+    def _handle(self, message: Message) -> None:
+        self._show(message.subject, message.data)
 
     def _show(self, subject: str, data: bytes) -> None:
         if self._ended.is_set() or not self._pattern.search(data.decode(errors="replace")):
@@ -149,13 +149,13 @@ class Watch:
         if self._given["count"] and self._number >= self._given["count"]:
             self._ended.set()
 
-    def _event(self, event: str, sentence: str) -> bool:
-        if event == "closed":
+    def _watch(self, event: ConnectionEvent) -> bool:
+        if isinstance(event, Closed):
             self._fail(Unreachable("the connection was closed for good"))
-        elif "permissions violation for subscription" in sentence.lower():
+        elif isinstance(event, PermissionDenied) and event.operation == "subscription":
             self._refused += 1
             if self._refused >= self._listening:
-                self._fail(Denied(f"the server refuses: {sentence}", "ask for that permission"))
+                self._fail(event.error())
                 return True
         return False
 

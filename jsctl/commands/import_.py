@@ -16,7 +16,7 @@ from jsctl.env import Env
 from jsctl.errors import ApiError, BadInput, Cancelled, JsctlError, NotFound
 from jsctl.jetstream.api import Api, Json
 from jsctl.nats import login
-from jsctl.nats.codec import check_subject, matches
+from jsctl.nats.subjects import matches, validate_subject
 from jsctl.spark.session.session import QUICK, check, session
 from jsctl.spark.sink import importing
 from jsctl.spark.sink.importing import FORMATS, Options, Sample
@@ -89,12 +89,12 @@ async def import_(
     )  # fmt: skip
     for text in (subject, prefix, *(new for _, new in options.maps)):
         if text:
-            check_subject(text)
+            validate_subject(text)
     importing.files(options)
     check(master, remote)
     api = await env.jetstream()
     before = await _info(api, stream)
-    job = Job(await login.carried(env.settings()), stream)
+    job = Job(await login.with_files(env.settings()), stream)
     begin = time.monotonic()
     work = _Work(options, job, master, remote, dry_run)
     found = await _watched(env, api, stream, work, int(before["state"]["last_seq"]))

@@ -14,9 +14,10 @@ from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.message import dump
 from jsctl.jetstream.message import publish as sending
-from jsctl.jetstream.message.publish import Count, Draft, Outgoing
-from jsctl.nats import codec as frames
+from jsctl.jetstream.message.publish import Count, Draft
 from jsctl.nats.connection import Connection
+from jsctl.nats.headers import encode_headers, parse_headers
+from jsctl.nats.message import OutgoingMessage
 from jsctl.nats.templates import Moment, Template, compile_template
 from jsctl.units import SECOND
 from jsctl.views.message import publish as view
@@ -102,7 +103,7 @@ async def publish(env: Env, quiet: bool, **given: Any) -> Result | None:
 
     with env.progress("Publishing", total if total > _SPOKEN and not quiet else 0) as advance:
 
-        def done(message: Outgoing, ack: Json | None) -> None:
+        def done(message: OutgoingMessage, ack: Json | None) -> None:
             advance(1)
             if spoken:
                 env.say(view.published(message))
@@ -165,7 +166,7 @@ def _draft(options: Options) -> Draft:
     return replace(made, headers=[*made.headers, *fixed])
 
 
-async def _bursts(env: Env, options: Options) -> AsyncIterator[Sequence[Outgoing]]:
+async def _bursts(env: Env, options: Options) -> AsyncIterator[Sequence[OutgoingMessage]]:
     """The messages, in groups that are sent at once."""
     if options.dumped:
         async for group in _dumped(env, options):
@@ -178,7 +179,7 @@ async def _bursts(env: Env, options: Options) -> AsyncIterator[Sequence[Outgoing
     else:
         number, base = 0, _draft(options)
         async for lines in stdin.lines(env):
-            made: list[Outgoing] = []
+            made: list[OutgoingMessage] = []
             for line in lines:
                 number += 1
                 draft = replace(base, body=compile_template(line, enabled=options.templates))
@@ -187,7 +188,7 @@ async def _bursts(env: Env, options: Options) -> AsyncIterator[Sequence[Outgoing
                 yield group
 
 
-async def _paced(messages: Iterator[Outgoing], sleep: int) -> AsyncIterator[Sequence[Outgoing]]:
+async def _paced(messages: Iterator[OutgoingMessage], sleep: int) -> AsyncIterator[Sequence[OutgoingMessage]]:
     if not sleep:
         while group := list(islice(messages, _BURST)):
             yield group
@@ -200,17 +201,17 @@ async def _paced(messages: Iterator[Outgoing], sleep: int) -> AsyncIterator[Sequ
         yield [message]
 
 
-async def _dumped(env: Env, options: Options) -> AsyncIterator[Sequence[Outgoing]]:
+async def _dumped(env: Env, options: Options) -> AsyncIterator[Sequence[OutgoingMessage]]:
     messages = dump.read(options.dumped, env.streams.stdin)
     extra = _draft(replace(options, subject=options.subject or "unused")).headers
 
-    def made() -> Iterator[Outgoing]:
+    def made() -> Iterator[OutgoingMessage]:
         for number, message in enumerate(messages, 1):
             changed = message
             if extra:
                 pairs = [(key, value.render(Moment(number)).decode()) for key, value in extra]
-                header = frames.header_block([*frames.header_pairs(message.header), *pairs])
-                changed = changed._replace(header=header)
+                header = encode_headers([*parse_headers(message.header_block), *pairs])
+                changed = changed._replace(header_block=header)
             if options.subject:
                 changed = changed._replace(subject=options.subject)
             yield changed
@@ -221,9 +222,9 @@ async def _dumped(env: Env, options: Options) -> AsyncIterator[Sequence[Outgoing
         return
     began, first = time.monotonic_ns(), 0
     for message in made():
-        first = first or message.at
-        left = message.at - first - (time.monotonic_ns() - began)
-        if message.at and left > 0:
+        first = first or message.time
+        left = message.time - first - (time.monotonic_ns() - began)
+        if message.time and left > 0:
             await asyncio.sleep(left / SECOND)
         yield [message]
 

@@ -12,11 +12,14 @@ from typing import Any
 
 from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.env import Env
-from jsctl.errors import BadInput, Denied, JsctlError, Unreachable
+from jsctl.errors import BadInput, JsctlError, Unreachable
 from jsctl.jetstream.message import publish
-from jsctl.nats import codec as frames
-from jsctl.nats.codec import Item
+from jsctl.nats.codec import encode_publish
 from jsctl.nats.connection import Connection
+from jsctl.nats.events import Closed, ConnectionEvent, PermissionDenied
+from jsctl.nats.headers import encode_headers, parse_headers
+from jsctl.nats.message import Message, OutgoingMessage
+from jsctl.nats.subjects import validate_subject
 from jsctl.nats.templates import Moment, Template, compile_template
 from jsctl.render.text import clean_lines
 from jsctl.signals import interrupts
@@ -64,7 +67,7 @@ class Answers:
 @option("--header", "-H", "headers", metavar="K:V", multiple=True, help="Add a header; several times")
 @option("--count", type=int, default=0, metavar="N", help="End after so many requests")
 async def reply(env: Env, subject: str, body: str, **given: Any) -> None:
-    frames.check_subject(subject, "subscribe to")
+    validate_subject(subject, "subscribe to")
     if sum((bool(body), given["echo"], bool(given["command"]))) != 1:
         raise BadInput("give one of BODY, --echo and --command")
     if given["weight"] < 1:
@@ -85,29 +88,25 @@ def _words(text: str) -> list[str]:
 
 async def _serve(env: Env, subject: str, answers: Answers, queue: str, weight: int, count: int) -> None:
     connection = await env.connection()
-    came: asyncio.Queue[Item | JsctlError | None] = asyncio.Queue()
+    received: asyncio.Queue[Message | JsctlError | None] = asyncio.Queue()
 
-    def take(subject: bytes, reply: bytes, header: bytes, data: bytes) -> None:
-        came.put_nowait(Item(subject.decode(errors="replace"), data, reply.decode(errors="replace"), header))
+    def watch(event: ConnectionEvent) -> bool:
+        if isinstance(event, Closed):
+            received.put_nowait(Unreachable("the connection was closed for good"))
+        elif isinstance(event, PermissionDenied) and event.operation == "subscription":
+            received.put_nowait(event.error())
+            return True
+        return False
 
-    def watch(event: str, sentence: str) -> bool:
-        refused = "permissions violation for subscription" in sentence.lower()
-        if event == "closed":
-            came.put_nowait(Unreachable("the connection was closed for good"))
-        elif refused:
-            came.put_nowait(Denied(f"the server refuses: {sentence}", "ask for that permission"))
-        return refused
-
-    connection.watchers.append(watch)
     number = 0
-    with interrupts(lambda: came.put_nowait(None)):
+    with connection.watching(watch), interrupts(lambda: received.put_nowait(None)):
         async with AsyncExitStack() as stack:
             for _ in range(weight):
-                await stack.enter_async_context(connection.receive(subject, take, queue=queue))
+                await stack.enter_async_context(connection.receive(subject, received.put_nowait, queue=queue))
             await connection.flush()
             env.say(f'Listening on "{subject}" in group "{queue}"')
             while not count or number < count:
-                item = await came.get()
+                item = await received.get()
                 if item is None:
                     break
                 if isinstance(item, JsctlError):
@@ -119,20 +118,20 @@ async def _serve(env: Env, subject: str, answers: Answers, queue: str, weight: i
     env.say(f"Answered {number:,} request{'s' * (number != 1)}")
 
 
-def _show(env: Env, item: Item, number: int) -> None:
+def _show(env: Env, item: Message, number: int) -> None:
     env.say(f'[#{number}] Received on subject "{item.subject}":')
-    head = view.header_lines(frames.header_pairs(item.header))
+    head = view.header_lines(parse_headers(item.header_block))
     env.streams.stdout.write(clean_lines((head + "\n" if head else "") + view.body(item.data) + "\n\n"))
     env.streams.stdout.flush()
 
 
-async def _answer(env: Env, connection: Connection, answers: Answers, item: Item, number: int) -> None:
+async def _answer(env: Env, connection: Connection, answers: Answers, item: Message, number: int) -> None:
     if answers.sleep:
         await asyncio.sleep(random.random() * answers.sleep / SECOND)
     moment = Moment(number, item.data)
     pairs = [(key, value.render(moment).decode(errors="replace")) for key, value in answers.headers]
     if answers.echo:
-        pairs += [*frames.header_pairs(item.header), ("NATS-Reply-Counter", str(number))]
+        pairs += [*parse_headers(item.header_block), ("NATS-Reply-Counter", str(number))]
         data = item.data
     elif answers.command:
         data, failed = await _run(answers.command, item, moment)
@@ -144,16 +143,16 @@ async def _answer(env: Env, connection: Connection, answers: Answers, item: Item
     if not item.reply:
         env.say("jsctl: that was no request: it names no reply subject")
         return
-    message = publish.Outgoing(item.reply, data, "", frames.header_block(pairs))
+    message = OutgoingMessage(item.reply, data, "", encode_headers(pairs))
     try:
-        publish.check_size(connection, message)
+        connection.check_size(message)
     except BadInput as error:
         env.say(f"jsctl: not answered: {error}")
         return
-    await connection.send(frames.frame(message.subject, message.data, "", message.header))
+    await connection.send(encode_publish(message.subject, message.data, "", message.header_block))
 
 
-async def _run(command: Sequence[str], item: Item, moment: Moment) -> tuple[bytes, str]:
+async def _run(command: Sequence[str], item: Message, moment: Moment) -> tuple[bytes, str]:
     """What the command says on stdout, and why it failed, if it did."""
     tokens = item.subject.split(".")
 

@@ -12,9 +12,9 @@ from jsctl.commands.shared.received import translated
 from jsctl.env import Env
 from jsctl.errors import BadInput, RequestTimeout
 from jsctl.jetstream.message import dump, publish
-from jsctl.jetstream.message.publish import Outgoing
 from jsctl.nats import requests
-from jsctl.nats.codec import Item
+from jsctl.nats.headers import parse_headers, parse_status
+from jsctl.nats.message import Message, OutgoingMessage
 from jsctl.nats.templates import Moment, compile_template
 from jsctl.render.text import clean_json, clean_lines
 from jsctl.units import MS, exact_duration
@@ -73,7 +73,7 @@ async def request(env: Env, subject: str, body: str | None, **given: Any) -> Non
         async for answer, spent in requests.ask(connection, message, wanted):
             got, item = got + 1, answer
             if given["translate"]:
-                item = item._replace(data=await translated(given["translate"], item.data, item.subject))
+                item = item.with_data(await translated(given["translate"], item.data, item.subject))
             if env.wants_json:
                 record = {**dump.record(item, got, time.time_ns()), "rtt": spent}
                 env.streams.stdout.write(clean_json(json.dumps(record, ensure_ascii=False)) + "\n")
@@ -92,16 +92,15 @@ async def request(env: Env, subject: str, body: str | None, **given: Any) -> Non
             )
 
 
-def _headers(item: Item) -> list[tuple[str, str]]:
+def _headers(item: Message) -> list[tuple[str, str]]:
     """Headers, a status line such as `404 No Messages` with them."""
-    from jsctl.nats import codec as frames
 
-    code, said = frames.status(item.header) if item.header else (0, "")
+    code, said = parse_status(item.header_block) if item.header_block else (0, "")
     first = [("Status", str(code)), ("Description", said)] if code else []
-    return first + (frames.header_pairs(item.header) if item.header else [])
+    return first + (parse_headers(item.header_block) if item.header_block else [])
 
 
-def _raw(env: Env, item: Item, single: bool) -> None:
+def _raw(env: Env, item: Message, single: bool) -> None:
     if env.is_terminal:
         env.streams.stdout.write(clean_lines(view.body(item.data) if item.data else "") + "\n")
     else:
@@ -111,7 +110,7 @@ def _raw(env: Env, item: Item, single: bool) -> None:
 
 async def _messages(
     env: Env, subject: str, body: str | None, given: dict[str, Any]
-) -> AsyncIterator[Outgoing]:
+) -> AsyncIterator[OutgoingMessage]:
     templates = given["templates"]
     base = publish.draft(subject, b"", given["headers"], templates=templates)
     if body is None and env.streams.stdin.isatty() and not given["raw"]:

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from math import ceil
 
 from jsctl.errors import JsctlError, RequestTimeout
-from jsctl.nats.codec import frame
+from jsctl.nats.codec import encode_publish
 from jsctl.nats.connection import Connection
+from jsctl.nats.message import Message
 from jsctl.units import SECOND
 
 PERCENTILES = (10.0, 50.0, 75.0, 90.0, 99.0, 99.9, 99.99, 99.999, 99.9999, 99.99999, 100.0)
@@ -52,7 +53,8 @@ async def measure(
     wanted = max(rate * duration // SECOND, 1)
     complete = asyncio.Event()
 
-    def take(_subject: bytes, _reply: bytes, _header: bytes, data: bytes) -> None:
+    def handle(message: Message) -> None:
+        data = message.data
         if len(data) < SMALLEST:
             routed.set()
             return
@@ -62,7 +64,7 @@ async def measure(
 
     routed = asyncio.Event()
     rtts = await publisher.rtt(), await subscriber.rtt()
-    async with subscriber.receive(subject, take):
+    async with subscriber.receive(subject, handle):
         await subscriber.flush()
         await _routed(publisher, subject, routed)
         rest = random.randbytes(size - SMALLEST)
@@ -72,7 +74,7 @@ async def measure(
             ahead = due - time.monotonic_ns()
             if ahead > 0:
                 await asyncio.sleep(ahead / SECOND)
-            await publisher.send(frame(subject, _TIME.pack(time.monotonic_ns()) + rest))
+            await publisher.send(encode_publish(subject, _TIME.pack(time.monotonic_ns()) + rest))
         sent = time.monotonic_ns()
         try:
             async with asyncio.timeout(_AFTER):
@@ -87,7 +89,7 @@ async def measure(
 async def _routed(publisher: Connection, subject: str, routed: asyncio.Event) -> None:
     """Wait until what one publishes reaches the other: interest takes a moment to cross a cluster."""
     for _ in range(200):
-        await publisher.send(frame(subject, b""))
+        await publisher.send(encode_publish(subject, b""))
         try:
             async with asyncio.timeout(0.01):
                 await routed.wait()

@@ -11,6 +11,7 @@ from jsctl.contexts.model import public_url
 from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError
 from jsctl.nats import login
+from jsctl.nats.addresses import parse_addresses
 from jsctl.nats.connection import Connection
 
 
@@ -43,7 +44,7 @@ async def targets(settings: Settings) -> list[Target]:
     """The servers of the settings with all addresses of their names. Raises BadInput."""
     settings = await login.prepare(settings)
     found = []
-    login.servers(settings.url)  # raises for what is no address
+    parse_addresses(settings.url)  # raises for what is no address
     for part in filter(None, map(str.strip, settings.url.split(","))):
         parts = urlsplit(part if "://" in part else f"nats://{part}")
         port = parts.port or 4222

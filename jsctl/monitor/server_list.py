@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 from jsctl.monitor.servers import no_system_account, parse
-from jsctl.nats.connection import Connection
+from jsctl.nats.connection import Connection, is_no_responders
 from jsctl.units import SECOND
 
 Json = dict[str, Any]
@@ -28,7 +28,7 @@ async def servers(connection: Connection, expect: int = 0) -> list[tuple[Json, i
             message = await replies.next(_QUIET if found else connection.settings.timeout)
             if message is None:
                 break
-            if message.headers.get("Status") == "503":
+            if is_no_responders(message):
                 raise no_system_account()
             found.append((parse(message.data), int((loop.time() - started) * SECOND)))
     if not found:

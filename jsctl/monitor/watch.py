@@ -16,6 +16,7 @@ from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Api, api_prefix
 from jsctl.nats.connection import Connection
+from jsctl.nats.events import Closed, ConnectionEvent, Disconnected
 
 T = TypeVar("T")
 Ask = Callable[[Api], Awaitable[T]]
@@ -75,12 +76,12 @@ class Link:
     async def _open(self) -> Connection:
         self._lost = lost = asyncio.Event()
 
-        def event(name: str, _: str) -> None:
-            if name != "error":  # disconnected or closed
+        def watch(event: ConnectionEvent) -> None:
+            if isinstance(event, (Disconnected, Closed)):
                 lost.set()
 
         try:
-            return await Connection.open(self._settings, on_event=event, reconnect=False)
+            return await Connection.open(self._settings, on_event=watch, reconnect=False)
         finally:
             self._opening = None
 

@@ -20,6 +20,9 @@ from jsctl.contexts.settings import Settings
 from jsctl.errors import ApiError, BadInput, Denied, JsctlError, NoResponders, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Api, Json
 from jsctl.nats import login
+from jsctl.nats.addresses import ServerAddress, parse_addresses
+from jsctl.nats.failures import connection_failure
+from jsctl.nats.tls import tls_options
 from jsctl.spark.source.replies import TAIL, Reply
 from jsctl.units import SECOND
 
@@ -72,24 +75,24 @@ class Wire:
         settings' time-out a server."""
         settings = asyncio.run(login.prepare(settings))
         failures: list[JsctlError] = []
-        servers = login.servers(settings.url)
+        servers = parse_addresses(settings.url)
         random.shuffle(servers)  # tasks spread over a cluster, and another attempt finds another server
         for server in servers:
             try:
                 return cls._open(server, settings, name)
             except (OSError, ValueError, Lost, JsctlError) as error:
-                failures.append(login.failure(error, server, settings))
+                failures.append(connection_failure(error, server, settings))
         raise next((f for f in failures if isinstance(f, Denied)), failures[-1])
 
     @classmethod
-    def _open(cls, server: login.Server, settings: Settings, name: str) -> "Wire":
+    def _open(cls, server: ServerAddress, settings: Settings, name: str) -> "Wire":
         if settings.socks_proxy or server.url.startswith("ws"):
             raise BadInput(
                 "Spark reads over plain or TLS connections only", "use a nats:// or tls:// address"
             )
         parts = urlsplit(server.url)
         host, port = parts.hostname or "", parts.port or 4222
-        tls = login.tls(settings, server)
+        tls = tls_options(settings, server)
         link: socket.socket = socket.create_connection((host, port), settings.timeout / SECOND)
         try:
             link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -1,118 +1,119 @@
-"""Messages as the protocol carries them: frames to publish, header blocks, the metadata of JetStream.
-
-Bytes in and out, order and duplicates of headers kept; nats-py's own forms keep neither.
-"""
+"""The client protocol of NATS as bytes, without a socket: frames to send, frames read from a buffer."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from jsctl.errors import BadInput
-
-Headers = list[tuple[str, str]]
-
-_LINE = b"NATS/1.0"
-_KEY = r"[!-9;-~]+"  # printable ASCII without the colon (ADR-4)
+MSG, HMSG = ord("M"), ord("H")
+"""The first byte of the frames that carry a message."""
 
 
-class Meta(NamedTuple):
-    """Where in a stream a message is. `time` is ns since the epoch; `pending` counts those after it."""
-
-    stream: str
-    consumer: str
-    delivered: int
-    sequence: int
-    consumer_sequence: int
-    time: int
-    pending: int
-
-
-class Item(NamedTuple):
-    """A message as it came. `header` is the raw block, empty when there is none."""
-
-    subject: str
-    data: bytes
-    reply: str = ""
-    header: bytes = b""
-    meta: Meta | None = None
-
-
-def check_subject(subject: str, what: str = "publish to") -> str:
-    """Raises BadInput for a subject that would break the protocol line."""
-    if not subject or any(c.isspace() or c < " " for c in subject) or not all(subject.split(".")):
-        raise BadInput(f"{subject!r} is no subject to {what}")
-    if what == "publish to" and any(token in ("*", ">") for token in subject.split(".")):
-        raise BadInput(f"{subject!r} holds a wildcard", "publish to a literal subject")
-    return subject
-
-
-def frame(subject: str, data: bytes, reply: str = "", header: bytes = b"") -> bytes:
-    """PUB or HPUB for one message. The subject was checked before."""
+def encode_publish(subject: str, data: bytes, reply: str = "", header_block: bytes = b"") -> bytes:
+    """Encode PUB, or HPUB where there are headers. The subjects must have been validated before."""
     where = f"{subject} {reply}" if reply else subject
-    if header:
-        return b"HPUB %b %d %d\r\n%b%b\r\n" % (
-            where.encode(), len(header), len(header) + len(data), header, data,
-        )  # fmt: skip
+    if header_block:
+        head_size = len(header_block)
+        size = head_size + len(data)
+        return b"HPUB %b %d %d\r\n%b%b\r\n" % (where.encode(), head_size, size, header_block, data)
     return b"PUB %b %d\r\n%b\r\n" % (where.encode(), len(data), data)
 
 
-def header_block(pairs: Iterable[tuple[str, str]]) -> bytes:
-    """The raw block of these headers; empty for none. Raises BadInput."""
-    lines = []
-    for key, value in pairs:
-        if not re.fullmatch(_KEY, key):
-            raise BadInput(f"{key!r} is no header name")
-        if "\r" in value or "\n" in value:
-            raise BadInput(f"the header {key} has more than one line")
-        lines.append(f"{key}: {value}\r\n")
-    return b"NATS/1.0\r\n%b\r\n" % "".join(lines).encode() if lines else b""
+Frame = tuple[int, bytes, bytes, bytes, bytes, bytes]
+"""Where the frame ends in its buffer, then the subscription id, subject, reply subject, header block and data
+of a message. A frame without a message has an empty subscription id, and its line as data."""
+
+_UNKNOWN_END: Frame = (1 << 62, b"", b"", b"", b"", b"")
 
 
-def header_pairs(block: bytes) -> Headers:
-    """Names and values in their order, without the status line."""
-    pairs = []
-    for line in block.decode(errors="replace").split("\r\n")[1:]:
-        key, colon, value = line.partition(":")
-        if colon:
-            pairs.append((key, value.strip()))
-    return pairs
+def read_frame(buffer: bytes | bytearray, at: int, size: int) -> Frame:
+    """Read the frame that starts at `at`, from the first `size` bytes of a buffer.
+
+    A frame that ends beyond `size` is not complete; all but its end is to be ignored then.
+    """
+    line_end = buffer.find(b"\r\n", at, size)
+    if line_end < 0:
+        return _UNKNOWN_END
+    kind = buffer[at]
+    if kind != MSG and kind != HMSG:
+        return line_end + 2, b"", b"", b"", b"", bytes(buffer[at : line_end + 2])
+    words = bytes(buffer[at:line_end]).split()
+    start = line_end + 2
+    stop = start + int(words[-1])
+    if stop + 2 > size:
+        return stop + 2, b"", b"", b"", b"", b""
+    if kind == MSG:
+        reply = words[3] if len(words) == 5 else b""
+        return stop + 2, words[2], words[1], reply, b"", bytes(buffer[start:stop])
+    reply = words[3] if len(words) == 6 else b""
+    middle = start + int(words[-2])
+    return stop + 2, words[2], words[1], reply, bytes(buffer[start:middle]), bytes(buffer[middle:stop])
 
 
-def header(block: bytes, name: str) -> str:
-    """The last value of a header; what a server appends follows what was stored."""
-    return next((value for key, value in reversed(header_pairs(block)) if key == name), "")
+class FrameParser:
+    """Cuts what a connection receives into frames, however it was split into chunks."""
+
+    def __init__(self) -> None:
+        self._chunks: list[bytes] = []
+        self._size = 0
+        self._needed = 0  #: bytes that must be there before the next frame is complete
+        self._resets = 0
+
+    def reset(self) -> None:
+        """Forget what is left of another connection."""
+        self._chunks, self._size, self._needed = [], 0, 0
+        self._resets += 1
+
+    def feed(self, chunk: bytes) -> Iterator[Frame]:
+        """Add a chunk, and iterate over the frames that are complete now."""
+        self._chunks.append(chunk)
+        self._size += len(chunk)
+        if self._size < self._needed:
+            return  # the chunks of a large message are joined once, not each time
+        data = b"".join(self._chunks) if len(self._chunks) > 1 else chunk
+        size, at, resets = len(data), 0, self._resets
+        end = 0
+        while at < size:
+            frame = read_frame(data, at, size)
+            end = frame[0]
+            if end > size:
+                break
+            at = end
+            yield frame
+        if resets == self._resets:
+            rest = data[at:]
+            self._chunks, self._size = [rest] if rest else [], len(rest)
+            self._needed = end - at if at < size and end < _UNKNOWN_END[0] else 0
 
 
-def status(block: bytes) -> tuple[int, str]:
-    """Code and description of a status line such as `NATS/1.0 404 No Messages`; 0 when it has none."""
-    words = block[len(_LINE) : block.find(b"\r\n")].decode(errors="replace").strip().split(" ", 1)
-    code = int(words[0]) if words[0].isdigit() else 0
-    return code, words[1] if code and len(words) > 1 else ""
+class ServerError(NamedTuple):
+    """What a server complains of in -ERR. text: its own words."""
+
+    text: str
+
+    @property
+    def is_authentication(self) -> bool:
+        """Whether the login is refused, or no longer valid."""
+        return any(word in self.text.lower() for word in ("authorization", "authentication"))
+
+    @property
+    def violation(self) -> "Violation | None":
+        """What is not permitted, where that is the complaint."""
+        match = re.match(_VIOLATION, self.text, re.IGNORECASE)
+        return Violation(match[1].lower(), match[2]) if match else None
 
 
-def ack_meta(reply: str) -> Meta | None:
-    """What a JetStream reply subject says: `$JS.ACK.<stream>.<consumer>.<delivered>.<sequence>.
-    <consumer sequence>.<time>.<pending>`; with domain and account hash before the stream in the newer form
-    (ADR-15)."""
-    if not reply.startswith("$JS.ACK."):
-        return None
-    parts = reply.split(".")
-    at = 2 if len(parts) == 9 else 4
-    try:
-        return Meta(
-            parts[at], parts[at + 1], int(parts[at + 2]), int(parts[at + 3]), int(parts[at + 4]),
-            int(parts[at + 5]), int(parts[at + 6]),
-        )  # fmt: skip
-    except (ValueError, IndexError):
-        return None
+class Violation(NamedTuple):
+    """operation: `publish` or `subscription`."""
+
+    operation: str
+    subject: str
 
 
-def matches(pattern: str, subject: str) -> bool:
-    """Whether a subscription to `pattern` gets `subject`."""
-    wanted, have = pattern.split("."), subject.split(".")
-    for at, token in enumerate(wanted):
-        if token == ">":
-            return len(have) > at
-        if at >= len(have) or (token not in ("*", have[at])):
-            return False
-    return len(wanted) == len(have)
+# server/client.go: pubPermissionViolation, replySubjectViolation, subPermissionViolation
+_VIOLATION = r'Permissions Violation for (Publish|Subscription)(?: with Reply of| to) "([^"]*)"'
+
+
+def parse_error(line: bytes | str) -> ServerError:
+    """Parse a -ERR line, or what is left of one in an exception."""
+    text = line.decode(errors="replace") if isinstance(line, bytes) else line
+    return ServerError(text.strip().removeprefix("-ERR").removeprefix("nats:").strip("' \t\r\n"))

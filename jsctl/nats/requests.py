@@ -9,10 +9,9 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from jsctl.errors import Denied, NoResponders
-from jsctl.jetstream.message.publish import Outgoing, check_size
-from jsctl.nats import codec as frames
-from jsctl.nats.codec import Item
-from jsctl.nats.connection import Connection
+from jsctl.nats.connection import Connection, is_no_responders
+from jsctl.nats.events import ConnectionEvent, PermissionDenied
+from jsctl.nats.message import Message, OutgoingMessage
 from jsctl.units import SECOND
 
 
@@ -27,50 +26,45 @@ class Wanted:
     timeout: int = 5 * SECOND
 
 
-async def ask(connection: Connection, message: Outgoing, wanted: Wanted) -> AsyncIterator[tuple[Item, int]]:
+async def ask(
+    connection: Connection, message: OutgoingMessage, wanted: Wanted
+) -> AsyncIterator[tuple[Message, int]]:
     """Publish a request; gives each reply and the ns since it was sent. None in time: ends without one.
 
     Raises NoResponders, Denied, BadInput.
     """
     inbox = connection.new_inbox()
     loop = asyncio.get_running_loop()
-    came: asyncio.Queue[tuple[Item, float] | Denied] = asyncio.Queue()
+    queue: asyncio.Queue[tuple[Message, float] | Denied] = asyncio.Queue()
 
-    def take(subject: bytes, reply: bytes, header: bytes, data: bytes) -> None:
-        item = Item(subject.decode(errors="replace"), data, reply.decode(errors="replace"), header)
-        came.put_nowait((item, loop.time()))
+    def watch(event: ConnectionEvent) -> bool:
+        if isinstance(event, PermissionDenied):
+            queue.put_nowait(event.error())
+            return True
+        return False
 
-    def watch(event: str, sentence: str) -> bool:
-        refused = "permissions violation" in sentence.lower()
-        if refused:
-            came.put_nowait(Denied(f"the server refuses: {sentence}", "ask for that permission"))
-        return refused
-
-    check_size(connection, message)
-    connection.watchers.append(watch)
-    try:
-        async with connection.receive(inbox, take):
+    connection.check_size(message)
+    with connection.watching(watch):
+        async with connection.receive(inbox, lambda reply: queue.put_nowait((reply, loop.time()))):
             sent = loop.time()
-            await connection.send(frames.frame(message.subject, message.data, inbox, message.header))
-            got, gaps = 0, 0.0
-            while not wanted.replies or got < wanted.replies:
+            await connection.send(message.encode(inbox))
+            count, spent = 0, 0.0
+            while not wanted.replies or count < wanted.replies:
                 limit = sent + wanted.timeout / SECOND - loop.time()
-                if got and wanted.replies:
-                    limit = gaps / got + wanted.gap / SECOND
+                if count and wanted.replies:
+                    limit = spent / count + wanted.gap / SECOND
                 try:
                     async with asyncio.timeout(max(limit, 0)):
-                        answer = await came.get()
+                        received = await queue.get()
                 except TimeoutError:
                     return
-                if isinstance(answer, Denied):
-                    raise answer
-                item, moment = answer
-                if not item.data and frames.status(item.header)[0] == 503:
+                if isinstance(received, Denied):
+                    raise received
+                reply, moment = received
+                if is_no_responders(reply):
                     raise NoResponders(f"no responders are available on {message.subject}")
-                if wanted.to_empty and not item.data:
+                if wanted.to_empty and not reply.data:
                     return
-                got += 1
-                gaps += moment - sent
-                yield item, round((moment - sent) * SECOND)
-    finally:
-        connection.watchers.remove(watch)
+                count += 1
+                spent += moment - sent
+                yield reply, round((moment - sent) * SECOND)

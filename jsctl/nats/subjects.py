@@ -1,17 +1,22 @@
-"""Names of streams and subjects, as the server takes them."""
+"""Subjects, and names of streams and consumers, as the server takes them."""
 
 import re
 from collections.abc import Iterable
+
+from jsctl.errors import BadInput
 
 _NAME = r"[^\s.*>/\\\x00-\x1f\x7f]+"
 
 
 def check_name(name: str, what: str = "stream") -> str:
-    """A name that the server takes (server: isValidName, and it becomes a folder), or ValueError."""
+    """Return a name that the server takes (nats-server: isValidName; it becomes a folder).
+
+    Raises ValueError.
+    """
     if not name:
         raise ValueError(f"a {what} needs a name")
     if not re.fullmatch(_NAME, name):
-        raise ValueError(f"{name!r} is no {what} name: no dots, spaces, wildcards or slashes")
+        raise ValueError(f"{name!r} is not a valid {what} name: no dots, spaces, wildcards or slashes")
     if len(name) > 255:
         raise ValueError(f"a {what} name has at most 255 characters")
     return name
@@ -28,6 +33,29 @@ def is_subject(subject: object) -> bool:
         return False
     tokens = subject.split(".")
     return all(tokens) and ">" not in tokens[:-1]
+
+
+def validate_subject(subject: str, purpose: str = "publish to") -> str:
+    """Return a subject that does not break the protocol's lines. Raises BadInput.
+
+    purpose: "publish to", where wildcards are refused too, "subscribe to" or "reply on".
+    """
+    if not subject or any(c.isspace() or c < " " for c in subject) or not all(subject.split(".")):
+        raise BadInput(f"{subject!r} is not a valid subject to {purpose}")
+    if purpose == "publish to" and any(token in ("*", ">") for token in subject.split(".")):
+        raise BadInput(f"{subject!r} holds a wildcard", "publish to a literal subject")
+    return subject
+
+
+def matches(subject_filter: str, subject: str) -> bool:
+    """Whether a subscription to `subject_filter` gets `subject`."""
+    wanted, tokens = subject_filter.split("."), subject.split(".")
+    for at, token in enumerate(wanted):
+        if token == ">":
+            return len(tokens) > at
+        if at >= len(tokens) or token not in ("*", tokens[at]):
+            return False
+    return len(wanted) == len(tokens)
 
 
 def overlap(one: str, other: str) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 from jsctl.contexts.model import DEFAULT_URL
 from jsctl.contexts.settings import METHODS, check_subject
 from jsctl.errors import BadInput
-from jsctl.nats import login
+from jsctl.nats.addresses import parse_addresses
 from jsctl.prompts.prompter import Choice, Prompter
 
 Values = dict[str, Any]
@@ -111,7 +111,7 @@ def _needed(answer: str) -> None:
 
 def _address(answer: str) -> None:
     try:
-        login.servers(answer)
+        parse_addresses(answer)
     except BadInput as error:
         raise ValueError(str(error)) from None
 

@@ -54,9 +54,9 @@ def headers(url: str, seq: int) -> list[tuple[str, str]]:
     """The headers of a message."""
     import base64
 
-    from jsctl.nats.codec import header_pairs
+    from jsctl.nats.headers import parse_headers
 
-    return header_pairs(base64.b64decode(js.ask(url, "STREAM.MSG.GET.S", {"seq": seq})["message"]["hdrs"]))
+    return parse_headers(base64.b64decode(js.ask(url, "STREAM.MSG.GET.S", {"seq": seq})["message"]["hdrs"]))
 
 
 def test_an_ack_is_shown(stream: Cli) -> None:

@@ -16,8 +16,9 @@ from jsctl.contexts.settings import Settings
 from jsctl.jetstream.backup import copy as copydata
 from jsctl.jetstream.backup.copy import ORIGIN, rest_name
 from jsctl.jetstream.backup.snapshot import MARK
-from jsctl.nats.codec import frame, header_block
+from jsctl.nats.codec import encode_publish
 from jsctl.nats.connection import Connection
+from jsctl.nats.headers import encode_headers
 from tests.support.js import ask, info, publish, stream
 from tests.support.processes import wait_for
 from tests.support.relay import Relay, relay
@@ -61,7 +62,9 @@ def fill(url: str, *, domain: str = "", headers: Headers = (), **config: object)
         try:
             for n in range(COUNT):
                 own = [("Nats-Msg-Id", str(n)), ("k", "1"), ("K", "2"), ("k", "3"), *headers] if n % 2 else []
-                await connection.send(frame(f"big.{n % 7}", os.urandom(SIZE), header=header_block(own)))
+                await connection.send(
+                    encode_publish(f"big.{n % 7}", os.urandom(SIZE), "", encode_headers(own))
+                )
             await connection.flush()
         finally:
             await connection.close()

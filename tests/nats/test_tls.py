@@ -16,6 +16,7 @@ import trustme
 from jsctl.contexts.settings import Settings
 from jsctl.errors import Denied, ExitStatus, Unreachable
 from jsctl.nats.connection import Connection
+from jsctl.nats.events import ConnectionEvent, Disconnected, Reconnected
 from jsctl.units import SECOND
 from tests.support.run import Cli
 from tests.support.servers import Account, RealServer, binary, free_port
@@ -109,7 +110,7 @@ def test_client_certificate(offline_cli: Cli, certs: Certificates, tmp_path: Pat
         outcome = offline_cli(
             f"{line} --tlscert {certs.ca} --tlskey {certs.client_key}", status=ExitStatus.USAGE
         )
-        assert "no certificate with its key" in outcome.err
+        assert "not a certificate and its key" in outcome.err
 
 
 def test_tls_first(offline_cli: Cli, certs: Certificates, tmp_path: Path) -> None:
@@ -223,14 +224,14 @@ def test_a_server_that_dies(offline_cli: Cli, tmp_path: Path) -> None:
 def test_a_lost_connection_is_told_once(tmp_path: Path) -> None:
     """Not once a try: a watch would scroll away."""
     server = RealServer(tmp_path, 'listen: "127.0.0.1:{port}"').start()
-    events: list[tuple[str, str]] = []
+    events: list[ConnectionEvent] = []
 
     async def watch() -> None:
         back = asyncio.Event()
 
-        def on_event(event: str, sentence: str) -> None:
-            events.append((event, sentence))
-            if event == "reconnected":
+        def on_event(event: ConnectionEvent) -> None:
+            events.append(event)
+            if isinstance(event, Reconnected):
                 back.set()
 
         connection = await Connection.open(Settings(url=server.url, timeout=SECOND), on_event=on_event)
@@ -246,15 +247,15 @@ def test_a_lost_connection_is_told_once(tmp_path: Path) -> None:
         asyncio.run(asyncio.wait_for(watch(), 20))
     finally:
         server.stop()
-    assert [event for event, _ in events] == ["disconnected", "reconnected"]
+    assert [type(event) for event in events] == [Disconnected, Reconnected]
 
 
 def test_a_refused_login_is_no_lost_connection(own_account: Account) -> None:
-    events: list[tuple[str, str]] = []
+    events: list[ConnectionEvent] = []
 
     async def attempt() -> None:
         url = f"nats://t0:wrong@127.0.0.1:{own_account.server.port}"
-        await Connection.open(Settings(url=url), on_event=lambda *event: events.append(event))
+        await Connection.open(Settings(url=url), on_event=events.append)
 
     with pytest.raises(Denied):
         asyncio.run(attempt())

@@ -184,7 +184,7 @@ def test_the_questionnaire_in_a_terminal(hub_cli: Cli) -> None:
     try:
         screen.expect("Stream Name")
         screen.send("a.b\r")  # refused on the spot
-        screen.expect("no stream name")
+        screen.expect("not a valid stream name")
         screen.send("\x15test\r")
         screen.expect("Subjects to consume")
         screen.send("test\r")

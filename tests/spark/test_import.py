@@ -82,7 +82,7 @@ def test_json_with_a_subject(spark: Any, cli: Cli, tmp_path: Path) -> None:
         ("none.json --stream S", 3, "there is no "),
         ("b.txt --stream S", 64, "holds no parquet, json, csv, orc"),
         ("a.json --stream S --map ORDERS", 64, "is not FROM=TO"),
-        ("a.json --stream S --subject 'a b'", 64, "is no subject"),
+        ("a.json --stream S --subject 'a b'", 64, "is not a valid subject"),
         ("a.json --stream M", 64, "M is a mirror"),
         ("a.json", 64, "--stream"),
     ],

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from jsctl.contexts.settings import Settings
-from jsctl.nats.codec import header_pairs
+from jsctl.nats.headers import parse_headers
 from jsctl.spark.sink import publishing
 from jsctl.spark.sink.publishing import Job
 from tests.support import js
@@ -66,7 +66,7 @@ def test_ids_do_not_depend_on_the_order(url: str) -> None:
 
     def ids(partition: int, data: list[bytes]) -> list[str]:
         (burst,) = publishing.messages(job, partition, publishing.rows([pa.record_batch({"data": data})]))
-        return [dict(header_pairs(message.header))["Nats-Msg-Id"] for message in burst]
+        return [dict(parse_headers(message.header_block))["Nats-Msg-Id"] for message in burst]
 
     assert sorted(ids(0, [b"a", b"b", b"a"])) == sorted(ids(0, [b"b", b"a", b"a"]))
     assert len({*ids(0, [b"a", b"a"]), *ids(1, [b"a", b"a"])}) == 4

@@ -8,7 +8,7 @@ from typing import Any
 from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api
-from jsctl.nats.codec import frame
+from jsctl.nats.codec import encode_publish
 from jsctl.nats.connection import Connection
 
 
@@ -76,7 +76,7 @@ def publish_all(url: str, messages: Iterable[tuple[str, bytes]]) -> None:
             left = iter(messages)
             while some := list(itertools.islice(left, 5000)):
                 *rest, (subject, data) = some
-                await connection.send(b"".join(frame(*one) for one in rest))
+                await connection.send(b"".join(encode_publish(*one) for one in rest))
                 await connection.request(subject, data)
         finally:
             await connection.close()
@@ -90,7 +90,7 @@ def publish_framed(url: str, subject: str, header: bytes, data: bytes) -> None:
     async def work() -> None:
         connection = await Connection.open(Settings(url=url))
         try:
-            await connection.send(frame(subject, data, header=header))
+            await connection.send(encode_publish(subject, data, "", header))
             await connection.flush()
         finally:
             await connection.close()

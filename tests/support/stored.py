@@ -5,14 +5,14 @@ import asyncio
 from jsctl.contexts.settings import Settings
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.message import browse
-from jsctl.jetstream.message.browse import Stored
 from jsctl.nats.connection import Connection
+from jsctl.nats.message import Message
 
 
-def stored(url: str, stream: str, *, domain: str = "") -> list[Stored]:
+def stored(url: str, stream: str, *, domain: str = "") -> list[Message]:
     """Every message, as the stream's leader has it: sequence, subject, time, headers, data."""
 
-    async def work() -> list[Stored]:
+    async def work() -> list[Message]:
         connection = await Connection.open(Settings(url=url))
         try:
             api = Api(connection, domain=domain)

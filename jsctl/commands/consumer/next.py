@@ -12,7 +12,8 @@ from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus
 from jsctl.jetstream.message import pull
 from jsctl.jetstream.message.payload import shown
-from jsctl.nats.codec import Item
+from jsctl.nats.acks import ACK, NAK, TERM
+from jsctl.nats.message import Message
 from jsctl.units import SECOND, exact_duration, format_count
 from jsctl.views.consumer import pulled as view
 from jsctl.views.result import Result, Text
@@ -20,8 +21,8 @@ from jsctl.views.result import Result, Text
 _OPEN = 2 * pull.BATCH
 """Acknowledgements that may be in flight."""
 
-_DONE = {pull.ACK: "Acknowledged message", pull.NAK: "Negative Acknowledged message",
-         pull.TERM: "Terminated message"}  # fmt: skip
+_DONE = {ACK: "Acknowledged message", NAK: "Negative Acknowledged message",
+         TERM: "Terminated message"}  # fmt: skip
 
 
 @command(
@@ -84,7 +85,7 @@ async def next_message(
 
 
 async def _take(
-    output: "_Output", acks: pull.Acks, items: Sequence[Item], kind: bytes | None, wait: int, timeout: int
+    output: "_Output", acks: pull.Acks, items: Sequence[Message], kind: bytes | None, wait: int, timeout: int
 ) -> None:
     """Show messages and acknowledge them; that it was done is said of one when it is, and of many, whose
     acknowledgements may still be on their way, where others were taken. wait, timeout: ns."""
@@ -104,10 +105,10 @@ def _kind(ack: bool | None, nak: bool, term: bool) -> bytes | None:
     if (ack and (nak or term)) or (nak and term):
         raise BadInput("--ack, --nak and --term exclude each other")
     if term:
-        return pull.TERM
+        return TERM
     if nak:
-        return pull.NAK
-    return None if ack is False else pull.ACK
+        return NAK
+    return None if ack is False else ACK
 
 
 class _Output:
@@ -121,7 +122,7 @@ class _Output:
         self._records: list[object] = []
         self.count = 0
 
-    def messages(self, items: Sequence[Item], after: str) -> None:
+    def messages(self, items: Sequence[Message], after: str) -> None:
         """Show them, and what is done with each."""
         self.count += len(items)
         if self._env.wants_json:

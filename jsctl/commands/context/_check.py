@@ -22,7 +22,7 @@ async def check(env: Env, context: Context, *, connect: bool) -> Checked:
     own: dict[str, Any] = {k: env.flags[k] for k in ("timeout", "connection_name") if k in env.flags}
     try:
         settings = resolve(own, context)
-        await login.check(settings)
+        await login.validate(settings)
     except JsctlError as error:
         return Checked(context.name, [*problems, error.message])
     if not connect or problems:

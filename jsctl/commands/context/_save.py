@@ -8,7 +8,8 @@ from jsctl.contexts.model import DEFAULT_URL, KEYS, Context
 from jsctl.contexts.settings import CONTEXT_KEYS, METHODS, check_subject, from_context, given, overlay
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.nats import login
+from jsctl.nats.addresses import parse_addresses
+from jsctl.nats.proxy import parse_proxy
 from jsctl.views.context import contexts as view
 from jsctl.views.result import Result
 
@@ -65,8 +66,8 @@ def _anywhere(path: str) -> str:
 def _check(raw: Mapping[str, Any]) -> None:
     """Raises BadInput for addresses and subjects that nobody could use."""
     if raw.get("url"):
-        login.servers(str(raw["url"]))
+        parse_addresses(str(raw["url"]))
     if raw.get("socks_proxy"):
-        login.proxy(str(raw["socks_proxy"]))
+        parse_proxy(str(raw["socks_proxy"]))
     for key in ("jetstream_domain", "jetstream_api_prefix", "jetstream_event_prefix", "inbox_prefix"):
         check_subject(key, raw.get(key) or "")

@@ -15,8 +15,8 @@ from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.files import write_atomically
 from jsctl.jetstream.message import dump, payload
-from jsctl.nats import codec as frames
-from jsctl.nats.codec import Item
+from jsctl.nats.headers import parse_headers
+from jsctl.nats.message import Message
 from jsctl.units import format_time_us
 from jsctl.views.message import messages as view
 
@@ -50,7 +50,7 @@ class Printer:
         self._lines: TextIO | None = None
         self._folder: Path | None = None
         self.output = Output(env, failed)
-        self._queue: asyncio.Queue[tuple[Item, int, Item | None]] | None = None
+        self._queue: asyncio.Queue[tuple[Message, int, Message | None]] | None = None
         self._worker: asyncio.Task[None] | None = None
         if show.translate:
             self._words = _words(show.translate)
@@ -78,26 +78,26 @@ class Printer:
         if self._lines is not None:
             self._lines.close()
 
-    def show(self, item: Item, number: int, reply: Item | None = None) -> None:
+    def show(self, item: Message, number: int, reply: Message | None = None) -> None:
         """One message, and the reply that was matched to it."""
         if self._queue is not None:
             self._queue.put_nowait((item, number, reply))
         else:
             self._put(item, number, reply)
 
-    async def _translating(self, queue: "asyncio.Queue[tuple[Item, int, Item | None]]") -> None:
+    async def _translating(self, queue: "asyncio.Queue[tuple[Message, int, Message | None]]") -> None:
         while True:
             item, number, reply = await queue.get()
             try:
-                stream = item.meta.stream if item.meta else ""
+                stream = item.metadata.stream if item.metadata else ""
                 data = await translated(self._words, item.data, item.subject, stream)
-                self._put(item._replace(data=data), number, reply)
+                self._put(item.with_data(data), number, reply)
             except BadInput as error:
                 self._failed(error)
             finally:
                 queue.task_done()
 
-    def _put(self, item: Item, number: int, reply: Item | None) -> None:
+    def _put(self, item: Message, number: int, reply: Message | None) -> None:
         try:
             if self._show.dump or self._json:
                 self._dump(item, number, "")
@@ -112,7 +112,7 @@ class Printer:
         except OSError as error:
             self._failed(error)
 
-    def _people(self, item: Item, number: int, reply: Item | None) -> None:
+    def _people(self, item: Message, number: int, reply: Message | None) -> None:
         show = self._show
         stamp = self._stamp(item) if show.timestamp or show.delta else ""
         text = view.heading(number, item, stamp)
@@ -124,10 +124,10 @@ class Printer:
                 text += view.content(reply, headers_only=show.headers_only, pretty=show.pretty)
         self.output.text(text)
 
-    def _stamp(self, item: Item) -> str:
+    def _stamp(self, item: Message) -> str:
         if self._show.delta:
             return f" @ {time.monotonic() - self._started:.6f}s"
-        return f" @ {format_time_us(item.meta.time if item.meta else time.time_ns())}"
+        return f" @ {format_time_us(item.metadata.time if item.metadata else time.time_ns())}"
 
     def _raw(self, data: bytes) -> None:
         if self._terminal:
@@ -137,9 +137,9 @@ class Printer:
         ends = self._show.single or data.endswith(b"\n")
         self.output.bytes(data if ends else data + b"\n")
 
-    def _dump(self, item: Item, number: int, suffix: str) -> None:
+    def _dump(self, item: Message, number: int, suffix: str) -> None:
         if self._folder is not None:
-            name = f"{item.meta.sequence if item.meta else number}{suffix}.json"
+            name = f"{item.metadata.sequence if item.metadata else number}{suffix}.json"
             write_atomically(self._folder / name, _old_form(item), mode=None, durable=False)
         elif self._show.dump == "-":
             self.output.json(_old_form(item) + "\0")
@@ -151,9 +151,9 @@ class Printer:
                 self.output.json(line)
 
 
-def _old_form(item: Item) -> str:
+def _old_form(item: Message) -> str:
     """As the `nats` tool dumps a message."""
-    headers = payload.headers_field(frames.header_pairs(item.header)) if item.header else None
+    headers = payload.headers_field(parse_headers(item.header_block)) if item.header_block else None
     made: dict[str, Any] = {
         "Subject": item.subject,
         "Reply": item.reply,

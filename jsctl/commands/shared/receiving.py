@@ -11,15 +11,18 @@ from jsctl import units
 from jsctl.commands.shared.received import Printer, Show
 from jsctl.commands.shared.repeat import _CLEAR
 from jsctl.env import Env
-from jsctl.errors import BadInput, Denied, ExitStatus, JsctlError, NotFound, Unreachable
+from jsctl.errors import BadInput, ExitStatus, JsctlError, NotFound, Unreachable
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message import feed
 from jsctl.jetstream.message.direct_feed import DirectFeed
 from jsctl.jetstream.stream import requests as streams
-from jsctl.nats import codec as frames
-from jsctl.nats.codec import Item
+from jsctl.nats.acks import ACK
+from jsctl.nats.codec import encode_publish
 from jsctl.nats.connection import Connection
-from jsctl.nats.parser import Taker
+from jsctl.nats.events import Closed, ConnectionEvent, Disconnected, PermissionDenied, Reconnected
+from jsctl.nats.headers import header_value
+from jsctl.nats.message import Message, MessageHandler
+from jsctl.nats.subjects import matches, validate_subject
 from jsctl.signals import interrupts
 from jsctl.units import format_clock
 from jsctl.views.message import messages as view
@@ -76,7 +79,7 @@ class Session:
         self._last = time.monotonic()
         self._counts: dict[str, list[int]] = {}
         self._rates: dict[str, list[int]] = {}
-        self._requests: dict[str, tuple[Item, int]] = {}
+        self._requests: dict[str, tuple[Message, int]] = {}
         self._feed: feed.Feed | None = None
         self._lost = self._again = self._slow = 0
         self._advance: Callable[[int], None] = lambda _: None
@@ -86,12 +89,12 @@ class Session:
         options = self._options
         subjects = list(options.subjects) or ([self._connection.new_inbox()] if options.inbox else [])
         for subject in subjects:
-            frames.check_subject(subject, "subscribe to")
+            validate_subject(subject, "subscribe to")
         began = time.monotonic()
-        self._connection.watchers.append(self._event)
         kept = options.limit if options.show.dump not in ("", "-") else 0
         with interrupts(self._interrupt), self._env.progress("Receiving", kept) as self._advance:
             async with AsyncExitStack() as stack:
+                stack.enter_context(self._connection.watching(self._watch))
                 if options.jetstream:
                     self._feed = await self._stream_feed(subjects)
                     work = asyncio.ensure_future(self._feed.run())
@@ -101,7 +104,6 @@ class Session:
                     await self._subscribe(stack, subjects)
                 await self._until_ended(subjects)
         await self._printer.close()
-        self._connection.watchers.remove(self._event)
         if self._failure:
             self._summary(began, always=False)
             raise self._failure
@@ -115,11 +117,11 @@ class Session:
     async def _subscribe(self, stack: AsyncExitStack, subjects: Sequence[str]) -> None:
         if self._options.match:
             replies = f"{self._connection.settings.inbox_prefix or '_INBOX'}.>"
-            await stack.enter_async_context(self._connection.receive(replies, self._take_reply))
+            await stack.enter_async_context(self._connection.receive(replies, self._handle_reply))
             self._tell(f"Matching replies with inbox prefix {replies}")
         for subject in subjects:
             await stack.enter_async_context(
-                self._connection.receive(subject, self._taker(subject), queue=self._options.queue)
+                self._connection.receive(subject, self._handler(subject), queue=self._options.queue)
             )
         await self._connection.flush()
         if not self._quiet or self._options.inbox:
@@ -146,33 +148,32 @@ class Session:
         kind = DirectFeed if direct else feed.ConsumerFeed
         return kind(api, wanted, lambda item: self._count(item, item.subject), self._env.say)
 
-    def _taker(self, subscription: str) -> Taker:
+    def _handler(self, subscription: str) -> MessageHandler:
         limit, acks = self._options.limit, self._options.ack
 
-        def take(subject: bytes, reply: bytes, header: bytes, data: bytes) -> None:
+        def handle(message: Message) -> None:
             if limit and self._number >= limit:
                 return
-            if not data and header and frames.status(header)[0] == 100:
-                self._flow_control(reply, header)
+            if not message.data and message.status[0] == 100:
+                self._flow_control(message)
                 return
-            item = Item(subject.decode(errors="replace"), data, reply.decode(errors="replace"), header)
-            self._count(item, subscription)
-            if acks and frames.ack_meta(item.reply):
-                self._connection.post(frames.frame(item.reply, b"+ACK"))
+            self._count(message, subscription)
+            if acks and message.metadata:
+                self._connection.post(encode_publish(message.reply, ACK))
             if limit and self._number >= limit and not self._requests:
                 self._ended.set()
 
-        return take
+        return handle
 
-    def _flow_control(self, reply: bytes, header: bytes) -> None:
+    def _flow_control(self, message: Message) -> None:
         """Somebody subscribed to what a push consumer delivers: its questions are not for people."""
-        answer = reply.decode(errors="replace") or frames.header(header, "Nats-Consumer-Stalled")
+        answer = message.reply or header_value(message.header_block, "Nats-Consumer-Stalled")
         if answer:
-            self._connection.post(frames.frame(answer, b""))
+            self._connection.post(encode_publish(answer, b""))
 
-    def _count(self, item: Item, subscription: str) -> bool:
+    def _count(self, item: Message, subscription: str) -> bool:
         options = self._options
-        if options.ignored and any(frames.matches(one, item.subject) for one in options.ignored):
+        if options.ignored and any(matches(one, item.subject) for one in options.ignored):
             return False
         self._number += 1
         self._bytes += len(item.data)
@@ -190,12 +191,11 @@ class Session:
             self._printer.show(item, self._number)
         return True
 
-    def _take_reply(self, subject: bytes, reply: bytes, header: bytes, data: bytes) -> None:
-        found = self._requests.pop(subject.decode(errors="replace"), None)
-        if found is None:
+    def _handle_reply(self, reply: Message) -> None:
+        request = self._requests.pop(reply.subject, None)
+        if request is None:
             return
-        answer = Item(subject.decode(errors="replace"), data, reply.decode(errors="replace"), header)
-        self._printer.show(*found, answer)
+        self._printer.show(*request, reply)
         if self._options.limit and self._number >= self._options.limit and not self._requests:
             self._ended.set()
 
@@ -259,9 +259,9 @@ class Session:
         self._interrupted = True
         self._ended.set()
 
-    def _event(self, event: str, sentence: str) -> bool:
-        """A Watcher: what happens to the connection is counted and told."""
-        if event == "disconnected":
+    def _watch(self, event: ConnectionEvent) -> bool:
+        """An EventHandler: count and tell what happens to the connection."""
+        if isinstance(event, Disconnected):
             self._lost += 1
             output = self._printer.output
             if time.monotonic() - output.stuck_until < 2:
@@ -270,14 +270,14 @@ class Session:
                     f"jsctl: slow consumer: our output was stuck for {output.stuck_for:.0f}s,"
                     " and the server gave us up"
                 )
-        elif event == "reconnected":
+        elif isinstance(event, Reconnected):
             self._again += 1
             if self._feed is None:
                 self._env.say("jsctl: messages published meanwhile are missed")
-        elif event == "closed":
+        elif isinstance(event, Closed):
             self._fail(Unreachable("the connection was closed for good"))
-        elif "permissions violation for subscription" in sentence.lower():
-            self._fail(Denied(f"the server refuses: {sentence}", "ask for that permission"))
+        elif isinstance(event, PermissionDenied) and event.operation == "subscription":
+            self._fail(event.error())
             return True
         return False
 

@@ -47,7 +47,7 @@ async def get(env: Env, stream: str, id: int, last_for: str, translate: str, raw
         env.write_bytes(body)
         return None
     if raw:
-        return Result([Text(shown(body))], data=found.record())
+        return Result([Text(shown(body))], data=browse.stored_record(found))
     return view.one(name, found, body, env.clock())
 
 

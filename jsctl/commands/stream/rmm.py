@@ -31,7 +31,8 @@ async def rmm(env: Env, stream: str, id: tuple[int, ...], dry_run: bool, force: 
     info = await streams.info(api, name)
     wanted = list(dict.fromkeys(id)) or [await _asked(env)]
     found = [await browse.at(api, name, sequence) for sequence in wanted]
-    size = sum(message.size(str(info["config"].get("storage", "file"))) for message in found)
+    storage = str(info["config"].get("storage", "file"))
+    size = sum(browse.stored_size(message, storage) for message in found)
     amount = f"{plural(len(found), 'message')}, {format_bytes(size)}"
     data = [
         {"stream": name, "sequence": message.sequence, "subject": message.subject, "removed": not dry_run}

@@ -15,9 +15,9 @@ from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message import browse
-from jsctl.jetstream.message.browse import Stored
 from jsctl.jetstream.message.payload import shown
 from jsctl.jetstream.stream import requests as streams
+from jsctl.nats.message import Message
 from jsctl.nats.subjects import is_subject
 from jsctl.units import format_rfc3339, seconds_to_ns
 from jsctl.views.result import Result, Text
@@ -133,7 +133,7 @@ class _Output:
         if self._listed:
             env.streams.stdout.write("[")
 
-    def message(self, stream: str, message: Stored, body: bytes) -> None:
+    def message(self, stream: str, message: Message, body: bytes) -> None:
         """body: the payload, or what it was translated to."""
         env = self._env
         if env.wants_json:
@@ -169,7 +169,7 @@ class _Output:
         self._env.streams.stdout.write(text)
 
 
-def _messages(api: Api, info: Json, first: int, options: Options) -> AsyncIterator[Stored]:
+def _messages(api: Api, info: Json, first: int, options: Options) -> AsyncIterator[Message]:
     name, last = info["config"]["name"], int(info["state"]["last_seq"])
     # A page is soon read from the leader; what goes through the whole stream is worth a faster way.
     many = not (options.page or 0 < options.limit <= 100) or options.match is not None
@@ -180,8 +180,8 @@ def _messages(api: Api, info: Json, first: int, options: Options) -> AsyncIterat
 
 
 async def _matching(
-    messages: AsyncIterator[Stored], pattern: re.Pattern[bytes] | None
-) -> AsyncIterator[Stored]:
+    messages: AsyncIterator[Message], pattern: re.Pattern[bytes] | None
+) -> AsyncIterator[Message]:
     async for message in messages:
         if pattern is None or pattern.search(message.data):
             yield message

@@ -19,8 +19,8 @@ from jsctl.jetstream.backup import snapshot
 from jsctl.jetstream.backup.files import Told
 from jsctl.jetstream.backup.s2 import Frames
 from jsctl.jetstream.message import browse
-from jsctl.jetstream.message.browse import Stored
 from jsctl.jetstream.stream import requests as streams
+from jsctl.nats.message import Message
 
 _AT_ONCE = 4
 _RANGE = 2000
@@ -293,8 +293,8 @@ async def compare(source: End, target: End, state: Json, *, told: Told | None = 
 async def _merge(
     source: End,
     target: End,
-    ours: AsyncIterator[Stored],
-    theirs: AsyncIterator[Stored],
+    ours: AsyncIterator[Message],
+    theirs: AsyncIterator[Message],
     found: Comparison,
     told: Told | None,
 ) -> None:
@@ -314,7 +314,7 @@ async def _merge(
             b = await anext(theirs, None)
 
 
-def _judge(sequence: int, here: Stored | None, there: Stored | None, found: Comparison) -> None:
+def _judge(sequence: int, here: Message | None, there: Message | None, found: Comparison) -> None:
     found.compared += 1
     if here == there:
         return
@@ -326,19 +326,19 @@ def _judge(sequence: int, here: Stored | None, there: Stored | None, found: Comp
         if len(found.missing) < _SHOWN:
             found.missing.append(sequence)
     elif len(found.different) < _SHOWN:
-        keys = ("subject", "time", "header", "data")
-        what = [key for key in keys if getattr(here, key) != getattr(there, key)]
+        keys = {"subject": "subject", "time": "timestamp", "header": "header_block", "data": "data"}
+        what = [key for key, name in keys.items() if getattr(here, name) != getattr(there, name)]
         found.different[sequence] = ", ".join(what)
 
 
-async def _again(end: End, sequence: int) -> Stored | None:
+async def _again(end: End, sequence: int) -> Message | None:
     try:
         return await browse.at(end.api, end.stream, sequence)
     except NotFound:
         return None
 
 
-async def _range(end: End, start: int, last: int, direct: bool) -> AsyncGenerator[Stored, None]:
+async def _range(end: End, start: int, last: int, direct: bool) -> AsyncGenerator[Message, None]:
     async for message in browse.read(end.api, end.stream, start=start, last=last, bulk=direct):
         if message.sequence <= last:
             yield message

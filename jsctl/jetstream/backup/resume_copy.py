@@ -21,8 +21,9 @@ from jsctl.jetstream.backup import snapshot_writer as archive
 from jsctl.jetstream.backup.copy import ORIGIN, End, origin, rest_name, rest_subject, settled
 from jsctl.jetstream.backup.files import Told
 from jsctl.jetstream.message import browse
-from jsctl.jetstream.message.browse import Stored
 from jsctl.jetstream.stream import requests as streams
+from jsctl.nats.acks import Metadata
+from jsctl.nats.message import Message
 
 _TAKEN_OFF = (b"\nNats-Expected-", b"\nNats-Batch-")
 """Headers that a server removes on their way into a mirror."""
@@ -156,7 +157,7 @@ async def _bring(
 
 async def _missing(
     source: End, whole: Json, start: int, until: float, told: Told | None
-) -> AsyncGenerator[Stored, None]:
+) -> AsyncGenerator[Message, None]:
     """The messages from a sequence on, and a filler where the last one was deleted. until: the loop's time
     at which it ends before, or 0. Raises NotPossible."""
     loop = asyncio.get_running_loop()
@@ -166,18 +167,18 @@ async def _missing(
     async for message in browse.read(source.api, source.stream, start=start, last=last, bulk=direct):
         if message.sequence > last:
             break
-        if message.header and any(name in message.header for name in _TAKEN_OFF):
+        if message.header_block and any(name in message.header_block for name in _TAKEN_OFF):
             raise NotPossible(f"message {message.sequence} has a header that servers keep in a restore only")
         yield message
         found = message.sequence
         if told:
-            told(message.size(storage))
+            told(browse.stored_size(message, storage))
         if found == last:
             return  # before it asks for more
         if until and loop.time() > until:
             return
     if found < last:
-        yield Stored(_FILLER, last, str(whole["state"]["last_ts"]), b"", b"")
+        yield Message(_FILLER, metadata=Metadata(source.stream, last, str(whole["state"]["last_ts"])))
 
 
 async def _moved(target: End) -> None:

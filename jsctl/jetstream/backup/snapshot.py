@@ -15,8 +15,10 @@ from jsctl.errors import ApiError, JsctlError, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import without_metadata
-from jsctl.nats.codec import frame, status
+from jsctl.nats.codec import encode_publish
 from jsctl.nats.connection import Connection
+from jsctl.nats.events import ConnectionEvent, Disconnected
+from jsctl.nats.message import Message
 from jsctl.units import HOUR, SECOND, format_rfc3339
 
 CHUNK = 512 << 10
@@ -47,17 +49,15 @@ class _Line:
     def __init__(self, connection: Connection, limit: int) -> None:
         self._connection = connection
         self._limit = limit
-        self._queue: asyncio.Queue[tuple[bytes, bytes, bytes]] = asyncio.Queue()
+        self._queue: asyncio.Queue[Message] = asyncio.Queue()
+        self.handle = self._queue.put_nowait
         self._lost = False
 
-    def take(self, _subject: bytes, reply: bytes, block: bytes, data: bytes) -> None:
-        self._queue.put_nowait((reply, block, data))
+    def watch(self, event: ConnectionEvent) -> None:
+        self._lost = self._lost or isinstance(event, Disconnected)
 
-    def watch(self, event: str, _sentence: str) -> None:
-        self._lost = self._lost or event == "disconnected"
-
-    async def next(self, limit: int = 0) -> tuple[bytes, bytes, bytes]:
-        """Reply subject, header block and data. Raises Unreachable, RequestTimeout after `limit` ns."""
+    async def next(self, limit: int = 0) -> Message:
+        """Return the next message. Raises Unreachable, RequestTimeout after `limit` ns."""
         left = limit or self._limit
         while True:
             if self._lost or not self._connection.is_connected:
@@ -73,12 +73,9 @@ class _Line:
 @asynccontextmanager
 async def _line(connection: Connection, inbox: str, limit: int) -> AsyncIterator[_Line]:
     line = _Line(connection, limit)
-    connection.watchers.append(line.watch)
-    try:
-        async with connection.receive(inbox, line.take):
+    with connection.watching(line.watch):
+        async with connection.receive(inbox, line.handle):
             yield line
-    finally:
-        connection.watchers.remove(line.watch)
 
 
 @asynccontextmanager
@@ -103,15 +100,15 @@ async def take(
 
 async def _chunks(connection: Connection, line: _Line) -> Chunks:
     while True:
-        reply, block, data = await line.next()
-        if not data:
-            code, why = status(block)
+        message = await line.next()
+        if not message.data:
+            code, why = message.status
             if code not in (0, 204):  # 408: it waited in vain for us; 500: it cannot read its store
                 raise JsctlError(f"the server broke off: {why or code}")
             return
-        yield data
-        if reply:
-            connection.post(frame(reply.decode(), b""))
+        yield message.data
+        if message.reply:
+            connection.post(encode_publish(message.reply, b""))
 
 
 async def give(
@@ -139,12 +136,12 @@ async def give(
     async with _line(api.connection, inbox, limit) as line:
         try:
             await _send(api.connection, subject, inbox, line, chunks, sent)
-            await api.connection.send(frame(subject, b"", inbox))
+            await api.connection.send(encode_publish(subject, b"", inbox))
             while True:
-                _, block, data = await line.next(_RESTORING)
-                if data:
-                    return api.parse(data, subject)
-                _refuse(block)
+                message = await line.next(_RESTORING)
+                if message.data:
+                    return api.parse(message.data, subject)
+                _refuse(message)
         except BaseException as error:
             if not keep:
                 await _take_back(api, name, marked, subject, inbox, line, error)
@@ -167,7 +164,7 @@ async def _send(
             if ahead >= _WINDOW:
                 await _taken(line, subject)
                 ahead -= 1
-            await connection.send(frame(subject, chunk[at : at + piece], inbox))
+            await connection.send(encode_publish(subject, chunk[at : at + piece], inbox))
             ahead += 1
         if sent:
             sent(len(chunk))
@@ -176,14 +173,14 @@ async def _send(
 
 
 async def _taken(line: _Line, subject: str) -> None:
-    _, block, data = await line.next()
-    _refuse(block)
-    if data:
-        Api.parse(data, subject)
+    message = await line.next()
+    _refuse(message)
+    if message.data:
+        Api.parse(message.data, subject)
 
 
-def _refuse(block: bytes) -> None:
-    code, why = status(block)
+def _refuse(message: Message) -> None:
+    code, why = message.status
     if code:
         raise JsctlError(f"the server takes no more of the snapshot ({why or code})", "see its log")
 
@@ -196,9 +193,9 @@ async def _take_back(
         async with asyncio.timeout(10):
             if not isinstance(error, ApiError):
                 # The server would wait 5 s for the next chunk; an end in the wrong place ends it now.
-                await api.connection.send(frame(subject, b"", inbox))
+                await api.connection.send(encode_publish(subject, b"", inbox))
                 for _ in range(_WINDOW + 2):
-                    if (await line.next(2 * SECOND))[2]:
+                    if (await line.next(2 * SECOND)).data:
                         break
             left = await streams.exists(api, name)
             if left is not None and mark_of(left) == mark_of({"config": marked}) != "":

@@ -13,7 +13,7 @@ from crc32c import crc32c
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup.s2 import ARCHIVE_END
 from jsctl.jetstream.backup.snapshot import Chunks
-from jsctl.jetstream.message.browse import Stored
+from jsctl.nats.message import Message
 from jsctl.units import parse_time_ns
 
 _BEGIN = b"\xff\x06\x00\x00S2sTwO"
@@ -22,14 +22,14 @@ _BLOCK = 256 << 10
 """Bytes of a frame, about."""
 
 
-async def pack(messages: AsyncIterator[Stored], state: Json) -> Chunks:
+async def pack(messages: AsyncIterator[Message], state: Json) -> Chunks:
     """A snapshot with these messages. state: of the stream that it makes, as STREAM.INFO has it."""
     yield _BEGIN
     block = [_MAGIC, _entry(b"state.json", 0, 0, b"", json.dumps(state).encode())]
     size = 0
     async for message in messages:
-        time = parse_time_ns(message.time)
-        entry = _entry(message.subject.encode(), time, message.sequence, message.header, message.data)
+        time = parse_time_ns(message.timestamp)
+        entry = _entry(message.subject.encode(), time, message.sequence, message.header_block, message.data)
         block.append(entry)
         size += len(entry)
         if size >= _BLOCK:

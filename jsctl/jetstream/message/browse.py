@@ -6,19 +6,22 @@ where the stream allows it; what it leaves out (a follower that lags) is asked o
 
 import asyncio
 import base64
+import contextlib
 import json
-from collections.abc import AsyncIterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import AsyncIterator
 
 from jsctl.errors import ApiError, Denied, NoResponders, NotFound, RequestTimeout, Unreachable
 from jsctl.jetstream import api_levels
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.api_levels import ApiLevel
-from jsctl.nats.codec import frame, status
+from jsctl.nats.acks import Metadata
+from jsctl.nats.codec import encode_publish
+from jsctl.nats.direct_get import NO_MESSAGE, BatchDecoder, parse_direct_reply
+from jsctl.nats.headers import header_value
+from jsctl.nats.message import Message
 from jsctl.units import SECOND
 
-NO_MESSAGE = 10037
-END_OF_STORE = 10057
+NO_MESSAGES = (10037, 10057)
 _BATCH = 500
 _BATCH_BYTES = 8 << 20
 _PAUSE = 0.25
@@ -27,36 +30,26 @@ _AHEAD = 32
 """Most requests at once to the leader."""
 
 
-class Stored(NamedTuple):
-    """A message in a stream.
-
-    time: RFC 3339, as the server wrote it. header: the raw block, empty when there is none.
-    """
-
-    subject: str
-    sequence: int
-    time: str
-    header: bytes
-    data: bytes
-
-    def record(self) -> Json:
-        """The `message` of a STREAM.MSG.GET reply."""
-        found: Json = {"subject": self.subject, "seq": self.sequence}
-        if self.header:
-            found["hdrs"] = base64.b64encode(self.header).decode()
-        if self.data:
-            found["data"] = base64.b64encode(self.data).decode()
-        return {**found, "time": self.time}
-
-    def size(self, storage: str) -> int:
-        """Bytes that it takes in a store (nats-server: fileStoreMsgSizeRaw, memStoreMsgSizeRaw)."""
-        bare = len(self.subject.encode()) + len(self.header) + len(self.data)
-        if storage == "memory":
-            return bare + 16
-        return bare + 30 + (4 if self.header else 0)
+def stored_record(message: Message) -> Json:
+    """Return the `message` of a STREAM.MSG.GET response."""
+    record: Json = {"subject": message.subject, "seq": message.sequence}
+    if message.header_block:
+        record["hdrs"] = base64.b64encode(message.header_block).decode()
+    if message.data:
+        record["data"] = base64.b64encode(message.data).decode()
+    return {**record, "time": message.timestamp}
 
 
-async def at(api: Api, stream: str, sequence: int) -> Stored:
+def stored_size(message: Message, storage: str) -> int:
+    """Return the bytes that a message takes in a store (nats-server: fileStoreMsgSizeRaw,
+    memStoreMsgSizeRaw)."""
+    size = len(message.subject.encode()) + message.size
+    if storage == "memory":
+        return size + 16
+    return size + 30 + (4 if message.header_block else 0)
+
+
+async def at(api: Api, stream: str, sequence: int) -> Message:
     """The message with this sequence. Raises NotFound."""
     found = await _get(api, stream, {"seq": sequence})
     if found is None:
@@ -64,7 +57,7 @@ async def at(api: Api, stream: str, sequence: int) -> Stored:
     return found
 
 
-async def last_for(api: Api, stream: str, subject: str) -> Stored:
+async def last_for(api: Api, stream: str, subject: str) -> Message:
     """The newest message on a subject (wildcards too). Raises NotFound."""
     found = await _get(api, stream, {"last_by_subj": subject})
     if found is None:
@@ -74,12 +67,12 @@ async def last_for(api: Api, stream: str, subject: str) -> Stored:
     return found
 
 
-async def following(api: Api, stream: str, sequence: int, subject: str = "") -> Stored | None:
+async def following(api: Api, stream: str, sequence: int, subject: str = "") -> Message | None:
     """The first message at or after a sequence (on a subject, wildcards too); None when there is none."""
     return await _get(api, stream, {"seq": max(sequence, 1), "next_by_subj": subject or ">"})
 
 
-async def since(api: Api, stream: str, time: str, subject: str = "") -> Stored | None:
+async def since(api: Api, stream: str, time: str, subject: str = "") -> Message | None:
     """The first message stored at or after a time (RFC 3339). Raises BadInput for servers before 2.11."""
     await api_levels.require(api, {ApiLevel.V2_11: ["--since"]})
     return await _get(api, stream, {"start_time": time, "next_by_subj": subject or ">"})
@@ -87,7 +80,7 @@ async def since(api: Api, stream: str, time: str, subject: str = "") -> Stored |
 
 async def read(
     api: Api, stream: str, *, start: int = 1, subject: str = "", last: int = 0, bulk: bool = False
-) -> AsyncIterator[Stored]:
+) -> AsyncIterator[Message]:
     """Messages from a sequence on, in order, until there is no more.
 
     last: the stream's last sequence, as far as known; up to it messages are asked for side by side.
@@ -95,8 +88,8 @@ async def read(
     """
     position, width = max(start, 1), 4
     if bulk:
-        said = await _probe(api, stream, position, subject)
-        bulk = said is not None and "Status" not in said
+        status = await _probe(api, stream, position, subject)
+        bulk = status == 0
     while True:
         if bulk:
             batch = await _batch(api, stream, position, subject)
@@ -124,7 +117,7 @@ async def read(
 
 async def follow(
     api: Api, stream: str, *, start: int, subject: str = "", bulk: bool = False
-) -> AsyncIterator[Stored]:
+) -> AsyncIterator[Message]:
     """Messages from a sequence on, those that are still to come too. A lost connection is waited for;
     raises ApiError when the stream is removed."""
     position = max(start, 1)
@@ -142,41 +135,45 @@ async def follow(
 
 async def count_before(api: Api, stream: str, sequence: int, subject: str, total: int) -> int | None:
     """How many of `total` messages on a subject are before a sequence, where direct get can say so."""
-    said = await _probe(api, stream, sequence, subject)
-    if said is None:
+    status = await _probe(api, stream, sequence, subject)
+    if status is None:
         return None
-    if said.get("Status"):  # a follower that lags may not have it yet
+    if status == NO_MESSAGE:  # a follower that lags may not have it yet
         return total if await following(api, stream, sequence, subject) is None else None
     # The message's own number counts it on 2.11, and does not on later servers; the batch's end is the same.
     replies = await api.connection.request_many(
         f"{api.prefix}.DIRECT.GET.{stream}", _one(sequence, subject), expect=2, timeout=api.timeout
     )
-    left = replies[-1].headers.get("Nats-Num-Pending", "") if len(replies) == 2 else ""
+    left = header_value(replies[-1].header_block, "Nats-Num-Pending") if len(replies) == 2 else ""
     return max(0, total - int(left) - 1) if left.isdigit() else None
 
 
-async def _get(api: Api, stream: str, body: Json) -> Stored | None:
+async def _get(api: Api, stream: str, body: Json) -> Message | None:
     try:
         reply = await api.call(f"STREAM.MSG.GET.{stream}", body)
     except ApiError as error:
-        if error.err_code in (NO_MESSAGE, END_OF_STORE):
+        if error.err_code in NO_MESSAGES:
             return None
         raise
-    message: Json = reply["message"]
-    return Stored(
-        str(message["subject"]),
-        int(message["seq"]),
-        str(message["time"]),
-        base64.b64decode(message.get("hdrs") or ""),
-        base64.b64decode(message.get("data") or ""),
+    return stored_message(stream, reply["message"])
+
+
+def stored_message(stream: str, record: Json) -> Message:
+    """Return the message of a STREAM.MSG.GET response."""
+    return Message(
+        str(record["subject"]),
+        base64.b64decode(record.get("data") or ""),
+        "",
+        base64.b64decode(record.get("hdrs") or ""),
+        Metadata(stream, int(record["seq"]), str(record["time"])),
     )
 
 
-async def _probe(api: Api, stream: str, sequence: int, subject: str) -> Mapping[str, str] | None:
-    """What a batch direct get of one message says; its `Status` when there is none.
+async def _probe(api: Api, stream: str, sequence: int, subject: str) -> int | None:
+    """Try a batch direct get of one message; returns its status, 0 for a message.
 
-    None when there is no direct get, or no batches yet (before 2.11), or when it speaks of another stream:
-    a mirror may answer for its origin, also with messages that were deleted there.
+    None when there is no direct get, or no batches yet (before 2.11), or when another stream answers: a
+    mirror may answer for its origin, also with messages that were deleted there.
     """
     try:
         reply = await api.connection.request(
@@ -184,11 +181,11 @@ async def _probe(api: Api, stream: str, sequence: int, subject: str) -> Mapping[
         )
     except (NoResponders, Denied, RequestTimeout):
         return None
-    said = reply.headers
-    if said.get("Status") == "404":
-        return said
-    batches = said.get("Nats-Stream") == stream and said.get("Nats-Num-Pending", "").isdigit()
-    return said if batches else None
+    if reply.status[0] == NO_MESSAGE:
+        return NO_MESSAGE
+    parsed = parse_direct_reply(reply.header_block)
+    is_batch = parsed is not None and parsed.stream == stream.encode() and parsed.pending is not None
+    return 0 if is_batch else None
 
 
 def _one(sequence: int, subject: str) -> bytes:
@@ -196,54 +193,30 @@ def _one(sequence: int, subject: str) -> bytes:
     return json.dumps({"seq": sequence, "next_by_subj": subject or ">", "batch": 1}).encode()
 
 
-async def _batch(api: Api, stream: str, sequence: int, subject: str) -> list[Stored]:
-    """One batch; empty where the leader has to be asked."""
+async def _batch(api: Api, stream: str, sequence: int, subject: str) -> list[Message]:
+    """Fetch one batch; empty where the leader has to be asked."""
     connection = api.connection
-    found: list[Stored] = []
-    strange = False
-    ended = asyncio.get_running_loop().create_future()
+    messages: list[Message] = []
+    decoder = BatchDecoder(stream)
+    ended = asyncio.Event()
 
-    def take(_subject: bytes, _reply: bytes, block: bytes, data: bytes) -> None:
-        nonlocal strange
-        if block[8:9] != b"\r" and status(block)[0]:  # a plain first line is by far the cheapest to tell
-            if not ended.done():
-                ended.set_result(None)
-            return
-        message = _direct(block, data, stream)
-        strange = strange or message is None
-        if message is not None and not strange:
-            found.append(message)
+    def handle(reply: Message) -> None:
+        message = decoder.decode(reply)
+        if message is not None:
+            messages.append(message)
+        elif decoder.status or decoder.is_broken:
+            ended.set()
 
-    body: dict[str, Any] = {
-        "seq": sequence, "next_by_subj": subject or ">", "batch": _BATCH, "max_bytes": _BATCH_BYTES,
-    }  # fmt: skip
+    body: Json = {"seq": sequence, "next_by_subj": subject or ">", "batch": _BATCH, "max_bytes": _BATCH_BYTES}
     inbox = connection.new_inbox()
-    async with connection.receive(inbox, take):
+    async with connection.receive(inbox, handle):
         await connection.send(
-            frame(f"{api.prefix}.DIRECT.GET.{stream}", json.dumps(body).encode(), reply=inbox)
+            encode_publish(f"{api.prefix}.DIRECT.GET.{stream}", json.dumps(body).encode(), reply=inbox)
         )
         before = -1
-        while not ended.done() and len(found) > before:
-            before = len(found)
-            await asyncio.wait([ended], timeout=api.timeout / SECOND)
-    return found
-
-
-def _direct(block: bytes, data: bytes, stream: str) -> Stored | None:
-    """A message of a direct get; None when another stream answered. What the server appends starts with
-    the last `Nats-Stream`; a stored header may have that name, too."""
-    cut = block.rfind(b"\r\nNats-Stream: ")
-    if cut < 0:
-        return None
-    lines = block[cut + 2 : -4].decode(errors="replace").split("\r\n")
-    said = {key: value for key, _, value in (line.partition(": ") for line in lines)}
-    if said.get("Nats-Stream") != stream:
-        return None
-    stored = block[:cut]
-    return Stored(
-        said["Nats-Subject"],
-        int(said["Nats-Sequence"]),
-        said["Nats-Time-Stamp"],
-        stored + b"\r\n\r\n" if b"\r\n" in stored else b"",
-        data,
-    )
+        while not ended.is_set() and len(messages) > before:
+            before = len(messages)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(api.timeout / SECOND):
+                    await ended.wait()
+    return messages

@@ -8,9 +8,11 @@ from jsctl.errors import ApiError, BadInput, JsctlError, NotFound
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message.feed import BATCH, Feed, Options, Sink
 from jsctl.jetstream.stream import requests as streams
-from jsctl.nats import codec as frames
-from jsctl.nats.codec import Item, Meta
-from jsctl.units import SECOND, parse_time_ns
+from jsctl.nats.codec import encode_publish
+from jsctl.nats.direct_get import parse_direct_reply
+from jsctl.nats.message import Message
+from jsctl.nats.subjects import matches
+from jsctl.units import SECOND
 
 _POLL = 0.25  #: seconds between requests at the end of the stream
 
@@ -23,7 +25,7 @@ class DirectFeed(Feed):
         super().__init__(api, options, sink, say)
         self._answer: tuple[int, str] | None = None
         self._came = 0  #: messages of this batch
-        self._current = b""
+        self._current = ""
 
     async def run(self) -> None:
         """Raises BadInput when the stream does not allow it."""
@@ -37,12 +39,9 @@ class DirectFeed(Feed):
         request = await self._first(state)
         end = int(state.get("last_seq", 0))
         inbox = self._connection.new_inbox()
-        self._connection.watchers.append(self._watch)
-        try:
-            async with self._connection.receive(f"{inbox}.*", self._take):
+        with self._connection.watching(self._watch):
+            async with self._connection.receive(f"{inbox}.*", self._handle):
                 await self._read(request, inbox, end)
-        finally:
-            self._connection.watchers.remove(self._watch)
 
     async def _first(self, state: Json) -> Json:
         start = self._options.start
@@ -79,14 +78,14 @@ class DirectFeed(Feed):
         number = 0
         while not self._finished:
             number += 1
-            self._current = str(number).encode()
+            self._current = str(number)
             self._answer, self._came = None, 0
             batch = min(BATCH, self._left) if self._options.limit else BATCH
             body = {**request, "batch": batch}
             if only and "multi_last" not in body:
                 body["next_by_subj"] = only
             await self._connection.send(
-                frames.frame(
+                encode_publish(
                     f"{self._api.prefix}.DIRECT.GET.{self._options.stream}",
                     json.dumps(body).encode(),
                     f"{inbox}.{number}",
@@ -138,39 +137,20 @@ class DirectFeed(Feed):
         if code not in (204, 404):
             raise JsctlError(f"the server says {said or code}")
 
-    def _take(self, subject: bytes, reply: bytes, header: bytes, data: bytes) -> None:
-        if subject.rpartition(b".")[2] != self._current:
+    def _handle(self, reply: Message) -> None:
+        if reply.subject.rpartition(".")[2] != self._current:
             return
-        code, said = frames.status(header)
-        if code:
-            self._answer = code, said
+        if reply.status[0]:
+            self._answer = reply.status
             self._wake.set()
             return
-        item = direct_item(header, data)
-        if item is None or item.meta is None or self._finished:
+        parsed = parse_direct_reply(reply.header_block)
+        if parsed is None or self._finished:
             return
+        item = parsed.message(reply.data)
         self._came += 1
-        self._last = max(self._last, item.meta.sequence)
+        self._last = max(self._last, item.sequence)
         subjects = self._options.subjects
-        if subjects and not any(frames.matches(pattern, item.subject) for pattern in subjects):
+        if subjects and not any(matches(pattern, item.subject) for pattern in subjects):
             return
         self._hand(item)
-
-
-def direct_item(header: bytes, data: bytes) -> Item | None:
-    """A reply to a direct get as the message that was stored: the server's own headers come last."""
-    begin = header.rfind(b"\r\nNats-Stream: ")
-    if begin < 0:
-        return None
-    said = dict(
-        line.partition(": ")[::2] for line in header[begin + 2 :].decode(errors="replace").split("\r\n")
-    )
-    try:
-        meta = Meta(
-            said["Nats-Stream"], "", 1, int(said["Nats-Sequence"]), 0,
-            parse_time_ns(said["Nats-Time-Stamp"]), int(said.get("Nats-Num-Pending", 0)),
-        )  # fmt: skip
-        stored = header[: begin + 2] + b"\r\n" if begin > len("NATS/1.0") else b""
-        return Item(said["Nats-Subject"], data, "", stored, meta)
-    except (KeyError, ValueError):
-        return None

@@ -17,17 +17,18 @@ from typing import Any, TextIO
 from jsctl import units
 from jsctl.errors import BadInput
 from jsctl.jetstream.message.payload import data_field, headers_field, headers_from
-from jsctl.jetstream.message.publish import Outgoing
-from jsctl.nats.codec import Item, check_subject, header_block, header_pairs
+from jsctl.nats.headers import encode_headers, parse_headers
+from jsctl.nats.message import Message, OutgoingMessage
+from jsctl.nats.subjects import validate_subject
 from jsctl.units import format_rfc3339
 
 Record = dict[str, Any]
 
 
-def record(item: Item, number: int, received: int) -> Record:
+def record(item: Message, number: int, received: int) -> Record:
     """The JSON object of a message. `number` and `received` (ns since the epoch) stand in for sequence
     and time where it comes from no stream."""
-    meta = item.meta
+    meta = item.metadata
     found: Record = {
         "sequence": meta.sequence if meta else number,
         "time": format_rfc3339(meta.time if meta else received),
@@ -37,27 +38,29 @@ def record(item: Item, number: int, received: int) -> Record:
     found["subject"] = item.subject
     if item.reply and not meta:
         found["reply"] = item.reply
-    if item.header:
-        found["headers"] = headers_field(header_pairs(item.header))
+    if item.header_block:
+        found["headers"] = headers_field(parse_headers(item.header_block))
     return {**found, **data_field(item.data)}
 
 
-def outgoing(found: Any) -> Outgoing:
+def outgoing(found: Any) -> OutgoingMessage:
     """The message that a record describes. Raises BadInput."""
     if not isinstance(found, dict):
         raise BadInput("a dumped message is a JSON object")
     try:
         if "Subject" in found:
             data = base64.b64decode(found.get("Data") or "", validate=True)
-            header = header_block(headers_from(found.get("Header")))
-            return Outgoing(check_subject(str(found["Subject"])), data, str(found.get("Reply") or ""), header)
+            header = encode_headers(headers_from(found.get("Header")))
+            return OutgoingMessage(
+                validate_subject(str(found["Subject"])), data, str(found.get("Reply") or ""), header
+            )
         if "data_base64" in found:
             data = base64.b64decode(found["data_base64"], validate=True)
         else:
             data = str(found.get("data", "")).encode()
-        header = header_block(headers_from(found.get("headers")))
-        return Outgoing(
-            check_subject(str(found["subject"])), data, str(found.get("reply", "")), header, _time(found)
+        header = encode_headers(headers_from(found.get("headers")))
+        return OutgoingMessage(
+            validate_subject(str(found["subject"])), data, str(found.get("reply", "")), header, _time(found)
         )
     except (binascii.Error, TypeError, AttributeError):
         raise BadInput("a dumped message cannot be read: its data or headers are damaged") from None
@@ -75,7 +78,7 @@ def _time(found: Record) -> int:
         raise BadInput(f"{text!r} in a dump is not a time") from None
 
 
-def read(path: str, stdin: TextIO) -> Iterator[Outgoing]:
+def read(path: str, stdin: TextIO) -> Iterator[OutgoingMessage]:
     """The messages of a dump: a file of lines, `-` for stdin, or a folder of files. Raises BadInput."""
     if path == "-":
         yield from _records(stdin, "stdin")
@@ -100,7 +103,7 @@ def _number(file: Path) -> tuple[int, str]:
     return (int(digits) if digits.isdigit() else 0, file.stem)
 
 
-def _records(text: TextIO, name: str) -> Iterator[Outgoing]:
+def _records(text: TextIO, name: str) -> Iterator[OutgoingMessage]:
     for number, line in enumerate(text, 1):
         for part in line.split("\0"):
             if not part.strip():

@@ -14,11 +14,14 @@ from dataclasses import dataclass
 from jsctl.errors import ApiError, Denied, JsctlError, NoResponders, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
-from jsctl.nats import codec as frames
-from jsctl.nats.codec import Item
+from jsctl.nats.acks import ACK
+from jsctl.nats.codec import encode_publish
+from jsctl.nats.events import ConnectionEvent, Reconnected
+from jsctl.nats.headers import header_value
+from jsctl.nats.message import Message
 from jsctl.units import SECOND
 
-Sink = Callable[[Item], bool]
+Sink = Callable[[Message], bool]
 """Takes a message; says whether it counts."""
 
 BATCH = 2000
@@ -71,7 +74,7 @@ class Feed:
         with contextlib.suppress(asyncio.CancelledError, JsctlError):
             await work
 
-    def _hand(self, item: Item) -> None:
+    def _hand(self, item: Message) -> None:
         if self._sink(item) and self._options.limit:
             self._left -= 1
             if self._left <= 0:
@@ -85,10 +88,9 @@ class Feed:
         self._trouble = self._trouble or what
         self._wake.set()
 
-    def _watch(self, event: str, _: str) -> bool:
-        if event == "reconnected":
+    def _watch(self, event: ConnectionEvent) -> None:
+        if isinstance(event, Reconnected):
             self._in_trouble("the connection was new")
-        return False
 
 
 class ConsumerFeed(Feed):
@@ -115,16 +117,15 @@ class ConsumerFeed(Feed):
         if self._options.to_end and not info.get("num_pending") and not info.get("num_ack_pending"):
             await self._leave()
             return
-        self._connection.watchers.append(self._watch)
         self._inbox = self._connection.new_inbox()
         push = config.get("deliver_subject")
         where = push or f"{self._inbox}.*"
         queue = str(config.get("deliver_group") or "")
         try:
-            async with self._connection.receive(where, self._take, queue=queue):
-                await (self._listen() if push else self._pull())
+            with self._connection.watching(self._watch):
+                async with self._connection.receive(where, self._handle, queue=queue):
+                    await (self._listen() if push else self._pull())
         finally:
-            self._connection.watchers.remove(self._watch)
             await self._leave()
 
     async def _begin(self) -> Json:
@@ -217,7 +218,7 @@ class ConsumerFeed(Feed):
         body = {"batch": number, "expires": self._expires, "idle_heartbeat": heartbeat}
         subject = f"{self._api.prefix}.CONSUMER.MSG.NEXT.{self._options.stream}.{self._name}"
         await self._connection.send(
-            frames.frame(subject, json.dumps(body).encode(), f"{self._inbox}.{self._request}")
+            encode_publish(subject, json.dumps(body).encode(), f"{self._inbox}.{self._request}")
         )
 
     async def _recover(self) -> None:
@@ -248,51 +249,52 @@ class ConsumerFeed(Feed):
                 await asyncio.sleep(_RETRY)
         self._trouble, self._open = "", 0
 
-    def _take(self, subject: bytes, reply: bytes, header: bytes, data: bytes) -> None:
-        where = reply.decode(errors="replace")
-        meta = frames.ack_meta(where)
-        if meta is None:
-            self._control(where, header)
+    def _handle(self, message: Message) -> None:
+        metadata = message.metadata
+        if metadata is None:
+            self._control(message)
             return
-        if self._finished or meta.consumer != self._name:
+        if self._finished or metadata.consumer != self._name:
             return
         if self._ephemeral:
-            if meta.consumer_sequence != self._next:
+            if metadata.consumer_sequence != self._next:
                 self._in_trouble("messages were lost on the way")
                 return
             self._next += 1
-        self._last = meta.sequence
+        self._last = metadata.sequence
         self._open -= 1
-        self._hand(Item(subject.decode(errors="replace"), data, where, header, meta))
+        self._hand(message)
         if self._ack:
-            self._connection.post(frames.frame(where, b"+ACK"))
-        if self._options.to_end and meta.pending == 0:
+            self._connection.post(encode_publish(message.reply, ACK))
+        if self._options.to_end and metadata.pending == 0:
             self._end()
         elif self._open <= self._batch // 2:
             self._wake.set()
 
-    def _control(self, reply: str, header: bytes) -> None:
-        """Statuses of a pull (ADR-37), flow control and heartbeats of a push consumer (ADR-9)."""
-        code, said = frames.status(header)
+    def _control(self, message: Message) -> None:
+        """Handle Statuses of a pull (ADR-37), flow control and heartbeats of a push consumer (ADR-9)."""
+        code, description = message.status
         if code == 100:
             self._wake.set()  # the server is not silent
-            answer = reply or frames.header(header, "Nats-Consumer-Stalled")
+            answer = message.reply or header_value(message.header_block, "Nats-Consumer-Stalled")
             if answer:
-                self._connection.post(frames.frame(answer, b""))
+                self._connection.post(encode_publish(answer, b""))
             return
         if code in (404, 408):
-            self._open -= int(frames.header(header, "Nats-Pending-Messages") or 0)
+            self._open -= int(header_value(message.header_block, "Nats-Pending-Messages") or 0)
             self._wake.set()
         elif code == 503:
             self._in_trouble("the consumer was gone")
-        elif code == 409 and any(word in said.lower() for word in ("leadership", "deleted", "shutdown")):
-            self._in_trouble(f"the server said {said}")
-        elif code == 409 and "exceeded" not in said.lower():
-            self._open -= int(frames.header(header, "Nats-Pending-Messages") or 0)
+        elif code == 409 and any(
+            word in description.lower() for word in ("leadership", "deleted", "shutdown")
+        ):
+            self._in_trouble(f"the server description {description}")
+        elif code == 409 and "exceeded" not in description.lower():
+            self._open -= int(header_value(message.header_block, "Nats-Pending-Messages") or 0)
             self._wake.set()
         elif code:
             self._refusal = JsctlError(
-                f"consumer {self._options.stream} > {self._name}: the server says {said or code}",
+                f"consumer {self._options.stream} > {self._name}: the server says {description or code}",
                 "jsctl consumer info shows its limits, and how many others wait",
             )
             self._wake.set()

@@ -5,7 +5,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from jsctl.nats.codec import Headers, Item
+from jsctl.nats.headers import Headers
+from jsctl.nats.message import Message
 
 _SHOWN = 256  #: bytes of a binary payload that people see
 
@@ -62,6 +63,6 @@ def headers_from(value: Any) -> Headers:
     return pairs
 
 
-def size(item: Item) -> int:
+def size(item: Message) -> int:
     """Bytes of headers and payload."""
-    return len(item.header) + len(item.data)
+    return len(item.header_block) + len(item.data)

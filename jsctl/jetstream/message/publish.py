@@ -4,13 +4,17 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from jsctl import units
 from jsctl.errors import ApiError, BadInput, Denied, JsctlError, NoResponders, RequestTimeout
 from jsctl.jetstream.api import Api, Json
-from jsctl.nats import codec as frames
-from jsctl.nats.connection import BURST, Connection
+from jsctl.nats.codec import encode_publish
+from jsctl.nats.connection import BURST, Connection, is_no_responders
+from jsctl.nats.events import ConnectionEvent, EventHandler, PermissionDenied
+from jsctl.nats.headers import encode_headers, parse_headers
+from jsctl.nats.message import Message, OutgoingMessage
+from jsctl.nats.subjects import validate_subject
 from jsctl.nats.templates import Moment, Template, compile_template, unique_id
 
 WINDOW = 1024
@@ -19,17 +23,7 @@ WINDOW = 1024
 LARGEST_BATCH = 1000  #: messages of an atomic batch (ADR-50; the server's default limit)
 
 
-class Outgoing(NamedTuple):
-    """A message to publish. `at` is when it was first published, ns since the epoch; 0 is unknown."""
-
-    subject: str
-    data: bytes
-    reply: str = ""
-    header: bytes = b""
-    at: int = 0
-
-
-Bursts = AsyncIterable[Sequence[Outgoing]]
+Bursts = AsyncIterable[Sequence[OutgoingMessage]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +35,14 @@ class Draft:
     headers: Sequence[tuple[str, Template]] = ()
     reply: str = ""
 
-    def make(self, moment: Moment) -> Outgoing:
+    def make(self, moment: Moment) -> OutgoingMessage:
         subject = self.subject.render(moment).decode(errors="replace")
         if self.subject.fixed is None:
-            frames.check_subject(subject)
+            validate_subject(subject)
         pairs = [(key, value.render(moment).decode(errors="replace")) for key, value in self.headers]
-        return Outgoing(subject, self.body.render(moment), self.reply, frames.header_block(pairs))
+        return OutgoingMessage(subject, self.body.render(moment), self.reply, encode_headers(pairs))
 
-    def many(self, first: int, count: int) -> Iterator[Outgoing]:
+    def many(self, first: int, count: int) -> Iterator[OutgoingMessage]:
         """`count` messages, numbered from `first`."""
         for number in range(first, first + count):
             yield self.make(Moment(number))
@@ -65,9 +59,9 @@ def draft(
         reply,
     )
     if made.subject.fixed is not None:
-        frames.check_subject(subject)
+        validate_subject(subject)
     if reply:
-        frames.check_subject(reply, "reply on")
+        validate_subject(reply, "reply on")
     return made
 
 
@@ -78,7 +72,7 @@ def header_templates(headers: Sequence[str]) -> list[tuple[str, Template]]:
         key, colon, value = text.partition(":")
         if not colon or not key.strip():
             raise BadInput(f"{text!r} is no header", "use K:V")
-        frames.header_block([(key.strip(), "")])
+        encode_headers([(key.strip(), "")])
         pairs.append((key.strip(), compile_template(value.strip().encode())))
     return pairs
 
@@ -102,32 +96,20 @@ class Count:
             self.acks.append(ack)
 
 
-Done = Callable[[Outgoing, Json | None], None]
+Done = Callable[[OutgoingMessage, Json | None], None]
 """Called for each message that was published, with its ack where there is one."""
 
 
-def check_size(connection: Connection, message: Outgoing) -> None:
-    """Raises BadInput for a message that the server would hang up on."""
-    size = len(message.header) + len(message.data)
-    if size > connection.max_payload:
-        raise BadInput(f"the message has {size:,} bytes, the server takes {connection.max_payload:,}")
+def _on_denied(handle: Callable[[Denied], None]) -> EventHandler:
+    """Return an event handler that deals with refused publishes."""
 
+    def watch(event: ConnectionEvent) -> bool:
+        if isinstance(event, PermissionDenied) and event.operation == "publish":
+            handle(event.error())
+            return True
+        return False
 
-@contextlib.contextmanager
-def _refusals(connection: Connection, refused: Callable[[Denied], None]) -> Iterator[None]:
-    """While it is open, `refused` is called when the server refuses a publish."""
-
-    def watch(event: str, sentence: str) -> bool:
-        about = "permissions violation for publish" in sentence.lower()
-        if about:
-            refused(Denied(f"the server refuses: {sentence}", "ask for that permission"))
-        return about
-
-    connection.watchers.append(watch)
-    try:
-        yield
-    finally:
-        connection.watchers.remove(watch)
+    return watch
 
 
 async def core(
@@ -138,7 +120,7 @@ async def core(
     confirm: wait for the server before each `done`. Raises Denied, BadInput, Unreachable.
     """
     refusals: list[Denied] = []
-    with _refusals(connection, refusals.append):
+    with connection.watching(_on_denied(refusals.append)):
         async for burst in bursts:
             await _burst(connection, burst, count, done, confirm, refusals)
         await connection.flush()
@@ -148,7 +130,7 @@ async def core(
 
 async def _burst(
     connection: Connection,
-    burst: Sequence[Outgoing],
+    burst: Sequence[OutgoingMessage],
     count: Count,
     done: Done,
     confirm: bool,
@@ -161,9 +143,9 @@ async def _burst(
         first, size = at, 0
         while at < len(burst) and size < BURST:
             message = burst[at]
-            if len(message.data) + len(message.header) > largest:
-                check_size(connection, message)
-            framed = frames.frame(message.subject, message.data, message.reply, message.header)
+            if message.size > largest:
+                connection.check_size(message)
+            framed = message.encode()
             block.append(framed)
             size += len(framed)
             at += 1
@@ -182,18 +164,18 @@ class _Acks:
     """Acks of messages on their way, by number."""
 
     def __init__(self, count: Count, done: Done) -> None:
-        self.waiting: dict[int, Outgoing] = {}
+        self.waiting: dict[int, OutgoingMessage] = {}
         self.failure: JsctlError | None = None
         self.changed = asyncio.Event()
         self._count = count
         self._done = done
 
-    def take(self, subject: bytes, reply: bytes, header: bytes, data: bytes) -> None:
-        message = self.waiting.pop(int(subject.rpartition(b".")[2]), None)
+    def handle(self, reply: Message) -> None:
+        message = self.waiting.pop(int(reply.subject.rpartition(".")[2]), None)
         if message is None:
             return
         try:
-            ack = parse_ack(message.subject, header, data)
+            ack = parse_ack(message.subject, reply)
         except JsctlError as error:
             self.failure = self.failure or error
         else:
@@ -232,30 +214,35 @@ async def acked(connection: Connection, bursts: Bursts, count: Count, done: Done
     acks, number = _Acks(count, done), 0
     inbox = connection.new_inbox()
     timeout = connection.settings.timeout
-    with _refusals(connection, acks.refused):
-        async with connection.receive(f"{inbox}.*", acks.take):
+    with connection.watching(_on_denied(acks.refused)):
+        async with connection.receive(f"{inbox}.*", acks.handle):
             async for burst in bursts:
                 for start in range(0, len(burst), WINDOW // 4):
                     block = []
                     for message in burst[start : start + WINDOW // 4]:
-                        check_size(connection, message)
+                        connection.check_size(message)
                         number += 1
                         acks.waiting[number] = message
                         reply = f"{inbox}.{number}"
-                        block.append(frames.frame(message.subject, message.data, reply, message.header))
+                        block.append(
+                            encode_publish(message.subject, message.data, reply, message.header_block)
+                        )
                     await connection.send(b"".join(block))
                     await acks.below(WINDOW, timeout)
             await acks.below(0, timeout)
 
 
-def parse_ack(subject: str, header: bytes, data: bytes) -> Json:
-    """A publish ack. Raises NoResponders, ApiError."""
-    if frames.status(header)[0] == 503:
+def parse_ack(subject: str, reply: Message) -> Json:
+    """Parse the acknowledgement of a message that was published to `subject`.
+
+    Raises NoResponders, ApiError, and JsctlError when it is not one of a stream.
+    """
+    if is_no_responders(reply):
         raise NoResponders(
             f"no stream takes {subject}", "jsctl stream ls shows the streams, stream find who takes a subject"
         )
     try:
-        return Api.parse(data, subject)
+        return Api.parse(reply.data, subject)
     except ApiError:
         raise
     except JsctlError:
@@ -264,7 +251,7 @@ def parse_ack(subject: str, header: bytes, data: bytes) -> Json:
         ) from None
 
 
-async def atomic(connection: Connection, messages: Sequence[Outgoing], timeout: int = 0) -> Json:
+async def atomic(connection: Connection, messages: Sequence[OutgoingMessage], timeout: int = 0) -> Json:
     """Store all messages or none of them (ADR-50). Gives the ack of the batch: `{stream, seq, batch, count}`.
 
     Raises BadInput for too many, ApiError when the server refuses the batch.
@@ -275,29 +262,29 @@ async def atomic(connection: Connection, messages: Sequence[Outgoing], timeout: 
         raise BadInput(f"{len(messages):,} messages are too many: an atomic batch takes {LARGEST_BATCH:,}")
     batch, last = unique_id(), len(messages)
     inbox = connection.new_inbox()
-    replies: asyncio.Queue[tuple[bytes, bytes]] = asyncio.Queue()
-    async with connection.receive(inbox, lambda _s, _r, header, data: replies.put_nowait((header, data))):
+    replies: asyncio.Queue[Message] = asyncio.Queue()
+    async with connection.receive(inbox, replies.put_nowait):
         for number, message in enumerate(messages, 1):
             extra = [("Nats-Batch-Id", batch), ("Nats-Batch-Sequence", str(number))]
             if number == last:
                 extra.append(("Nats-Batch-Commit", "1"))
-            header = frames.header_block([*frames.header_pairs(message.header), *extra])
-            framed = message._replace(header=header)
-            check_size(connection, framed)
+            header = encode_headers([*parse_headers(message.header_block), *extra])
+            framed = message._replace(header_block=header)
+            connection.check_size(framed)
             # The first answer says early whether the stream takes batches at all.
             asks = number in (1, last)
             await connection.send(
-                frames.frame(message.subject, message.data, inbox if asks else message.reply, header)
+                encode_publish(message.subject, message.data, inbox if asks else message.reply, header)
             )
             if asks:
                 limit = (timeout or connection.settings.timeout) / units.SECOND
                 try:
                     async with asyncio.timeout(limit):
-                        head, data = await replies.get()
+                        answer = await replies.get()
                 except TimeoutError:
                     raise RequestTimeout(f"no answer to the batch on {message.subject}") from None
-                if data or head or number == last:
-                    ack = parse_ack(message.subject, head, data)
+                if answer.size or number == last:
+                    ack = parse_ack(message.subject, answer)
                     if number == last:
                         return ack
                     raise BadInput(

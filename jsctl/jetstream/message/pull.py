@@ -12,15 +12,16 @@ from collections.abc import AsyncIterator, Sequence
 from jsctl.errors import Denied, JsctlError, NoResponders, NotFound, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.consumer import requests as consumers
-from jsctl.nats import codec as frames
-from jsctl.nats.codec import Item
+from jsctl.nats.codec import encode_publish
 from jsctl.nats.connection import Connection
+from jsctl.nats.events import ConnectionEvent, Disconnected, PermissionDenied
+from jsctl.nats.headers import header_value
+from jsctl.nats.message import Message
 from jsctl.units import MS, SECOND, exact_duration, parse_duration
 
 BATCH = 500
 """Messages asked for at once, well below the 1,000 that a consumer lets wait for acknowledgement."""
 
-ACK, NAK, TERM = b"+ACK", b"-NAK", b"+TERM"
 _SHORTEST = 50 * MS  #: that a request waits
 _MARGIN = 500 * MS  #: what a reply may take on its way beyond the request's own time
 
@@ -30,7 +31,7 @@ Ended = tuple[int, str]
 
 async def pull(
     api: Api, stream: str, consumer: str, count: int, *, wait: int, batch: int = BATCH, group: str = ""
-) -> AsyncIterator[list[Item]]:
+) -> AsyncIterator[list[Message]]:
     """Up to `count` messages, in lists as they come in, never one more.
 
     wait: ns without a message after which it ends. group: the priority group to pull for. Raises NotFound
@@ -38,13 +39,10 @@ async def pull(
     server refuses; Unreachable, Denied.
     """
     puller = _Puller(api, stream, consumer, wait, batch, group)
-    api.connection.watchers.append(puller.event)
-    try:
-        async with api.connection.receive(puller.inbox, puller.take):
-            async for found in puller.run(count):
-                yield found
-    finally:
-        api.connection.watchers.remove(puller.event)
+    with api.connection.watching(puller.watch):
+        async with api.connection.receive(puller.inbox, puller.handle):
+            async for messages in puller.run(count):
+                yield messages
     if not puller.got:
         raise NotFound(f"no message for {stream} > {consumer} in {exact_duration(wait)}")
 
@@ -55,7 +53,6 @@ class _Puller:
     def __init__(self, api: Api, stream: str, consumer: str, wait: int, batch: int, group: str) -> None:
         self.inbox = api.connection.new_inbox()
         self.got = 0
-        self._own = self.inbox.encode()
         self._api = api
         self._stream, self._consumer = stream, consumer
         self._wait = wait
@@ -63,33 +60,31 @@ class _Puller:
         self._request: dict[str, str] = {"group": group} if group else {}
         self._longest = wait  #: ns that the consumer lets a request wait
         self._open = 0  #: messages that were asked for and have not come
-        self._items: list[Item] = []
+        self._items: list[Message] = []
         self._ended: list[tuple[Ended, int]] = []  #: statuses, and how many messages each leaves out
         self._error: JsctlError | None = None
         self._wake = asyncio.Event()
 
-    def take(self, subject: bytes, reply: bytes, header: bytes, data: bytes) -> None:
-        if subject != self._own:
-            back = reply.decode(errors="replace")
-            self._items.append(
-                Item(subject.decode(errors="replace"), data, back, header, frames.ack_meta(back))
-            )
-            if pin := header and frames.header(header, "Nats-Pin-Id"):
+    def handle(self, message: Message) -> None:
+        block = message.header_block
+        if message.subject != self.inbox:
+            self._items.append(message)
+            if pin := block and header_value(block, "Nats-Pin-Id"):
                 self._request["id"] = pin
-        elif (status := frames.status(header))[0] != 100:
-            left = frames.header(header, "Nats-Pending-Messages")
+        elif (status := message.status)[0] != 100:
+            left = header_value(block, "Nats-Pending-Messages")
             self._ended.append((status, int(left) if left.isdigit() else -1))
         self._wake.set()
 
-    def event(self, event: str, sentence: str) -> None:
-        """What the connection tells: a request that went down with it is not answered."""
-        if event == "disconnected":
+    def watch(self, event: ConnectionEvent) -> None:
+        """Note that requests will not be answered: they are refused, or went down with the connection."""
+        if isinstance(event, Disconnected):
             self._error = Unreachable(f"lost the connection to {self._api.connection.url}")
-        elif event == "error" and "permissions violation for" in sentence.lower():
-            self._error = Denied(sentence, "ask for that permission")
+        elif isinstance(event, PermissionDenied):
+            self._error = Denied(event.text, "ask for that permission")
         self._wake.set()
 
-    async def run(self, count: int) -> AsyncIterator[list[Item]]:
+    async def run(self, count: int) -> AsyncIterator[list[Message]]:
         loop = asyncio.get_running_loop()
         last = loop.time()
         while self.got < count:
@@ -118,9 +113,9 @@ class _Puller:
         body = json.dumps({**self._request, "batch": number, "expires": min(expires, self._longest)})
         self._api.show(f">>> {subject}", body)
         self._open += number
-        await self._api.connection.send(frames.frame(subject, body.encode(), self.inbox))
+        await self._api.connection.send(encode_publish(subject, body.encode(), self.inbox))
 
-    async def _come(self, idle: int) -> list[Item]:
+    async def _come(self, idle: int) -> list[Message]:
         """What is here, after waiting for something to come."""
         if not self._items and not self._ended and self._error is None:
             self._wake.clear()
@@ -155,7 +150,7 @@ class Acks:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._inbox = connection.new_inbox()
-        self._receiver = connection.receive(self._inbox, self._take)
+        self._receiver = connection.receive(self._inbox, self._handle)
         self._wake = asyncio.Event()
         self.sent = 0
         self.confirmed = 0
@@ -168,9 +163,9 @@ class Acks:
     async def __aexit__(self, *details: object) -> None:
         await self._receiver.__aexit__(*details)
 
-    async def send(self, items: Sequence[Item], kind: bytes) -> None:
+    async def send(self, items: Sequence[Message], kind: bytes) -> None:
         """Acknowledge; what has no reply subject cannot be."""
-        block = [frames.frame(item.reply, kind, self._inbox) for item in items if item.reply]
+        block = [encode_publish(item.reply, kind, self._inbox) for item in items if item.reply]
         self.sent += len(block)
         await self._connection.send(b"".join(block))
 
@@ -194,8 +189,8 @@ class Acks:
                     "is $JS.ACK allowed and imported? what is not acknowledged comes again",
                 ) from None
 
-    def _take(self, subject: bytes, reply: bytes, header: bytes, data: bytes) -> None:
-        if header and frames.status(header)[0] == 503:
+    def _handle(self, reply: Message) -> None:
+        if reply.status[0] == 503:
             self.untaken += 1
         else:
             self.confirmed += 1

@@ -44,7 +44,7 @@ async def of_purge(api: Api, info: Json, *, subject: str = "", sequence: int = 0
             bulk=bool(info["config"].get("allow_direct")) and going > 10,
         )
         async for message in messages:
-            size += message.size(str(info["config"].get("storage", "file")))
+            size += browse.stored_size(message, str(info["config"].get("storage", "file")))
             read += 1
             if read >= min(going, SAMPLE):
                 break

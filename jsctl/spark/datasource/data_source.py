@@ -37,7 +37,7 @@ class JetStreamSource(DataSource):
         options = parse(self.options, settings=self.settings)
         check_schema(schema, options)
         # Tasks may run where the files that a connection names are not.
-        return JetStreamReader(replace(options, settings=asyncio.run(login.carried(options.settings))))
+        return JetStreamReader(replace(options, settings=asyncio.run(login.with_files(options.settings))))
 
     def streamReader(self, schema: StructType) -> "DataSourceStreamReader":
         from jsctl.spark.source.streaming import JetStreamStreamReader, Refused

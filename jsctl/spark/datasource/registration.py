@@ -38,11 +38,11 @@ def connect(spark: "SparkSession", **options: str) -> None:
 def register(spark: "SparkSession", settings: Settings, name: str) -> None:
     """Make `spark.read.format(name)` read with these settings.
 
-    Its options are those of the data source without the connection's. Raises what `login.carried` does.
+    Its options are those of the data source without the connection's. Raises what `login.with_files` does.
     """
     from jsctl.spark.datasource.data_source import JetStreamSource
 
-    portable_settings = asyncio.run(login.carried(settings))
+    portable_settings = asyncio.run(login.with_files(settings))
 
     class ConnectedSource(JetStreamSource):  # pickled by value, as no module has it
         settings = settings_for_tasks(spark, portable_settings)

@@ -20,9 +20,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jsctl.contexts.settings import Settings
 from jsctl.errors import ApiError, BadInput, JsctlError, NoResponders, NotFound, Unreachable
 from jsctl.jetstream.api import Api, Json
-from jsctl.jetstream.message.publish import Count, Outgoing, acked
-from jsctl.nats import codec as frames
+from jsctl.jetstream.message.publish import Count, acked
 from jsctl.nats.connection import Connection
+from jsctl.nats.headers import encode_headers
+from jsctl.nats.message import OutgoingMessage
+from jsctl.nats.subjects import validate_subject
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -81,7 +83,7 @@ def publish(job: Job, partition: int, rows: Iterable[Row]) -> Counts:
     return asyncio.run(_publish(job, messages(job, partition, rows)))
 
 
-async def _publish(job: Job, bursts: Iterable[Sequence[Outgoing]]) -> Counts:
+async def _publish(job: Job, bursts: Iterable[Sequence[OutgoingMessage]]) -> Counts:
     sender = _Sender(job)
     try:
         for burst in bursts:
@@ -102,7 +104,7 @@ def rows(batches: "Iterable[pa.RecordBatch]") -> Iterator[Row]:
         yield from zip(*columns, strict=True)
 
 
-def messages(job: Job, partition: int, rows: Iterable[Row]) -> Iterator[Sequence[Outgoing]]:
+def messages(job: Job, partition: int, rows: Iterable[Row]) -> Iterator[Sequence[OutgoingMessage]]:
     """Rows as bursts of messages with ids."""
     ids = _Ids(job.write, partition)
     left = iter(rows)
@@ -117,15 +119,15 @@ def _message(
     data: bytes | bytearray | str | None,
     headers: Any,
     own: str | None,
-) -> Outgoing:
-    where = frames.check_subject(subject if subject is not None else job.subject)
+) -> OutgoingMessage:
+    where = validate_subject(subject if subject is not None else job.subject)
     body = data.encode() if isinstance(data, str) else bytes(data or b"")
     pairs: Pairs = [(pair["key"], _bytes(pair["value"])) for pair in headers or ()]
     if not own:
         own = next((value.decode() for key, value in pairs if key.lower() == ID.lower()), "")
     own = own or ids.make(where, body, pairs)
     kept = [(key, value) for key, value in pairs if key.lower() != ID.lower()]
-    return Outgoing(where, body, header=_block([*kept, (ID, own.encode())]))
+    return OutgoingMessage(where, body, header_block=_block([*kept, (ID, own.encode())]))
 
 
 def _bytes(value: bytes | bytearray | str | None) -> bytes:
@@ -136,7 +138,7 @@ def _block(pairs: Pairs) -> bytes:
     """As frames.header_block; values are bytes, which need not be UTF-8."""
     lines = []
     for key, value in pairs:
-        frames.header_block([(key or "", "")])
+        encode_headers([(key or "", "")])
         if b"\r" in value or b"\n" in value:
             raise BadInput(f"the header {key} has more than one line")
         lines.append(b"%b: %b\r\n" % (key.encode(), value))
@@ -169,11 +171,11 @@ class _Sender:
         self.published = self.duplicates = self.bytes = 0
         self._job = job
         self._connection: Connection | None = None
-        self._pending: dict[int, Outgoing] = {}
+        self._pending: dict[int, OutgoingMessage] = {}
         self._again = False
         self._foreign = ""
 
-    async def send(self, burst: Sequence[Outgoing]) -> None:
+    async def send(self, burst: Sequence[OutgoingMessage]) -> None:
         self._pending = {id(message): message for message in burst}
         failures = 0
         self._again = False
@@ -202,7 +204,7 @@ class _Sender:
                 "choose subjects that the stream listens on",
             )
 
-    def _done(self, message: Outgoing, ack: Json | None) -> None:
+    def _done(self, message: OutgoingMessage, ack: Json | None) -> None:
         assert ack is not None
         if self._job.stream and ack.get("stream") != self._job.stream:
             self._foreign = str(ack.get("stream"))
@@ -243,5 +245,5 @@ def _api(connection: Connection, job: Job) -> Api:
     return Api(connection, domain=job.settings.js_domain, prefix=job.settings.js_api_prefix)
 
 
-async def _once(burst: Sequence[Outgoing]) -> AsyncIterator[Sequence[Outgoing]]:
+async def _once(burst: Sequence[OutgoingMessage]) -> AsyncIterator[Sequence[OutgoingMessage]]:
     yield burst

@@ -104,7 +104,7 @@ def parse(
         raise BadInput("writeId is for df.write", "a stream has its query's id and batch")
     job = Job(
         settings=replace(
-            asyncio.run(login.carried(read_options.connection(given, environ, settings))),
+            asyncio.run(login.with_files(read_options.connection(given, environ, settings))),
             timeout=take.duration("requestTimeout", 10 * SECOND),
         ),
         stream=take.text("stream"),

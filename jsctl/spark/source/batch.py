@@ -81,7 +81,7 @@ def split(options: ReadOptions, created: str, start: int, end: int, direct: bool
     settings = None
     if not options.settings.files:
         # The reader of a streaming query outlives what files say: each batch takes along what they say now.
-        settings = asyncio.run(login.carried(options.settings))
+        settings = asyncio.run(login.with_files(options.settings))
     return [Range(plan.job(options, created, first, last), direct, settings) for first, last in found]
 
 

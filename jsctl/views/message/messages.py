@@ -5,13 +5,14 @@ from typing import Any
 
 from jsctl import units
 from jsctl.jetstream.message import payload
-from jsctl.nats.codec import Headers, Item, header_pairs
+from jsctl.nats.headers import Headers, parse_headers
+from jsctl.nats.message import Message
 from jsctl.views.result import Column, Result, Table, Text
 
 
-def heading(number: int, item: Item, stamp: str = "") -> str:
+def heading(number: int, item: Message, stamp: str = "") -> str:
     """`[#1] Received on "orders.new"`; from a stream with its sequence, what is left, and its time."""
-    meta = item.meta
+    meta = item.metadata
     if meta is None:
         reply = f' with reply "{item.reply}"' if item.reply else ""
         return f'[#{number}]{stamp} Received on "{item.subject}"{reply}\n'
@@ -21,14 +22,14 @@ def heading(number: int, item: Item, stamp: str = "") -> str:
     )
 
 
-def matched(number: int, reply: Item, stamp: str = "") -> str:
+def matched(number: int, reply: Message, stamp: str = "") -> str:
     """The line above a reply to a request that was shown."""
     return f'[#{number}]{stamp} Matched reply on "{reply.subject}"\n'
 
 
-def content(item: Item, *, headers_only: bool = False, pretty: bool = False) -> str:
+def content(item: Message, *, headers_only: bool = False, pretty: bool = False) -> str:
     """Headers, an empty line, payload, an empty line."""
-    head = header_lines(header_pairs(item.header)) + "\n" if item.header else ""
+    head = header_lines(parse_headers(item.header_block)) + "\n" if item.header_block else ""
     if headers_only:
         return head
     return f"{head}{body(item.data, pretty)}\n\n"

@@ -2,11 +2,12 @@
 
 from jsctl import units
 from jsctl.jetstream.api import Json
-from jsctl.jetstream.message.publish import Count, Outgoing
+from jsctl.jetstream.message.publish import Count
+from jsctl.nats.message import OutgoingMessage
 from jsctl.views.result import Result, Text
 
 
-def published(message: Outgoing) -> str:
+def published(message: OutgoingMessage) -> str:
     """The line of one message."""
     return f'Published {len(message.data)} bytes to "{message.subject}"'
 

@@ -185,7 +185,7 @@ def test_bad_names_are_refused_before_any_request(offline_cli: Cli, name: str) -
         ("--mirror O,nope=1", "nope"),
         ("--mirror O,start=soon", "soon"),
         ("--mirror '{\"nam\": 1}'", "name"),
-        ("--mirror a.b", "no stream name"),
+        ("--mirror a.b", "not a valid stream name"),
         ("--subjects s --mirror-domain leaf", "--mirror"),
     ],
 )

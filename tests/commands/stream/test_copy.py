@@ -62,7 +62,7 @@ def test_json_is_what_the_server_said(orders: Cli) -> None:
     [
         ("stream copy ORDERS ORDERS", 64, "a name of its own"),
         ("stream copy NOPE COPY", 3, "stream NOPE not found"),
-        ("stream copy ORDERS a.b", 64, "no stream name"),
+        ("stream copy ORDERS a.b", 64, "not a valid stream name"),
         ("stream copy ORDERS COPY --consumers", 64, "--data"),
         ("stream copy ORDERS COPY --mirror X", 64, "a mirror takes no --subjects"),
     ],

@@ -11,7 +11,7 @@ from jsctl.contexts.settings import Settings, resolve
 from jsctl.contexts.store import ContextStore, is_name, load_file, parse
 from jsctl.errors import BadInput, NotFound
 from jsctl.jetstream.api import api_prefix
-from jsctl.nats import login
+from jsctl.nats.addresses import parse_addresses
 
 SAMPLES = sorted((Path(__file__).parents[3] / "contexts").glob("*.json"))
 
@@ -29,7 +29,7 @@ def test_samples_load(path: Path) -> None:
     assert list(context.raw) == list(KEYS)
     assert context.get("description")
     resolved = resolve({}, context)
-    assert login.servers(resolved.url)
+    assert parse_addresses(resolved.url)
 
 
 def test_there_are_samples() -> None:

@@ -107,7 +107,7 @@ def test_priority_groups() -> None:
 @pytest.mark.parametrize(
     ("config", "said"),
     [
-        ({"name": "a.b"}, "no consumer name"),
+        ({"name": "a.b"}, "not a valid consumer name"),
         ({"filter_subject": "a..b"}, "no subject"),
         ({"deliver_subject": "a.>"}, "no subject to publish to"),
         ({"deliver_subject": "a", "max_waiting": 5}, "--max-waiting is for pull"),

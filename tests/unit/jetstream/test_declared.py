@@ -35,7 +35,7 @@ def read(text: str, **values: str) -> Declared:
         ),
         ("stream: []", "f.yaml:1: unknown key 'stream'"),
         ("streams:\n- max_age: 1d", "f.yaml:2: this stream has no name"),
-        ("streams:\n- name: a.b", "f.yaml:2: 'a.b' is no stream name"),
+        ("streams:\n- name: a.b", "f.yaml:2: 'a.b' is not a valid stream name"),
         ("streams:\n- name: A\n  max_age: soon", "f.yaml:3: max_age: 'soon' is not a duration"),
         ("streams:\n- name: A\n  max_bytes: 1XB", "f.yaml:3: max_bytes: '1XB' is not a size"),
         ("streams:\n- name: A\n  storage: disk", "f.yaml:3: storage is one of file, memory, not 'disk'"),

@@ -1,6 +1,5 @@
 """Frames, headers, payloads, templates and dumps; the lean parser against any split of what a server says."""
 
-import asyncio
 import base64
 import io
 import itertools
@@ -15,11 +14,13 @@ from hypothesis import strategies as st
 
 from jsctl.errors import BadInput
 from jsctl.jetstream.message import dump, payload
-from jsctl.jetstream.message.direct_feed import direct_item
 from jsctl.jetstream.message.publish import draft, schedule_headers, ttl
-from jsctl.nats import codec as frames
-from jsctl.nats.codec import Item, Meta
-from jsctl.nats.parser import Parser
+from jsctl.nats.acks import Metadata, parse_ack_subject
+from jsctl.nats.codec import FrameParser, encode_publish
+from jsctl.nats.direct_get import parse_direct_reply
+from jsctl.nats.headers import encode_headers, header_value, parse_headers, parse_status
+from jsctl.nats.message import Message
+from jsctl.nats.subjects import matches, validate_subject
 from jsctl.nats.templates import Moment, compile_template
 from jsctl.units import SECOND
 
@@ -27,43 +28,43 @@ REPLY = "$JS.ACK.ORDERS.C.2.77.5.1763707025123456789.9"
 
 
 def test_frames() -> None:
-    assert frames.frame("a", b"xy") == b"PUB a 2\r\nxy\r\n"
-    assert frames.frame("a", b"xy", "r") == b"PUB a r 2\r\nxy\r\n"
-    block = frames.header_block([("K", "v"), ("K", "w")])
+    assert encode_publish("a", b"xy") == b"PUB a 2\r\nxy\r\n"
+    assert encode_publish("a", b"xy", "r") == b"PUB a r 2\r\nxy\r\n"
+    block = encode_headers([("K", "v"), ("K", "w")])
     assert block == b"NATS/1.0\r\nK: v\r\nK: w\r\n\r\n"
-    assert frames.frame("a", b"xy", "", block) == b"HPUB a %d %d\r\n%bxy\r\n" % (
+    assert encode_publish("a", b"xy", "", block) == b"HPUB a %d %d\r\n%bxy\r\n" % (
         len(block),
         len(block) + 2,
         block,
     )
-    assert frames.header_pairs(block) == [("K", "v"), ("K", "w")]
-    assert frames.header(block, "K") == "w"
+    assert parse_headers(block) == [("K", "v"), ("K", "w")]
+    assert header_value(block, "K") == "w"
 
 
 @pytest.mark.parametrize("subject", ["", "a b", "a..b", "a.*", "a.>", "a\r\nPING", ".a"])
 def test_subjects_that_would_break_the_line(subject: str) -> None:
     with pytest.raises(BadInput):
-        frames.check_subject(subject)
+        validate_subject(subject)
 
 
 @pytest.mark.parametrize("pair", [("a b", "x"), ("", "x"), ("K", "a\r\nB: c"), ("K:", "x")])
 def test_headers_that_would_break_the_block(pair: tuple[str, str]) -> None:
     with pytest.raises(BadInput):
-        frames.header_block([pair])
+        encode_headers([pair])
 
 
 def test_statuses() -> None:
-    assert frames.status(b"NATS/1.0 404 No Messages\r\n\r\n") == (404, "No Messages")
-    assert frames.status(b"NATS/1.0 503\r\n\r\n") == (503, "")
-    assert frames.status(b"NATS/1.0\r\nStatus: 1\r\n\r\n") == (0, "")
+    assert parse_status(b"NATS/1.0 404 No Messages\r\n\r\n") == (404, "No Messages")
+    assert parse_status(b"NATS/1.0 503\r\n\r\n") == (503, "")
+    assert parse_status(b"NATS/1.0\r\nStatus: 1\r\n\r\n") == (0, "")
 
 
 def test_ack_subjects_old_and_new() -> None:
-    meta = Meta("ORDERS", "C", 2, 77, 5, 1763707025123456789, 9)
-    assert frames.ack_meta(REPLY) == meta
-    assert frames.ack_meta(REPLY.replace("ACK.", "ACK.hub.ACCHASH.") + ".token") == meta
-    assert frames.ack_meta("_INBOX.x") is None
-    assert frames.ack_meta("$JS.ACK.ORDERS.C.x.77.5.1.9") is None
+    meta = Metadata("ORDERS", 77, 1763707025123456789, "C", 2, 5, 9)
+    assert parse_ack_subject(REPLY) == meta
+    assert parse_ack_subject(REPLY.replace("ACK.", "ACK.hub.ACCHASH.") + ".token") == meta
+    assert parse_ack_subject("_INBOX.x") is None
+    assert parse_ack_subject("$JS.ACK.ORDERS.C.x.77.5.1.9") is None
 
 
 @pytest.mark.parametrize(
@@ -77,7 +78,7 @@ def test_ack_subjects_old_and_new() -> None:
     ],
 )
 def test_matching(pattern: str, subject: str, wanted: bool) -> None:
-    assert frames.matches(pattern, subject) is wanted
+    assert matches(pattern, subject) is wanted
 
 
 def test_a_stored_header_cannot_imitate_the_servers() -> None:
@@ -85,11 +86,13 @@ def test_a_stored_header_cannot_imitate_the_servers() -> None:
         b"NATS/1.0\r\nNats-Sequence: 1\r\nNats-Stream: X\r\nNats-Stream: S\r\nNats-Subject: a.b\r\n"
         b"Nats-Sequence: 42\r\nNats-Time-Stamp: 2026-11-21T06:57:05.5Z\r\nNats-Num-Pending: 3\r\n\r\n"
     )
-    item = direct_item(header, b"x")
-    assert item is not None and item.meta is not None
-    assert (item.subject, item.meta.stream, item.meta.sequence, item.meta.pending) == ("a.b", "S", 42, 3)
-    assert item.meta.time % SECOND == SECOND // 2
-    assert frames.header_pairs(item.header) == [("Nats-Sequence", "1"), ("Nats-Stream", "X")]
+    parsed = parse_direct_reply(header)
+    assert parsed is not None
+    item = parsed.message(b"x")
+    assert item.metadata is not None
+    assert (item.subject, item.metadata.stream, item.sequence, item.metadata.pending) == ("a.b", "S", 42, 3)
+    assert item.metadata.time % SECOND == SECOND // 2
+    assert parse_headers(item.header_block) == [("Nats-Sequence", "1"), ("Nats-Stream", "X")]
 
 
 def test_payloads() -> None:
@@ -148,12 +151,12 @@ def test_schedules() -> None:
 
 @given(data=st.binary(), value=st.text(st.characters(min_codepoint=32, max_codepoint=0x2FF)))
 def test_a_dump_gives_the_message_back(data: bytes, value: str) -> None:
-    header = frames.header_block([("K", value.strip()), ("K", "2"), ("L", "")])
-    item = Item("a.b", data, REPLY, header, frames.ack_meta(REPLY))
+    header = encode_headers([("K", value.strip()), ("K", "2"), ("L", "")])
+    item = Message("a.b", data, REPLY, header, parse_ack_subject(REPLY))
     found = dump.outgoing(json.loads(json.dumps(dump.record(item, 1, 2))))
     assert (found.subject, found.data, found.reply) == ("a.b", data, "")
-    assert frames.header_pairs(found.header) == frames.header_pairs(header)
-    assert found.at == 1763707025123456789
+    assert parse_headers(found.header_block) == parse_headers(header)
+    assert found.time == 1763707025123456789
 
 
 def test_dumps_of_the_nats_tool(tmp_path: Path) -> None:
@@ -177,24 +180,6 @@ def test_damaged_dumps_name_the_line(line: str) -> None:
         list(dump.read("-", io.StringIO('{"subject": "a"}\n' + line)))
 
 
-class _Rest:
-    """Stands in for nats-py: keeps what is not a message, and messages without a taker."""
-
-    def __init__(self) -> None:
-        self.takers: dict[bytes, Any] = {}
-        self.lines: list[bytes] = []
-        self.others: list[tuple[Any, ...]] = []
-
-    async def _process_msg(self, *message: Any) -> None:
-        self.others.append(message)
-
-    async def parse(self, data: bytes) -> None:
-        self.lines.append(data)
-
-    def reset(self) -> None:
-        self.lines.clear()
-
-
 SAID = (
     b"PING\r\nMSG a.b 1 3\r\nxyz\r\nMSG a.b 1 re.ply 2\r\n\r\n\r\n+OK\r\n"
     b"HMSG c 1 12 14\r\nNATS/1.0\r\n\r\nhi\r\n"
@@ -205,22 +190,13 @@ SAID = (
 @settings(max_examples=200)
 @given(cuts=st.lists(st.integers(0, len(SAID)), max_size=12))
 def test_the_parser_takes_any_split(cuts: list[int]) -> None:
-    rest = _Rest()
-    taken: list[tuple[bytes, ...]] = []
-    rest.takers[b"1"] = lambda *message: taken.append(message)
-    parser = Parser(rest, rest)
+    parser = FrameParser()
     edges = [0, *sorted(cuts), len(SAID)]
-
-    async def feed() -> None:
-        for start, end in itertools.pairwise(edges):
-            if start < end:
-                await parser.parse(SAID[start:end])
-        await parser.parse(b"\r\n")
-
-    asyncio.run(feed())
-    assert taken == [
+    chunks = [SAID[start:end] for start, end in itertools.pairwise(edges) if start < end]
+    frames = [frame[1:] for chunk in [*chunks, b"\r\n"] for frame in parser.feed(chunk)]
+    assert [frame[1:] for frame in frames if frame[0] == b"1"] == [
         (b"a.b", b"", b"", b"xyz"), (b"a.b", b"re.ply", b"", b"\r\n"),
         (b"c", b"", b"NATS/1.0\r\n\r\n", b"hi"), (b"a", b"", b"", b"PONG\r\n"),
     ]  # fmt: skip
-    assert [other[0] for other in rest.others] == [2, 2]
-    assert rest.lines == [b"PING\r\n", b"+OK\r\n", b"-ERR 'x'\r\n"]
+    assert len([frame for frame in frames if frame[0] == b"2"]) == 2
+    assert [frame[-1] for frame in frames if not frame[0]] == [b"PING\r\n", b"+OK\r\n", b"-ERR 'x'\r\n"]

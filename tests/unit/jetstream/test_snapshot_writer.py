@@ -9,7 +9,8 @@ from crc32c import crc32c
 
 from jsctl.jetstream.backup.s2 import ARCHIVE_END, Frames
 from jsctl.jetstream.backup.snapshot_writer import pack
-from jsctl.jetstream.message.browse import Stored
+from jsctl.nats.acks import Metadata
+from jsctl.nats.message import Message
 
 
 def plain(data: bytes) -> int:
@@ -38,9 +39,10 @@ def test_checksums_of_any_size(size: int) -> None:
 
 @pytest.mark.parametrize("size", [0, 10, 300_000])
 def test_whole_frames(size: int) -> None:
-    async def messages() -> AsyncIterator[Stored]:
+    async def messages() -> AsyncIterator[Message]:
         for sequence in range(1, 4):
-            yield Stored("a.b", sequence, "2026-11-21T11:47:58.5Z", b"", bytes(size))
+            metadata = Metadata("S", sequence, "2026-11-21T11:47:58.5Z")
+            yield Message("a.b", bytes(size), metadata=metadata)
 
     async def packed() -> bytes:
         return b"".join([piece async for piece in pack(messages(), {"first_seq": 1})])

@@ -13,6 +13,8 @@ import trustme
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, MissingDependency
 from jsctl.nats import login
+from jsctl.nats.addresses import parse_addresses
+from jsctl.nats.tls import tls_options
 from tests.support.jwt import new_key
 
 
@@ -50,17 +52,17 @@ def test_files_and_their_names_are_needed_no_more(tmp_path: Path) -> None:
     files: dict[str, Any] = {setting: str(tmp_path / name) for setting, name in names.items()}
     creds = Settings(creds=str(tmp_path / "creds"), **files)
     nkey = Settings(nkey=str(tmp_path / "nkey"))
-    carried = [asyncio.run(login.carried(one)) for one in (creds, nkey)]
+    carried = [asyncio.run(login.with_files(one)) for one in (creds, nkey)]
     for path in tmp_path.iterdir():
         path.unlink()
-    (server,) = login.servers("tls://localhost:4222")
+    (server,) = parse_addresses("tls://localhost:4222")
     options = asyncio.run(login.authentication(carried[0], server))
     assert options["user_jwt_cb"]() == b"J.W.T"
     signature = nkeys.from_seed(bytearray(seed.encode())).sign(b"n")
     assert base64.b64decode(options["signature_cb"]("n")) == signature
-    assert login.tls(carried[0], server)["tls"].get_ca_certs()
+    assert tls_options(carried[0], server)["tls"].get_ca_certs()
     assert asyncio.run(login.authentication(carried[1], server)) == {"nkeys_seed_str": seed}
     for one in carried:
         assert seed not in repr(one) and "PRIVATE" not in repr(one)
     with pytest.raises(BadInput, match="does not exist"):
-        asyncio.run(login.carried(creds))
+        asyncio.run(login.with_files(creds))

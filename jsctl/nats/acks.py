@@ -1,0 +1,55 @@
+"""Acknowledgements of JetStream messages: what may be sent back, and what the reply subject of a delivered
+message tells about it (ADR-15)."""
+
+from typing import NamedTuple
+
+from jsctl import units
+
+ACK, NAK, TERM = b"+ACK", b"-NAK", b"+TERM"
+
+PREFIX = "$JS.ACK."
+
+
+class Metadata(NamedTuple):
+    """Where a message is stored, and how it was delivered.
+
+    sequence: in the stream. stored_at: ns since the epoch, or the RFC 3339 text that the server wrote.
+    The other fields tell about a delivery through a consumer; `pending` counts the messages after this one.
+    """
+
+    stream: str
+    sequence: int
+    stored_at: int | str = 0
+    consumer: str = ""
+    delivered: int = 1
+    consumer_sequence: int = 0
+    pending: int = 0
+
+    @property
+    def time(self) -> int:
+        """When the message was stored, in ns since the epoch."""
+        return self.stored_at if isinstance(self.stored_at, int) else units.parse_time_ns(self.stored_at)
+
+    @property
+    def timestamp(self) -> str:
+        """When the message was stored, as RFC 3339 in UTC."""
+        return self.stored_at if isinstance(self.stored_at, str) else units.format_rfc3339(self.stored_at)
+
+
+def parse_ack_subject(reply: str) -> Metadata | None:
+    """Parse the reply subject of a delivered message; None when it is not one of JetStream's.
+
+    The forms are `$JS.ACK.<stream>.<consumer>.<delivered>.<sequence>.<consumer sequence>.<time>.<pending>`
+    and the one since 2.10, with domain and account hash ahead of the stream.
+    """
+    if not reply.startswith(PREFIX):
+        return None
+    tokens = reply.split(".")
+    at = 2 if len(tokens) == 9 else 4
+    try:
+        stream, consumer, delivered, sequence, consumer_sequence, time, pending = tokens[at : at + 7]
+        return Metadata(
+            stream, int(sequence), int(time), consumer, int(delivered), int(consumer_sequence), int(pending)
+        )
+    except ValueError:
+        return None

@@ -1,0 +1,47 @@
+"""Server addresses: the URLs in a setting, each with the login that is part of it."""
+
+from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from jsctl.contexts.model import public_url
+from jsctl.errors import BadInput
+
+SCHEMES = ("nats", "tls", "ws", "wss")
+
+
+class ServerAddress(NamedTuple):
+    """One address: the URL without its login, and that login (a user without a password is a token)."""
+
+    url: str
+    user: str = ""
+    password: str | None = None
+
+
+def parse_addresses(url: str) -> list[ServerAddress]:
+    """Parse a list of addresses that are separated by commas. Raises BadInput."""
+    addresses = []
+    for part in url.split(","):
+        address = part.strip()
+        if not address:
+            continue
+        address = address if "://" in address else f"nats://{address}"
+        try:
+            parts = urlsplit(address)
+            usable = bool(parts.hostname) and parts.scheme in SCHEMES and parts.port != 0
+        except ValueError:
+            usable = False
+        if not usable:
+            # What is malformed may hold a password in a strange place.
+            shown = repr(public_url(address)) if "@" not in url else "one of the server addresses"
+            raise BadInput(
+                f"{shown} is not a valid server address",
+                "use nats://host:port; %-encode what is special in a password",
+            )
+        public = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+        password = None if parts.password is None else unquote(parts.password)
+        addresses.append(ServerAddress(public, unquote(parts.username or ""), password))
+    if not addresses:
+        raise BadInput("the server address is empty", "use nats://host:port")
+    if len({one.url.startswith("ws") for one in addresses}) > 1:
+        raise BadInput("websocket and other server addresses cannot be mixed")
+    return addresses

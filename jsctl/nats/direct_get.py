@@ -1,0 +1,125 @@
+"""Replies to direct gets, without a socket: the stored messages in them, and how a batch ended (ADR-31).
+
+Any replica of a stream answers, and so may a mirror, in its origin's place. So a reply may be one of another
+stream, and a batch that ends early may come from a replica that lags. nats-server (server/stream.go) appends
+the headers that say what a message is to those that are stored with it, in a fixed order.
+"""
+
+import re
+from typing import NamedTuple
+
+from jsctl.nats.acks import Metadata
+from jsctl.nats.headers import VERSION, header_value, parse_status
+from jsctl.nats.message import Message
+
+STREAM_MARK = b"\r\nNats-Stream: "
+"""Where the server's own headers begin. A stored header may look the same: the last one counts."""
+
+TAIL = (b"Nats-Sequence: ", b"Nats-Time-Stamp: ", b"Nats-Num-Pending: ", b"Nats-Last-Sequence: ")
+"""The server's headers after `Nats-Stream` and `Nats-Subject`; the last two are those of a batch."""
+
+END, NO_MESSAGE, TIMEOUT, TOO_MANY, NO_RESPONDERS = 204, 404, 408, 413, 503
+"""Statuses: end of a batch, nothing matches, invalid request, too many subjects, nobody answers."""
+
+_SERVER_HEADERS = (
+    rb"\r\nNats-Stream: ([^\r\n]*)\r\nNats-Subject: ([^\r\n]*)\r\nNats-Sequence: (\d+)\r\n"
+    rb"Nats-Time-Stamp: ([^\r\n]*)\r\n"
+    rb"(?:Nats-Num-Pending: (\d+)\r\n)?(?:Nats-Last-Sequence: (\d+)\r\n)?\r\n\Z"
+)
+
+
+class DirectReply(NamedTuple):
+    """The parts of one stored message in a reply, as bytes.
+
+    headers: as stored, without the empty line that ends a block. pending: messages of the batch's filter
+    that follow, None when it is no reply of a batch. previous: sequence of the message before it in the
+    batch, 0 at its start.
+    """
+
+    stream: bytes
+    subject: bytes
+    sequence: bytes
+    timestamp: bytes
+    pending: int | None
+    previous: int
+    headers: bytes
+
+    def message(self, data: bytes) -> Message:
+        """Return the message as it is stored."""
+        metadata = Metadata(
+            self.stream.decode(errors="replace"),
+            int(self.sequence),
+            self.timestamp.decode(errors="replace"),
+            pending=self.pending or 0,
+        )
+        block = self.headers + b"\r\n\r\n" if len(self.headers) > len(VERSION) else b""
+        return Message(self.subject.decode(errors="replace"), data, "", block, metadata)
+
+
+def parse_direct_reply(header_block: bytes) -> DirectReply | None:
+    """Parse the header block of a reply; None when it holds no stored message."""
+    start = header_block.rfind(STREAM_MARK)
+    match = re.compile(_SERVER_HEADERS).match(header_block, start) if start >= 0 else None
+    if match is None:
+        return None
+    stream, subject, sequence, timestamp, pending, previous = match.groups()
+    return DirectReply(
+        stream, subject, sequence, timestamp,
+        None if pending is None else int(pending), int(previous or 0), header_block[:start],
+    )  # fmt: skip
+
+
+class BatchDecoder:
+    """Decodes the replies to one batch direct get of a stream.
+
+    count: stored messages so far. last: the sequence of the last one. status: code and description of the
+    end, None before. pending: messages that follow the end. up_to: the sequence to which a request for the
+    last messages of subjects looked, 0 when the server does not say.
+    is_foreign: another stream answered. has_gap: replies were lost on the way. Messages from there on are not
+    decoded: what came before is complete.
+    """
+
+    def __init__(self, stream: str) -> None:
+        self._stream = stream.encode()
+        self.count = 0
+        self.last = 0
+        self.pending = 0
+        self.up_to = 0
+        self.status: tuple[int, str] | None = None
+        self.is_foreign = False
+        self.has_gap = False
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether the batch must be asked for again, from after `last` on."""
+        return self.is_foreign or self.has_gap
+
+    def decode(self, reply: Message) -> Message | None:
+        """Return the stored message of a reply; None for the end, and for what cannot be used."""
+        block = reply.header_block
+        if block[8:9] != b"\r":  # the first line has a status, or there are no headers
+            self._end(block)
+            return None
+        parsed = parse_direct_reply(block)
+        if parsed is None or parsed.stream != self._stream:
+            self.is_foreign = True
+        elif parsed.previous and parsed.previous != self.last:
+            self.has_gap = True
+        if parsed is None or self.is_broken:
+            return None
+        message = parsed.message(reply.data)
+        self.count += 1
+        self.last = message.sequence
+        return message
+
+    def _end(self, block: bytes) -> None:
+        self.status = parse_status(block)
+        self.pending = _number(block, "Nats-Num-Pending")
+        self.up_to = _number(block, "Nats-UpTo-Sequence")
+        last = _number(block, "Nats-Last-Sequence")
+        self.has_gap = self.has_gap or (last > 0 and last != self.last)
+
+
+def _number(block: bytes, name: str) -> int:
+    text = header_value(block, name)
+    return int(text) if text.isdigit() else 0

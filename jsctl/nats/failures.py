@@ -1,0 +1,61 @@
+"""What it means that a connection to a server failed. No secret is ever in an error from here."""
+
+import ssl
+
+from jsctl.contexts.settings import Settings
+from jsctl.errors import Denied, JsctlError, Unreachable
+from jsctl.nats.addresses import ServerAddress
+from jsctl.nats.codec import parse_error
+
+
+def connection_failure(error: BaseException, server: ServerAddress, settings: Settings) -> JsctlError:
+    """Return the error to raise when a connection to one server failed."""
+    if isinstance(error, JsctlError):
+        return error
+    text = str(error).lower()
+    if settings.socks_proxy and "proxy" in text:
+        return Unreachable(f"cannot connect to {server.url}: {reason(error)}", "check --socks-proxy")
+    if parse_error(text).is_authentication:
+        return Denied(
+            f"{server.url} refuses the login: {reason(error).lower()}",
+            "check user, password, token, creds or JWT; jsctl context info shows what is set",
+        )
+    if isinstance(error, TimeoutError):
+        return Unreachable(
+            f"cannot connect to {server.url}: no answer in time",
+            "is it a NATS server? --server, --tlsfirst or --timeout may help",
+        )
+    if "secure connection" in text:
+        return Unreachable(
+            f"TLS with {server.url} failed: the server has none", "use nats:// and leave the TLS flags out"
+        )
+    if isinstance(error, ssl.SSLError) or "certificate" in text:
+        hint = (
+            "--tlsfirst is for servers that expect it"
+            if settings.tlsfirst
+            else "check --tlsca, --tlscert, --tlskey"
+        )
+        return Unreachable(f"TLS with {server.url} failed: {reason(error)}", hint)
+    if "expecting info" in text:
+        return Unreachable(
+            f"cannot connect to {server.url}: the server closed the connection without a word",
+            "is it a NATS server? one with handshake_first needs --tlsfirst",
+        )
+    return Unreachable(
+        f"cannot connect to {server.url}: {reason(error)}", "jsctl server run starts a local server"
+    )
+
+
+def reason(error: BaseException) -> str:
+    """Describe an error in a few words."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return error.verify_message
+    if isinstance(error, ssl.SSLError):
+        return (error.reason or "handshake failed").lower().replace("_", " ")
+    if isinstance(error, ConnectionRefusedError):
+        return "connection refused"
+    if isinstance(error, OSError) and error.strerror and not error.strerror.startswith("Multiple"):
+        return error.strerror
+    if isinstance(error, OSError) and "Connect call failed" in str(error):
+        return "connection refused"
+    return (str(error) or type(error).__name__).removeprefix("nats: ").strip("'\r\n ")

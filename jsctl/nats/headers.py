@@ -1,0 +1,55 @@
+"""Header blocks: the raw bytes that precede a message's data, and the name/value pairs in them (ADR-4).
+
+A block keeps the order and the duplicates of its headers. A received status is part of the block's first
+line: `NATS/1.0 404 No Messages`.
+"""
+
+import re
+from collections.abc import Iterable
+
+from jsctl.errors import BadInput
+
+Headers = list[tuple[str, str]]
+"""Names and values, in their order, duplicates included."""
+
+VERSION = b"NATS/1.0"
+
+_NAME = r"[!-9;-~]+"  # printable ASCII without the colon
+
+
+def encode_headers(headers: Iterable[tuple[str, str | bytes]]) -> bytes:
+    """Encode headers as a block; no headers give empty bytes. A value may be bytes that are not UTF-8.
+
+    Raises BadInput for a name or a value that would break the block.
+    """
+    lines = []
+    for name, value in headers:
+        if not re.fullmatch(_NAME, name):
+            raise BadInput(f"{name!r} is not a valid header name", "use printable ASCII without a colon")
+        raw = value.encode() if isinstance(value, str) else value
+        if b"\r" in raw or b"\n" in raw:
+            raise BadInput(f"the value of header {name} has more than one line")
+        lines.append(b"%b: %b\r\n" % (name.encode(), raw))
+    return b"%b\r\n%b\r\n" % (VERSION, b"".join(lines)) if lines else b""
+
+
+def parse_headers(block: bytes) -> Headers:
+    """Parse a header block into names and values, without its status."""
+    headers = []
+    for line in block.decode(errors="replace").split("\r\n")[1:]:
+        name, colon, value = line.partition(":")
+        if colon:
+            headers.append((name, value.strip()))
+    return headers
+
+
+def header_value(block: bytes, name: str) -> str:
+    """Return the last value of a header, empty when it is missing. What a server appends comes last."""
+    return next((value for key, value in reversed(parse_headers(block)) if key == name), "")
+
+
+def parse_status(block: bytes) -> tuple[int, str]:
+    """Parse the code and the description of a block's status; the code is 0 when there is no status."""
+    words = block[len(VERSION) : block.find(b"\r\n")].decode(errors="replace").strip().split(" ", 1)
+    code = int(words[0]) if words[0].isdigit() else 0
+    return code, words[1] if code and len(words) > 1 else ""

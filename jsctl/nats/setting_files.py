@@ -1,0 +1,38 @@
+"""Files that settings name: credentials, seeds, certificates. They are read from disk, or from
+`Settings.files` where the settings bring their texts along."""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from jsctl.contexts.model import expand_path
+from jsctl.contexts.settings import Settings
+from jsctl.errors import BadInput
+
+
+def read_text(settings: Settings, path: str, what: str) -> str:
+    """Return the text of a file. what: how errors call it. Raises BadInput."""
+    if path in (texts := dict(settings.files)):
+        return texts[path]
+    try:
+        return expand_path(path).read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        raise BadInput(f"{what} {path} does not exist") from None
+    except OSError as error:
+        raise BadInput(f"cannot read {what} {path}: {error.strerror}") from None
+
+
+@contextlib.contextmanager
+def on_disk(settings: Settings, path: str, what: str) -> Iterator[str]:
+    """Yield the name of a file that can be read: the file, or a temporary copy where the settings bring its
+    text along."""
+    text = read_text(settings, path, what)
+    if not settings.files:
+        yield str(expand_path(path))
+        return
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix="jsctl-") as folder:  # for this user only
+        copy = Path(folder, "pem")
+        copy.write_text(text)
+        yield str(copy)

@@ -1,0 +1,42 @@
+"""TLS: a context from the certificates that settings name."""
+
+import contextlib
+import ssl
+from typing import Any
+
+from jsctl.contexts.settings import Settings
+from jsctl.errors import BadInput
+from jsctl.nats.addresses import ServerAddress
+from jsctl.nats.setting_files import on_disk
+
+
+def tls_options(settings: Settings, server: ServerAddress) -> dict[str, Any]:
+    """Return nats-py's options for TLS; empty when TLS is the server's choice. Raises BadInput."""
+    wanted = settings.tlscert or settings.tlskey or settings.tlsca or settings.tlsfirst
+    if not wanted and not server.url.startswith(("tls:", "wss:")):
+        return {}
+    if bool(settings.tlscert) != bool(settings.tlskey):
+        raise BadInput("a client certificate needs both --tlscert and --tlskey")
+    with contextlib.ExitStack() as stack:
+        ca, certificate, key = (
+            stack.enter_context(on_disk(settings, path, what)) if path else None
+            for path, what in (
+                (settings.tlsca, "CA certificate"),
+                (settings.tlscert, "TLS certificate"),
+                (settings.tlskey, "TLS key"),
+            )
+        )
+        try:
+            context = ssl.create_default_context(cafile=ca)
+        except (ssl.SSLError, OSError):
+            raise BadInput(f"{settings.tlsca} holds no CA certificate") from None
+        if certificate:
+            try:
+                # An empty password, so that OpenSSL never asks on the terminal.
+                context.load_cert_chain(certificate, key, password="")
+            except (ssl.SSLError, OSError):
+                raise BadInput(
+                    f"{settings.tlscert} and {settings.tlskey} are not a certificate and its key",
+                    "both must be PEM, belong together, and the key be without a passphrase",
+                ) from None
+    return {"tls": context, "tls_handshake_first": settings.tlsfirst}
