@@ -1,31 +1,146 @@
-"""Ctrl-C and SIGTERM as an ordinary end."""
+"""Ctrl-C, SIGTERM and SIGHUP as the end of work: ordinary, or with time to clean up.
 
-import asyncio
+Every signal that jsctl handles is handled here. Only the main thread can: elsewhere these do nothing.
+"""
+
 import contextlib
+import os
 import signal
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from jsctl.errors import Cancelled, ExitStatus
+
+if TYPE_CHECKING:
+    import asyncio
+
+
+class Stopped(Cancelled):
+    """A signal ended the work."""
+
+    status = ExitStatus.INTERRUPTED
 
 
 @contextlib.contextmanager
-def interrupts(end: Callable[[], None]) -> Iterator[None]:
-    """While it is open, SIGINT and SIGTERM call `end`; a second one ends the process as usual."""
+def handled(handlers: Mapping[int, Callable[[int], object]]) -> Iterator[Callable[[], None]]:
+    """Call a handler with the number of its signal, in the event loop; restore what was there at the end.
+
+    Yields a function that restores it earlier.
+    """
+    import asyncio
+
     loop = asyncio.get_running_loop()
-    numbers = (signal.SIGINT, signal.SIGTERM)
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: None
+        return
+    before = {number: signal.getsignal(number) for number in handlers}
 
     def restore() -> None:
-        for number in numbers:
-            # Signals are for the main thread only.
-            with contextlib.suppress(ValueError, RuntimeError):
-                loop.remove_signal_handler(number)
+        while before:
+            number, handler = before.popitem()
+            loop.remove_signal_handler(number)
+            if handler is not None:  # installed by other than Python
+                signal.signal(number, handler)
 
-    def first() -> None:
+    for number, handler in handlers.items():
+        loop.add_signal_handler(number, handler, number)
+    try:
+        yield restore
+    finally:
+        restore()
+
+
+@contextlib.contextmanager
+def interrupts(end: Callable[[], object]) -> Iterator[None]:
+    """The first SIGINT or SIGTERM calls `end`; a second one ends the process as usual."""
+
+    def first(number: int) -> None:
         restore()
         end()
 
-    for number in numbers:
-        with contextlib.suppress(ValueError, RuntimeError):
-            loop.add_signal_handler(number, first)
+    with handled({signal.SIGINT: first, signal.SIGTERM: first}) as restore:
+        yield
+
+
+@contextlib.asynccontextmanager
+async def stoppable() -> AsyncIterator[list[signal.Signals]]:
+    """The first SIGINT, SIGTERM or SIGHUP cancels the task, which may take its time to clean up; the block
+    then ends with Stopped, whatever the cleaning up raises. Yields the list of signals that arrived."""
+    import asyncio
+
+    task = asyncio.current_task()
+    if task is None:
+        raise RuntimeError("stoppable() needs a task")
+    arrived: list[signal.Signals] = []
+
+    def stop(number: int) -> None:
+        if not arrived:
+            task.cancel()
+        arrived.append(signal.Signals(number))
+
+    with handled(dict.fromkeys((signal.SIGINT, signal.SIGTERM, signal.SIGHUP), stop)):
+        try:
+            yield arrived
+        except (asyncio.CancelledError, Exception):
+            if not arrived:
+                raise
+            task.uncancel()
+            raise Stopped(f"stopped by {arrived[0].name}") from None
+
+
+@contextlib.contextmanager
+def graceful_stop(graceful: bool = True) -> Iterator["asyncio.Event"]:
+    """SIGTERM counts as ctrl-C. With `graceful` the first of them only sets the event; the next one
+    interrupts the task as usual."""
+    import asyncio
+
+    stop = asyncio.Event()
+
+    def handle(number: int) -> None:
+        if graceful and not stop.is_set():
+            stop.set()
+        else:
+            restore_sigint()
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with (
+        handled({signal.SIGTERM: handle}),
+        handled({signal.SIGINT: handle} if graceful else {}) as restore_sigint,
+    ):
+        yield stop
+
+
+@contextlib.contextmanager
+def restoring_first(end: Callable[[], object]) -> Iterator[None]:
+    """SIGTERM and SIGHUP call `end`; when the block is left, and with it what it has to restore, the process
+    ends as the signal would have ended it."""
+    arrived: list[int] = []
+
+    def stop(number: int) -> None:
+        arrived.append(number)
+        end()
+
+    try:
+        with handled({signal.SIGTERM: stop, signal.SIGHUP: stop}):
+            yield
+    finally:
+        if arrived:
+            os.kill(os.getpid(), arrived[0])
+
+
+@contextlib.contextmanager
+def sigterm_as_interrupt() -> Iterator[None]:
+    """Without an event loop: SIGTERM raises KeyboardInterrupt, as ctrl-C does."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
     try:
         yield
     finally:
-        restore()
+        signal.signal(signal.SIGTERM, before)

@@ -10,8 +10,8 @@ from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError, MissingDependency
 from jsctl.localserver import binary
 from jsctl.localserver.network import Network, Plan
-from jsctl.localserver.signals import Stopped, stoppable
 from jsctl.localserver.topology import hub_leaf
+from jsctl.signals import Stopped, stoppable
 from jsctl.spark.session.session import check as check_spark
 from jsctl.views.result import Result
 from jsctl.views.server import local as view

@@ -1,11 +1,6 @@
 """`jsctl export reports`."""
 
-import asyncio
-import contextlib
-import os
-import signal
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -16,6 +11,7 @@ from jsctl.commands.report.targets import targets
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus
 from jsctl.monitor.watch import Poller, Watch, watch
+from jsctl.signals import graceful_stop
 from jsctl.spark.export.reports import SCHEMAS, Sample, rows, take
 from jsctl.spark.export.sampling import sample
 from jsctl.spark.export.target import FORMATS, Target
@@ -54,7 +50,7 @@ async def reports(
     wanted = targets(env)
     target = Target.open(Path(to).expanduser(), "reports", format, list(SCHEMAS))
     begin = time.monotonic()
-    with _signals(graceful=bool(every)) as stop:
+    with graceful_stop(graceful=bool(every)) as stop:
         async with watch(wanted, take, clock=env.clock) as asked:
             sampler = _Sampler(env, asked)
             first = await sampler.first()
@@ -112,31 +108,3 @@ def _placed(sample: Sample, poller: Poller[Sample]) -> Sample:
 
 def _name(poller: Poller[Sample]) -> str:
     return " ".join(part for part in (poller.context, poller.domain) if part) or poller.where
-
-
-@contextlib.contextmanager
-def _signals(graceful: bool) -> Iterator[asyncio.Event]:
-    """SIGTERM counts as Ctrl-C. With `graceful` the first of them sets the event, the next one interrupts."""
-    loop = asyncio.get_running_loop()
-    stop = asyncio.Event()
-    handled = [signal.SIGTERM, *([signal.SIGINT] if graceful else [])]
-
-    def handle() -> None:
-        if graceful and not stop.is_set():
-            stop.set()
-        else:
-            loop.remove_signal_handler(signal.SIGINT)
-            signal.signal(signal.SIGINT, interrupt)
-            os.kill(os.getpid(), signal.SIGINT)
-
-    interrupt = signal.getsignal(signal.SIGINT)
-    with contextlib.suppress(ValueError, RuntimeError):  # not in the main thread
-        for number in handled:
-            loop.add_signal_handler(number, handle)
-    try:
-        yield stop
-    finally:
-        for number in handled:
-            loop.remove_signal_handler(number)
-        with contextlib.suppress(ValueError):
-            signal.signal(signal.SIGINT, interrupt)

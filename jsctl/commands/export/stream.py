@@ -1,10 +1,6 @@
 """`jsctl export stream`."""
 
-import contextlib
 import re
-import signal
-import threading
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -17,6 +13,7 @@ from jsctl.commands.report.targets import targets
 from jsctl.commands.shared.pick import stream_name
 from jsctl.env import Env
 from jsctl.errors import BadInput
+from jsctl.signals import sigterm_as_interrupt
 from jsctl.spark.export import formats
 from jsctl.spark.export.decode import DECODINGS, Shape, partitions
 from jsctl.spark.export.export import Exporter, Selection, Source, read_options
@@ -130,7 +127,7 @@ def stream(
         env, shown, exporter, sources, incremental, follow, every, verify, sql, limit, master, remote,
         settings,
     )  # fmt: skip
-    with _terminated():
+    with sigterm_as_interrupt():
         if target.path.exists():
             with target.hold():  # a table that a killed run had finished comes to light
                 pass
@@ -215,20 +212,3 @@ def _setting(text: str) -> tuple[str, str]:
     if not equals or not name.strip():
         raise BadInput(f"--conf {text!r} is no setting", "write KEY=VALUE")
     return name.strip(), value.strip()
-
-
-@contextlib.contextmanager
-def _terminated() -> Iterator[None]:
-    """SIGTERM counts as Ctrl-C, so that nothing is left then either."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def interrupt(number: int, frame: object) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

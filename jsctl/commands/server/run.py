@@ -11,8 +11,8 @@ from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.localserver import binary, folder
 from jsctl.localserver.network import Ended, Network, Plan
-from jsctl.localserver.signals import Stopped, stoppable
 from jsctl.localserver.topology import TOPOLOGIES, Topology, as_configured, single
+from jsctl.signals import Stopped, stoppable
 from jsctl.views.result import Result, Text
 from jsctl.views.server import local as view
 
