@@ -22,7 +22,7 @@ from jsctl.views.result import Result, Text
     ],
 )
 @argument("stream")
-@argument("source")
+@argument("source", noun="consumer")
 @argument("destination")
 @consumer_flags("copy")
 async def copy(env: Env, stream: str, source: str, destination: str, **flags: Any) -> Result:

@@ -2,6 +2,7 @@
 
 from fnmatch import fnmatchcase
 
+from jsctl import registry
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.report.targets import targets
 from jsctl.commands.shared.declared import connections
@@ -100,4 +101,4 @@ def _place(env: Env, settings: Settings) -> dict[str, str]:
 def _refuse_none(patterns: tuple[str, ...], made: list[Json]) -> None:
     for one in patterns:
         if not any(fnmatchcase(stream["name"], one) for stream in made):
-            raise NotFound(f"no stream matches {one}", "jsctl stream ls shows what is there")
+            raise NotFound(f"no stream matches {one}", registry.noun("stream").hint)

@@ -302,7 +302,7 @@ async def _stream_of(api: Api, subjects: Sequence[str]) -> str:
     """The one stream that takes the first subject. Raises NotFound, BadInput."""
     found = await streams.names(api, subjects[0])
     if not found:
-        raise NotFound(f"no stream takes {subjects[0]}", "jsctl stream ls shows what is there")
+        raise NotFound(f"no stream takes {subjects[0]}", "jsctl stream ls lists the streams")
     if len(found) > 1:
         raise BadInput(f"{subjects[0]} is in {', '.join(sorted(found))}", "name one with --stream")
     return found[0]

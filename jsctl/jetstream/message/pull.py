@@ -76,13 +76,15 @@ class _Puller:
             self._ended.append((status, int(left) if left.isdigit() else -1))
         self._wake.set()
 
-    def watch(self, event: ConnectionEvent) -> None:
-        """Note that requests will not be answered: they are refused, or went down with the connection."""
+    def watch(self, event: ConnectionEvent) -> bool:
+        """Note that requests will not be answered: they are refused, which nobody else need report, or
+        went down with the connection."""
         if isinstance(event, Disconnected):
             self._error = Unreachable(f"lost the connection to {self._api.connection.url}")
         elif isinstance(event, PermissionDenied):
             self._error = Denied(event.text, "ask for that permission")
         self._wake.set()
+        return isinstance(event, PermissionDenied)
 
     async def run(self, count: int) -> AsyncIterator[list[Message]]:
         loop = asyncio.get_running_loop()

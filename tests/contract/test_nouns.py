@@ -1,0 +1,170 @@
+"""What holds for every verb of a noun: a wrong name, no server, the wrong domain and no rights end in the
+same exit status and one line, and `--json` prints one document.
+
+The command lines are the examples of the verbs' help, with other names; a new verb is tested by being in
+the registry.
+"""
+
+import json
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from jsctl import registry
+from jsctl.commands.cli.declare import Argument
+from tests.contract.test_commands import VERBS, parse, resolve
+from tests.support import js
+from tests.support.run import Cli
+from tests.support.servers import RealServer
+
+NAMES = {"stream": "ORDERS", "consumer": "NEW"}
+
+CREATES = {path for path in VERBS if path.endswith(" add")}
+"""Verbs whose argument is a new name."""
+
+STREAMING = {"stream graph", "consumer graph", "consumer sub", "consumer events"}
+"""Verbs that print a document for each event, until ctrl-C."""
+
+REFUSED = {
+    "stream cluster step-down": "one replica",
+    "stream cluster peer-remove": "not in a cluster",
+    "consumer cluster step-down": "one replica",
+    "consumer cluster balance": "replicas",
+    "consumer resume": "not paused",
+    "consumer unpin": "pins no clients",
+}
+"""What an unreplicated stream and a plain consumer refuse, and in which words."""
+
+
+def nouns_of(path: str) -> list[registry.Noun]:
+    """The nouns that a verb takes the names of."""
+    return [
+        registry.noun(param.noun)
+        for param in resolve(path.split()).params
+        if isinstance(param, Argument) and param.noun
+    ]
+
+
+def command_line(path: str, names: dict[str, str], folder: Path) -> list[str]:
+    """The first example that names every noun of the verb, with these names, writing below `folder`."""
+    for example in resolve(path.split()).examples:  # type: ignore[attr-defined]
+        ctx = parse(example)
+        words = shlex.split(example, comments=True)[1:]
+        words = words[: next((at for at, word in enumerate(words) if word in ("|", ">", "&&")), len(words))]
+        replaced = 0
+        for param in ctx.command.params:
+            if not isinstance(param, Argument) or not param.noun:
+                continue
+            value = ctx.params[param.name or ""]
+            values = value if isinstance(value, tuple) else (value,) if value else ()
+            for one in values:
+                words[words.index(one)] = names[param.noun]
+            replaced += bool(values)
+        if replaced == len(nouns_of(path)):
+            return [str(folder / word.lstrip("/")) if word.startswith("/") else word for word in words]
+    raise AssertionError(f"no example of {path} names its {nouns_of(path)[0].name}")
+
+
+def assert_fails(cli: Cli, line: list[str], status: int, words: str = "") -> None:
+    """The command line fails with this status and one line, and prints nothing else."""
+    outcome = cli(line)
+    assert outcome.status == status, outcome
+    assert outcome.out == ""
+    assert len(outcome.err.splitlines()) == 1, outcome.err
+    assert outcome.err.startswith("jsctl: error: ")
+    assert words in outcome.err
+
+
+WITHOUT_HINT = {"export stream"}
+"""Verbs whose requests Spark's tasks send too, which know no commands."""
+
+NEEDS_SPARK = {"export stream"}
+"""Verbs that start Spark before they look for the server, which takes seconds."""
+
+OF_SERVERS = [p for p in VERBS if nouns_of(p) and not nouns_of(p)[0].offline and p not in CREATES]
+OFFLINE = [p for p in VERBS if nouns_of(p) and nouns_of(p)[0].offline and p not in CREATES]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealServer]:
+    """A server with user `all`, and user `none`, who may not use JetStream."""
+    config = """
+listen: "127.0.0.1:{port}"
+jetstream { store_dir: "{store}" }
+accounts {
+  A: { jetstream: enabled, users: [
+    { user: all, password: all }
+    { user: none, password: none, permissions: { publish: { deny: "$JS.>" } } }
+  ] }
+}
+"""
+    running = RealServer(tmp_path_factory.mktemp("nouns"), config).start()
+    js.stream(running.url_for("all"), "PRESENT", "present")
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, for examples that write files."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "path", [pytest.param(p, marks=[pytest.mark.spark] if p in NEEDS_SPARK else []) for p in OF_SERVERS]
+)
+def test_an_unknown_name_is_not_found(path: str, here: Path, server: RealServer) -> None:
+    cli = Cli(here, server.url_for("all"))
+    nouns = nouns_of(path)
+    for noun in nouns:
+        names = {one.name: "NOPE" if one is noun else "PRESENT" for one in nouns}
+        parent = names.get(noun.parent, "")
+        hint = noun.missing("NOPE", parent)[1]
+        assert_fails(cli, command_line(path, names, here), 3, hint if path not in WITHOUT_HINT else "")
+
+
+@pytest.mark.parametrize(
+    "path", [pytest.param(p, marks=[pytest.mark.spark] if p in NEEDS_SPARK else []) for p in OF_SERVERS]
+)
+def test_no_server_and_no_jetstream_are_unreachable(path: str, here: Path, server: RealServer) -> None:
+    cli = Cli(here, server.url_for("all"))
+    line = command_line(path, dict.fromkeys(NAMES, "NOPE"), here)
+    assert_fails(cli, [*line, "--server", "nats://127.0.0.1:1"], 4)
+    assert_fails(cli, [*line, "--js-domain", "nowhere"], 4, "nowhere")
+
+
+@pytest.mark.parametrize(
+    "path", [pytest.param(p, marks=[pytest.mark.spark] if p in NEEDS_SPARK else []) for p in OF_SERVERS]
+)
+def test_a_missing_right_is_denied(path: str, here: Path, server: RealServer) -> None:
+    cli = Cli(here, server.url_for("none"))
+    assert_fails(cli, command_line(path, dict.fromkeys(NAMES, "NOPE"), here), 5, "ermission")
+
+
+@pytest.mark.parametrize(
+    "path", [p for p in OF_SERVERS if p not in STREAMING and not p.startswith("export ")]
+)
+def test_json_is_one_document(path: str, here: Path, cli: Cli, url: str) -> None:
+    js.stream(url, "ORDERS", "ORDERS.*", allow_direct=True)
+    pull = {"durable_name": "NEW", "ack_policy": "explicit", "max_deliver": -1}
+    js.ask(url, "CONSUMER.DURABLE.CREATE.ORDERS.NEW", {"stream_name": "ORDERS", "config": pull})
+    js.publish(url, "ORDERS.received", count=8)
+    line = [*command_line(path, NAMES, here), "--json"]
+    if any("--force" in param.opts for param in resolve(path.split()).params):
+        line.append("--force")
+    outcome = cli(line, status=1 if path in REFUSED else 0)
+    if path in REFUSED:
+        assert outcome.out == ""
+        assert REFUSED[path] in outcome.err
+    else:
+        json.loads(outcome.out)
+
+
+@pytest.mark.parametrize("path", OFFLINE)
+def test_an_unknown_name_on_this_machine_is_not_found(path: str, here: Path, offline_cli: Cli) -> None:
+    noun = nouns_of(path)[0]
+    names = {noun.name: "nope"}
+    assert_fails(offline_cli, command_line(path, names, here), 3, noun.missing("nope")[1])
