@@ -66,9 +66,11 @@ def works(url: str, home: str) -> dict[str, Callable[[list[str]], float]]:
     def subscribed(start: list[str]) -> float:
         count = ["--count", str(COUNT)]
         process = subprocess.Popen(
-            [*start, "sub", "c.>", *count], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            [*start, "sub", "c.>", *count],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
             env=environment(home),
-        )  # fmt: skip
+        )
         time.sleep(1)  # it has subscribed; its start is left out
         began = time.perf_counter()
         run([JSCTL, "-s", url, "pub", "c.a", BODY, *count], home)
@@ -91,9 +93,13 @@ def environment(home: str) -> dict[str, str]:
 
 def run(line: list[str], home: str) -> None:
     subprocess.run(
-        line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True, env=environment(home),
+        line,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        check=True,
+        env=environment(home),
         timeout=300,
-    )  # fmt: skip
+    )
 
 
 def report(name: str, best: dict[str, float]) -> None:

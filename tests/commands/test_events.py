@@ -21,8 +21,11 @@ class Watching:
     def __init__(self, cli: Cli, *args: str, wait_for: str = "Listening") -> None:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "jsctl", "events", *args],
-            env={**os.environ, **cli.environ}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
+            env={**os.environ, **cli.environ},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         assert self.process.stderr
         for _ in range(wait_for.count("Listening")):
             assert "Listening" in self.process.stderr.readline()

@@ -134,9 +134,18 @@ def test_ttl_and_schedules(cli: Cli, url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["pub", "pub 'a b' x", "pub a.* x", "pub a --from-dump x body", "pub a x --send-on now",
-             "pub a x --reply b -J", "pub a x --original-pace", "pub --from-dump /nope/x"]
-)  # fmt: skip
+    "line",
+    [
+        "pub",
+        "pub 'a b' x",
+        "pub a.* x",
+        "pub a --from-dump x body",
+        "pub a x --send-on now",
+        "pub a x --reply b -J",
+        "pub a x --original-pace",
+        "pub --from-dump /nope/x",
+    ],
+)
 def test_wrong_lines(line: str, cli: Cli) -> None:
     failed = cli(line, status=64)
     assert failed.out == "" and failed.err.startswith("jsctl: error: ") and failed.err.count("\n") == 1

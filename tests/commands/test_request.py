@@ -27,8 +27,11 @@ def replier(cli: Cli) -> Iterator[Start]:
         def start(*args: str) -> "subprocess.Popen[str]":
             process = subprocess.Popen(
                 [sys.executable, "-m", "jsctl", "reply", *args],
-                env={**os.environ, **cli.environ}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            )  # fmt: skip
+                env={**os.environ, **cli.environ},
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
             stack.callback(process.wait)
             stack.callback(process.kill)
             assert process.stderr
@@ -68,8 +71,11 @@ def test_raw_bytes(cli: Cli, replier: Start) -> None:
     data = b"\x00\xff\r\n" + bytes(range(256))
     made = subprocess.run(
         [sys.executable, "-m", "jsctl", "req", "echo", "--raw"],
-        env={**os.environ, **cli.environ}, input=data, capture_output=True, check=True,
-    )  # fmt: skip
+        env={**os.environ, **cli.environ},
+        input=data,
+        capture_output=True,
+        check=True,
+    )
     assert made.stdout == data
 
 
@@ -138,9 +144,18 @@ def test_a_count_and_ctrl_c(cli: Cli, replier: Start) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["reply a", "reply a b --echo", "reply 'a b' x", "reply a x --weight 0", "reply a --command '\"'",
-             "request 'a b' x", "request a x --replies -1", "request a.> x"]
-)  # fmt: skip
+    "line",
+    [
+        "reply a",
+        "reply a b --echo",
+        "reply 'a b' x",
+        "reply a x --weight 0",
+        "reply a --command '\"'",
+        "request 'a b' x",
+        "request a x --replies -1",
+        "request a.> x",
+    ],
+)
 def test_wrong_lines(line: str, cli: Cli) -> None:
     failed = cli(line, status=64)
     assert failed.out == "" and failed.err.count("\n") == 1
@@ -149,10 +164,13 @@ def test_wrong_lines(line: str, cli: Cli) -> None:
 def test_a_refused_publish(tmp_path: Path) -> None:
     from tests.support.servers import RealServer
 
-    server = RealServer(tmp_path / "s", """
+    server = RealServer(
+        tmp_path / "s",
+        """
 listen: "127.0.0.1:{port}"
 authorization { users: [{user: u, password: p, permissions: {publish: "ok", subscribe: ">"}}] }
-""").start()  # fmt: skip
+""",
+    ).start()
     try:
         began = time.monotonic()
         failed = Cli(tmp_path / "c", server.url_for("u", "p"))("req secret x", status=5)

@@ -76,8 +76,10 @@ def test_raw_is_byte_for_byte(data: bytes, stream: Cli, url: str) -> None:
     js.publish(url, "s.raw", data)
     made = subprocess.run(
         [sys.executable, "-m", "jsctl", "sub", "s.raw", "--all", "--raw", "--count", "1"],
-        env={**os.environ, **stream.environ}, capture_output=True, check=True,
-    )  # fmt: skip
+        env={**os.environ, **stream.environ},
+        capture_output=True,
+        check=True,
+    )
     assert made.stdout == data
 
 
@@ -147,8 +149,14 @@ def test_no_ack(stream: Cli, url: str) -> None:
 
 
 def test_a_push_consumer(stream: Cli, url: str) -> None:
-    config = {"durable_name": "P", "deliver_subject": "out", "ack_policy": "explicit", "flow_control": True,
-              "idle_heartbeat": 1_000_000_000, "deliver_policy": "all"}  # fmt: skip
+    config = {
+        "durable_name": "P",
+        "deliver_subject": "out",
+        "ack_policy": "explicit",
+        "flow_control": True,
+        "idle_heartbeat": 1_000_000_000,
+        "deliver_policy": "all",
+    }
     js.ask(url, "CONSUMER.CREATE.S.P", {"stream_name": "S", "config": config})
     assert len(shown(stream("sub --stream S --durable P -T", status=0).out)) == 5
     assert js.ask(url, "CONSUMER.INFO.S.P")["ack_floor"]["stream_seq"] == 5
@@ -194,10 +202,13 @@ def test_queue_groups_share(cli: Cli, url: str) -> None:
     running = [
         subprocess.Popen(
             [sys.executable, "-m", "jsctl", "sub", "q", "--queue", "g", "--wait", "2s"],
-            env={**os.environ, **cli.environ}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env={**os.environ, **cli.environ},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         )
         for _ in range(2)
-    ]  # fmt: skip
+    ]
     try:
         for process in running:
             assert process.stderr and "Subscribing" in process.stderr.readline()
@@ -271,8 +282,9 @@ def test_reports(stream: Cli) -> None:
     assert "Top 10 Active Subjects Report" in told.out and "Totals" in told.out
     found = stream("sub --stream S --all -T --report-subjects --report-top 1 --json", status=0).json
     assert found == [
-        {"subject": "s.1", "messages": 3, "bytes": 18}, {"subject": "s.0", "messages": 2, "bytes": 12}
-    ]  # fmt: skip
+        {"subject": "s.1", "messages": 3, "bytes": 18},
+        {"subject": "s.0", "messages": 2, "bytes": 12},
+    ]
 
 
 def test_a_graph(cli: Cli, url: str) -> None:
@@ -294,10 +306,13 @@ def test_inbox_and_wait(cli: Cli) -> None:
 def test_a_refused_subscription(tmp_path: Path) -> None:
     from tests.support.servers import RealServer
 
-    server = RealServer(tmp_path / "s", """
+    server = RealServer(
+        tmp_path / "s",
+        """
 listen: "127.0.0.1:{port}"
 authorization { users: [{user: u, password: p, permissions: {subscribe: ["ok", "_INBOX.>"], publish: ">"}}] }
-""").start()  # fmt: skip
+""",
+    ).start()
     try:
         failed = Cli(tmp_path / "c", server.url_for("u", "p"))("sub secret", status=5)
         assert "Permissions Violation" in failed.err or "permissions violation" in failed.err
@@ -306,10 +321,20 @@ authorization { users: [{user: u, password: p, permissions: {subscribe: ["ok", "
 
 
 @pytest.mark.parametrize(
-    "line", ["sub", "sub a -T", "sub a --all --new", "sub 'a b'", "sub --stream S --queue q", "sub a -t -d",
-             "sub a --raw --dump x", "sub --inbox --dump -", "sub --stream S --start-sequence 0",
-             "sub --stream S --durable D --direct"]
-)  # fmt: skip
+    "line",
+    [
+        "sub",
+        "sub a -T",
+        "sub a --all --new",
+        "sub 'a b'",
+        "sub --stream S --queue q",
+        "sub a -t -d",
+        "sub a --raw --dump x",
+        "sub --inbox --dump -",
+        "sub --stream S --start-sequence 0",
+        "sub --stream S --durable D --direct",
+    ],
+)
 def test_wrong_lines(line: str, cli: Cli) -> None:
     failed = cli(line, status=64)
     assert failed.out == "" and failed.err.count("\n") == 1

@@ -53,8 +53,12 @@ def test_messages_come_along(cli: Cli, orders: str, direct: bool) -> None:
 def test_json_is_one_document(cli: Cli, orders: str) -> None:
     document = cli("stream cp ORDERS OLD --data --subjects old --json", status=0).json
     assert document["comparison"] == {
-        "compared": 4995, "gone": 0, "failures": 0, "missing": [], "different": {},
-    }  # fmt: skip
+        "compared": 4995,
+        "gone": 0,
+        "failures": 0,
+        "missing": [],
+        "different": {},
+    }
     assert document["info"]["config"]["name"] == "OLD"
 
 

@@ -241,8 +241,11 @@ def test_a_reader_that_stalls_is_told(tmp_path: Path) -> None:
     own = Cli(tmp_path / "config", server.url)
     process = subprocess.Popen(
         [sys.executable, "-m", "jsctl", "sub", "a"],
-        env={**os.environ, **own.environ}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0,
-    )  # fmt: skip
+        env={**os.environ, **own.environ},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+    )
     try:
         assert process.stderr and b"Subscribing on a" in process.stderr.readline()
         js.publish(server.url, "a", b"x" * 1000, 30_000)
@@ -272,8 +275,12 @@ def test_a_pipe_that_is_closed_ends_it(own: Cli, server: RealServer) -> None:
     line = f"{sys.executable} -m jsctl sub --stream S --all | head -2"
     made = subprocess.run(
         ["bash", "-c", f"set -o pipefail; {line}"],
-        env={**os.environ, **own.environ}, capture_output=True, text=True, timeout=30, check=False,
-    )  # fmt: skip
+        env={**os.environ, **own.environ},
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
     assert made.returncode == 0 and "Traceback" not in made.stderr and "error" not in made.stderr, made
 
 

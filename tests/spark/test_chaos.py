@@ -85,9 +85,7 @@ def check(table: pa.Table, publisher: Publisher, cluster: Cluster) -> None:
     last = js.info(cluster.url, chaos.STREAM)["state"]["last_seq"]
     acked = publisher.acked
     assert sorted(acked) == list(range(1, last + 1)), "the servers lost or repeated messages themselves"
-    rows = sorted(
-        zip(*(table[name].to_pylist() for name in ("sequence", "subject", "data")), strict=True)
-    )  # fmt: skip
+    rows = sorted(zip(*(table[name].to_pylist() for name in ("sequence", "subject", "data")), strict=True))
     assert [row[0] for row in rows] == list(range(1, last + 1))
     for sequence, subject, data in rows:
         number = acked[sequence]
@@ -114,18 +112,23 @@ def report(torment: Torment, publisher: Publisher, begin: float) -> None:
     kills = sum(count for kind, count in torment.done.items() if kind in KILLS)
     print(
         f"seed {SEED}: {kills} kills, {dict(torment.done)}, {len(publisher.acked):,} messages"
-        f" ({publisher.again:,} publishes again), {time.monotonic() - begin:.0f} s", flush=True,
-    )  # fmt: skip
+        f" ({publisher.again:,} publishes again), {time.monotonic() - begin:.0f} s",
+        flush=True,
+    )
 
 
 @pytest.mark.parametrize("mode", ["auto", "consumer"] if KILLED else ["auto"])
 def test_a_streaming_query(cluster: Cluster, publisher: Publisher, tmp_path: Path, mode: str) -> None:
     begin = time.monotonic()
     options = {
-        "servers": cluster.url, "stream": chaos.STREAM, "startingOffsets": "earliest",
-        "maxOffsetsPerTrigger": "1000", "minPartitions": "3", "batchSize": "50",
+        "servers": cluster.url,
+        "stream": chaos.STREAM,
+        "startingOffsets": "earliest",
+        "maxOffsetsPerTrigger": "1000",
+        "minPartitions": "3",
+        "batchSize": "50",
         "fetchMode": mode,
-    }  # fmt: skip
+    }
     folder = tmp_path / "query"
     program = [sys.executable, "-m", "tests.support.streaming_query", str(folder)]
 
@@ -149,9 +152,18 @@ def test_an_incremental_export(cluster: Cluster, publisher: Publisher, tmp_path:
     begin = time.monotonic()
     to = tmp_path / "out"
     line = [
-        sys.executable, "-m", "jsctl", "export", "stream", chaos.STREAM, "--to", str(to), "--incremental",
-        "--server", cluster.url,
-    ]  # fmt: skip
+        sys.executable,
+        "-m",
+        "jsctl",
+        "export",
+        "stream",
+        chaos.STREAM,
+        "--to",
+        str(to),
+        "--incremental",
+        "--server",
+        cluster.url,
+    ]
 
     def exported() -> int:
         checkpoint = read_checkpoint(to, chaos.STREAM)

@@ -66,12 +66,22 @@ class Network:
     def run(self, *args: str, stdin: str = "", **environ: str) -> subprocess.CompletedProcess[str]:
         """A process of its own, by its arguments."""
         variables = {
-            **os.environ, **self.cli.environ, "PYSPARK_PYTHON": str(self.cluster.python), **environ,
-        }  # fmt: skip
+            **os.environ,
+            **self.cli.environ,
+            "PYSPARK_PYTHON": str(self.cluster.python),
+            **environ,
+        }
         return subprocess.run(
-            args, input=stdin, capture_output=True, text=True, check=False, env=variables, timeout=400,
-            pass_fds=tuple(self.files.values()), cwd=self.folder,
-        )  # fmt: skip
+            args,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            check=False,
+            env=variables,
+            timeout=400,
+            pass_fds=tuple(self.files.values()),
+            cwd=self.folder,
+        )
 
     def jsctl(self, *args: str, **environ: str) -> subprocess.CompletedProcess[str]:
         return self.run(sys.executable, "-m", "jsctl", *args, **environ)
@@ -143,9 +153,10 @@ def test_every_command(network: Network, cluster: Cluster, tmp_path: Path, place
     spark_lines = [line if line.startswith("report ") else line + remote for line in lines]
     events = cluster.folder / "events"
     conf = {
-        "spark.eventLog.enabled": "true", "spark.eventLog.compress": "false",
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.compress": "false",
         "spark.eventLog.dir": events.as_uri(),
-    }  # fmt: skip
+    }
     master = "" if remote else cluster.master
     done = network.lines(spark_lines, master, conf)
     assert [(status, err) for status, _, err in done] == [(0, "")] * len(lines), done

@@ -268,8 +268,12 @@ def test_a_master_that_spark_does_not_know(cli: Cli, tmp_path: Path) -> None:
     """In a process of its own: a Spark that runs already would be used instead."""
     done = subprocess.run(
         [sys.executable, "-m", "jsctl", "export", "reports", "--to", "x", "--master", "nonsense"],
-        cwd=tmp_path, env={**os.environ, **cli.environ}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=tmp_path,
+        env={**os.environ, **cli.environ},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 1
     assert done.stderr.startswith("jsctl: error: Spark does not start: Master must ")
     assert done.stderr.count("\n") == 1
@@ -320,8 +324,11 @@ main()
 """
     done = subprocess.run(
         [sys.executable, "-c", code, "export", "reports", "--to", str(tmp_path / "x")],
-        env={**os.environ, **cli.environ}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        env={**os.environ, **cli.environ},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 1
     assert done.stderr == f"jsctl: error: {named} is not installed; run: pip install 'jsctl[spark]'\n"
     assert done.stdout == ""
@@ -353,9 +360,12 @@ def start(cli: Cli, folder: Path, *args: str) -> subprocess.Popen[str]:
     folder.mkdir(exist_ok=True)
     return subprocess.Popen(
         [sys.executable, "-m", "jsctl", "export", "reports", "--to", "out", *args],
-        cwd=folder, env={**os.environ, **cli.environ, "TMPDIR": str(folder)}, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
+        cwd=folder,
+        env={**os.environ, **cli.environ, "TMPDIR": str(folder)},
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
 
 
 def java_of(process: subprocess.Popen[str]) -> int:

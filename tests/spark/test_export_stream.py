@@ -138,8 +138,16 @@ def test_other_formats_and_partitions(cli: Cli, url: str, spark: Any, tmp_path: 
 
 
 BAD = [
-    b'{"id": "no number"}', b"\xff\xfe", b"", b"[1]", b"42", b"null", b"{", b'[{"id": 1}]', b'{"id": 1} x',
-]  # fmt: skip
+    b'{"id": "no number"}',
+    b"\xff\xfe",
+    b"",
+    b"[1]",
+    b"42",
+    b"null",
+    b"{",
+    b'[{"id": 1}]',
+    b'{"id": 1} x',
+]
 
 
 @pytest.mark.parametrize("format", ["parquet", "csv"])

@@ -48,8 +48,11 @@ def test_an_export_under_another_name_and_again(spark: Any, cli: Cli, tmp_path: 
     options = {"servers": url, "stream": "COPY", "includeHeaders": "true"}
     rows = spark.read.format("jetstream").options(**options).load().orderBy("sequence").toArrow().to_pylist()
     assert [(row["subject"], row["data"]) for row in rows] == [
-        ("COPY.new", b"\xff1"), ("COPY.paid", b"same"), ("COPY.paid", b"same"), ("COPY.new", b"four"),
-    ]  # fmt: skip
+        ("COPY.new", b"\xff1"),
+        ("COPY.paid", b"same"),
+        ("COPY.paid", b"same"),
+        ("COPY.new", b"four"),
+    ]
     assert ("K", b"V") in [(h["key"], h["value"]) for h in rows[3]["headers"]]
     assert "mine" not in str(rows[3]["headers"])
 

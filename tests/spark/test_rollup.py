@@ -27,17 +27,34 @@ def at(minutes: int) -> datetime:
 
 def stream(minutes: int, last: int, size: int, name: str = "S", **more: Any) -> dict[str, Any]:
     return {
-        "sampled_at": at(minutes), "context": "", "domain": "hub", "stream": name, "created": BEGIN,
-        "messages": last, "bytes": size, "last_seq": last, "max_bytes": 1_000_000, "consumers": 1, "lost": 0,
-        "deleted": 0, **more,
-    }  # fmt: skip
+        "sampled_at": at(minutes),
+        "context": "",
+        "domain": "hub",
+        "stream": name,
+        "created": BEGIN,
+        "messages": last,
+        "bytes": size,
+        "last_seq": last,
+        "max_bytes": 1_000_000,
+        "consumers": 1,
+        "lost": 0,
+        "deleted": 0,
+        **more,
+    }
 
 
 def lag(minutes: int, behind: int, delivered: int) -> dict[str, Any]:
     return {
-        "sampled_at": at(minutes), "context": "", "domain": "hub", "stream": "S", "consumer": "C",
-        "unprocessed": behind, "delivered": delivered, "ack_pending": 1, "redelivered": 0,
-    }  # fmt: skip
+        "sampled_at": at(minutes),
+        "context": "",
+        "domain": "hub",
+        "stream": "S",
+        "consumer": "C",
+        "unprocessed": behind,
+        "delivered": delivered,
+        "ack_pending": 1,
+        "redelivered": 0,
+    }
 
 
 ROWS: dict[str, list[dict[str, Any]]] = {
@@ -53,21 +70,40 @@ ROWS: dict[str, list[dict[str, Any]]] = {
     "consumers": [lag(minute, minute * 10, minute * 2) for minute in range(10)],
     "replication": [
         {
-            "sampled_at": at(minute), "context": "", "domain": "hub", "stream": "M", "kind": "mirror",
-            "api_prefix": "", "origin": "S", "filters": "", "active": None if minute else 5, "lag": minute,
+            "sampled_at": at(minute),
+            "context": "",
+            "domain": "hub",
+            "stream": "M",
+            "kind": "mirror",
+            "api_prefix": "",
+            "origin": "S",
+            "filters": "",
+            "active": None if minute else 5,
+            "lag": minute,
             "error": "no" if minute == 3 else "",
         }
         for minute in range(5)
     ],
     "servers": [
         {
-            "sampled_at": at(minute), "context": "", "domain": "hub", "server": "n1", "cluster": "",
-            "api": api, "errors": 0, "streams": 1, "consumers": 1, "messages": 1, "bytes": 1, "memory": 0,
-            "file": 1, "pending": 0,
+            "sampled_at": at(minute),
+            "context": "",
+            "domain": "hub",
+            "server": "n1",
+            "cluster": "",
+            "api": api,
+            "errors": 0,
+            "streams": 1,
+            "consumers": 1,
+            "messages": 1,
+            "bytes": 1,
+            "memory": 0,
+            "file": 1,
+            "pending": 0,
         }
         for minute, api in ((0, 100), (5, 160), (9, 10))  # it was started again
     ],
-}  # fmt: skip
+}
 
 
 @pytest.fixture
@@ -197,9 +233,14 @@ def test_wrong_use(offline_cli: Cli, tmp_path: Path, line: str, status: int, sai
 def test_all_the_way_from_a_server(spark: Any, cli: Cli, system_url: str, tmp_path: Path) -> None:
     url = cli.environ["NATS_URL"]
     js.stream(url, "ORDERS", "ORDERS.>", max_bytes=1 << 20)
-    js.ask(url, "CONSUMER.DURABLE.CREATE.ORDERS.C", {
-        "stream_name": "ORDERS", "config": {"durable_name": "C", "ack_policy": "explicit"},
-    })  # fmt: skip
+    js.ask(
+        url,
+        "CONSUMER.DURABLE.CREATE.ORDERS.C",
+        {
+            "stream_name": "ORDERS",
+            "config": {"durable_name": "C", "ack_policy": "explicit"},
+        },
+    )
     js.publish(url, "ORDERS.new", b"x", 5)
     to = tmp_path / "reports"
     done = cli(f"export reports --to {to} --json", status=0).json

@@ -42,8 +42,11 @@ def test_rows_are_messages(spark: Any, url: str) -> None:
     write(spark.createDataFrame(rows, f"subject string, data binary, {HEADERS}").coalesce(1), url, stream="S")
     first, second = read(spark, url).orderBy("sequence").toArrow().to_pylist()
     assert (first["subject"], first["data"], second["subject"], second["data"]) == (
-        "S.a", b"\x00\xff", "S.b", b"",
-    )  # fmt: skip
+        "S.a",
+        b"\x00\xff",
+        "S.b",
+        b"",
+    )
     assert [(h["key"], h["value"]) for h in first["headers"]][:2] == [("K", b"\xff1"), ("K", b"2")]
     assert [h["key"] for h in second["headers"]] == ["Nats-Msg-Id"]
 

@@ -50,9 +50,13 @@ def test_rows_and_types(spark: Any, url: str) -> None:
     js.publish(url, "S.a", b"\x00\xff")
     found = frame(spark, url, includeHeaders="true")
     assert found.dtypes == [
-        ("stream", "string"), ("subject", "string"), ("sequence", "bigint"), ("timestamp", "timestamp"),
-        ("data", "binary"), ("headers", "array<struct<key:string,value:binary>>"),
-    ]  # fmt: skip
+        ("stream", "string"),
+        ("subject", "string"),
+        ("sequence", "bigint"),
+        ("timestamp", "timestamp"),
+        ("data", "binary"),
+        ("headers", "array<struct<key:string,value:binary>>"),
+    ]
     (row,) = found.toArrow().to_pylist()
     assert (row["stream"], row["subject"], row["sequence"], row["data"]) == ("S", "S.a", 1, b"\x00\xff")
     assert row["headers"] is None
@@ -139,9 +143,13 @@ options = {{"servers": {url!r}, "stream": "S", "startingOffsets": "1", "failOnDa
 print("count", spark.read.format("jetstream").options(**options).load().count())
 """
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path,
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
         env={**os.environ, "PYSPARK_PYTHON": sys.executable},
-    )  # fmt: skip
+    )
     assert "count 50" in done.stdout, done.stderr[-2000:]
     said = [line for line in done.stderr.splitlines() if line.startswith("jsctl:")]
     assert said == ["jsctl: 50 messages of S, between 1 and 50, fell off its head unread"]
@@ -171,9 +179,13 @@ frame = spark.read.format("jetstream").option("context", "here").option("stream"
 print("count", frame.count())
 """
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path,
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
         env={**os.environ, "XDG_CONFIG_HOME": str(tmp_path), "PYSPARK_PYTHON": sys.executable},
-    )  # fmt: skip
+    )
     assert "count 5" in done.stdout, done.stderr[-2000:]
 
 
@@ -198,10 +210,13 @@ class Query:
     def run(self) -> Any:
         """AvailableNow; returns the query, ended."""
         query = (
-            self.source().load().writeStream.format("parquet")
+            self.source()
+            .load()
+            .writeStream.format("parquet")
             .option("checkpointLocation", str(self.checkpoint))
-            .trigger(availableNow=True).start(str(self.table))
-        )  # fmt: skip
+            .trigger(availableNow=True)
+            .start(str(self.table))
+        )
         query.awaitTermination(60)
         return query
 
@@ -212,9 +227,13 @@ class Query:
             raise RuntimeError("stop here")
 
         query = (
-            self.source().load().writeStream.foreachBatch(fail)
-            .option("checkpointLocation", str(self.checkpoint)).trigger(availableNow=True).start()
-        )  # fmt: skip
+            self.source()
+            .load()
+            .writeStream.foreachBatch(fail)
+            .option("checkpointLocation", str(self.checkpoint))
+            .trigger(availableNow=True)
+            .start()
+        )
         with pytest.raises(Exception, match="stop here"):
             query.awaitTermination(60)
         assert (self.checkpoint / "offsets" / "0").exists()
@@ -251,9 +270,13 @@ def test_batches_are_as_large_as_asked(spark: Any, url: str, tmp_path: Path) -> 
 def test_latest_is_where_a_new_query_starts(spark: Any, url: str, tmp_path: Path) -> None:
     fill(url, 100)
     query = (
-        spark.readStream.format("jetstream").options(servers=url, stream="S").load()
-        .writeStream.format("memory").queryName("latest").start()
-    )  # fmt: skip
+        spark.readStream.format("jetstream")
+        .options(servers=url, stream="S")
+        .load()
+        .writeStream.format("memory")
+        .queryName("latest")
+        .start()
+    )
     try:
         deadline = time.monotonic() + 30
         while not query.lastProgress:

@@ -178,9 +178,13 @@ class Torment:
         self._victim = victim
         self._away: RealServer | None = None
         self._kinds: dict[str, Callable[[], None]] = {
-            "driver": self._driver, "executor": self._executor, "worker": self._worker,
-            "server": self._server, "restart": self._restart, "leader": self._leader,
-        }  # fmt: skip
+            "driver": self._driver,
+            "executor": self._executor,
+            "worker": self._worker,
+            "server": self._server,
+            "restart": self._restart,
+            "leader": self._leader,
+        }
 
     def run(self, kinds: Sequence[str], pause: float) -> None:
         """All of `kinds`, mixed, up to `pause` seconds apart. Raises AssertionError when the victim ends by

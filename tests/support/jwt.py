@@ -11,9 +11,19 @@ from typing import Any, NamedTuple
 import nkeys
 
 UNLIMITED = {
-    "subs": -1, "data": -1, "payload": -1, "imports": -1, "exports": -1, "wildcards": True,
-    "conn": -1, "leaf": -1, "disk_storage": -1, "mem_storage": -1, "streams": -1, "consumer": -1,
-}  # fmt: skip
+    "subs": -1,
+    "data": -1,
+    "payload": -1,
+    "imports": -1,
+    "exports": -1,
+    "wildcards": True,
+    "conn": -1,
+    "leaf": -1,
+    "disk_storage": -1,
+    "mem_storage": -1,
+    "streams": -1,
+    "consumer": -1,
+}
 
 
 class Key(NamedTuple):
@@ -56,8 +66,10 @@ class Operator:
         """A server configuration with these accounts preloaded; `{port}` and `{store}` are left in."""
         operator = sign(
             {"type": "operator", "version": 2, "system_account": self.system.public},
-            self.key.public, "OP", self.key,
-        )  # fmt: skip
+            self.key.public,
+            "OP",
+            self.key,
+        )
         accounts = "\n".join(
             f"  {key.public}: {self._account(key, name)}"
             for key, name in ((self.system, "SYS"), (self.account, "ACC"))
@@ -77,9 +89,15 @@ resolver_preload: {{
         """A user of the account: JWT and key."""
         key = new_key(nkeys.PREFIX_BYTE_USER)
         claims = {
-            "type": "user", "version": 2, "subs": -1, "data": -1, "payload": -1, "bearer_token": bearer,
-            "pub": {}, "sub": {},
-        }  # fmt: skip
+            "type": "user",
+            "version": 2,
+            "subs": -1,
+            "data": -1,
+            "payload": -1,
+            "bearer_token": bearer,
+            "pub": {},
+            "sub": {},
+        }
         return sign(claims, key.public, "user", self.account), key
 
     def _account(self, key: Key, name: str) -> str:

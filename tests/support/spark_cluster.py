@@ -120,15 +120,21 @@ class Cluster:
         path = f"{self.python.parent}{os.pathsep}{os.environ['PATH']}"
         quick = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
         environment = {name: os.environ[name] for name in kept if name in os.environ} | {
-            "PATH": path, "SPARK_HOME": str(HOME), "SPARK_LOCAL_IP": "127.0.0.1",
+            "PATH": path,
+            "SPARK_HOME": str(HOME),
+            "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_DAEMON_MEMORY": "1g" if name == "connect" else "256m",
-            "SPARK_DAEMON_JAVA_OPTS": quick, "SPARK_SUBMIT_OPTS": quick,
-        }  # fmt: skip
+            "SPARK_DAEMON_JAVA_OPTS": quick,
+            "SPARK_SUBMIT_OPTS": quick,
+        }
         with (self.folder / f"{name}.log").open("wb") as log:
             self.processes[name] = subprocess.Popen(
                 [str(HOME / "bin" / "spark-class"), java_class, *args],
-                cwd=self.folder, env=environment, stdout=log, stderr=log,
-            )  # fmt: skip
+                cwd=self.folder,
+                env=environment,
+                stdout=log,
+                stderr=log,
+            )
 
 
 def without_jsctl(python: Path) -> bool:

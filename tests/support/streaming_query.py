@@ -42,7 +42,8 @@ def main(folder: Path, options: dict[str, str], read: Path | None) -> None:
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.log.level", "WARN")
-        .config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.local.dir", str(folder / "temporary"))
         .config("spark.sql.warehouse.dir", str(folder / "warehouse"))
         .config("spark.driver.extraJavaOptions", f"{_JAVA} -Djava.io.tmpdir={folder / 'temporary'}")
@@ -51,12 +52,15 @@ def main(folder: Path, options: dict[str, str], read: Path | None) -> None:
         # Spark gives up on an application whose executors die ten times; here they are killed more often.
         .config("spark.deploy.maxExecutorRetries", "-1")
         .getOrCreate()
-    )  # fmt: skip
+    )
     table = folder / "table"
     query = (
-        spark.readStream.format("jetstream").options(**options).load()
-        .writeStream.format("parquet").option("checkpointLocation", str(folder / "checkpoint"))
-    )  # fmt: skip
+        spark.readStream.format("jetstream")
+        .options(**options)
+        .load()
+        .writeStream.format("parquet")
+        .option("checkpointLocation", str(folder / "checkpoint"))
+    )
     if read is None:
         query.start(str(table)).awaitTermination()
     else:

@@ -28,15 +28,23 @@ def test_the_tour(cli: Cli) -> None:
     line = "--filter ORDERS.received --ack explicit --pull --deliver all --max-deliver=-1 --sample 100"
     has(
         config(cli, line),
-        durable_name="C", filter_subject="ORDERS.received", ack_policy="explicit", deliver_policy="all",
-        max_deliver=-1, sample_freq="100", deliver_subject=None,
-    )  # fmt: skip
+        durable_name="C",
+        filter_subject="ORDERS.received",
+        ack_policy="explicit",
+        deliver_policy="all",
+        max_deliver=-1,
+        sample_freq="100",
+        deliver_subject=None,
+    )
     line = "--ack none --target monitor.ORDERS --deliver last --replay instant --filter ''"
     has(
         config(cli, line, "MONITOR"),
-        ack_policy="none", deliver_subject="monitor.ORDERS", deliver_policy="last", filter_subject=None,
+        ack_policy="none",
+        deliver_subject="monitor.ORDERS",
+        deliver_policy="last",
+        filter_subject=None,
         replay_policy="instant",
-    )  # fmt: skip
+    )
     for number, start in enumerate(("last", "10", "2m")):
         line = f"--pull --filter ORDERS.processed --ack none --replay instant --deliver {start}"
         cli(f"con add ORDERS S{number} {line}", status=0)
@@ -45,8 +53,14 @@ def test_the_tour(cli: Cli) -> None:
 
 
 def test_defaults_without_a_terminal(cli: Cli) -> None:
-    has(config(cli, "", "P"), ack_policy="explicit", deliver_policy="all", replay_policy="instant",
-        durable_name="P", deliver_subject=None)  # fmt: skip
+    has(
+        config(cli, "", "P"),
+        ack_policy="explicit",
+        deliver_policy="all",
+        replay_policy="instant",
+        durable_name="P",
+        deliver_subject=None,
+    )
     has(config(cli, "--target x.y", "T"), ack_policy="none", deliver_subject="x.y")
 
 
@@ -64,11 +78,21 @@ def test_all_the_rest(cli: Cli) -> None:
     found = config(cli, pull)
     has(
         found,
-        max_ack_pending=50, max_waiting=20, max_batch=10, max_expires=5 * 10**9, max_bytes=1 << 20,
-        ack_wait=10**9, inactive_threshold=3600 * 10**9, mem_storage=True, num_replicas=1, headers_only=True,
-        description="words", filter_subjects=["ORDERS.a", "ORDERS.b"], max_deliver=5,
+        max_ack_pending=50,
+        max_waiting=20,
+        max_batch=10,
+        max_expires=5 * 10**9,
+        max_bytes=1 << 20,
+        ack_wait=10**9,
+        inactive_threshold=3600 * 10**9,
+        mem_storage=True,
+        num_replicas=1,
+        headers_only=True,
+        description="words",
+        filter_subjects=["ORDERS.a", "ORDERS.b"],
+        max_deliver=5,
         backoff=[10**9, 5 * 10**9],
-    )  # fmt: skip
+    )
     assert {key: value for key, value in found["metadata"].items() if not key.startswith("_nats.")} == {
         "a": "b",
         "c": "d",
@@ -77,16 +101,23 @@ def test_all_the_rest(cli: Cli) -> None:
     push = "--target t --deliver-group g --flow-control --heartbeat 5s --bps 8000 --ack all --deliver subject"
     has(
         config(cli, push, "P"),
-        deliver_group="g", flow_control=True, idle_heartbeat=5 * 10**9, rate_limit_bps=8000, ack_policy="all",
-        deliver_policy="last_per_subject", filter_subject=">",
-    )  # fmt: skip
+        deliver_group="g",
+        flow_control=True,
+        idle_heartbeat=5 * 10**9,
+        rate_limit_bps=8000,
+        ack_policy="all",
+        deliver_policy="last_per_subject",
+        filter_subject=">",
+    )
 
 
 def test_priority_groups(cli: Cli) -> None:
     has(
         config(cli, "--pull --pinned-groups a --pinned-ttl 1m"),
-        priority_policy="pinned_client", priority_groups=["a"], priority_timeout=60 * 10**9,
-    )  # fmt: skip
+        priority_policy="pinned_client",
+        priority_groups=["a"],
+        priority_timeout=60 * 10**9,
+    )
     has(config(cli, "--pull --overflow-groups o", "O"), priority_policy="overflow", priority_groups=["o"])
     has(config(cli, "--pull --prioritized-groups p", "Q"), priority_policy="prioritized")
 
@@ -195,9 +226,11 @@ def test_a_push_consumers_questions(cli: Cli) -> None:
     assert done.asked == [*GUIDE[:3], "Acknowledgement policy", *GUIDE[3:5], "Select a Stream"]
     has(
         cli("consumer info ORDERS MON --json", status=0).json["config"],
-        deliver_policy="last", ack_policy="none", replay_policy="original",
+        deliver_policy="last",
+        ack_policy="none",
+        replay_policy="original",
         filter_subjects=["ORDERS.a", "ORDERS.b"],
-    )  # fmt: skip
+    )
 
 
 def test_only_what_flags_left_out_is_asked(cli: Cli) -> None:

@@ -44,9 +44,14 @@ def test_info_of_a_push_consumer(cli: Cli) -> None:
     )
     shown = cli(line, status=0).out
     for line in (
-        "Delivery Subject: p.x\n", "Deliver Queue Group: g\n", "Deliver Policy: From Sequence 7\n",
-        "Ack Policy: All\n", "Idle Heartbeat: 5s\n", "Flow Control: true\n", "Active Interest: No interest\n",
-    ):  # fmt: skip
+        "Delivery Subject: p.x\n",
+        "Deliver Queue Group: g\n",
+        "Deliver Policy: From Sequence 7\n",
+        "Ack Policy: All\n",
+        "Idle Heartbeat: 5s\n",
+        "Flow Control: true\n",
+        "Active Interest: No interest\n",
+    ):
         assert line in shown
     assert "Waiting Pulls" not in shown
 

@@ -49,9 +49,21 @@ def test_it_prints_as_the_guide(cli: Cli, url: str, pull: None, tty: bool) -> No
     lines = cli("consumer next S C", tty=tty, status=0).out.split("\n")
     assert lines[0].split("] ")[1] == "subj: s.a / tries: 1 / cons seq: 1 / str seq: 1 / pending: 1"
     assert lines[1:] == [
-        "", "Headers:", "", "  X-Origin: test:x 1", "  A: b", "", "Data:", "", "", "hello world", "",
-        "Acknowledged message", "", "",
-    ]  # fmt: skip
+        "",
+        "Headers:",
+        "",
+        "  X-Origin: test:x 1",
+        "  A: b",
+        "",
+        "Data:",
+        "",
+        "",
+        "hello world",
+        "",
+        "Acknowledged message",
+        "",
+        "",
+    ]
     lines = cli("consumer next S C", tty=tty, status=0).out.split("\n")
     assert lines[1:] == ["", "second", "", "Acknowledged message", "", ""]
     assert state(cli) == {"pending": 0, "acks": 0}
@@ -207,8 +219,11 @@ def test_a_reader_that_goes_away(cli: Cli, url: str, pull: None) -> None:
     js.publish(url, "s.a", b"x" * 1000, count=1000)
     done = subprocess.run(
         f"{sys.executable} -m jsctl consumer next S C --count 1000 --raw | head -1",
-        shell=True, env={**cli.environ, "PATH": "/usr/bin:/bin"}, capture_output=True, check=False,
-    )  # fmt: skip
+        shell=True,
+        env={**cli.environ, "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        check=False,
+    )
     assert done.stdout == b"x" * 1000 + b"\n"
     assert done.stderr == b""
 

@@ -73,8 +73,10 @@ def test_no_interest(cli: Cli, url: str) -> None:
     add(cli, "--target out.s --deliver-group g")
     found = why(cli)
     assert found["no interest"]["numbers"] == {
-        "num_pending": 1, "deliver_subject": "out.s", "push_bound": False
-    }  # fmt: skip
+        "num_pending": 1,
+        "deliver_subject": "out.s",
+        "push_bound": False,
+    }
     assert found["no interest"]["help"] == "jsctl sub out.s --queue g"
     assert "in queue group g" in found["no interest"]["says"]
     with listening(url, "out.s", "g"):
@@ -146,9 +148,12 @@ def test_max_deliver_reached(cli: Cli, url: str, tries: int, redelivered: int, s
     cli("consumer next S C --timeout 700ms", status=3)
     found = why(cli)["max deliver reached"]
     assert found["numbers"] == {
-        "max_deliver": tries, "num_redelivered": redelivered, "num_ack_pending": 0, "ack_floor": 0,
+        "max_deliver": tries,
+        "num_redelivered": redelivered,
+        "num_ack_pending": 0,
+        "ack_floor": 0,
         "delivered": 2,
-    }  # fmt: skip
+    }
     assert found["says"].startswith(says)
     cli(found["help"].removeprefix("jsctl ") + " --force", status=0)
     assert cli("consumer next S C --count 2 --timeout 2s").status == 0
@@ -161,8 +166,11 @@ def test_a_filter_that_matches_nothing(cli: Cli, url: str) -> None:
     found = why(cli)
     assert set(found) == {"filter matches nothing", "verdict"}
     assert found["filter matches nothing"]["numbers"] == {
-        "num_pending": 0, "messages": 4, "matching": 0, "filters": ["s.b"]
-    }  # fmt: skip
+        "num_pending": 0,
+        "messages": 4,
+        "matching": 0,
+        "filters": ["s.b"],
+    }
     assert "can never match" not in found["filter matches nothing"]["says"]
     cli("consumer edit S C --filter other.> --force", status=0)
     assert "the stream takes s.>, which it can never match" in why(cli)["filter matches nothing"]["says"]

@@ -19,10 +19,17 @@ def test_add_writes_what_the_nats_tool_writes(cli: Cli) -> None:
         status=0,
     )
     assert stored(cli, "a") == KEYS | {
-        "url": "nats://h:1", "user": "u", "password": "p", "jetstream_domain": "hub", "description": "D",
-        "color_scheme": "red", "inbox_prefix": "_X", "tls_first": True, "jetstream_event_prefix": "ev",
+        "url": "nats://h:1",
+        "user": "u",
+        "password": "p",
+        "jetstream_domain": "hub",
+        "description": "D",
+        "color_scheme": "red",
+        "inbox_prefix": "_X",
+        "tls_first": True,
+        "jetstream_event_prefix": "ev",
         "socks_proxy": "socks5://p:1",
-    }  # fmt: skip
+    }
     assert list(stored(cli, "a")) == list(KEYS)
     assert (cli.home / "nats" / "context.txt").read_text() == "a"
 
@@ -37,8 +44,12 @@ def test_add_lays_flags_over_what_is_there(cli: Cli) -> None:
     write(cli, "a", '{"url": "nats://h", "user": "u", "password": "p", "x_unknown": {"n": [1]}}')
     cli("context add a --js-domain leaf", status=0)
     assert stored(cli, "a") == KEYS | {
-        "url": "nats://h", "user": "u", "password": "p", "jetstream_domain": "leaf", "x_unknown": {"n": [1]},
-    }  # fmt: skip
+        "url": "nats://h",
+        "user": "u",
+        "password": "p",
+        "jetstream_domain": "leaf",
+        "x_unknown": {"n": [1]},
+    }
     said = cli("context add a --token t --js-api-prefix JS.x", status=0).err
     assert "the login by user was replaced" in said
     after = stored(cli, "a")
@@ -94,12 +105,20 @@ def test_names_stay_in_the_folder(cli: Cli, name: str) -> None:
 def test_add_asks(cli: Cli) -> None:
     outcome = cli("context add a", answers=["nats://h:1", "user", "bob", SECRET, "hub", "The hub"], status=0)
     assert outcome.asked == [
-        "Server URLs", "Login", "Username", "Password", "JetStream domain", "Description",
-    ]  # fmt: skip
+        "Server URLs",
+        "Login",
+        "Username",
+        "Password",
+        "JetStream domain",
+        "Description",
+    ]
     assert stored(cli, "a") == KEYS | {
-        "url": "nats://h:1", "user": "bob", "password": SECRET, "jetstream_domain": "hub",
+        "url": "nats://h:1",
+        "user": "bob",
+        "password": SECRET,
+        "jetstream_domain": "hub",
         "description": "The hub",
-    }  # fmt: skip
+    }
     assert SECRET not in outcome.out
 
 
@@ -134,8 +153,12 @@ def test_add_on_a_known_context_asks_only_without_flags(cli: Cli) -> None:
     outcome = cli("context add a", answers=[...] * 6, status=0)
     assert len(outcome.asked) == 6
     assert stored(cli, "a") == KEYS | {
-        "url": "nats://h", "user": "u", "password": SECRET, "description": "D", "jetstream_domain": "x",
-    }  # fmt: skip
+        "url": "nats://h",
+        "user": "u",
+        "password": SECRET,
+        "description": "D",
+        "jetstream_domain": "x",
+    }
 
 
 @pytest.mark.slow

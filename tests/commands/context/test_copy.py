@@ -13,8 +13,11 @@ def test_copy(cli: Cli, verb: str) -> None:
     write(cli, "a", '{"url": "nats://h", "description": "A", "x_unknown": 1}')
     cli(f"context {verb} a b --js-domain leaf --description B --select", status=0)
     assert stored(cli, "b") == KEYS | {
-        "url": "nats://h", "description": "B", "jetstream_domain": "leaf", "x_unknown": 1,
-    }  # fmt: skip
+        "url": "nats://h",
+        "description": "B",
+        "jetstream_domain": "leaf",
+        "x_unknown": 1,
+    }
     assert (cli.home / "nats" / "context.txt").read_text() == "b"
     assert "exists already" in cli("context cp a b", status=ExitStatus.USAGE).err
     cli("context cp nope c", status=ExitStatus.NOT_FOUND)

@@ -14,10 +14,19 @@ def test_info_hides_secrets(cli: Cli, verb: str) -> None:
         cli,
         "a",
         json.dumps(
-            {"url": f"nats://bob:{SECRET}@h", "password": SECRET, "token": SECRET, "user_jwt": SECRET,
-             "user_seed": SECRET, "creds": __file__, "ca": "/nope", "x_password": SECRET, "x_other": "seen"}
+            {
+                "url": f"nats://bob:{SECRET}@h",
+                "password": SECRET,
+                "token": SECRET,
+                "user_jwt": SECRET,
+                "user_seed": SECRET,
+                "creds": __file__,
+                "ca": "/nope",
+                "x_password": SECRET,
+                "x_other": "seen",
+            }
         ),
-    )  # fmt: skip
+    )
     cli("context select a", status=0)
     for line in (
         f"context {verb}",

@@ -12,8 +12,13 @@ def test_select_and_previous(cli: Cli) -> None:
         cli(f"context add {name}", status=0)
     assert "was selected before" in cli("context previous", status=ExitStatus.NOT_FOUND).err
     for line, expected in (
-        ("select a", "a"), ("switch b", "b"), ("previous", "a"), ("-", "b"), ("set b", "b"), ("-", "a"),
-    ):  # fmt: skip
+        ("select a", "a"),
+        ("switch b", "b"),
+        ("previous", "a"),
+        ("-", "b"),
+        ("set b", "b"),
+        ("-", "a"),
+    ):
         cli(f"context {line}", status=0)
         assert (cli.home / "nats" / "context.txt").read_text() == expected, line
     assert cli("context unselect", status=0).out == 'Unselected the "a" context\n'

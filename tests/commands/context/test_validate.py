@@ -19,8 +19,10 @@ def test_connect(cli: Cli, url: str) -> None:
     assert cli("context validate", status=0).out.count("OK") == 3
     outcome = cli("context validate --connect --json", status=ExitStatus.UNREACHABLE)
     assert [(c["name"], c["connection"] == "OK") for c in outcome.json] == [
-        ("away", False), ("bad", False), ("good", True),
-    ]  # fmt: skip
+        ("away", False),
+        ("bad", False),
+        ("good", True),
+    ]
     cli("context validate good --connect", status=0)
     cli("context validate nope", status=ExitStatus.NOT_FOUND)
 

@@ -22,8 +22,19 @@ def system(tmp_path: Path, hub_leaf: HubLeaf) -> Cli:
 def test_the_table_of_the_guide(system: Cli) -> None:
     out = system("server report jetstream", tty=True, width=160, status=0).out
     head = [cell.strip() for cell in out.splitlines()[3].strip("│").split("│")]
-    assert head[:11] == ["Server", "Cluster", "Domain", "Streams", "Consumers", "Messages", "Bytes", "Memory",
-                         "File", "API Req", "API Err"]  # fmt: skip
+    assert head[:11] == [
+        "Server",
+        "Cluster",
+        "Domain",
+        "Streams",
+        "Consumers",
+        "Messages",
+        "Bytes",
+        "Memory",
+        "File",
+        "API Req",
+        "API Err",
+    ]
     assert re.search(r"│ hub-server +│ +│ hub +│ 1 +│ 0 +│ 1 +│", out)
     assert re.search(r"│ leaf-server +│ leaf-server +│ leaf +│ 0 +│", out)
     footer = [cell.strip() for cell in out.splitlines()[-2].strip("│").split("│")]

@@ -123,8 +123,10 @@ def test_another_name_and_configuration(cli: Cli, orders: str, tmp_path: Path) -
     assert "Starting restore of Stream OLD from the backup of Stream ORDERS" in told.err
     config = ask(orders, "STREAM.INFO.OLD")["config"]
     assert (config["subjects"], config["max_age"], config["description"]) == (
-        ["old.*"], 30 * 86400 * 10**9, "older",
-    )  # fmt: skip
+        ["old.*"],
+        30 * 86400 * 10**9,
+        "older",
+    )
     assert config["metadata"]["team"] == "a"
     assert MARK not in config["metadata"]
     assert stored(orders, "OLD") == stored(orders, "ORDERS")

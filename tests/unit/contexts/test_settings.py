@@ -130,9 +130,15 @@ def test_what_is_refused() -> None:
 
 def test_secrets_are_not_in_repr() -> None:
     resolved = settings(
-        {"password": "hush1", "token": "hush2", "user_jwt": "hush3", "user_seed": "hush4",
-         "url": "nats://u:hush5@h", "socks_proxy": "socks5://u:hush6@h"}
-    )  # fmt: skip
+        {
+            "password": "hush1",
+            "token": "hush2",
+            "user_jwt": "hush3",
+            "user_seed": "hush4",
+            "url": "nats://u:hush5@h",
+            "socks_proxy": "socks5://u:hush6@h",
+        }
+    )
     assert "hush" not in repr(resolved)
     assert "hush" not in repr(Context("c", {"password": "hush"}))
 

@@ -131,17 +131,22 @@ def test_schedules() -> None:
     assert schedule_headers({}, 0) == []
     made = dict(schedule_headers({"at": "2026-11-21T18:00:00+01:00", "dest": "d", "ttl": 60 * SECOND}, 0))
     assert made == {
-        "Nats-Schedule": "@at 2026-11-21T17:00:00Z", "Nats-Schedule-Target": "d", "Nats-Schedule-TTL": "60s",
-    }  # fmt: skip
+        "Nats-Schedule": "@at 2026-11-21T17:00:00Z",
+        "Nats-Schedule-Target": "d",
+        "Nats-Schedule-TTL": "60s",
+    }
     assert (
         dict(schedule_headers({"after": 60 * SECOND, "dest": "d"}, 0))["Nats-Schedule"]
         == "@at 1970-01-01T00:01:00Z"
     )
     assert dict(schedule_headers({"every": 90 * SECOND, "dest": "d"}, 0))["Nats-Schedule"] == "@every 90s"
     wrong: list[dict[str, Any]] = [
-        {"at": "x", "dest": "d"}, {"after": 0, "dest": "d"}, {"dest": "d"}, {"every": SECOND},
+        {"at": "x", "dest": "d"},
+        {"after": 0, "dest": "d"},
+        {"dest": "d"},
+        {"every": SECOND},
         {"every": SECOND, "cron": "* * * * * *", "dest": "d"},
-    ]  # fmt: skip
+    ]
     for values in wrong:
         with pytest.raises(BadInput):
             schedule_headers(values, 0)
@@ -171,10 +176,18 @@ def test_dumps_of_the_nats_tool(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["x", "[]", "{}", '{"subject": "a b"}', '{"subject": "a", "data_base64": "?"}',
-             '{"subject": "a", "headers": {"K": "a\\r\\nb"}}', '{"subject": "a", "headers": 7}',
-             '{"subject": "a", "time": "soon"}']
-)  # fmt: skip
+    "line",
+    [
+        "x",
+        "[]",
+        "{}",
+        '{"subject": "a b"}',
+        '{"subject": "a", "data_base64": "?"}',
+        '{"subject": "a", "headers": {"K": "a\\r\\nb"}}',
+        '{"subject": "a", "headers": 7}',
+        '{"subject": "a", "time": "soon"}',
+    ],
+)
 def test_damaged_dumps_name_the_line(line: str) -> None:
     with pytest.raises(BadInput, match="stdin line 2"):
         list(dump.read("-", io.StringIO('{"subject": "a"}\n' + line)))
@@ -195,8 +208,10 @@ def test_the_parser_takes_any_split(cuts: list[int]) -> None:
     chunks = [SAID[start:end] for start, end in itertools.pairwise(edges) if start < end]
     frames = [frame[1:] for chunk in [*chunks, b"\r\n"] for frame in parser.feed(chunk)]
     assert [frame[1:] for frame in frames if frame[0] == b"1"] == [
-        (b"a.b", b"", b"", b"xyz"), (b"a.b", b"re.ply", b"", b"\r\n"),
-        (b"c", b"", b"NATS/1.0\r\n\r\n", b"hi"), (b"a", b"", b"", b"PONG\r\n"),
-    ]  # fmt: skip
+        (b"a.b", b"", b"", b"xyz"),
+        (b"a.b", b"re.ply", b"", b"\r\n"),
+        (b"c", b"", b"NATS/1.0\r\n\r\n", b"hi"),
+        (b"a", b"", b"", b"PONG\r\n"),
+    ]
     assert len([frame for frame in frames if frame[0] == b"2"]) == 2
     assert [frame[-1] for frame in frames if not frame[0]] == [b"PING\r\n", b"+OK\r\n", b"-ERR 'x'\r\n"]

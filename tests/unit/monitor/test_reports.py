@@ -29,8 +29,11 @@ def test_pages_are_put_together() -> None:
     snap = reports.Snapshot(AT, list(found.items.values()), found.missing, found.offline)
     rows = reports.stream_rows(snap)
     assert [(row.stream, row.offline) for row in rows] == [
-        ("A", None), ("B", None), ("C", "no answer"), ("D", "too old")
-    ]  # fmt: skip
+        ("A", None),
+        ("B", None),
+        ("C", "no answer"),
+        ("D", "too old"),
+    ]
     report = reports.Report(rows[:2], [], found.missing, found.offline)
     titles = [table.title for table in view.report(report).tables()]
     assert titles == ["Stream Report", "Inaccessible Streams", "Offline Streams"]

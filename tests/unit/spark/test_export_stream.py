@@ -40,9 +40,13 @@ def test_data_and_checkpoint_land_together(tmp_path: Path) -> None:
     commit(path, "B", "part-1", 5)
     assert (next_of(path, "A"), next_of(path, "B")) == (20, 5)
     assert files(path) == [
-        "A/part-1", "A/part-2", "B/part-1", "_checkpoints/A.json", "_checkpoints/B.json",
+        "A/part-1",
+        "A/part-2",
+        "B/part-1",
+        "_checkpoints/A.json",
+        "_checkpoints/B.json",
         "_jsctl_export.json",
-    ]  # fmt: skip
+    ]
     assert json.loads((path / "_jsctl_export.json").read_text())["tables"] == ["A", "B"]
 
 

@@ -29,11 +29,18 @@ def test_defaults() -> None:
 def test_values() -> None:
     options = parse(
         {
-            **BASE, "DOMAIN": "leaf.a", "subject": "a.>, b.*", "startingOffsets": "5", "endingOffsets": "10",
-            "failOnDataLoss": "False", "requestTimeout": "3s", "maxBytes": "1MB", "user": "u",
+            **BASE,
+            "DOMAIN": "leaf.a",
+            "subject": "a.>, b.*",
+            "startingOffsets": "5",
+            "endingOffsets": "10",
+            "failOnDataLoss": "False",
+            "requestTimeout": "3s",
+            "maxBytes": "1MB",
+            "user": "u",
             "password": "p",
         }
-    )  # fmt: skip
+    )
     assert options.prefix == "$JS.leaf.a.API"
     assert options.subjects == ("a.>", "b.*")
     assert (options.start, options.end) == (5, 10)

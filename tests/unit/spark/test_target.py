@@ -39,8 +39,10 @@ def test_writes_land_whole_and_later_ones_append(tmp_path: Path) -> None:
         "streams/date=2026-11-21/part-2.parquet",
     ]
     assert json.loads((path / MARKER).read_text()) == {
-        "kind": "reports", "format": "parquet", "tables": list(TABLES)
-    }  # fmt: skip
+        "kind": "reports",
+        "format": "parquet",
+        "tables": list(TABLES),
+    }
     assert sorted(child.name for child in path.iterdir()) == [MARKER, "replication", "streams"]
 
 
