@@ -55,6 +55,22 @@ def api_prefix(domain: str = "", prefix: str = "") -> str:
     return f"$JS.{domain}.API" if domain else "$JS.API"
 
 
+def parse_response(data: bytes, subject: str) -> Json:
+    """Return the JSON object of an API response, without its `type`. Raises ApiError for an error in it."""
+    try:
+        reply = json.loads(data)
+    except ValueError:
+        raise JsctlError(f"the response on {subject} is not JSON") from None
+    if not isinstance(reply, dict):
+        raise JsctlError(f"the response on {subject} is not a JSON object")
+    error = reply.get("error")
+    if isinstance(error, dict):
+        number = int(error.get("err_code", 0))
+        raise ApiError(int(error.get("code", 0)), number, str(error.get("description", "")), hint(number))
+    reply.pop("type", None)
+    return reply
+
+
 class Api:
     """The JetStream API of one account, in one domain or behind one prefix."""
 
@@ -85,7 +101,7 @@ class Api:
     ) -> Json:
         """The reply to `<prefix>.<subject>` without its `type`. Raises ApiError, and what
         Connection.request raises with the cause that fits JetStream."""
-        return self.parse(await self._ask(subject, body, timeout), f"{self.prefix}.{subject}")
+        return parse_response(await self._ask(subject, body, timeout), f"{self.prefix}.{subject}")
 
     async def _ask(
         self, subject: str, body: Mapping[str, Any] | None = None, timeout: int | None = None
@@ -112,22 +128,6 @@ class Api:
         """With --trace, a request that does not go through `call`."""
         if self._trace:
             self._trace(subject, body)
-
-    @staticmethod
-    def parse(data: bytes, subject: str) -> Json:
-        """A reply's JSON. Raises ApiError where it holds an error."""
-        try:
-            reply = json.loads(data)
-        except ValueError:
-            raise JsctlError(f"the reply on {subject} is not JSON") from None
-        if not isinstance(reply, dict):
-            raise JsctlError(f"the reply on {subject} is not a JSON object")
-        error = reply.get("error")
-        if isinstance(error, dict):
-            number = int(error.get("err_code", 0))
-            raise ApiError(int(error.get("code", 0)), number, str(error.get("description", "")), hint(number))
-        reply.pop("type", None)
-        return reply
 
     async def pages(self, subject: str, key: str, body: Mapping[str, Any] | None = None) -> list[Any]:
         """All items of a paged list; see `replies`. `key` is where a reply keeps its items."""
@@ -159,7 +159,7 @@ class Api:
             while asked:
                 data = await asked.popleft()
                 ask_ahead()
-                yield self.parse(data, f"{self.prefix}.{subject}")
+                yield parse_response(data, f"{self.prefix}.{subject}")
         finally:
             for page in asked:
                 page.cancel()

@@ -1,7 +1,7 @@
 """Acknowledgements of JetStream messages: what may be sent back, and what the reply subject of a delivered
 message tells about it (ADR-15)."""
 
-from typing import NamedTuple
+from typing import AnyStr, NamedTuple
 
 from jsctl import units
 
@@ -37,19 +37,25 @@ class Metadata(NamedTuple):
 
 
 def parse_ack_subject(reply: str) -> Metadata | None:
-    """Parse the reply subject of a delivered message; None when it is not one of JetStream's.
-
-    The forms are `$JS.ACK.<stream>.<consumer>.<delivered>.<sequence>.<consumer sequence>.<time>.<pending>`
-    and the one since 2.10, with domain and account hash ahead of the stream.
-    """
-    if not reply.startswith(PREFIX):
+    """Parse the reply subject of a delivered message; None when it is not one of JetStream's."""
+    tokens = ack_tokens(reply.split(".")) if reply.startswith(PREFIX) else None
+    if tokens is None:
         return None
-    tokens = reply.split(".")
-    at = 2 if len(tokens) == 9 else 4
+    stream, consumer, delivered, sequence, consumer_sequence, time, pending = tokens
     try:
-        stream, consumer, delivered, sequence, consumer_sequence, time, pending = tokens[at : at + 7]
         return Metadata(
             stream, int(sequence), int(time), consumer, int(delivered), int(consumer_sequence), int(pending)
         )
     except ValueError:
         return None
+
+
+def ack_tokens(tokens: list[AnyStr]) -> list[AnyStr] | None:
+    """Return the seven tokens that tell about a message: `<stream>.<consumer>.<delivered>.<sequence>.
+    <consumer sequence>.<time>.<pending>`; None when there are too few.
+
+    tokens: of the subject `$JS.ACK.` and those, or since 2.10 `$JS.ACK.<domain>.<account hash>.`, those, and
+    perhaps one more.
+    """
+    start = 2 if len(tokens) == 9 else 4
+    return tokens[start : start + 7] if len(tokens) >= start + 7 else None

@@ -26,8 +26,8 @@ import nats
 from nats.js.api import AckPolicy, ConsumerConfig
 
 from jsctl.contexts.settings import Settings
-from jsctl.nats.blocking import Wire
 from jsctl.nats.connection import Connection
+from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.direct import DirectReader
 from jsctl.spark.source.reader import Job
 from tests.support import js
@@ -139,7 +139,7 @@ def request(connection: socket.socket, at: int) -> None:
 
 def reader(url: str, count: int) -> None:
     job = Job("S", js.info(url, "S")["created"], 1, count + 1)
-    seen = sum(len(chunk) for chunk in DirectReader(job, lambda: Wire.open(Settings(url=url))))
+    seen = sum(len(chunk) for chunk in DirectReader(job, lambda: StreamConnection.open(Settings(url=url))))
     assert seen == count
 
 

@@ -18,8 +18,8 @@ import trustme
 
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, Denied, JsctlError, Unreachable
-from jsctl.nats.blocking import Wire
 from jsctl.spark.source import plan
+from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.direct import DirectReader, MirrorAnswers
 from jsctl.spark.source.options import ReadOptions, parse
 from jsctl.spark.source.pull import ConsumerReader
@@ -42,14 +42,14 @@ def options(url: str, stream: str = "S", **more: str) -> ReadOptions:
 def job(url: str, stream: str = "S", **more: Any) -> Job:
     """All that is in a stream now."""
     wanted = options(url, stream)
-    with contextlib.closing(Wire.open(wanted.settings)) as wire:
-        seen = plan.look(wire, wanted)
+    with contextlib.closing(StreamConnection.open(wanted.settings)) as connection:
+        seen = plan.look(connection, wanted)
     made = plan.job(wanted, seen.created, seen.first, seen.end)
     return made._replace(**more)
 
 
 def reading(kind: Kind, url: str, what: Job) -> RangeReader:
-    return kind(what, lambda: Wire.open(Settings(url=url)))
+    return kind(what, lambda: StreamConnection.open(Settings(url=url)))
 
 
 def sequences(chunks: Any) -> list[int]:
@@ -477,8 +477,8 @@ def test_replies_cut_anywhere(url: str, size: int, monkeypatch: pytest.MonkeyPat
 
 
 def info(settings: Settings) -> str:
-    with contextlib.closing(Wire.open(settings)) as wire:
-        return str(wire.call("$JS.API.INFO")["limits"])
+    with contextlib.closing(StreamConnection.open(settings)) as connection:
+        return str(connection.call("$JS.API.INFO")["limits"])
 
 
 def test_logins(tmp_path: Path) -> None:
@@ -497,12 +497,12 @@ def test_logins(tmp_path: Path) -> None:
         assert info(Settings(url=server.url, nkey=str(seed)))
         assert info(Settings(url=f"nats://127.0.0.1:{free_port()},{server.url_for('bob', 'secret1')}"))
         with pytest.raises(Denied, match="refuses the login") as refused:
-            Wire.open(Settings(url=server.url_for("bob", "wrong2")))
+            StreamConnection.open(Settings(url=server.url_for("bob", "wrong2")))
         assert "wrong2" not in str(refused.value)
     finally:
         server.stop()
     with pytest.raises(Unreachable, match="connection refused"):
-        Wire.open(Settings(url=server.url))
+        StreamConnection.open(Settings(url=server.url))
 
 
 def test_credentials(tmp_path: Path) -> None:
@@ -514,7 +514,7 @@ def test_credentials(tmp_path: Path) -> None:
         assert info(Settings(url=server.url, creds=str(creds)))
         assert info(Settings(url=server.url, jwt=jwt, seed=key.seed))
         with pytest.raises(Denied):
-            Wire.open(Settings(url=server.url))
+            StreamConnection.open(Settings(url=server.url))
     finally:
         server.stop()
 
@@ -532,15 +532,15 @@ def test_tls(tmp_path: Path, first: bool) -> None:
     ).start()
     settings = Settings(url=server.url, tlsca=str(tmp_path / "ca.pem"), tlsfirst=first)
     try:
-        with contextlib.closing(Wire.open(settings)) as wire:
+        with contextlib.closing(StreamConnection.open(settings)) as connection:
             config = {"name": "S", "subjects": ["S.>"], "allow_direct": True}
-            created = wire.call("$JS.API.STREAM.CREATE.S", config)["created"]
+            created = connection.call("$JS.API.STREAM.CREATE.S", config)["created"]
             for _ in range(20):
-                wire.call("S.x", {"pad": "x" * 50_000})
-        found = DirectReader(Job("S", created, 1, 21), lambda: Wire.open(settings))
+                connection.call("S.x", {"pad": "x" * 50_000})
+        found = DirectReader(Job("S", created, 1, 21), lambda: StreamConnection.open(settings))
         assert sequences(found) == list(range(1, 21))
         with pytest.raises(Unreachable, match="TLS with"):
-            Wire.open(Settings(url=server.url.replace("nats", "tls")))
+            StreamConnection.open(Settings(url=server.url.replace("nats", "tls")))
     finally:
         server.stop()
 
@@ -556,8 +556,10 @@ def test_no_nats_server(tmp_path: Path) -> None:
 
         thread = threading.Thread(target=greet)
         thread.start()
-        with pytest.raises(Unreachable, match="is no NATS server"):
-            Wire.open(Settings(url=f"nats://127.0.0.1:{listening.getsockname()[1]}", timeout=2 * SECOND))
+        with pytest.raises(Unreachable, match="is not a NATS server"):
+            StreamConnection.open(
+                Settings(url=f"nats://127.0.0.1:{listening.getsockname()[1]}", timeout=2 * SECOND)
+            )
         thread.join()
 
 
@@ -566,9 +568,9 @@ def test_no_nats_server(tmp_path: Path) -> None:
 
 def planned(url: str, **more: str) -> tuple[int, int, bool]:
     wanted = options(url, **more)
-    with contextlib.closing(Wire.open(wanted.settings)) as wire:
-        seen = plan.look(wire, wanted)
-        return (*plan.resolve(wire, wanted, seen), seen.direct)
+    with contextlib.closing(StreamConnection.open(wanted.settings)) as connection:
+        seen = plan.look(connection, wanted)
+        return (*plan.resolve(connection, wanted, seen), seen.direct)
 
 
 def test_offsets(url: str) -> None:

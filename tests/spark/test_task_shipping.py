@@ -13,8 +13,8 @@ import pytest
 
 from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError
-from jsctl.nats.blocking import Wire
 from jsctl.spark.source import plan
+from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.direct import DirectReader
 from jsctl.spark.source.options import parse
 from jsctl.spark.source.pull import ConsumerReader
@@ -61,8 +61,8 @@ def fill(url: str) -> None:
 
 def job(urls: str) -> Job:
     options = parse({"servers": urls, "stream": "S", "batchSize": "100", "requestTimeout": "2s"})
-    with contextlib.closing(Wire.open(options.settings)) as wire:
-        seen = plan.look(wire, options)
+    with contextlib.closing(StreamConnection.open(options.settings)) as connection:
+        seen = plan.look(connection, options)
     return plan.job(options, seen.created, seen.first, seen.end)
 
 
@@ -95,7 +95,7 @@ def test_every_sequence_once_while_servers_die_and_leaders_move(
     thread.start()
     try:
         while thread.is_alive():
-            found = reader(planned, lambda: Wire.open(Settings(url=cluster.url)))
+            found = reader(planned, lambda: StreamConnection.open(Settings(url=cluster.url)))
             seen: list[int] = []
             for batch in found:
                 seen += sequences([batch])
@@ -121,7 +121,7 @@ def test_the_end_is_read_while_it_moves(cluster: Cluster) -> None:
         for _ in range(20):
             planned = job(cluster.url)
             planned = planned._replace(start=planned.end - 500)
-            found = DirectReader(planned, lambda: Wire.open(Settings(url=cluster.url)))
+            found = DirectReader(planned, lambda: StreamConnection.open(Settings(url=cluster.url)))
             assert sequences(found) == list(range(planned.start, planned.end))
             assert found.deleted == 0
     finally:
@@ -141,10 +141,10 @@ def test_a_follower_that_lags_is_not_taken_for_deletions(
     asked = 0
     call = RangeReader.call
 
-    def counted(self: RangeReader, wire: Wire, verb: str, body: Any = None) -> Any:
+    def counted(self: RangeReader, connection: StreamConnection, verb: str, body: Any = None) -> Any:
         nonlocal asked
         asked += verb.startswith("STREAM.MSG.GET.")
-        return call(self, wire, verb, body)
+        return call(self, connection, verb, body)
 
     monkeypatch.setattr(RangeReader, "call", counted)
     fill(cluster.url)
@@ -157,7 +157,8 @@ def test_a_follower_that_lags_is_not_taken_for_deletions(
         url, follower = cluster.servers[leader].url_for("acc"), stream["cluster"]["replicas"][0]["name"]
         server = cluster.servers[follower]
         planned = job(url)._replace(start=last - 99, fail_on_deleted=True)
-        found = reader(planned, lambda server=server: Wire.open(Settings(url=server.url_for("acc"))))  # type: ignore[misc]
+        settings = Settings(url=server.url_for("acc"))
+        found = reader(planned, lambda settings=settings: StreamConnection.open(settings))  # type: ignore[misc]
         rest: Any = iter(found)  # a generator
         seen = sequences([next(rest)])
         if not placed(url) <= {follower}:

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from typing import NamedTuple
 
 from jsctl.errors import ApiError, JsctlError, RequestTimeout, Unreachable
-from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.api import Api, Json, parse_response
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import without_metadata
 from jsctl.nats.codec import encode_publish
@@ -140,7 +140,7 @@ async def give(
             while True:
                 message = await line.next(_RESTORING)
                 if message.data:
-                    return api.parse(message.data, subject)
+                    return parse_response(message.data, subject)
                 _refuse(message)
         except BaseException as error:
             if not keep:
@@ -176,7 +176,7 @@ async def _taken(line: _Line, subject: str) -> None:
     message = await line.next()
     _refuse(message)
     if message.data:
-        Api.parse(message.data, subject)
+        parse_response(message.data, subject)
 
 
 def _refuse(message: Message) -> None:

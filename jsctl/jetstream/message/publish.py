@@ -8,7 +8,7 @@ from typing import Any
 
 from jsctl import units
 from jsctl.errors import ApiError, BadInput, Denied, JsctlError, NoResponders, RequestTimeout
-from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.api import Json, parse_response
 from jsctl.nats.codec import encode_publish
 from jsctl.nats.connection import BURST, Connection, is_no_responders
 from jsctl.nats.events import ConnectionEvent, EventHandler, PermissionDenied
@@ -242,7 +242,7 @@ def parse_ack(subject: str, reply: Message) -> Json:
             f"no stream takes {subject}", "jsctl stream ls shows the streams, stream find who takes a subject"
         )
     try:
-        return Api.parse(reply.data, subject)
+        return parse_response(reply.data, subject)
     except ApiError:
         raise
     except JsctlError:

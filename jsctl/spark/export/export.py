@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, JsctlError
-from jsctl.nats.blocking import Wire
 from jsctl.spark.datasource.registration import register
 from jsctl.spark.export import shared_folder as visible
 from jsctl.spark.export.decode import BAD, Shape, failure, flat, infer, partitions, shaped
@@ -22,6 +21,7 @@ from jsctl.spark.export.verify import Verdict, verify
 from jsctl.spark.export.write import options as file_options
 from jsctl.spark.session.task_progress import counted_tasks
 from jsctl.spark.source import plan
+from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.failures import are_lost
 from jsctl.spark.source.failures import messages as count_of_messages
 from jsctl.spark.source.options import ReadOptions, parse
@@ -133,7 +133,7 @@ class Exporter:
         if checkpoint:
             self._check_settings(source, checkpoint)
         options = self._read_options(source)
-        return plan.ask(options, lambda wire: self._plan(wire, source, options, checkpoint))
+        return plan.ask(options, lambda connection: self._plan(connection, source, options, checkpoint))
 
     def run(self, spark: "SparkSession", source: Source, planned: Planned, going_on: bool) -> Outcome:
         """Read and commit. Raises JsctlError; nothing of the run is left then."""
@@ -155,7 +155,7 @@ class Exporter:
         if held is None:
             raise JsctlError(f"{self.target.path} has no {source.table}")
         options = self._read_options(source)
-        stream = plan.ask(options, lambda wire: plan.look(wire, options))
+        stream = plan.ask(options, lambda connection: plan.look(connection, options))
         if stream.created != held["created"]:
             raise DataLoss(
                 f"stream {source.stream} was created again", "it cannot be compared with the table"
@@ -182,21 +182,25 @@ class Exporter:
     # -- planning ---------------------------------------------------------------------------------
 
     def _plan(
-        self, wire: Wire, source: Source, options: ReadOptions, checkpoint: dict[str, Any] | None
+        self,
+        connection: StreamConnection,
+        source: Source,
+        options: ReadOptions,
+        checkpoint: dict[str, Any] | None,
     ) -> Planned:
-        stream = plan.look(wire, options)
-        info = wire.call(f"{options.prefix}.STREAM.INFO.{source.stream}", None, options.timeout)
+        stream = plan.look(connection, options)
+        info = connection.call(f"{options.prefix}.STREAM.INFO.{source.stream}", None, options.timeout)
         chosen = self.selection
         if checkpoint:
             check_identity(info, checkpoint["created"], int(checkpoint["next"]))
             wanted = int(checkpoint["next"])
         elif chosen.since:
-            wanted = plan.sequence_at(wire, options, stream, chosen.since)
+            wanted = plan.sequence_at(connection, options, stream, chosen.since)
         else:
             wanted = stream.first if chosen.start is None else chosen.start
         end = stream.end
         if chosen.until:
-            end = plan.sequence_at(wire, options, stream, chosen.until)
+            end = plan.sequence_at(connection, options, stream, chosen.until)
         elif chosen.end is not None:
             end = min(chosen.end, end)
         if wanted > stream.end:
@@ -330,7 +334,7 @@ class Exporter:
     ) -> tuple[int | None, int]:
         """(deleted, lost) of what was planned and not read. When loss fails the run nothing is lost here."""
         options = self._read_options(source)
-        stream = plan.ask(options, lambda wire: plan.look(wire, options))
+        stream = plan.ask(options, lambda connection: plan.look(connection, options))
         if stream.created != planned.created:
             raise DataLoss(f"stream {source.stream} was created again while it was read")
         moved = not self.selection.fail_on_loss and stream.first > planned.start

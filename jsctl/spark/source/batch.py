@@ -20,9 +20,9 @@ from pyspark.sql.types import (
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, JsctlError
 from jsctl.nats import login
-from jsctl.nats.blocking import Wire
 from jsctl.spark.session.task_archive import provide_pynacl
 from jsctl.spark.source import columns, plan, ranges
+from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.direct import DirectReader, MirrorAnswers
 from jsctl.spark.source.failures import plainly
 from jsctl.spark.source.options import ReadOptions
@@ -59,9 +59,9 @@ class JetStreamReader(DataSourceReader):
 
     @plainly
     def partitions(self) -> list[Range]:
-        def work(wire: Wire) -> list[Range]:
-            stream = plan.look(wire, self.options)
-            start, end = plan.resolve(wire, self.options, stream)
+        def work(connection: StreamConnection) -> list[Range]:
+            stream = plan.look(connection, self.options)
+            start, end = plan.resolve(connection, self.options, stream)
             found = split(self.options, stream.created, start, end, stream.direct)
             # For no partitions at all Spark makes one of its own, with nothing in it.
             nothing = plan.job(self.options, stream.created, start, start)
@@ -103,8 +103,8 @@ def read(options: ReadOptions, part: Range) -> "Iterator[pa.RecordBatch]":
 
 
 def _chunks(options: ReadOptions, part: Range) -> "Iterator[pa.RecordBatch]":
-    def connect() -> Wire:
-        return Wire.open(part.settings or options.settings)
+    def connect() -> StreamConnection:
+        return StreamConnection.open(part.settings or options.settings)
 
     reader: RangeReader = (DirectReader if part.direct else ConsumerReader)(part.job, connect)
     try:

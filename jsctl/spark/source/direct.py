@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from jsctl.errors import JsctlError, NoResponders
 from jsctl.jetstream.api import Json
-from jsctl.nats.blocking import Lost, Wire
+from jsctl.nats.blocking import ConnectionLost
+from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.reader import Job, RangeReader
 from jsctl.spark.source.replies import Reply, before, sequence_of, size
 from jsctl.units import SECOND
@@ -41,7 +42,7 @@ class MirrorAnswers(JsctlError):
 class DirectReader(RangeReader):
     """Raises MirrorAnswers, besides what a RangeReader raises."""
 
-    def __init__(self, job: Job, connect: Callable[[], Wire]) -> None:
+    def __init__(self, job: Job, connect: Callable[[], StreamConnection]) -> None:
         super().__init__(job, connect)
         self._batch = job.batch
         self._asked: deque[_Asked] = deque()
@@ -49,19 +50,19 @@ class DirectReader(RangeReader):
         self._behind = 0  #: answers in a row without anything
         self._sparse = bool(self._subject)  #: answers reach far beyond what was asked: one at a time
 
-    def step(self, wire: Wire) -> "pa.RecordBatch | None":
-        self._fill(wire)
+    def step(self, connection: StreamConnection) -> "pa.RecordBatch | None":
+        self._fill(connection)
         asked = self._asked[0]
         deadline = time.monotonic() + self.job.timeout / SECOND
         seen = -1
         while not asked.reply.status:
-            if wire.received != seen:  # it goes on: the time-out is for silence
-                seen = wire.received
+            if connection.received != seen:  # it goes on: the time-out is for silence
+                seen = connection.received
                 deadline = time.monotonic() + self.job.timeout / SECOND
-            wire.pump(deadline)
+            connection.pump(deadline)
         self._asked.popleft()
-        wire.forget(asked.key)
-        return self._answered(wire, asked)
+        connection.forget(asked.key)
+        return self._answered(connection, asked)
 
     def interrupted(self) -> "pa.RecordBatch | None":
         # A reader that is slower than the server's write deadline is cut off: ask for less.
@@ -69,7 +70,7 @@ class DirectReader(RangeReader):
         self._behind = 0
         asked = self._asked[0] if self._asked else None
         self._asked.clear()
-        if asked is None or asked.reply.foreign:
+        if asked is None or asked.reply.is_foreign:
             return None
         found = asked.reply.messages()
         found = found.slice(before(found, self.at))
@@ -80,33 +81,33 @@ class DirectReader(RangeReader):
         self.at += count
         return found.slice(0, count) if count else None
 
-    def _fill(self, wire: Wire) -> None:
+    def _fill(self, connection: StreamConnection) -> None:
         depth = 1 if self._sparse else DEPTH
         if not self._asked:
-            self._ask(wire, self.at)
+            self._ask(connection, self.at)
         while len(self._asked) < depth:
             last = self._asked[-1]
             if last.start + last.batch >= self.job.end:
                 break
-            self._ask(wire, last.start + last.batch)
+            self._ask(connection, last.start + last.batch)
 
-    def _ask(self, wire: Wire, start: int) -> None:
+    def _ask(self, connection: StreamConnection, start: int) -> None:
         job = self.job
         batch = min(self._batch, job.end - start)
         body: Json = {"seq": start, "batch": batch, "max_bytes": job.max_bytes}
         if self._subject:
             body["next_by_subj"] = self._subject
-        key, reply = wire.ask(f"{job.prefix}.DIRECT.GET.{job.stream}", json.dumps(body).encode())
+        key, reply = connection.ask(f"{job.prefix}.DIRECT.GET.{job.stream}", json.dumps(body).encode())
         self._asked.append(_Asked(key, reply, start, batch))
 
-    def _drop_asked(self, wire: Wire) -> None:
+    def _drop_asked(self, connection: StreamConnection) -> None:
         for asked in self._asked:
-            wire.forget(asked.key)
+            connection.forget(asked.key)
         self._asked.clear()
 
     # -- answers ------------------------------------------------------------------------------------
 
-    def _answered(self, wire: Wire, asked: _Asked) -> "pa.RecordBatch | None":
+    def _answered(self, connection: StreamConnection, asked: _Asked) -> "pa.RecordBatch | None":
         job, reply = self.job, asked.reply
         if reply.status == 503:
             raise NoResponders(
@@ -114,8 +115,8 @@ class DirectReader(RangeReader):
             )
         if reply.status not in (204, 404):
             raise JsctlError(f"direct get on {job.stream} failed: {reply.status} {reply.description}")
-        if reply.foreign:
-            self._drop_asked(wire)
+        if reply.is_foreign:
+            self._drop_asked(connection)
             self.failed(
                 MirrorAnswers(
                     f"a mirror of {job.stream} answers in its place",
@@ -126,9 +127,9 @@ class DirectReader(RangeReader):
         found = reply.messages()
         begin, stop = before(found, self.at), before(found, job.end)
         batch = found.slice(begin, stop - begin)
-        reached = self._reached(wire, asked, batch, beyond=stop < len(found))
-        self.count_missing(wire, batch, reached)
-        self._adapt(wire, asked, found, reached)
+        reached = self._reached(connection, asked, batch, beyond=stop < len(found))
+        self.count_missing(connection, batch, reached)
+        self._adapt(connection, asked, found, reached)
         if reached == self.at:
             self._wait_for_replica()
         else:
@@ -137,13 +138,15 @@ class DirectReader(RangeReader):
         return batch
 
     def _wait_for_replica(self) -> None:
-        """One answered that has nothing yet of what is asked. Raises Lost when that goes on for 5 s."""
+        """Wait for a replica that has nothing yet of what is asked; raises ConnectionLost after 5 s."""
         self._behind += 1
         if self._behind > 8:
-            raise Lost("a replica lags far behind the stream's leader")
+            raise ConnectionLost("a replica lags far behind the stream's leader")
         time.sleep(0.01 * 2**self._behind)
 
-    def _reached(self, wire: Wire, asked: _Asked, batch: "pa.RecordBatch", beyond: bool) -> int:
+    def _reached(
+        self, connection: StreamConnection, asked: _Asked, batch: "pa.RecordBatch", beyond: bool
+    ) -> int:
         """Where the next answer must start: the first sequence that this one says nothing about."""
         job, reply = self.job, asked.reply
         if beyond:
@@ -153,15 +156,17 @@ class DirectReader(RangeReader):
         if full or after >= job.end or (not self._subject and after >= asked.start + asked.batch):
             return after
         # The replica has nothing more. Either nobody has, or it lags: its stream's leader knows.
-        following = self.next_of_leader(wire, after)
+        following = self.next_of_leader(connection, after)
         return min(following, job.end) if following else job.end
 
-    def _adapt(self, wire: Wire, asked: _Asked, found: "pa.RecordBatch", reached: int) -> None:
+    def _adapt(
+        self, connection: StreamConnection, asked: _Asked, found: "pa.RecordBatch", reached: int
+    ) -> None:
         """Choose what to ask next from how far this answer reached."""
         job, rows = self.job, len(found)
         if reached < min(asked.start + asked.batch, job.end):
             # It ended early, at max_bytes or with a lagging replica: what was asked ahead leaves a hole.
-            self._drop_asked(wire)
+            self._drop_asked(connection)
             if asked.reply.pending:
                 self._batch = max(1, rows)
         elif not self._subject:
@@ -169,4 +174,4 @@ class DirectReader(RangeReader):
         if rows >= asked.batch and size(found) * 2 <= job.max_bytes:
             self._batch = min(job.batch, self._batch * 2)
         while self._asked and self._asked[0].start + self._asked[0].batch <= reached:
-            wire.forget(self._asked.popleft().key)
+            connection.forget(self._asked.popleft().key)

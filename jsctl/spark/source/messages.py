@@ -13,7 +13,7 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jsctl.spark.source.replies import TAIL, Row
+from jsctl.nats.direct_get import TAIL
 
 TIME = pa.timestamp("ns", tz="UTC")
 
@@ -33,9 +33,14 @@ _LINES = 10  #: of a reply to a direct get without headers of its own
 _FIRST = 8192  #: bytes among which the first reply must end for all to be cut like it
 
 
-def batch(rows: Sequence[Row]) -> pa.RecordBatch:
-    """Messages that were cut one by one, in SCHEMA."""
-    subjects, sequences, moments, payloads, headers = zip(*rows, strict=True) if rows else ((),) * 5
+def batch(
+    subjects: Sequence[bytes] = (),
+    sequences: Sequence[bytes] = (),
+    moments: Sequence[bytes] = (),
+    payloads: Sequence[bytes] = (),
+    headers: Sequence[bytes | None] = (),
+) -> pa.RecordBatch:
+    """Return messages that were cut one by one, in SCHEMA. moments: RFC 3339, or ns since the epoch."""
     times = pa.array(moments, pa.string())
     if moments and b"-" not in moments[0]:
         times = times.cast(pa.int64())
@@ -54,7 +59,7 @@ def join(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
     if len(batches) == 1:
         return batches[0]
     whole = pa.Table.from_batches(batches, schema=SCHEMA).combine_chunks().to_batches()
-    return whole[0] if whole else batch([])
+    return whole[0] if whole else batch()
 
 
 def cut(run: memoryview, mark: bytes, middle: bytes) -> list[tuple[bytes, pa.RecordBatch]] | None:

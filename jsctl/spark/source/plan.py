@@ -10,8 +10,9 @@ from typing import NamedTuple, TypeVar
 
 from jsctl.errors import ApiError, BadInput, Denied, JsctlError, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Json
-from jsctl.nats.blocking import Lost, Wire
+from jsctl.nats.blocking import ConnectionLost
 from jsctl.spark.session.task_archive import provide_pynacl
+from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.failures import warn_of_loss
 from jsctl.spark.source.options import ReadOptions
 from jsctl.spark.source.reader import DataLoss, Job
@@ -35,15 +36,15 @@ class Stream(NamedTuple):
     direct: bool
 
 
-def ask(options: ReadOptions, work: Callable[[Wire], T]) -> T:
+def ask(options: ReadOptions, work: Callable[[StreamConnection], T]) -> T:
     """Do `work` on a connection of its own; again, as the options say, when that fails or nobody answers."""
     provide_pynacl()  # Spark plans in a Python of the executors, too
     attempt = 0
     while True:
         try:
-            with contextlib.closing(Wire.open(options.settings)) as wire:
-                return work(wire)
-        except (Lost, TimeoutError, Unreachable) as error:
+            with contextlib.closing(StreamConnection.open(options.settings)) as connection:
+                return work(connection)
+        except (ConnectionLost, TimeoutError, Unreachable) as error:
             if attempt >= options.retries:
                 if isinstance(error, JsctlError):
                     raise
@@ -52,17 +53,19 @@ def ask(options: ReadOptions, work: Callable[[Wire], T]) -> T:
         attempt += 1
 
 
-def look(wire: Wire, options: ReadOptions) -> Stream:
+def look(connection: StreamConnection, options: ReadOptions) -> Stream:
     """Raises ApiError 10059 when there is none, Unreachable, BadInput when the fetch mode cannot work."""
-    info = wire.call(f"{options.prefix}.STREAM.INFO.{options.stream}", None, options.timeout)
+    info = connection.call(f"{options.prefix}.STREAM.INFO.{options.stream}", None, options.timeout)
     state = info["state"]
     end = state["last_seq"] + 1
     first = min(max(state["first_seq"], 1), end)
     deleted = end - first - int(state["messages"])
-    return Stream(info["created"], first, end, deleted, _is_direct(wire, options, info, first < end))
+    return Stream(info["created"], first, end, deleted, _is_direct(connection, options, info, first < end))
 
 
-def deleted_in(wire: Wire, options: ReadOptions, stream: Stream, start: int, end: int) -> int | None:
+def deleted_in(
+    connection: StreamConnection, options: ReadOptions, stream: Stream, start: int, end: int
+) -> int | None:
     """How many sequences of [start, end), from the stream's first on, hold no message now.
 
     None where that is not known: of some subjects only, or of too many deletions to ask for them.
@@ -76,19 +79,19 @@ def deleted_in(wire: Wire, options: ReadOptions, stream: Stream, start: int, end
     if stream.deleted > DETAILS:
         return None
     body = {"deleted_details": True}
-    info = wire.call(f"{options.prefix}.STREAM.INFO.{options.stream}", body, options.timeout)
+    info = connection.call(f"{options.prefix}.STREAM.INFO.{options.stream}", body, options.timeout)
     gone: list[int] = info["state"].get("deleted") or []
     return sum(start <= sequence < end for sequence in gone)
 
 
-def _is_direct(wire: Wire, options: ReadOptions, info: Json, has_messages: bool) -> bool:
+def _is_direct(connection: StreamConnection, options: ReadOptions, info: Json, has_messages: bool) -> bool:
     if options.fetch_mode == "consumer":
         obstacle = "fetchMode is consumer"
     elif len(options.subjects) > 1:
         obstacle = "it takes one subject, and there are several"
     elif not info["config"].get("allow_direct"):
         obstacle = f"{options.stream} does not allow it"
-    elif has_messages and not _has_batches(wire, options, info["state"]["first_seq"]):
+    elif has_messages and not _has_batches(connection, options, info["state"]["first_seq"]):
         obstacle = "no answer: the server is older than 2.11, or this account may not"
     else:
         return True
@@ -102,26 +105,26 @@ def _is_direct(wire: Wire, options: ReadOptions, info: Json, has_messages: bool)
     return False
 
 
-def _has_batches(wire: Wire, options: ReadOptions, first: int) -> bool:
+def _has_batches(connection: StreamConnection, options: ReadOptions, first: int) -> bool:
     body = json.dumps({"seq": first, "batch": 1}).encode()
-    wire.watch(options.stream)
+    connection.watch(options.stream)
     try:
-        key, reply = wire.ask(f"{options.prefix}.DIRECT.GET.{options.stream}", body)
+        key, reply = connection.ask(f"{options.prefix}.DIRECT.GET.{options.stream}", body)
         deadline = time.monotonic() + min(options.timeout, 2 * SECOND) / SECOND
         # An older server sends the message alone, without the end of a batch.
-        while not reply.status and reply.message is None:
-            wire.pump(deadline)
-        wire.forget(key)
+        while not reply.status and not reply.is_single:
+            connection.pump(deadline)
+        connection.forget(key)
     except (TimeoutError, Denied):
         return False
     return reply.status in (204, 404)
 
 
-def resolve(wire: Wire, options: ReadOptions, stream: Stream) -> tuple[int, int]:
+def resolve(connection: StreamConnection, options: ReadOptions, stream: Stream) -> tuple[int, int]:
     """The range that a batch reads. Raises DataLoss, BadInput."""
-    start = start_of(wire, options, stream)
+    start = start_of(connection, options, stream)
     if options.end_time:
-        end = sequence_at(wire, options, stream, options.end_time)
+        end = sequence_at(connection, options, stream, options.end_time)
     elif options.end == "latest":
         end = stream.end
     elif options.end == "earliest":
@@ -138,10 +141,10 @@ def resolve(wire: Wire, options: ReadOptions, stream: Stream) -> tuple[int, int]
     return start, max(start, end)
 
 
-def start_of(wire: Wire, options: ReadOptions, stream: Stream) -> int:
+def start_of(connection: StreamConnection, options: ReadOptions, stream: Stream) -> int:
     """The first sequence to read. Raises DataLoss when a sequence is named that is gone already."""
     if options.start_time:
-        return sequence_at(wire, options, stream, options.start_time)
+        return sequence_at(connection, options, stream, options.start_time)
     if options.start == "earliest":
         return stream.first
     if options.start == "latest":
@@ -161,7 +164,7 @@ def start_of(wire: Wire, options: ReadOptions, stream: Stream) -> int:
     return max(options.start, stream.first)
 
 
-def sequence_at(wire: Wire, options: ReadOptions, stream: Stream, moment: datetime) -> int:
+def sequence_at(connection: StreamConnection, options: ReadOptions, stream: Stream, moment: datetime) -> int:
     """The first sequence at or after a time; one past the last when all are before it.
 
     A consumer that starts there knows; STREAM.MSG.GET takes a time on newer servers only.
@@ -169,7 +172,7 @@ def sequence_at(wire: Wire, options: ReadOptions, stream: Stream, moment: dateti
     name = f"jsctl_spark_{random.getrandbits(64):016x}"
     time_text = format_rfc3339(moment)
     try:
-        found = wire.call(
+        found = connection.call(
             f"{options.prefix}.STREAM.MSG.GET.{options.stream}", {"start_time": time_text}, options.timeout
         )
         return int(found["message"]["seq"])
@@ -183,11 +186,11 @@ def sequence_at(wire: Wire, options: ReadOptions, stream: Stream, moment: dateti
         "mem_storage": True, "num_replicas": 1, "inactive_threshold": 10 * SECOND,
     }  # fmt: skip
     verb = f"{options.stream}.{name}"
-    made = wire.call(
+    made = connection.call(
         f"{options.prefix}.CONSUMER.CREATE.{verb}", {"stream_name": options.stream, "config": config},
         options.timeout,
     )  # fmt: skip
-    wire.call(f"{options.prefix}.CONSUMER.DELETE.{verb}", None, options.timeout)
+    connection.call(f"{options.prefix}.CONSUMER.DELETE.{verb}", None, options.timeout)
     return int(made["delivered"]["stream_seq"]) + 1
 
 

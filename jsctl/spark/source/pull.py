@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Json
-from jsctl.nats.blocking import Lost, Wire
+from jsctl.nats.blocking import ConnectionLost
+from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.reader import Job, RangeReader
 from jsctl.spark.source.replies import before, sequence_of
 from jsctl.units import SECOND
@@ -28,46 +29,48 @@ IDLE = 60 * SECOND
 class ConsumerReader(RangeReader):
     """Raises what a RangeReader raises."""
 
-    def __init__(self, job: Job, connect: Callable[[], Wire]) -> None:
+    def __init__(self, job: Job, connect: Callable[[], StreamConnection]) -> None:
         super().__init__(job, connect)
         self._name = ""
         self._max_bytes = job.max_bytes
 
-    def step(self, wire: Wire) -> "pa.RecordBatch | None":
+    def step(self, connection: StreamConnection) -> "pa.RecordBatch | None":
         job = self.job
         if not self._name:
-            self._create(wire)
+            self._create(connection)
         wanted = min(job.batch, job.end - self.at)
         body = {"batch": wanted, "max_bytes": self._max_bytes, "no_wait": True}
         subject = f"{job.prefix}.CONSUMER.MSG.NEXT.{job.stream}.{self._name}"
-        delivered = wire.deliver()
-        key, reply = wire.ask(subject, json.dumps(body).encode())
+        delivered = connection.deliver()
+        key, reply = connection.ask(subject, json.dumps(body).encode())
         deadline, seen = 0.0, -1
         while not reply.status and delivered.count < wanted:
-            if wire.received != seen:  # it goes on: the time-out is for silence
-                seen = wire.received
+            if connection.received != seen:  # it goes on: the time-out is for silence
+                seen = connection.received
                 deadline = time.monotonic() + job.timeout / SECOND
-            wire.pump(deadline)
-        wire.forget(key)
+            connection.pump(deadline)
+        connection.forget(key)
         rows = delivered.messages()
         if rows and sequence_of(rows, 0) < self.at:
-            raise Lost("the consumer started over")
+            raise ConnectionLost("the consumer started over")
         if not rows and reply.status == 409 and "exceeds maxbytes" in reply.description.lower():
             self._max_bytes = 0  # one message is larger: take it by itself
             return None
         if not rows and reply.status == 409 and "max" not in reply.description.lower():
-            raise Lost(f"the consumer is gone: {reply.description}")
+            raise ConnectionLost(f"the consumer is gone: {reply.description}")
         if not rows and reply.status == 503:
-            raise Lost("the consumer is gone")
+            raise ConnectionLost("the consumer is gone")
         if not rows and reply.status not in (404, 408):
             raise JsctlError(f"{job.stream}: {reply.status} {reply.description}")
         batch = rows.slice(0, before(rows, job.end))
-        reached = self._reached(wire, rows, len(batch) < len(rows), delivered.pending)
-        self.count_missing(wire, batch, reached)
+        reached = self._reached(connection, rows, len(batch) < len(rows), delivered.pending)
+        self.count_missing(connection, batch, reached)
         self.at = reached
         return batch
 
-    def _reached(self, wire: Wire, rows: "pa.RecordBatch", beyond: bool, pending: int) -> int:
+    def _reached(
+        self, connection: StreamConnection, rows: "pa.RecordBatch", beyond: bool, pending: int
+    ) -> int:
         """Where the next answer must start: the first sequence that this one says nothing about."""
         end = self.job.end
         if beyond:
@@ -76,12 +79,14 @@ class ConsumerReader(RangeReader):
         if after >= end or (rows and pending):
             return after
         # Where the consumer is there is no more. Any of the stream's servers may have it, also one that lags.
-        following = self.next_of_leader(wire, after)
+        following = self.next_of_leader(connection, after)
         if not following or following >= end:
             return end
         if not rows:
             self.finish()
-            raise Lost("the consumer's server lags behind")  # the next consumer may be on another one
+            raise ConnectionLost(
+                "the consumer's server lags behind"
+            )  # the next consumer may be on another one
         return following
 
     def interrupted(self) -> "pa.RecordBatch | None":
@@ -92,10 +97,10 @@ class ConsumerReader(RangeReader):
         name, self._name = self._name, ""
         if name and self._wire is not None:
             # Otherwise the server removes it when it is idle.
-            with contextlib.suppress(Lost, TimeoutError, JsctlError):
+            with contextlib.suppress(ConnectionLost, TimeoutError, JsctlError):
                 self.call(self._wire, f"CONSUMER.DELETE.{self.job.stream}.{name}")
 
-    def _create(self, wire: Wire) -> None:
+    def _create(self, connection: StreamConnection) -> None:
         job = self.job
         name = f"jsctl_spark_{random.getrandbits(64):016x}"
         config: Json = {
@@ -108,5 +113,5 @@ class ConsumerReader(RangeReader):
             subject += f".{job.subjects[0]}"
         elif job.subjects:
             config["filter_subjects"] = list(job.subjects)
-        self.call(wire, subject, {"stream_name": job.stream, "config": config})
+        self.call(connection, subject, {"stream_name": job.stream, "config": config})
         self._name = name

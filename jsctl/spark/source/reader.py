@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from jsctl.errors import ApiError, JsctlError, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Json
-from jsctl.nats.blocking import Lost, Wire
+from jsctl.nats.blocking import ConnectionLost
+from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.failures import are_lost, messages, warn_of_loss
 from jsctl.spark.source.replies import before
 from jsctl.units import SECOND
@@ -52,13 +53,13 @@ class RangeReader:
     Raises DataLoss, Unreachable, Denied, ApiError.
     """
 
-    def __init__(self, job: Job, connect: Callable[[], Wire]) -> None:
+    def __init__(self, job: Job, connect: Callable[[], StreamConnection]) -> None:
         self.job = job
         self.at = job.start
         self.deleted = 0
         self.lost = 0
         self._connect = connect
-        self._wire: Wire | None = None
+        self._wire: StreamConnection | None = None
         self._failures = 0
 
     def __iter__(self) -> "Iterator[pa.RecordBatch]":
@@ -79,7 +80,7 @@ class RangeReader:
                 job = self.job
                 warn_of_loss(job.stream, self.lost, job.start, job.end, bool(job.subjects))
 
-    def step(self, wire: Wire) -> "pa.RecordBatch | None":
+    def step(self, connection: StreamConnection) -> "pa.RecordBatch | None":
         """Read on from `at`, and move it."""
         raise NotImplementedError
 
@@ -90,14 +91,16 @@ class RangeReader:
     def finish(self) -> None:
         """Remove what was made on the server."""
 
-    def _with_retries(self, step: "Callable[[Wire], pa.RecordBatch | None]") -> "pa.RecordBatch | None":
+    def _with_retries(
+        self, step: "Callable[[StreamConnection], pa.RecordBatch | None]"
+    ) -> "pa.RecordBatch | None":
         while True:
             try:
                 if self._wire is None:
                     self._wire = self._connect()
                     self._wire.watch(self.job.stream)
                 return step(self._wire)
-            except (Lost, TimeoutError, Unreachable) as error:
+            except (ConnectionLost, TimeoutError, Unreachable) as error:
                 sure = self.interrupted()
                 self._disconnect()
                 if sure is not None:
@@ -121,42 +124,42 @@ class RangeReader:
             self._wire.close()
             self._wire = None
 
-    def call(self, wire: Wire, verb: str, body: Json | None = None) -> Json:
+    def call(self, connection: StreamConnection, verb: str, body: Json | None = None) -> Json:
         """A JetStream request; `verb` is what follows the prefix."""
         subject = f"{self.job.prefix}.{verb}"
         try:
-            return wire.call(subject, body, self.job.timeout)
+            return connection.call(subject, body, self.job.timeout)
         except RequestTimeout as error:
             raise Unreachable(error.message, f"reading needs the right to publish to {subject}") from None
 
-    def next_of_leader(self, wire: Wire, sequence: int) -> int:
+    def next_of_leader(self, connection: StreamConnection, sequence: int) -> int:
         """The first sequence from `sequence` on that the stream's leader has, of what is read; 0 for none."""
-        found = (self._next_on(wire, sequence, subject) for subject in self.job.subjects or (">",))
+        found = (self._next_on(connection, sequence, subject) for subject in self.job.subjects or (">",))
         return min(filter(None, found), default=0)
 
-    def _next_on(self, wire: Wire, sequence: int, subject: str) -> int:
+    def _next_on(self, connection: StreamConnection, sequence: int, subject: str) -> int:
         body = {"seq": sequence, "next_by_subj": subject}
         try:
-            found = self.call(wire, f"STREAM.MSG.GET.{self.job.stream}", body)
+            found = self.call(connection, f"STREAM.MSG.GET.{self.job.stream}", body)
         except ApiError as error:
             if error.err_code == 10037:  # no message found
                 return 0
             raise
         return int(found["message"]["seq"])
 
-    def count_missing(self, wire: Wire, batch: "pa.RecordBatch", reached: int) -> None:
+    def count_missing(self, connection: StreamConnection, batch: "pa.RecordBatch", reached: int) -> None:
         """The messages from `at` until `reached` that are not in the batch: deleted ones, or ones that fell
-        off the stream's head before they were read? Raises Lost when they are neither."""
+        off the stream's head before they were read? Raises ConnectionLost when they are neither."""
         job = self.job
         missing = reached - self.at - len(batch)
         if not missing:
             return
-        state = self._info(wire)["state"]
+        state = self._info(connection)["state"]
         first = state["first_seq"]
         gone = min(first, reached) - self.at - before(batch, first) if first > self.at else 0
         missing -= gone
         if not job.subjects and missing > state.get("num_deleted", 0):
-            raise Lost(f"{messages(missing)} did not come that the stream's leader has")
+            raise ConnectionLost(f"{messages(missing)} did not come that the stream's leader has")
         self.lost += gone
         if gone and job.fail_on_loss:
             raise head_is_lost(job.stream, first, self.at, gone, bool(job.subjects))
@@ -170,11 +173,11 @@ class RangeReader:
                 "set failOnDeleted to false to read what is left",
             )
 
-    def _info(self, wire: Wire) -> Json:
+    def _info(self, connection: StreamConnection) -> Json:
         """The stream's info from its leader. Raises DataLoss when it is another stream, or rolled back."""
         job = self.job
         try:
-            info = self.call(wire, f"STREAM.INFO.{job.stream}")
+            info = self.call(connection, f"STREAM.INFO.{job.stream}")
         except ApiError as error:
             if error.err_code == 10059:
                 raise DataLoss(f"stream {job.stream} is gone") from None
@@ -182,8 +185,8 @@ class RangeReader:
         check_identity(info, job.created, job.end)
         return info
 
-    def _check_stream(self, wire: Wire) -> None:
-        self._info(wire)
+    def _check_stream(self, connection: StreamConnection) -> None:
+        self._info(connection)
 
 
 def head_is_lost(stream: str, first: int, wanted: int, count: int, filtered: bool) -> DataLoss:

@@ -2,47 +2,65 @@
 
 from typing import TYPE_CHECKING
 
+from jsctl.nats.direct_get import parse_direct_reply
+from jsctl.nats.headers import header_value, parse_status
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Row = tuple[bytes, bytes, bytes, bytes, bytes | None]
-"""Subject, sequence, time, payload, headers. The time is RFC 3339 (direct get) or ns since the epoch (a
-consumer's); the headers are as in messages.SCHEMA."""
-
-TAIL = (b"Nats-Sequence: ", b"Nats-Time-Stamp: ", b"Nats-Num-Pending: ", b"Nats-Last-Sequence: ")
-"""How the server ends the headers of a batch direct get's reply, after `Nats-Stream` and `Nats-Subject`
-(server/stream.go)."""
-
 
 class Reply:
-    """What came back to one request.
+    """What came back to one request for messages of a stream.
 
-    count: how many stream messages. status: 204, 404, ...; 0 until the end. foreign: another stream (a
-    mirror) answered. message: the last (headers, payload) that was no stream message.
+    count: messages so far. status: code of the end (204, 404, ...); 0 before. description: the status in
+    words. pending: messages that follow. is_foreign: another stream (a mirror) answered. is_single: a reply
+    came that is not part of a batch.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, stream: str) -> None:
+        self._stream = stream.encode()
         self.count = 0
         self.status = 0
         self.description = ""
         self.pending = 0
-        self.foreign = False
-        self.message: tuple[bytes, bytes] | None = None
+        self.is_foreign = False
+        self.is_single = False
         self._batches: list[pa.RecordBatch] = []
-        self._rows: list[Row] = []
+        self._columns = _no_rows()
 
     def add(self, batch: "pa.RecordBatch") -> None:
-        """Stream messages, in messages.SCHEMA."""
+        """Add messages of the stream, in messages.SCHEMA."""
         self._flush()
         self._batches.append(batch)
         self.count += len(batch)
 
-    def add_one(self, row: Row) -> None:
-        self._rows.append(row)
+    def append(
+        self, subject: bytes, sequence: bytes, time: bytes, data: bytes, headers: bytes | None
+    ) -> None:
+        """Add one message. time: RFC 3339 (direct get), or ns since the epoch (a consumer's)."""
+        subjects, sequences, times, payloads, blocks = self._columns
+        subjects.append(subject)
+        sequences.append(sequence)
+        times.append(time)
+        payloads.append(data)
+        blocks.append(headers)
         self.count += 1
 
+    def decode(self, header_block: bytes, data: bytes) -> None:
+        """Add the message of a direct get's reply, or note how the answer ended."""
+        parsed = parse_direct_reply(header_block)
+        if parsed is not None and parsed.pending is not None:
+            self.is_foreign = self.is_foreign or parsed.stream != self._stream
+            self.append(parsed.subject, parsed.sequence, parsed.timestamp, data, parsed.headers)
+        elif not data and parsed is None:
+            self.status, self.description = parse_status(header_block)
+            pending = header_value(header_block, "Nats-Num-Pending")
+            self.pending = int(pending) if pending.isdigit() else 0
+        else:
+            self.is_single = True
+
     def messages(self) -> "pa.RecordBatch":
-        """All that came until now, in messages.SCHEMA."""
+        """Return all messages so far, in messages.SCHEMA."""
         from jsctl.spark.source import messages
 
         self._flush()
@@ -51,13 +69,17 @@ class Reply:
     def _flush(self) -> None:
         from jsctl.spark.source import messages
 
-        if self._rows:
-            self._batches.append(messages.batch(self._rows))
-            self._rows = []
+        if self._columns[0]:
+            self._batches.append(messages.batch(*self._columns))
+            self._columns = _no_rows()
+
+
+def _no_rows() -> tuple[list[bytes], list[bytes], list[bytes], list[bytes], list[bytes | None]]:
+    return [], [], [], [], []
 
 
 def before(batch: "pa.RecordBatch", sequence: int) -> int:
-    """How many messages come before `sequence`."""
+    """Return how many messages come before `sequence`."""
     sequences = batch.column(1)
     low, high = 0, len(sequences)
     while low < high:
@@ -70,11 +92,11 @@ def before(batch: "pa.RecordBatch", sequence: int) -> int:
 
 
 def sequence_of(batch: "pa.RecordBatch", row: int) -> int:
-    """The sequence of a row; -1 is the last one."""
-    found: int = batch.column(1)[row].as_py()
-    return found
+    """Return the sequence of a row; -1 is the last one."""
+    sequence: int = batch.column(1)[row].as_py()
+    return sequence
 
 
 def size(batch: "pa.RecordBatch") -> int:
-    """Bytes of payload, about."""
+    """Return the bytes of payload, about."""
     return int(batch.column(3).nbytes)

@@ -23,9 +23,9 @@ from pyspark.sql.streaming.datasource import (
 )
 
 from jsctl.errors import JsctlError
-from jsctl.nats.blocking import Wire
 from jsctl.spark.source import plan
 from jsctl.spark.source.batch import Range, read, split
+from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.failures import plainly, warn_of_loss
 from jsctl.spark.source.options import ReadOptions
 from jsctl.spark.source.reader import DataLoss, head_is_lost
@@ -48,12 +48,14 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
     @plainly
     def initialOffset(self) -> Offset:
         return self._ask(
-            lambda wire, stream: _offset(stream.created, plan.start_of(wire, self.options, stream))
+            lambda connection, stream: _offset(
+                stream.created, plan.start_of(connection, self.options, stream)
+            )
         )
 
     @plainly
     def prepareForTriggerAvailableNow(self) -> None:
-        self._target = self._ask(lambda wire, stream: stream.end)
+        self._target = self._ask(lambda connection, stream: stream.end)
 
     def getDefaultReadLimit(self) -> ReadLimit:
         return ReadMaxRows(self.options.max_offsets) if self.options.max_offsets else ReadAllAvailable()
@@ -63,7 +65,7 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         """The end of the next batch; `start` itself when there is nothing new. Raises DataLoss when the
         stream is another one, was rolled back, or has lost messages and the options say to fail."""
 
-        def work(wire: Wire, stream: plan.Stream) -> Offset:
+        def work(connection: StreamConnection, stream: plan.Stream) -> Offset:
             self._check(stream, start)
             self._latest = _offset(stream.created, stream.end)
             end = stream.end if self._target is None else min(stream.end, self._target)
@@ -76,7 +78,7 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
             left = min(left, end)
             if left > begin:
                 self._lost(begin, left)
-            deleted = plan.deleted_in(wire, self.options, stream, left, end)
+            deleted = plan.deleted_in(connection, self.options, stream, left, end)
             found = {"created": stream.created, "from": begin, "next": end}
             return {**found, "lost": left - begin, "deleted": deleted}
 
@@ -90,7 +92,7 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         if start == end:
             return []
 
-        def work(wire: Wire, stream: plan.Stream) -> list[Range]:
+        def work(connection: StreamConnection, stream: plan.Stream) -> list[Range]:
             begin, next = int(end["from"]), int(end["next"])
             if not self.options.fail_on_loss:
                 # A batch that is done again may find less than when it was planned.
@@ -107,9 +109,9 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         assert isinstance(partition, Range)
         return read(self.options, partition)
 
-    def _ask(self, work: Callable[[Wire, plan.Stream], T]) -> T:
-        def looked(wire: Wire) -> T:
-            return work(wire, plan.look(wire, self.options))
+    def _ask(self, work: Callable[[StreamConnection, plan.Stream], T]) -> T:
+        def looked(connection: StreamConnection) -> T:
+            return work(connection, plan.look(connection, self.options))
 
         return plan.ask(self.options, looked)
 

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jsctl.contexts.settings import Settings
-from jsctl.nats import blocking as wire
-from jsctl.spark.source import messages
+from jsctl.spark.source import connection, messages
 from jsctl.spark.source.replies import Reply
 
 INBOX = b"_INBOX.0123456789abcdef01234567"
@@ -41,13 +40,13 @@ def read(
     data: bytes, sizes: list[int], run: int, patch: pytest.MonkeyPatch
 ) -> dict[int, tuple[int, bool, list[Any]]]:
     """What a connection hands out that gets `data` in parts of these sizes."""
-    patch.setattr(wire, "RUN", run)
+    patch.setattr(connection, "RUN", run)
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        link = wire.Wire(ours, {}, Settings(), b"")
+        link = connection.StreamConnection(ours, {}, Settings(), b"")
         link._mark = MARK
         link.watch("S")
-        found = {key: Reply() for key in (1, 2)}
+        found = {key: Reply("S") for key in (1, 2)}
         link._replies = {b"%d" % key: one for key, one in found.items()}
         at = 0
         while at < len(data):
@@ -57,9 +56,9 @@ def read(
             wanted = link.received + len(data[at - size : at])
             while link.received < wanted:
                 link.pump(time.monotonic() + 10)
-        link._cut()
+        link._parse()
         assert link._filled == 0
-    return {key: (one.status, one.foreign, one.messages().to_pylist()) for key, one in found.items()}
+    return {key: (one.status, one.is_foreign, one.messages().to_pylist()) for key, one in found.items()}
 
 
 payloads = st.one_of(
@@ -83,7 +82,7 @@ def test_together_and_one_by_one(
         data += reply(key, stream, number + 1, subject, own, payload) + more
     data += status(1) + status(2)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(wire.Wire, "_send", lambda self, data: None)
+        patch.setattr(connection.StreamConnection, "_send", lambda self, data: None)
         together, single = read(data, [*sizes], 1, patch), read(data, [*sizes], 1 << 30, patch)
     assert together == single
     assert [one[0] for one in single.values()] == [204, 204]
@@ -111,6 +110,6 @@ def test_replies_of_as_many_lines_take_the_fastest_way() -> None:
     assert messages._checked(parts) is not None
 
 
-@pytest.mark.parametrize("batches", [[], [messages.batch([])], [messages.batch([])] * 2])
+@pytest.mark.parametrize("batches", [[], [messages.batch()], [messages.batch()] * 2])
 def test_nothing_is_a_batch_too(batches: list[pa.RecordBatch]) -> None:
     assert len(messages.join(batches)) == 0

@@ -1,0 +1,151 @@
+"""The connection of Spark's tasks: messages of a stream become Arrow batches as they are read.
+
+Long runs of replies to direct gets are cut together, as `jsctl.spark.source.messages` says, everything else
+frame by frame. nats-py hands over one message at a time, at a tenth of what a task can read.
+"""
+
+import json
+import socket
+import time
+
+from jsctl.contexts.settings import Settings
+from jsctl.errors import ApiError, Unreachable
+from jsctl.jetstream.api import Json, parse_response
+from jsctl.nats.acks import ack_tokens
+from jsctl.nats.blocking import BlockingConnection, ConnectionLost
+from jsctl.nats.direct_get import STREAM_MARK
+from jsctl.spark.source.replies import Reply
+
+RUN, LONG = 16 << 10, 512 << 10
+"""Bytes of replies to a direct get: from the one on they are cut together, and more than the other are not
+waited for."""
+
+PAUSE = 0.02
+"""Seconds of silence after which what is received is cut as it is."""
+
+_STATUS = b"\r\nNATS/1.0 "  #: a stored message's headers begin without the blank
+_STATUS_SIZE = 256  #: more than what follows it, at the end of an answer
+
+
+class StreamConnection(BlockingConnection):
+    """A connection that reads from one stream at a time, named by `watch`."""
+
+    def __init__(self, link: socket.socket, info: Json, settings: Settings, rest: bytes) -> None:
+        super().__init__(link, info, settings, rest)
+        self._uncut = 0  #: bytes in the buffer that came since the last cut
+        self._mark = b"\r\nHMSG %b." % self._inbox.encode()
+        self._replies: dict[bytes, Reply] = {}
+        self._delivered = Reply("")
+        self.watch("")
+
+    def watch(self, stream: str) -> None:
+        """Set the stream whose messages are read from now on."""
+        self._stream = stream
+        self._middle = STREAM_MARK + b"%b\r\nNats-Subject: " % stream.encode()
+
+    # -- requests -----------------------------------------------------------------------------------
+
+    def ask(self, subject: str, data: bytes) -> tuple[bytes, Reply]:
+        """Publish a request for messages. Returns the key for `forget`, and the reply that fills while `pump`
+        runs."""
+        key = self._publish_request(subject, data)
+        reply = self._replies[key] = Reply(self._stream)
+        return key, reply
+
+    def forget(self, key: bytes) -> None:
+        super().forget(key)
+        self._replies.pop(key, None)
+
+    def deliver(self) -> Reply:
+        """Return where messages of a consumer go from now on: nothing in them names the request."""
+        self._delivered = Reply(self._stream)
+        return self._delivered
+
+    def call(self, subject: str, body: Json | None = None, timeout: int = 0) -> Json:
+        """Make a JetStream API request and return the response. `timeout` in ns.
+
+        Raises ApiError, Unreachable, Denied.
+        """
+        reply = self.request(subject, json.dumps(body).encode() if body else b"", timeout=timeout)
+        try:
+            return parse_response(reply.data, subject)
+        except ApiError as error:
+            if error.code == 503:  # no leader yet, for one
+                raise Unreachable(error.message, error.hint) from None
+            raise
+
+    # -- reading ------------------------------------------------------------------------------------
+
+    def pump(self, deadline: float) -> None:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        try:
+            self._uncut += self._receive(min(left, PAUSE) if self._uncut else left)
+        except TimeoutError:
+            if not self._uncut:
+                raise
+            self._parse()
+            return
+        # Runs of replies are cheaper to cut when they are long.
+        if (
+            self._uncut >= LONG
+            or not self._buffer.startswith(self._mark[2:])
+            or self._buffer.find(_STATUS, max(0, self._filled - _STATUS_SIZE), self._filled) >= 0
+        ):
+            self._parse()
+
+    def _parse(self) -> None:
+        buffer, filled, at, one_by_one = self._buffer, self._filled, 0, 0
+        ends = [filled]
+        while (end := buffer.rfind(_STATUS, 0, ends[-1])) >= 0:  # backwards is the fast direction
+            ends.append(end)
+        while at < filled:
+            end = at
+            if at >= one_by_one and buffer.startswith(self._mark[2:], at):
+                while ends[-1] < at:
+                    ends.pop()
+                # Until the last one, which may be incomplete, or is the end of the answer.
+                run = buffer.rfind(self._mark, at, ends[-1])
+                if run - at >= RUN:
+                    end = self._parse_run(at, run)
+                    one_by_one = run
+            if end == at:
+                end = self._parse_frame(at)
+            if end == at:
+                break
+            at = end
+        self._drop(at)
+        self._uncut = 0
+
+    def _parse_run(self, at: int, run: int) -> int:
+        """Hand out the replies from `at` until `run`; returns where the next one starts, or `at` when there
+        is something else among them."""
+        from jsctl.spark.source import messages
+
+        with memoryview(self._buffer) as whole, whole[at:run] as replies:
+            batches = messages.cut(replies, self._mark, self._middle)
+        if batches is None:
+            return at
+        for key, batch in batches:
+            if key in self._replies:
+                self._replies[key].add(batch)
+        return run + 2
+
+    def _dispatch(self, subject: bytes, reply: bytes, header_block: bytes, data: bytes) -> None:
+        if reply:
+            self._deliver(subject, reply, header_block, data)
+        elif (answer := self._replies.get(subject.rpartition(b".")[2])) is not None:
+            answer.decode(header_block, data)
+        else:
+            super()._dispatch(subject, reply, header_block, data)
+
+    def _deliver(self, subject: bytes, reply: bytes, header_block: bytes, data: bytes) -> None:
+        tokens = reply.split(b".")
+        about = ack_tokens(tokens) if tokens[:2] == [b"$JS", b"ACK"] else None
+        if about is not None:
+            self._delivered.append(subject, about[3], about[5], data, header_block or None)
+            self._delivered.pending = int(about[6])
+
+
+__all__ = ["ConnectionLost", "StreamConnection"]
