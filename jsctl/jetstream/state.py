@@ -1,6 +1,7 @@
 """Values that are read from the infos of streams and consumers in several places."""
 
 from jsctl.jetstream.api import Json
+from jsctl.units import NEVER
 
 
 def deleted_messages(state: Json) -> int:
@@ -18,3 +19,39 @@ def required_level(config: Json) -> int:
     """Returns the API level that a configuration needs, from the metadata that the server adds (ADR-44)."""
     level = (config.get("metadata") or {}).get("_nats.req.level", "0")
     return int(level) if level.isdigit() else 0
+
+
+def origin_filters(source: Json) -> str:
+    """Returns what a mirror or source takes, in words: `a.> to b.>, c untransformed`; empty for all."""
+    transforms = source.get("subject_transforms") or []
+    parts = [
+        f"{t.get('src', '')} to {t['dest']}" if t.get("dest") else f"{t.get('src', '')} untransformed"
+        for t in transforms
+    ]
+    if not parts and source.get("filter_subject"):
+        parts = [f"{source['filter_subject']} untransformed"]
+    return ", ".join(parts)
+
+
+def last_active(source: Json) -> int:
+    """Returns for how long (ns) a mirror or source has not heard from its origin, NEVER when it never has."""
+    seen = int(source.get("active", NEVER))
+    # Older servers write the largest number for never.
+    return NEVER if seen < 0 or seen >= (1 << 63) - 1 else seen
+
+
+def placement_text(config: Json) -> str:
+    """Returns where a stream asks to be placed: `cluster: c1 tags: a, b`."""
+    wanted = config.get("placement") or {}
+    parts = [f"cluster: {wanted['cluster']}"] if wanted.get("cluster") else []
+    if wanted.get("tags"):
+        parts.append(f"tags: {', '.join(wanted['tags'])}")
+    return " ".join(parts)
+
+
+def peers(cluster: Json) -> tuple[str, ...]:
+    """Returns the followers of a Raft group by name; `!` marks one that is offline or behind."""
+    return tuple(
+        peer["name"] + ("!" if peer.get("offline") or not peer.get("current") else "")
+        for peer in sorted(cluster.get("replicas") or [], key=lambda peer: str(peer["name"]))
+    )

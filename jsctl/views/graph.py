@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
-from jsctl.monitor.activity import ConsumerSample, Sample
+from jsctl.monitor.consumer.activity import ConsumerSample
+from jsctl.monitor.stream.activity import StreamSample
 from jsctl.units import format_count, format_rfc3339, format_time, seconds_to_ns
 from jsctl.views.result import Text
 
@@ -15,7 +16,7 @@ LEAST = (20, 20)
 """Columns and rows without which no chart can be read."""
 
 
-def charts(stream: str, history: Sequence[Sample], width: int, height: int) -> list[Text]:
+def charts(stream: str, history: Sequence[StreamSample], width: int, height: int) -> list[Text]:
     """`stream graph`: messages stored, removed and stored a second, one below the other."""
     parts: list[Chart] = [
         ("Messages Stored", [float(s.messages) for s in history], _whole),
@@ -74,7 +75,7 @@ def heading() -> str:
     return f"{'Time':<19}  {'Messages':>15}  {'Stored/s':>12}  {'Removed/s':>12}"
 
 
-def row(sample: Sample) -> str:
+def row(sample: StreamSample) -> str:
     """A sample on a line."""
     there = format_time(seconds_to_ns(sample.at))
     return (
@@ -83,7 +84,7 @@ def row(sample: Sample) -> str:
     )
 
 
-def record(stream: str, sample: Sample) -> dict[str, Any]:
+def record(stream: str, sample: StreamSample) -> dict[str, Any]:
     """A sample in JSON; rates are messages a second."""
     return {
         "stream": stream,

@@ -12,7 +12,7 @@ from jsctl.contexts.settings import Settings
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.stream import requests as streams
-from jsctl.monitor import reports
+from jsctl.monitor.stream.rows import fetch_report
 from jsctl.nats.connection import Connection
 from jsctl.views.stream.ls import list_row
 from tests.bench.streams import create
@@ -134,7 +134,7 @@ def test_rows_are_kept_and_their_pages_not(many: str) -> None:
 
     async def read(api: Api) -> None:
         assert len((await streams.collect(api, keep)).items) == len(NAMES) + 1
-        assert len((await reports.report(api)).streams) == len(NAMES) + 1
+        assert len((await fetch_report(api)).streams) == len(NAMES) + 1
         assert infos_held() == 0
 
     ask(many, read)

@@ -7,7 +7,7 @@ from jsctl.commands.shared.graphing import Picture, check, draw
 from jsctl.commands.shared.pick import pick_consumer
 from jsctl.env import Env
 from jsctl.jetstream.consumer import requests as consumers
-from jsctl.monitor import activity
+from jsctl.monitor.consumer import activity
 from jsctl.units import SECOND
 from jsctl.views import graph as view
 
@@ -31,5 +31,5 @@ async def graph(env: Env, stream: str, consumer: str, every: int, count: int | N
         lambda sample: view.consumer_record(stream, consumer, sample),
         lambda history, width, height: view.consumer_charts(f"{stream} > {consumer}", history, width, height),
     )
-    samples = activity.consumer_samples(api, stream, consumer, every / SECOND)
+    samples = activity.samples(api, stream, consumer, every / SECOND)
     await draw(env, samples, picture, count)

@@ -7,7 +7,8 @@ from jsctl.commands.shared.pick import stream_name
 from jsctl.env import Env
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.stream import requests as streams
-from jsctl.monitor import consumer_reports, reports
+from jsctl.monitor.consumer import rows as consumer_rows
+from jsctl.monitor.stream.rows import fetch_snapshot
 from jsctl.prompts.prompter import Choice
 from jsctl.views.consumer import report as view
 from jsctl.views.result import Part, Result
@@ -36,10 +37,10 @@ async def report(env: Env, stream: tuple[str, ...], raw: bool, leaders: bool) ->
     if wanted:
         infos = await asyncio.gather(*(streams.info(api, name) for name in wanted))
     else:
-        snap = await reports.snapshot(api)
+        snap = await fetch_snapshot(api)
         infos = [info for info in snap.infos if _shown(env, info) and info["state"].get("consumer_count")]
         gone = list(unreachable_streams(snap.missing, snap.offline))
-    rows, lists = await consumer_reports.collect(api, {info["config"]["name"]: info for info in infos})
+    rows, lists = await consumer_rows.collect(api, {info["config"]["name"]: info for info in infos})
     made = view.report(rows, lists, raw=raw, leaders=leaders)
     return made._replace(parts=[*made.parts, *gone])
 

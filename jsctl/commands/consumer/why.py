@@ -3,7 +3,7 @@
 from jsctl.commands.cli import argument, command
 from jsctl.commands.shared.pick import pick_consumer
 from jsctl.env import Env
-from jsctl.monitor.why import causes, look
+from jsctl.monitor.consumer.why import fetch_facts, find_causes
 from jsctl.views.consumer import why as view
 from jsctl.views.result import Result
 
@@ -15,4 +15,4 @@ async def why(env: Env, stream: str, consumer: str) -> Result:
     """Each reason comes with the numbers that show it and with what would help."""
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)
-    return view.explained(stream, consumer, causes(await look(api, stream, consumer)))
+    return view.explained(stream, consumer, find_causes(await fetch_facts(api, stream, consumer)))

@@ -10,7 +10,7 @@ from jsctl.commands.export.options import spark_options
 from jsctl.commands.report.targets import targets
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus
-from jsctl.monitor.watch import Poller, Watch, watch
+from jsctl.monitor.report.watching import Poller, Watch, watch
 from jsctl.signals import graceful_stop
 from jsctl.spark.export.reports import SCHEMAS, Sample, rows, take
 from jsctl.spark.export.sampling import sample

@@ -12,10 +12,10 @@ from jsctl.commands.report import rounds
 from jsctl.commands.report.targets import targets
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.monitor.overview import overview
-from jsctl.monitor.watch import watch as start
+from jsctl.monitor.report.overview import fetch_overview
+from jsctl.monitor.report.rows import Sort
+from jsctl.monitor.report.watching import watch as start
 from jsctl.units import MS, SECOND
-from jsctl.views.report.rows import Sort
 from jsctl.views.result import Result
 
 
@@ -79,7 +79,7 @@ async def report(
     repeated = watch is not None or count is not None
     options = rounds.Options((watch or 2 * SECOND) / SECOND, count, cast(Sort, sort))
 
-    ask = partial(overview, pattern=pattern, consumers=consumers)
+    ask = partial(fetch_overview, pattern=pattern, consumers=consumers)
     async with start(places, ask, clock=env.clock, trace=env.trace) as watched:
         if repeated:
             await rounds.run(env, watched, options)

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from jsctl.commands.report.terminal import guarded
 from jsctl.env import Env
-from jsctl.monitor.overview import Overview
-from jsctl.monitor.watch import Watch
+from jsctl.monitor.report.overview import Overview
+from jsctl.monitor.report.rows import DomainState, Sort
+from jsctl.monitor.report.watching import Watch
 from jsctl.units import SECOND, exact_duration
 from jsctl.views.report import report as view
 from jsctl.views.report.panes import Pane
-from jsctl.views.report.rows import Sort, State
 from jsctl.views.result import Result
 
 _TOGETHER = 0.05
@@ -32,11 +32,11 @@ class Options:
     sort: Sort
 
 
-def states(watch: Watch[Overview], interval: float) -> list[State]:
+def states(watch: Watch[Overview], interval: float) -> list[DomainState]:
     """What is known of every context and domain."""
     late = max(_LATE, 1.5 * interval)
     return [
-        State(
+        DomainState(
             poller.context,
             poller.domain,
             poller.where,
@@ -50,13 +50,13 @@ def states(watch: Watch[Overview], interval: float) -> list[State]:
     ]
 
 
-def outcome(env: Env, found: Sequence[State], sort: Sort, *, timed: bool = False) -> Result:
+def outcome(env: Env, found: Sequence[DomainState], sort: Sort, *, timed: bool = False) -> Result:
     """One round for stdout. In CSV and TSV there is no place for failures: they go to stderr."""
     if env.form not in ("csv", "tsv"):
         return view.result(found, env.clock(), sort, timed=timed)
     for state in found:
         if state.error:
-            env.say(f"jsctl: {state.title}: {state.error}")
+            env.say(f"jsctl: {view.title(state)}: {state.error}")
     return view.flat(found, env.clock())
 
 
@@ -101,7 +101,7 @@ async def _screen(env: Env, watch: Watch[Overview], options: Options) -> None:
         found = states(watch, options.interval)
         for at, state in enumerate(found):
             # One answer changes one pane; with 10,000 streams a pane takes a third of a second.
-            known = (state.title, state.at, state.error)
+            known = (view.title(state), state.at, state.error)
             if at not in panes or panes[at][0] != known:
                 panes[at] = known, view.pane(state, options.sort)
         screen.show(view.heading(env.clock(), every), [panes[at][1] for at in range(len(found))])

@@ -5,7 +5,7 @@ import click
 from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
 from jsctl.errors import ExitStatus
-from jsctl.monitor.server_list import servers
+from jsctl.monitor.server.list_ import fetch_servers
 from jsctl.views.result import Result
 from jsctl.views.server import server_list as view
 
@@ -20,7 +20,7 @@ async def list_(env: Env, expect: int | None, order: str, reverse: bool, compact
 
     EXPECT ends the wait once that many servers have answered; fewer is a failure.
     """
-    replies = await servers(await env.connection(), expect or 0)
+    replies = await fetch_servers(await env.connection(), expect or 0)
     result = view.listing(replies, env.clock(), order=order, reverse=reverse, compact=compact)
     if expect and len(replies) < expect:
         env.say(f"{len(replies)} of {expect} servers answered")

@@ -7,7 +7,7 @@ from jsctl.commands.shared.graphing import Picture, check, draw
 from jsctl.commands.shared.pick import pick_stream
 from jsctl.env import Env
 from jsctl.jetstream.stream import requests as streams
-from jsctl.monitor import activity
+from jsctl.monitor.stream import activity
 from jsctl.units import SECOND
 from jsctl.views import graph as view
 

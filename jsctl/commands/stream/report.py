@@ -3,7 +3,7 @@
 from jsctl.commands.cli import command, option
 from jsctl.env import Env
 from jsctl.files import write_output
-from jsctl.monitor import reports
+from jsctl.monitor.stream.rows import fetch_report
 from jsctl.views.result import Result
 from jsctl.views.stream import report as view
 
@@ -32,7 +32,7 @@ async def report(
     api = await env.jetstream()
     if env.form in ("table", "plain"):
         env.say("Obtaining Stream stats\n")
-    found = await reports.report(api, subject=subject, cluster=cluster)
+    found = await fetch_report(api, subject=subject, cluster=cluster)
     if dot:
         write_output(dot, view.dot(found.links))
     return view.report(found, order=order or "bytes", raw=raw, leaders=leaders)

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json
-from jsctl.monitor import consumer_reports, servers
-from jsctl.monitor.overview import consumers_of
-from jsctl.monitor.reports import Snapshot, replication_rows, snapshot, stream_rows
-from jsctl.monitor.server_rows import jetstream_row
+from jsctl.monitor.consumer.rows import consumer_row
+from jsctl.monitor.report.overview import fetch_consumers
+from jsctl.monitor.server.requests import fetch_jetstream
+from jsctl.monitor.server.rows import jetstream_row
+from jsctl.monitor.stream.rows import Snapshot, fetch_snapshot, replication_rows, stream_rows
 from jsctl.spark.export.tables import Column, TableSchema
 from jsctl.units import NEVER
 
@@ -128,13 +129,13 @@ async def take(api: Api) -> Sample:
     """Ask for all tables. A login of the system account has servers and no streams, others have no servers;
     what is raised where there is neither is what asking for the streams raises."""
     try:
-        replies = await servers.jetstream(api.connection)
+        replies = await fetch_jetstream(api.connection)
     except JsctlError:
         replies = []
     try:
-        snap = await snapshot(api)
+        snap = await fetch_snapshot(api)
         having = [info["config"]["name"] for info in snap.infos if info["state"].get("consumer_count")]
-        consumers = await consumers_of(api, having)
+        consumers = await fetch_consumers(api, having)
     except JsctlError:
         if not replies:
             raise
@@ -157,7 +158,7 @@ def rows(samples: Iterable[Sample]) -> dict[str, Sequence[Mapping[str, Any]]]:
         for info in consumers:
             delivered = info.get("delivered") or {}
             found["consumers"].append(
-                _record(snap, consumer_reports.row(info, 0))
+                _record(snap, consumer_row(info, 0))
                 | {
                     "delivered": int(delivered.get("consumer_seq", 0)),
                     "delivered_seq": int(delivered.get("stream_seq", 0)),

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from jsctl.jetstream.consumer.requests import ConsumerList
-from jsctl.monitor.consumer_reports import Row
+from jsctl.monitor.consumer.rows import Row
 from jsctl.units import exact_duration, format_count, format_server_time
 from jsctl.views.consumer.info import ACKS
 from jsctl.views.result import Cell, Column, Part, Result, Table, Text

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from jsctl.monitor.why import FINE, STOPPED, Cause
+from jsctl.monitor.consumer.why import FINE, STOPPED, Cause
 from jsctl.views.result import Part, Result, Style, Text
 
 _VERDICTS = {"stopped": "does not move", "slow": "is held up", "fine": "is well"}

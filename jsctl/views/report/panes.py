@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from jsctl.monitor.report.rows import FINE
 from jsctl.views.result import Style, Table, Text
 
-FINE, WARN, BAD = 0, 1, 2
-"""How much is wrong with a row or a pane."""
-
 STYLES: tuple[Style, ...] = ("", "warn", "bad")
+"""Of what is FINE, WARN or BAD."""
 
 
 class Section(NamedTuple):

@@ -5,10 +5,11 @@ from functools import partial
 from typing import Any
 
 from jsctl.errors import ExitStatus
-from jsctl.monitor import health
+from jsctl.monitor.report import health
+from jsctl.monitor.report.rows import BAD, FINE, WARN, DomainState, Report, Sort, build_report
 from jsctl.units import SECOND, format_bytes, format_duration, format_rfc3339, format_time, seconds_to_ns
-from jsctl.views.report.panes import BAD, FINE, STYLES, WARN, Pane, Section
-from jsctl.views.report.rows import Row, Rows, Sort, State, rows_of
+from jsctl.views.report.panes import STYLES, Pane, Section
+from jsctl.views.report.records import Line, consumer_line, link_line, stream_line
 from jsctl.views.result import Cell, Column, Part, Result, Table, Text
 
 _STREAMS = (
@@ -56,7 +57,7 @@ _OPTIONAL = frozenset({"filters", "error", "trouble", "peers"})  #: columns that
 _WATCHED = frozenset({"message_rate", "byte_rate", "lag_rate", "unprocessed_rate"})
 
 
-def document(states: Sequence[State], now: float) -> dict[str, Any]:
+def document(states: Sequence[DomainState], now: float) -> dict[str, Any]:
     """The JSON form: `{"at", "reports": [{"context", "domain", "at", "error", "trouble", "streams",
     "replication", "consumers"}]}`.
 
@@ -66,24 +67,26 @@ def document(states: Sequence[State], now: float) -> dict[str, Any]:
     reports = []
     for state in states:
         error = state.error or None
-        rows = Rows([], [], [], []) if error else rows_of(state, "name")
-        consumers = None if rows.consumers is None else [row.data for row in rows.consumers]
+        report = Report() if error else build_report(state, "name")
+        consumers = (
+            None if report.consumers is None else [consumer_line(row).record for row in report.consumers]
+        )
         reports.append(
             {
                 "context": state.context,
                 "domain": state.domain,
                 "at": _utc(state.at),
                 "error": error,
-                "trouble": [trouble.words for trouble in rows.account],
-                "streams": [row.data for row in rows.streams],
-                "replication": [row.data for row in rows.replication],
+                "trouble": [trouble.words for trouble in report.account],
+                "streams": [stream_line(row).record for row in report.streams],
+                "replication": [link_line(row).record for row in report.links],
                 "consumers": consumers,
             }
         )
     return {"at": _utc(now), "reports": reports}
 
 
-def result(states: Sequence[State], now: float, sort: Sort, *, timed: bool = False) -> Result:
+def result(states: Sequence[DomainState], now: float, sort: Sort, *, timed: bool = False) -> Result:
     """The static form: every pane one below the other. timed: a line with the time first."""
     parts: list[Part] = []
     if timed:
@@ -98,7 +101,7 @@ def result(states: Sequence[State], now: float, sort: Sort, *, timed: bool = Fal
     return Result(parts, partial(document, states, now), _status(states))
 
 
-def flat(states: Sequence[State], now: float) -> Result:
+def flat(states: Sequence[DomainState], now: float) -> Result:
     """The form for CSV and TSV: streams, replication and consumers, context and domain in every row."""
     reports = document(states, now)["reports"]
     parts = []
@@ -116,13 +119,13 @@ def flat(states: Sequence[State], now: float) -> Result:
     return Result(parts, reports, _status(states))
 
 
-def _word(state: State) -> str:
+def _word(state: DomainState) -> str:
     if state.failure is None:
         return "late"
     return "unreachable" if state.failure.status is ExitStatus.UNREACHABLE else "failed"
 
 
-def _status(states: Sequence[State]) -> ExitStatus:
+def _status(states: Sequence[DomainState]) -> ExitStatus:
     failed = [state.failure for state in states if state.failure is not None]
     if not failed:
         return ExitStatus.OK
@@ -134,33 +137,33 @@ def heading(now: float, every: str) -> Text:
     return Text(f"{format_time(seconds_to_ns(now))} · every {every} · q ends it", "dim")
 
 
-def pane(state: State, sort: Sort) -> Pane:
+def pane(state: DomainState, sort: Sort) -> Pane:
     """One context and domain for people."""
     error = state.failure.message if state.failure is not None else state.error
     if not state.history:
         waiting = state.failure is None
         summary = Text("connecting" if waiting else _word(state), "dim" if waiting else "bad")
         messages = [] if waiting and not state.waiting else [Text(error, "bad")]
-        return Pane(state.title, summary, messages, [], trouble=FINE if waiting else BAD)
-    rows = rows_of(state, sort)
+        return Pane(title(state), summary, messages, [], trouble=FINE if waiting else BAD)
+    report = build_report(state, sort)
+    streams, links = list(map(stream_line, report.streams)), list(map(link_line, report.links))
+    consumers = list(map(consumer_line, report.consumers or ()))
     watched = len(state.history) > 1
-    everything = [*rows.streams, *rows.replication, *(rows.consumers or ())]
-    messages = [Text(trouble.words, STYLES[BAD if trouble.bad else WARN]) for trouble in rows.account]
+    everything = [*streams, *links, *consumers]
+    messages = [Text(trouble.words, STYLES[BAD if trouble.bad else WARN]) for trouble in report.account]
     sections = [
         section
         for section in (
-            _section("Stream Report", _STREAMS, rows.streams, "streams", watched, _stream_cell),
-            _section("Replication Report", _REPLICATION, rows.replication, "links", watched, _link_cell),
-            _section(
-                "Consumer Report", _CONSUMERS, rows.consumers or (), "consumers", watched, _consumer_cell
-            ),
+            _section("Stream Report", _STREAMS, streams, "streams", watched, _stream_cell),
+            _section("Replication Report", _REPLICATION, links, "links", watched, _link_cell),
+            _section("Consumer Report", _CONSUMERS, consumers, "consumers", watched, _consumer_cell),
         )
         if section.table.rows
     ]
-    if not rows.streams:
+    if not streams:
         messages.append(Text("No Streams defined"))
-    bad = sum(row.level == BAD for row in everything) + sum(t.bad for t in rows.account)
-    warned = sum(row.level == WARN for row in everything) + sum(not t.bad for t in rows.account)
+    bad = sum(row.level == BAD for row in everything) + sum(t.bad for t in report.account)
+    warned = sum(row.level == WARN for row in everything) + sum(not t.bad for t in report.account)
     level = BAD if bad or error else WARN if warned else FINE
     if error:
         since = format_time(state.history[-1][1].at)
@@ -172,16 +175,16 @@ def pane(state: State, sort: Sort) -> Pane:
         summary = Text(", ".join(words), STYLES[level])
     else:
         summary = Text("all well", "good")
-    return Pane(state.title, summary, messages, sections, dim=bool(error), trouble=level)
+    return Pane(title(state), summary, messages, sections, dim=bool(error), trouble=level)
 
 
 def _section(
     title: str,
     columns: Sequence[Column],
-    rows: Sequence[Row],
+    rows: Sequence[Line],
     noun: str,
     watched: bool,
-    cell: Callable[[str, Row], Any],
+    cell: Callable[[str, Line], Any],
 ) -> Section:
     shown = [
         column
@@ -189,15 +192,15 @@ def _section(
         if (watched or column.key not in _WATCHED)
         and (
             column.key not in _OPTIONAL
-            or any(row.data[column.key] or (column.key == "peers" and row.data["leader"]) for row in rows)
+            or any(row.record[column.key] or (column.key == "peers" and row.record["leader"]) for row in rows)
         )
     ]
     table = Table(title, shown, [[cell(column.key, row) for column in shown] for row in rows])
     return Section(table, [row.level for row in rows], noun, _SPARE[noun])
 
 
-def _stream_cell(key: str, row: Row) -> Any:
-    value = row.data[key]
+def _stream_cell(key: str, row: Line) -> Any:
+    value = row.record[key]
     match key:
         case "storage":
             return Cell(value, value.capitalize())
@@ -207,37 +210,37 @@ def _stream_cell(key: str, row: Row) -> Any:
         case "lost" if value:
             return Cell(value, f"{value:,}", "bad")
         case "peers":
-            leader = f"{row.data['leader']}*" if row.data["leader"] else ""
+            leader = f"{row.record['leader']}*" if row.record["leader"] else ""
             return Cell(value, ", ".join(filter(None, [leader, *value])))
     return _common(key, row)
 
 
-def _link_cell(key: str, row: Row) -> Any:
-    value = row.data[key]
+def _link_cell(key: str, row: Line) -> Any:
+    value = row.record[key]
     match key:
         case "kind":
             return Cell(value, value.capitalize())
         case "active" if value < 0 or value >= health.SILENT:
             return Cell(value, "never" if value < 0 else format_duration(value), STYLES[row.level])
         case "lag_rate":
-            return _trend(value, row.data["lag"])
+            return _trend(value, row.record["lag"])
         case "error":
             return Cell(value, value, "bad")
     return _common(key, row)
 
 
-def _consumer_cell(key: str, row: Row) -> Any:
-    value = row.data[key]
+def _consumer_cell(key: str, row: Line) -> Any:
+    value = row.record[key]
     match key:
         case "mode":
             return Cell(value, value.capitalize())
         case "unprocessed_rate":
-            return _trend(value, row.data["unprocessed"])
+            return _trend(value, row.record["unprocessed"])
     return _common(key, row)
 
 
-def _common(key: str, row: Row) -> Any:
-    value = row.data[key]
+def _common(key: str, row: Line) -> Any:
+    value = row.record[key]
     if key == "trouble":
         return Cell(value, ", ".join(value), STYLES[row.level])
     if key in ("stream", "consumer") and row.level:
@@ -260,3 +263,11 @@ def _trend(rate: float | None, left: int) -> Any:
 
 def _utc(moment: float | None) -> str | None:
     return None if moment is None else format_rfc3339(seconds_to_ns(moment))
+
+
+def title(state: DomainState) -> str:
+    """The context, or the address without one; and the domain, or the API prefix, where there is one."""
+    name = state.context or state.where
+    if state.domain:
+        return f"{name} · domain {state.domain}"
+    return name if state.prefix == "$JS.API" else f"{name} · {state.prefix}"

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from jsctl.monitor.server_rows import JetStreamRow, jetstream_row
+from jsctl.monitor.server.rows import JetStreamRow, jetstream_row
 from jsctl.views.result import Cell, Column, Part, Result, Table, Text
 
 Json = dict[str, Any]

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from jsctl.jetstream.state import deleted_messages, lost_messages
-from jsctl.monitor import reports
+from jsctl.jetstream.state import deleted_messages, last_active, lost_messages, origin_filters
 from jsctl.units import (
     NEVER,
     age,
@@ -37,7 +36,7 @@ def sheet(info: Json, *, state_only: bool = False) -> Result:
             sections.append(Section("Mirror Information", _origin(mirror)))
         sources = sorted(
             info.get("sources") or [],
-            key=lambda one: (str(one.get("name")), _prefix(one), reports.filters(one)),
+            key=lambda one: (str(one.get("name")), _prefix(one), origin_filters(one)),
         )
         sections += [
             Section("" if at else "Source Information", _origin(source)) for at, source in enumerate(sources)
@@ -151,7 +150,7 @@ def _origin(source: Json) -> list[Field]:
         Field("Subject Filter", source.get("filter_subject")),
         Field(label, moves or None),
         Field("Lag", source.get("lag", 0), "count"),
-        Field("Last Seen", reports.active(source), "ago"),
+        Field("Last Seen", last_active(source), "ago"),
         Field("Ext. API Prefix", external.get("api")),
         Field("Ext. Delivery Prefix", external.get("deliver")),
         Field("Error", error.get("description")),

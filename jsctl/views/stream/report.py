@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from jsctl.monitor.reports import ReplicationRow, Report, StreamRow
+from jsctl.monitor.stream.rows import ReplicationRow, Report, StreamRow
 from jsctl.units import format_bytes, format_count
 from jsctl.views.result import Cell, Column, Each, Part, Result, Table, Text
 from jsctl.views.shared.leaders import leader_report

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from jsctl.jetstream.paging import PageCollector
-from jsctl.monitor import reports
+from jsctl.monitor.stream import rows as reports
 from jsctl.units import known_time
 from jsctl.views.stream import report as view
 

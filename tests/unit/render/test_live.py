@@ -8,15 +8,16 @@ import pytest
 from rich.console import Console
 
 from jsctl.errors import Unreachable
-from jsctl.monitor import health
-from jsctl.monitor.health import growing
-from jsctl.monitor.overview import Overview, rates
-from jsctl.monitor.reports import links_of, stream_row
+from jsctl.monitor.report import health
+from jsctl.monitor.report.health import growing
+from jsctl.monitor.report.overview import Overview
+from jsctl.monitor.report.rates import compute_rates
+from jsctl.monitor.report.rows import DomainState
+from jsctl.monitor.stream.rows import stream_links, stream_row
 from jsctl.render.live import picture
 from jsctl.units import SECOND
 from jsctl.views.report import report as view
 from jsctl.views.report.panes import Pane
-from jsctl.views.report.rows import State
 from jsctl.views.result import Text
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -36,13 +37,13 @@ def mirror(name: str, **link: Any) -> dict[str, Any]:
 
 def look(*infos: dict[str, Any], consumers: Any = None) -> Overview:
     troubles = {one["config"]["name"]: health.of_stream(one, NOW) for one in infos}
-    links = [row for one in infos for row in links_of(one)]
+    links = [row for one in infos for row in stream_links(one)]
     return Overview(NOW, list(map(stream_row, infos)), troubles, links, consumers, {})
 
 
-def state(*overviews: Overview, failure: Unreachable | None = None, context: str = "east") -> State:
+def state(*overviews: Overview, failure: Unreachable | None = None, context: str = "east") -> DomainState:
     history = [(float(at), one) for at, one in enumerate(overviews)]
-    return State(context, "", "nats://x:1", "$JS.API", history, failure, NOW.timestamp())
+    return DomainState(context, "", "nats://x:1", "$JS.API", history, failure, NOW.timestamp())
 
 
 def drawn(panes: list[Pane], width: int, height: int, ansi: bool = False) -> list[str]:
@@ -52,7 +53,7 @@ def drawn(panes: list[Pane], width: int, height: int, ansi: bool = False) -> lis
     return out.getvalue().splitlines()
 
 
-def panes(*states: State) -> list[Pane]:
+def panes(*states: DomainState) -> list[Pane]:
     return [view.pane(one, "name") for one in states]
 
 
@@ -112,16 +113,16 @@ def test_rates() -> None:
     after = look(
         info("a", last_seq=300, bytes=500), info("shrank", last_seq=3), mirror("m", lag=100), info("new")
     )
-    found = rates(before, after, 2.0)
+    found = compute_rates(before, after, 2.0)
     assert found.messages == {"a": 100.0, "m": 0.0}
     assert found.bytes["a"] == -250.0
     assert list(found.lag.values()) == [-200.0]
-    assert rates(before, after, 0.0).messages == {}
+    assert compute_rates(before, after, 0.0).messages == {}
 
 
 def test_a_recreated_stream_has_no_rate() -> None:
     again = info("a", last_seq=300) | {"created": "2026-11-21T11:30:00Z"}
-    assert rates(look(info("a", last_seq=100)), look(again), 1.0).messages == {}
+    assert compute_rates(look(info("a", last_seq=100)), look(again), 1.0).messages == {}
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.commands.shared.repeat import repeat
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.monitor import servers
+from jsctl.monitor.server import requests
 from jsctl.units import MS
 from jsctl.views.result import Result
 from jsctl.views.server import servers as view
@@ -44,10 +44,10 @@ async def jetstream(
     if watch is not None and watch < 100 * MS:
         raise BadInput("--watch takes 100ms or more")
     connection = await env.connection()
-    only = servers.Filter(host, cluster, tags)
+    only = requests.Filter(host, cluster, tags)
 
     async def ask() -> Result:
-        replies = await servers.jetstream(connection, account=account, only=only, expect=limit or 0)
+        replies = await requests.fetch_jetstream(connection, account=account, only=only, expect=limit or 0)
         return view.jetstream_report(
             replies,
             account=account,

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from jsctl.jetstream.api import Json
-from jsctl.monitor.reports import ReplicationRow
+from jsctl.monitor.stream.rows import ReplicationRow
 from jsctl.units import NEVER, SECOND, age, exact_duration, format_count, whole_seconds
 
 NEARLY = 0.9  #: of a limit

@@ -1,6 +1,6 @@
 """Why a consumer does not move: causes with the numbers that show them, and what would help.
 
-`look` asks the server; `causes` is pure. Where the numbers mean what they mean: nats-server consumer.go
+`fetch_facts` asks the server; `find_causes` is pure. What the numbers mean: nats-server consumer.go
 (hasMaxDeliveries: a message given up leaves `num_ack_pending` and stays in `num_redelivered`).
 """
 
@@ -12,9 +12,9 @@ from jsctl.errors import ApiError, NoResponders, RequestTimeout
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import filters
+from jsctl.jetstream.state import peers as follower_names
 from jsctl.jetstream.stream import requests as streams
-from jsctl.monitor import reports
-from jsctl.monitor.consumer_reports import count
+from jsctl.monitor.consumer.rows import count_messages
 from jsctl.nats.subjects import overlap
 from jsctl.units import (
     NEVER,
@@ -55,7 +55,7 @@ class Facts(NamedTuple):
     silent: str = ""
 
 
-async def look(api: Api, stream: str, name: str) -> Facts:
+async def fetch_facts(api: Api, stream: str, name: str) -> Facts:
     """Ask what there is to know. Raises ApiError when there is no such stream or consumer."""
     found, around = await asyncio.gather(
         _asked(consumers.info(api, stream, name)), _asked(streams.info(api, stream))
@@ -66,7 +66,7 @@ async def look(api: Api, stream: str, name: str) -> Facts:
     return Facts(stream, name, found, around, matching)
 
 
-def causes(facts: Facts) -> list[Cause]:
+def find_causes(facts: Facts) -> list[Cause]:
     """All that is found, the worst first; one that says that all is well when nothing is."""
     found = list(_leaders(facts))
     if facts.consumer:
@@ -106,7 +106,7 @@ async def _matching(api: Api, consumer: Json, stream: Json) -> int | None:
     wanted = filters(consumer["config"])
     if not wanted:
         return int(stream["state"].get("messages", 0))
-    found = await asyncio.gather(*(count(api, consumer["stream_name"], only) for only in wanted))
+    found = await asyncio.gather(*(count_messages(api, consumer["stream_name"], only) for only in wanted))
     known = [number for number in found if number is not None]
     return sum(known) if len(known) == len(found) else None
 
@@ -125,7 +125,7 @@ def _leaders(facts: Facts) -> Iterator[Cause]:
         ("consumer", facts.consumer, names),
     ):
         group = info.get("cluster") or {}
-        peers = reports.peers(group)
+        peers = follower_names(group)
         if not info or ((group.get("raft_group") or peers) and not group.get("leader")):
             numbers: dict[str, Any] = {"peers": list(peers)} if info else {"said": facts.silent}
             away = [peer for peer in peers if peer.endswith("!")]

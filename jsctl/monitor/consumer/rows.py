@@ -9,8 +9,7 @@ from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import filters
 from jsctl.jetstream.consumer.requests import ConsumerList
-from jsctl.jetstream.state import required_level
-from jsctl.monitor import reports
+from jsctl.jetstream.state import peers, required_level
 from jsctl.units import age, known_time
 
 
@@ -79,15 +78,19 @@ async def collect(api: Api, streams: Mapping[str, Json]) -> tuple[list[Row], Seq
 
     async def of(stream: str, only: str) -> int | None:
         async with gate:
-            return await count(api, stream, only)
+            return await count_messages(api, stream, only)
 
     keys = sorted(wanted)
     counts = dict(zip(keys, await asyncio.gather(*(of(*key) for key in keys)), strict=True))
-    rows = [row(info, _matching(info, streams[one.stream], counts)) for one in lists for info in one.infos]
-    return by_pain(rows), lists
+    rows = [
+        consumer_row(info, _matching(info, streams[one.stream], counts))
+        for one in lists
+        for info in one.infos
+    ]
+    return by_severity(rows), lists
 
 
-async def count(api: Api, stream: str, subject: str) -> int | None:
+async def count_messages(api: Api, stream: str, subject: str) -> int | None:
     """How many messages of a stream have a subject; None where that cannot be told."""
     try:
         reply = await api.call(f"STREAM.INFO.{stream}", {"subjects_filter": subject})
@@ -98,7 +101,7 @@ async def count(api: Api, stream: str, subject: str) -> int | None:
     return None if int(reply.get("total", 0)) > len(found) else sum(found.values())
 
 
-def by_pain(rows: Iterable[Row]) -> list[Row]:
+def by_severity(rows: Iterable[Row]) -> list[Row]:
     """Those in trouble first."""
     return sorted(
         rows,
@@ -106,7 +109,7 @@ def by_pain(rows: Iterable[Row]) -> list[Row]:
     )
 
 
-def row(info: Json, matching: int) -> Row:
+def consumer_row(info: Json, matching: int) -> Row:
     """A consumer's row from its info."""
     config, cluster = info["config"], info.get("cluster") or {}
     floor = info.get("ack_floor") or {}
@@ -136,7 +139,7 @@ def row(info: Json, matching: int) -> Row:
         bool(cluster.get("raft_group") or cluster.get("replicas")),
         cluster.get("name"),
         cluster.get("leader"),
-        reports.peers(cluster),
+        peers(cluster),
     )
 
 

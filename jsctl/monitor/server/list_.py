@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from jsctl.monitor.servers import no_system_account, parse
+from jsctl.monitor.server.requests import no_system_account, parse_reply
 from jsctl.nats.connection import Connection, is_no_responders
 from jsctl.units import SECOND
 
@@ -12,7 +12,7 @@ _QUIET = SECOND // 2
 """ns without a further answer after which all are taken to have answered."""
 
 
-async def servers(connection: Connection, expect: int = 0) -> list[tuple[Json, int]]:
+async def fetch_servers(connection: Connection, expect: int = 0) -> list[tuple[Json, int]]:
     """The answers {"server": {...}, "statsz": {...}} to $SYS.REQ.SERVER.PING, each with its round-trip
     time in ns, measured here.
 
@@ -30,7 +30,7 @@ async def servers(connection: Connection, expect: int = 0) -> list[tuple[Json, i
                 break
             if is_no_responders(message):
                 raise no_system_account()
-            found.append((parse(message.data), int((loop.time() - started) * SECOND)))
+            found.append((parse_reply(message.data), int((loop.time() - started) * SECOND)))
     if not found:
         raise no_system_account()
     return found

@@ -1,6 +1,6 @@
 """Snapshots of one JetStream domain, and the rows that reports make of them.
 
-`snapshot` asks the server; everything else is pure, so that `stream report`, `jsctl report` and the
+`fetch_snapshot` asks the server; everything else is pure, so that `stream report`, `jsctl report` and the
 exports say the same. Rows are named tuples (`_asdict()` gives a record): a report may have 10,000.
 """
 
@@ -11,9 +11,17 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from jsctl.jetstream.api import Api, Json
-from jsctl.jetstream.state import deleted_messages, lost_messages, required_level
+from jsctl.jetstream.state import (
+    deleted_messages,
+    last_active,
+    lost_messages,
+    origin_filters,
+    peers,
+    placement_text,
+    required_level,
+)
 from jsctl.jetstream.stream import requests as streams
-from jsctl.units import NEVER, known_time
+from jsctl.units import known_time
 
 
 class Snapshot(NamedTuple):
@@ -86,7 +94,7 @@ class Report(NamedTuple):
     offline: Mapping[str, str] = MappingProxyType({})
 
 
-async def snapshot(api: Api, *, context: str = "", subject: str = "") -> Snapshot:
+async def fetch_snapshot(api: Api, *, context: str = "", subject: str = "") -> Snapshot:
     """All streams (those that listen on `subject`), asked in parallel pages. Raises what `Api.call` does.
 
     It holds some 2.5 KB a stream; where little of each is wanted, see `streams.collect`.
@@ -96,7 +104,7 @@ async def snapshot(api: Api, *, context: str = "", subject: str = "") -> Snapsho
     return Snapshot(datetime.now(UTC), infos, found.missing, found.offline, context, api.domain)
 
 
-async def report(api: Api, *, subject: str = "", cluster: str = "") -> Report:
+async def fetch_report(api: Api, *, subject: str = "", cluster: str = "") -> Report:
     """The rows of all streams (those that listen on `subject`, those in `cluster`). Raises what `Api.call`
     does."""
     links: dict[str, list[ReplicationRow]] = {}
@@ -104,7 +112,7 @@ async def report(api: Api, *, subject: str = "", cluster: str = "") -> Report:
     def keep(info: Json) -> StreamRow | None:
         if cluster and (info.get("cluster") or {}).get("name") != cluster:
             return None
-        if found := links_of(info, "", api.domain):
+        if found := stream_links(info, "", api.domain):
             links[info["config"]["name"]] = found
         return stream_row(info, "", api.domain)
 
@@ -131,10 +139,10 @@ def stream_rows(snap: Snapshot) -> list[StreamRow]:
 
 def replication_rows(snap: Snapshot) -> list[ReplicationRow]:
     """A row for each mirror and source, sources by name and prefix (the server's order changes)."""
-    return [row for info in snap.infos for row in links_of(info, snap.context, snap.domain)]
+    return [row for info in snap.infos for row in stream_links(info, snap.context, snap.domain)]
 
 
-def links_of(info: Json, context: str = "", domain: str = "") -> list[ReplicationRow]:
+def stream_links(info: Json, context: str = "", domain: str = "") -> list[ReplicationRow]:
     """The rows of one stream's mirror or sources."""
     name = info["config"]["name"]
     rows = [_replication_row(context, domain, name, "source", one) for one in info.get("sources") or ()]
@@ -142,42 +150,6 @@ def links_of(info: Json, context: str = "", domain: str = "") -> list[Replicatio
     if mirror := info.get("mirror"):
         rows.insert(0, _replication_row(context, domain, name, "mirror", mirror))
     return rows
-
-
-def filters(source: Json) -> str:
-    """What a mirror or source takes, in words."""
-    transforms = source.get("subject_transforms") or []
-    parts = [
-        f"{t.get('src', '')} to {t['dest']}" if t.get("dest") else f"{t.get('src', '')} untransformed"
-        for t in transforms
-    ]
-    if not parts and source.get("filter_subject"):
-        parts = [f"{source['filter_subject']} untransformed"]
-    return ", ".join(parts)
-
-
-def active(source: Json) -> int:
-    """ns since the origin was last heard of; NEVER when it was not."""
-    seen = int(source.get("active", NEVER))
-    # Older servers write the largest number for never.
-    return NEVER if seen < 0 or seen >= (1 << 63) - 1 else seen
-
-
-def placement(config: Json) -> str:
-    """`cluster: c1 tags: a, b`."""
-    wanted = config.get("placement") or {}
-    parts = [f"cluster: {wanted['cluster']}"] if wanted.get("cluster") else []
-    if wanted.get("tags"):
-        parts.append(f"tags: {', '.join(wanted['tags'])}")
-    return " ".join(parts)
-
-
-def peers(cluster: Json) -> tuple[str, ...]:
-    """Followers by name; `!` marks one that is offline or behind."""
-    return tuple(
-        peer["name"] + ("!" if peer.get("offline") or not peer.get("current") else "")
-        for peer in sorted(cluster.get("replicas") or [], key=lambda peer: str(peer["name"]))
-    )
 
 
 def stream_row(info: Json, context: str = "", domain: str = "", offline: str | None = None) -> StreamRow:
@@ -189,7 +161,7 @@ def stream_row(info: Json, context: str = "", domain: str = "", offline: str | N
         domain,
         config["name"],
         sys.intern(config.get("storage", "")),  # each page would bring a copy for each stream
-        placement(config),
+        placement_text(config),
         known_time(info.get("created")),
         int(config.get("num_replicas", 1)),
         int(state.get("consumer_count", 0)),
@@ -230,8 +202,8 @@ def _replication_row(
         kind,
         str((source.get("external") or {}).get("api", "")),
         str(source.get("name", "")),
-        filters(source),
-        active(source),
+        origin_filters(source),
+        last_active(source),
         int(source.get("lag", 0)),
         f"{text} ({code})" if text and code else text,
     )

@@ -42,7 +42,7 @@ async def ping(
         messages = await connection.request_many(subject, json.dumps(asked).encode(), expect=expect)
     except NoResponders:
         raise no_system_account() from None
-    return [parse(message.data) for message in messages]
+    return [parse_reply(message.data) for message in messages]
 
 
 def no_system_account() -> Denied:
@@ -53,7 +53,7 @@ def no_system_account() -> Denied:
     )
 
 
-async def jetstream(
+async def fetch_jetstream(
     connection: Connection, *, account: str = "", only: Filter | None = None, expect: int = 0
 ) -> list[Json]:
     """JSZ of all servers; with an account, of that account with its streams and consumers."""
@@ -63,7 +63,7 @@ async def jetstream(
     return await ping(connection, "JSZ", body, only=only, expect=expect)
 
 
-def parse(data: bytes) -> Json:
+def parse_reply(data: bytes) -> Json:
     """A server's reply. Raises ApiError for what it refuses, JsctlError for what is no JSON object."""
     try:
         reply = json.loads(data)

@@ -1,0 +1,42 @@
+"""The activity of a consumer over time."""
+
+import time
+from collections.abc import AsyncIterator
+from typing import NamedTuple
+
+from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.consumer import requests as consumers
+from jsctl.monitor.polling import poll_info
+
+
+class ConsumerSample(NamedTuple):
+    """At one time: messages that a consumer has before it and that wait for acknowledgement, and how many
+    a second were delivered and acknowledged since the time before.
+
+    at: seconds since the epoch. The rates of a first sample are 0.
+    """
+
+    at: float
+    pending: int
+    unacknowledged: int
+    acknowledged: float
+    delivered: float
+
+
+async def samples(api: Api, stream: str, consumer: str, interval: float) -> AsyncIterator[ConsumerSample]:
+    """A consumer's samples; see `poll_info`."""
+    async for info, before, span in poll_info(lambda: consumers.info(api, stream, consumer), interval):
+
+        def rate(key: str, info: Json = info, before: Json | None = before, span: float = span) -> float:
+            if before is None:
+                return 0.0
+            # Less than before: it was reset or made anew.
+            return max(0, int(info[key]["consumer_seq"]) - int(before[key]["consumer_seq"])) / span
+
+        yield ConsumerSample(
+            time.time(),
+            int(info.get("num_pending", 0)),
+            int(info.get("num_ack_pending", 0)),
+            rate("ack_floor"),
+            rate("delivered"),
+        )

@@ -1,0 +1,191 @@
+"""The rows of `jsctl report`: streams, links and consumers of a domain, rates and what is wrong. Pure."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any, Literal, NamedTuple, TypeVar
+
+from jsctl.errors import JsctlError
+from jsctl.jetstream.api import Json
+from jsctl.monitor.report import health
+from jsctl.monitor.report.health import Trouble
+from jsctl.monitor.report.overview import Overview
+from jsctl.monitor.report.rates import Rates, compute_rates, consumer_key, link_key
+from jsctl.monitor.stream.rows import ReplicationRow, StreamRow
+from jsctl.units import NEVER, age, whole_seconds
+
+Sort = Literal["name", "messages", "bytes", "rate", "lag", "trouble"]
+
+FINE, WARN, BAD = 0, 1, 2
+"""How much is wrong: nothing, something to watch, something that does not work."""
+
+
+class DomainState(NamedTuple):
+    """One context and domain, as its poller knows it.
+
+    history: the last overviews, oldest first, each with its time in seconds on one clock. failure: why
+    the last attempt failed. at: when it ended (seconds since 1970), None before the first.
+    waiting: seconds that an attempt has been open beyond what is usual, else 0.
+    """
+
+    context: str
+    domain: str
+    where: str
+    prefix: str
+    history: Sequence[tuple[float, Overview]]
+    failure: JsctlError | None
+    at: float | None
+    waiting: float = 0.0
+
+    @property
+    def error(self) -> str:
+        """What is wrong with the whole, empty when nothing is."""
+        if self.failure is not None:
+            return str(self.failure)
+        if self.waiting:
+            return f"no answer for {self.waiting:.0f}s"
+        return "" if self.history else "no answer yet"
+
+
+class StreamStatus(NamedTuple):
+    """A stream. Rates are per second, None without two overviews."""
+
+    stream: StreamRow
+    message_rate: float | None
+    byte_rate: float | None
+    troubles: Sequence[Trouble]
+
+
+class LinkStatus(NamedTuple):
+    """A mirror or source. lag_rate: per second, None without two overviews."""
+
+    link: ReplicationRow
+    lag_rate: float | None
+    troubles: Sequence[Trouble]
+
+
+class ConsumerStatus(NamedTuple):
+    """A consumer. unprocessed_rate: per second, None without two overviews. last_delivery: ns since, in whole
+    seconds; NEVER (-1) for none."""
+
+    stream: str
+    consumer: str
+    mode: Literal["push", "pull"]
+    ack_pending: int
+    redelivered: int
+    unprocessed: int
+    unprocessed_rate: float | None
+    last_delivery: int
+    troubles: Sequence[Trouble]
+
+
+Status = TypeVar("Status", StreamStatus, LinkStatus, ConsumerStatus)
+
+
+class Report(NamedTuple):
+    """All rows of one domain. consumers: None when they were not asked for. account: what is wrong with the
+    account as a whole."""
+
+    streams: Sequence[StreamStatus] = ()
+    links: Sequence[LinkStatus] = ()
+    consumers: Sequence[ConsumerStatus] | None = ()
+    account: Sequence[Trouble] = ()
+
+
+def level(troubles: Sequence[Trouble]) -> int:
+    """Returns FINE, WARN or BAD."""
+    return BAD if any(trouble.bad for trouble in troubles) else WARN if troubles else FINE
+
+
+def build_report(state: DomainState, sort: Sort) -> Report:
+    """Returns the rows of the last overview, with the rates since the one before.
+
+    sort: `name`; else the largest, or with `trouble` the worst, first. An order that a table has no column
+    for leaves it by name.
+    """
+    now = state.history[-1][1]
+    changes = _changes(state.history)
+    streams, links = _streams(now, changes), _links(state.history, changes)
+    consumers = None if now.consumers is None else _consumers(state.history, changes)
+    _order(
+        streams,
+        sort,
+        {
+            "messages": lambda row: row.stream.messages,
+            "bytes": lambda row: row.stream.bytes,
+            "rate": lambda row: row.message_rate,
+        },
+    )
+    _order(links, sort, {"lag": lambda row: row.link.lag})
+    if consumers is not None:
+        _order(consumers, sort, {"lag": lambda row: row.unprocessed})
+    return Report(streams, links, consumers, health.of_account(now.account))
+
+
+def _changes(history: Sequence[tuple[float, Overview]]) -> Rates:
+    if len(history) < 2:
+        return Rates({}, {}, {}, {})
+    (then, before), (now, after) = history[-2:]
+    return compute_rates(before, after, now - then)
+
+
+def _streams(now: Overview, changes: Rates) -> list[StreamStatus]:
+    rows = []
+    for row in now.streams:
+        troubles = list(now.troubles.get(row.stream, ()))
+        if row.offline is not None:
+            troubles.insert(0, Trouble(f"offline: {row.offline}", True))
+        rows.append(
+            StreamStatus(row, changes.messages.get(row.stream), changes.bytes.get(row.stream), troubles)
+        )
+    return sorted(rows, key=lambda row: row.stream.stream)
+
+
+def _links(history: Sequence[tuple[float, Overview]], changes: Rates) -> list[LinkStatus]:
+    now = history[-1][1]
+    created = {row.stream: row.created for row in now.streams}
+    lags: dict[Any, list[int]] = {}
+    for _, overview in history:
+        for row in overview.links:
+            lags.setdefault(link_key(row), []).append(row.lag)
+    rows = []
+    for row in now.links:
+        key = link_key(row)
+        troubles = health.of_link(row, lags[key], created[row.stream], now.at)
+        rows.append(LinkStatus(row, changes.lag.get(key), troubles))
+    return sorted(rows, key=lambda row: (row.link.stream, row.link.kind, row.link.origin))
+
+
+def _consumers(history: Sequence[tuple[float, Overview]], changes: Rates) -> list[ConsumerStatus]:
+    now = history[-1][1]
+    pending: dict[Any, list[int]] = {}
+    for _, overview in history:
+        for info in overview.consumers or ():
+            pending.setdefault(consumer_key(info), []).append(info["num_pending"])
+    rows = [
+        _consumer(info, pending[consumer_key(info)], changes.pending.get(consumer_key(info)), now.at)
+        for info in now.consumers or ()
+    ]
+    return sorted(rows, key=lambda row: (row.stream, row.consumer))
+
+
+def _consumer(info: Json, pending: Sequence[int], rate: float | None, now: datetime) -> ConsumerStatus:
+    last_delivery = age((info.get("delivered") or {}).get("last_active"), now)
+    return ConsumerStatus(
+        stream=info["stream_name"],
+        consumer=info["name"],
+        mode="push" if (info.get("config") or {}).get("deliver_subject") else "pull",
+        ack_pending=info.get("num_ack_pending", 0),
+        redelivered=info.get("num_redelivered", 0),
+        unprocessed=info.get("num_pending", 0),
+        unprocessed_rate=rate,
+        last_delivery=NEVER if last_delivery == NEVER else whole_seconds(last_delivery),
+        troubles=health.of_consumer(info, pending, now),
+    )
+
+
+def _order(rows: list[Status], sort: Sort, keys: dict[str, Callable[[Status], float | None]]) -> None:
+    """Sort rows that are in the order of their names."""
+    if sort == "trouble":
+        rows.sort(key=lambda row: -level(row.troubles))
+    elif sort in keys:
+        rows.sort(key=lambda row: -(keys[sort](row) or 0))

@@ -1,0 +1,76 @@
+"""The JSON records of `jsctl report`: the keys are declared here, whatever the rows are called inside."""
+
+from typing import Any, NamedTuple
+
+from jsctl.monitor.report.rows import ConsumerStatus, LinkStatus, StreamStatus, level
+
+Record = dict[str, Any]
+
+_STREAM_KEYS = (
+    "stream",
+    "storage",
+    "placement",
+    "created",
+    "replicas",
+    "consumers",
+    "messages",
+    "bytes",
+    "lost",
+    "lost_bytes",
+    "deleted",
+    "subjects",
+    "first_seq",
+    "last_seq",
+    "first_ts",
+    "last_ts",
+    "api_level",
+    "cluster",
+    "leader",
+    "peers",
+    "offline",
+)
+_LINK_KEYS = ("stream", "kind", "api_prefix", "origin", "filters", "active", "lag", "error")
+_CONSUMER_KEYS = (
+    "stream",
+    "consumer",
+    "mode",
+    "ack_pending",
+    "redelivered",
+    "unprocessed",
+    "unprocessed_rate",
+    "last_delivery",
+)
+
+
+class Line(NamedTuple):
+    """A row of a table.
+
+    record: its JSON object, with what is wrong in words under `trouble`. level: FINE, WARN or BAD.
+    """
+
+    record: Record
+    level: int
+
+
+def stream_line(status: StreamStatus) -> Line:
+    row = status.stream
+    record = {key: getattr(row, key) for key in _STREAM_KEYS}
+    record["peers"] = list(row.peers)
+    record["message_rate"] = status.message_rate
+    record["byte_rate"] = status.byte_rate
+    return _line(record, status)
+
+
+def link_line(status: LinkStatus) -> Line:
+    record = {key: getattr(status.link, key) for key in _LINK_KEYS}
+    record["lag_rate"] = status.lag_rate
+    return _line(record, status)
+
+
+def consumer_line(status: ConsumerStatus) -> Line:
+    return _line({key: getattr(status, key) for key in _CONSUMER_KEYS}, status)
+
+
+def _line(record: Record, status: StreamStatus | LinkStatus | ConsumerStatus) -> Line:
+    record["trouble"] = [trouble.words for trouble in status.troubles]
+    return Line(record, level(status.troubles))
