@@ -1,4 +1,4 @@
-"""A context: how to reach a NATS network, in the `nats` tool's own JSON keys (jsm.go natscontext)."""
+"""A context: how to reach a NATS network, with the JSON keys of the `nats` tool (jsm.go natscontext)."""
 
 import os
 import re
@@ -35,45 +35,51 @@ KEYS: dict[str, Any] = {
     "windows_cert_match": "",
     "windows_ca_certs_match": None,
 }
-"""The keys that the `nats` tool writes, in its order, with their empty values."""
+"""The keys that the `nats` tool writes, in its order, each with its empty value."""
 
 SECRETS = frozenset({"token", "password", "user_jwt", "user_seed"})
-"""Keys that are never shown unless asked for."""
+"""Keys whose values are shown only on request."""
 
 FILES = ("creds", "nkey", "cert", "key", "ca")
 """Keys that hold the path of a file."""
 
 COLOR_SCHEMES = ("rounded", "double", "yellow", "blue", "cyan", "green", "magenta", "red")
-"""Values of `--colors` and of `color_scheme`, as in the `nats` tool."""
+"""Values of `--colors` and of the key color_scheme, as in the `nats` tool."""
 
 HIDDEN = "********"
 
-# A key of another tool's whose name says that it holds a secret.
+# Names of unknown keys that probably hold a secret.
 _SECRET_NAME = r"(?i)pass|secret|token|seed|private|jwt"
 
 
 class Context(NamedTuple):
-    """`raw` is the file's JSON as it is: keys that jsctl does not know survive."""
+    """A named context. raw: the file's JSON, with keys that jsctl does not know."""
 
     name: str
     raw: Mapping[str, Any] = MappingProxyType({})
-    path: str = ""  #: the file it came from
+    path: str = ""  #: of its file
 
     def __repr__(self) -> str:
         return f"Context({self.name!r})"  # raw holds secrets
 
     def get(self, key: str) -> Any:
-        """The value of a key, or its empty value."""
+        """Return the value of a key, or its empty value."""
         return self.raw.get(key) or KEYS.get(key)
 
     def document(self, *, show_secrets: bool = False) -> dict[str, Any]:
-        """Every key with its value, in the `nats` tool's order, unknown ones last; secrets as stars."""
-        full = {**KEYS, **self.raw}
-        return full if show_secrets else {key: _hidden(key, value) for key, value in full.items()}
+        """Return every key with its value: in the order of the `nats` tool, unknown keys last.
+
+        Secrets are stars, except with show_secrets.
+        """
+        document = {**KEYS, **self.raw}
+        return document if show_secrets else {key: _hide(key, value) for key, value in document.items()}
 
 
 def public_url(url: str, mask: str = "") -> str:
-    """A URL, or several with commas, without user and password; `mask` stands in their place."""
+    """Return a URL, or several separated by commas, without user and password.
+
+    mask: what replaces the password; empty removes the user too.
+    """
     return ",".join(_without_login(part.strip(), mask) for part in url.split(","))
 
 
@@ -82,7 +88,7 @@ def _without_login(url: str, mask: str) -> str:
     login, at, host = rest.rpartition("@")
     name, _, port = host.rpartition(":")
     if name and not port.rstrip("/").isdigit() and not host.endswith("]"):
-        # No port: the tail of a password that held a comma, or a typing mistake. Not to be shown.
+        # Not a port: part of a password that contains a comma, or a typing mistake. Do not show it.
         host = name
     if not at or not mask:
         return f"{scheme}{separator}{host}"
@@ -90,7 +96,7 @@ def _without_login(url: str, mask: str) -> str:
     return f"{scheme}{separator}{user + colon if colon else ''}{mask}@{host}"
 
 
-def _hidden(key: str, value: Any) -> Any:
+def _hide(key: str, value: Any) -> Any:
     if not value:
         return value
     if key in SECRETS or (key not in KEYS and re.search(_SECRET_NAME, key)):
@@ -101,5 +107,5 @@ def _hidden(key: str, value: Any) -> Any:
 
 
 def expand_path(path: str) -> Path:
-    """A path of a context file: environment variables and `~` as the `nats` tool expands them."""
+    """Expand environment variables and `~` in a path of a context file, as the `nats` tool does."""
     return Path(os.path.expandvars(path)).expanduser()

@@ -1,7 +1,7 @@
-"""What a connection is made from: flag, then environment, then context, then default.
+"""The settings of a connection, from flags, environment, context and defaults, in this order.
 
-The login is one thing: a layer that brings a login of its own replaces what lies below it, so that a
-context's password never travels with a flag's user.
+A login is a unit: one that comes from a flag replaces the whole login of the context, so that the
+context's password is never sent with the user of a flag.
 """
 
 import re
@@ -18,9 +18,11 @@ _TOKEN = r"[^\s.*>]+(\.[^\s.*>]+)*"  # `re` compiles it at its first use
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything a connection and its JetStream requests need. Secrets are kept out of repr."""
+    """Everything that a connection and its JetStream requests need. Its repr shows no secrets."""
 
-    url: str = field(default=DEFAULT_URL, repr=False)  #: one or more, comma separated; may hold a login
+    url: str = field(
+        default=DEFAULT_URL, repr=False
+    )  #: one or more, separated by commas; may contain a login
     user: str = ""
     password: str = field(default="", repr=False)
     token: str = field(default="", repr=False)
@@ -28,7 +30,7 @@ class Settings:
     nkey: str = ""  #: path of a seed file
     jwt: str = field(default="", repr=False)
     seed: str = field(default="", repr=False)
-    nsc: str = ""  #: nsc://operator/account/user, looked up when connecting
+    nsc: str = ""  #: nsc://operator/account/user, resolved when connecting
     tlscert: str = ""
     tlskey: str = ""
     tlsca: str = ""
@@ -41,9 +43,9 @@ class Settings:
     connection_name: str = ""
     timeout: int = 5 * SECOND  #: ns
     colors: str = ""
-    context: str = ""  #: the name of the context that was used
+    context: str = ""  #: name of the context
     files: tuple[tuple[str, str], ...] = field(default=(), repr=False)
-    """(path, text) of files above that were read already, for machines that do not have them."""
+    """(path, text) of the files above, for machines that do not have these files."""
 
 
 CONTEXT_KEYS = {
@@ -77,38 +79,41 @@ METHODS = {
     "jwt": ("jwt", "seed"),
     "nsc": ("nsc",),
 }
-"""Ways to log in -> the settings that belong to each."""
+"""Login method -> the settings that belong to it."""
 
-_SIGNED = ("creds", "nkey", "jwt", "nsc")  #: a token may go with these (auth callout)
+_SIGNED = ("creds", "nkey", "jwt", "nsc")  #: a token may be used with these (auth callout)
 
 
 def from_context(context: Context) -> dict[str, Any]:
-    """A context's values by Settings field; empty ones left out."""
+    """Return the values of a context by Settings field, without empty ones."""
     return {name: context.get(key) for name, key in CONTEXT_KEYS.items() if context.get(key)}
 
 
-def given(flags: Mapping[str, Any], from_environment: Collection[str | None] = ()) -> dict[str, Any]:
-    """Flags by Settings field, as one layer: true flags laid over those from the environment.
+def flag_values(flags: Mapping[str, Any], from_environment: Collection[str | None] = ()) -> dict[str, Any]:
+    """Return the values of flags by Settings field, with those of the command line applied to those of the
+    environment.
 
     A user without a password is a token, as in the `nats` tool. Raises BadInput.
     """
-    names = {"server": "url"}
-    known = {names.get(flag, flag): value for flag, value in flags.items()}
-    known = {name: value for name, value in known.items() if name in Settings.__dataclass_fields__}
-    variables = {names.get(flag, flag) for flag in from_environment if flag}
-    below = {name: value for name, value in known.items() if name in variables}
-    above = {name: value for name, value in known.items() if name not in variables}
-    below.pop("context", None)
-    above.pop("context", None)
-    values = overlay(below, above)
+    field_names = {"server": "url"}
+    values_by_field = {field_names.get(flag, flag): value for flag, value in flags.items()}
+    settings = {
+        name: value
+        for name, value in values_by_field.items()
+        if name in Settings.__dataclass_fields__ and name != "context"
+    }
+    variables = {field_names.get(flag, flag) for flag in from_environment if flag}
+    environment = {name: value for name, value in settings.items() if name in variables}
+    command_line = {name: value for name, value in settings.items() if name not in variables}
+    values = merge(environment, command_line)
     for first, second in (("user", "password"), ("jwt", "seed")):
-        if above.get(first) and second in below and second not in above:
-            values[second] = below[second]  # NATS_PASSWORD and --user make a pair
+        if command_line.get(first) and second in environment and second not in command_line:
+            values[second] = environment[second]  # NATS_PASSWORD completes --user
     if values.get("user") and not values.get("password"):
         values["token"] = values.pop("user")
         values.pop("password", None)
     if values.get("js_domain") and values.get("js_api_prefix"):
-        raise BadInput("--js-domain and --js-api-prefix exclude each other", "give one")
+        raise BadInput("--js-domain and --js-api-prefix exclude each other", "give only one")
     if values.get("colors") and values["colors"] not in COLOR_SCHEMES:
         raise BadInput(
             f"unknown colour scheme {values['colors']!r}", f"use one of {', '.join(COLOR_SCHEMES)}"
@@ -120,11 +125,11 @@ def given(flags: Mapping[str, Any], from_environment: Collection[str | None] = (
     return values
 
 
-def overlay(values: Mapping[str, Any], layer: Mapping[str, Any]) -> dict[str, Any]:
-    """`layer` laid over `values`, both by Settings field; an empty value clears.
+def merge(values: Mapping[str, Any], layer: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `values` with `layer` applied, both by Settings field. An empty value clears a setting.
 
-    A login in the layer (also one in its URL) replaces the login below; --password alone completes a
-    user, --seed a JWT, and a token is added to credentials. A domain or prefix replaces both.
+    A login in the layer, or in its URL, replaces the login in `values`. A password alone completes a user,
+    a seed completes a JWT, and a token is added to credentials. A domain or an API prefix replaces both.
     """
     result = dict(values)
     methods = {name for name in METHODS if layer.get(name)}
@@ -139,7 +144,7 @@ def overlay(values: Mapping[str, Any], layer: Mapping[str, Any]) -> dict[str, An
     if methods and "url" not in layer and "@" in str(result.get("url", "")):
         result["url"] = public_url(result["url"])
     if "js_domain" in layer or "js_api_prefix" in layer:
-        # Either replaces what lies below, so that a context is never half in force.
+        # Either one replaces both, so that the two never come from different places.
         result.pop("js_domain", None)
         result.pop("js_api_prefix", None)
     result.update(layer)
@@ -149,16 +154,18 @@ def overlay(values: Mapping[str, Any], layer: Mapping[str, Any]) -> dict[str, An
 def resolve(
     flags: Mapping[str, Any], context: Context | None, from_environment: Collection[str | None] = ()
 ) -> Settings:
-    """Flags (by Settings field; `server` for the URL; an empty value clears) laid over a context.
+    """Return the settings of a context with flags applied.
 
-    `from_environment` names those of the flags that came from the environment.
-    Raises BadInput where domain and API prefix are both set in one place, or are no subjects.
+    flags: by Settings field, `server` for the URL; an empty value clears a setting.
+    from_environment: those of the flags that come from environment variables.
+
+    Raises BadInput when domain and API prefix are both set in one place, or are not valid subjects.
     """
-    values = overlay(from_context(context) if context else {}, given(flags, from_environment))
+    values = merge(from_context(context) if context else {}, flag_values(flags, from_environment))
     if values.get("js_domain") and values.get("js_api_prefix"):
         raise BadInput(
             f"context {context.name if context else ''!r} has both a JetStream domain and an API prefix",
-            "run jsctl context edit and empty one",
+            "clear one of them with jsctl context edit",
         )
     if context:
         values["context"] = context.name
@@ -174,6 +181,6 @@ def resolve(
 
 
 def check_subject(what: str, value: str) -> None:
-    """Raises BadInput when a domain or prefix is no subject; an empty value is fine."""
+    """Check a domain or a subject prefix, which may be empty. Raises BadInput."""
     if value and not re.fullmatch(_TOKEN, value):
-        raise BadInput(f"{what} {value!r} is no subject prefix", "use tokens with dots between them")
+        raise BadInput(f"{what} {value!r} is not a valid subject prefix", "use tokens separated by dots")

@@ -1,4 +1,4 @@
-"""The context files on disk, shared with the `nats` tool:
+"""The context files, which the `nats` tool shares:
 
 $XDG_CONFIG_HOME or ~/.config / nats / context / NAME.json
                               / nats / context.txt           the selected one's name
@@ -23,59 +23,59 @@ _PREVIOUS = "previous-context.txt"
 
 
 class ContextStore:
-    """Contexts below `root` (the `nats` folder)."""
+    """The context files below `root`, the `nats` folder."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str]) -> "ContextStore":
-        """The store in $XDG_CONFIG_HOME, else ~/.config."""
+        """Return the store in $XDG_CONFIG_HOME, else in ~/.config."""
         config = environ.get("XDG_CONFIG_HOME")
         home = environ.get("HOME")
         return cls((Path(config) if config else (Path(home) if home else Path.home()) / ".config") / "nats")
 
     def names(self) -> list[str]:
-        """All contexts, sorted."""
-        found = []
+        """Return the names of all contexts, sorted."""
+        names = []
         with contextlib.suppress(FileNotFoundError):
             for path in (self.root / "context").iterdir():
                 if path.suffix == ".json" and is_name(path.stem) and path.is_file() and path.stat().st_size:
-                    found.append(path.stem)
-        return sorted(found)
+                    names.append(path.stem)
+        return sorted(names)
 
     def exists(self, name: str) -> bool:
-        """Raises BadInput for an impossible name."""
+        """Whether there is such a context. Raises BadInput for a name that is not valid."""
         return self.path(name).exists()
 
     def selected(self) -> str:
-        """The selected context's name, or an empty string."""
+        """Return the name of the selected context, or an empty string."""
         return self._read_name(_SELECTED)
 
     def previous(self) -> str:
-        """The context selected before, or an empty string."""
+        """Return the name of the context that was selected before, or an empty string."""
         return self._read_name(_PREVIOUS)
 
     def load(self, name: str) -> Context:
-        """Raises NotFound, or BadInput when the file is not a JSON object."""
+        """Read a context. Raises NotFound, or BadInput when its file is not a JSON object."""
         path = self.path(name)
         if not path.exists():
             if name == self.selected():
                 raise NotFound(
                     f"the selected context {name!r} does not exist",
-                    "jsctl context select picks another, jsctl context unselect none",
+                    "select another with jsctl context select, or none with jsctl context unselect",
                 )
             raise NotFound(*registry.noun("context").missing(name))
         return load_file(path)
 
     def find(self, name: str) -> Context:
-        """A context by name, or by the path of a .json file. Raises NotFound, BadInput."""
+        """Read a context by name, or by the path of a .json file. Raises NotFound, BadInput."""
         if name.endswith(".json") and Path(name).is_file():
             return load_file(Path(name))
         return self.load(name)
 
     def save(self, name: str, raw: Mapping[str, Any]) -> Context:
-        """Write a context whole or not at all. Raises BadInput for an impossible name."""
+        """Write a context. Raises BadInput for a name that is not valid."""
         path = self.path(name)
         self._make_folders()
         document = {**KEYS, **raw}
@@ -83,7 +83,7 @@ class ContextStore:
         return Context(name, document, str(path))
 
     def remove(self, name: str) -> None:
-        """Remove a context; when it was selected or the previous one, none is. Raises NotFound."""
+        """Remove a context, and any selection of it, current or previous. Raises NotFound."""
         try:
             self.path(name).unlink()
         except FileNotFoundError:
@@ -93,7 +93,7 @@ class ContextStore:
                 (self.root / file).unlink(missing_ok=True)
 
     def select(self, name: str) -> None:
-        """Make a context the selected one. Raises NotFound."""
+        """Select a context. Raises NotFound."""
         if not self.exists(name):
             raise NotFound(*registry.noun("context").missing(name))
         current = self.selected()
@@ -103,7 +103,7 @@ class ContextStore:
             write_atomically(self.root / _SELECTED, name)
 
     def unselect(self) -> str:
-        """Select no context; returns the one that was selected, or an empty string."""
+        """Clear the selection. Returns the name of the context that was selected, or an empty string."""
         current = self.selected()
         if current:
             self._remember(current)
@@ -111,10 +111,10 @@ class ContextStore:
         return current
 
     def path(self, name: str) -> Path:
-        """Where a context is kept. Raises BadInput for names that leave the folder."""
+        """Return the path of a context's file. Raises BadInput for a name that is not valid."""
         if not is_name(name):
             raise BadInput(
-                f"invalid context name {name!r}", "use a name without slashes, '..' or a leading dot"
+                f"{name!r} is not a valid context name", "use a name without slashes, '..' or a leading dot"
             )
         return self.root / "context" / f"{name}.json"
 
@@ -142,7 +142,7 @@ def names(environ: Mapping[str, str]) -> list[str]:
 
 
 def is_name(name: str) -> bool:
-    """Whether a context can have this name: it stays in its folder and on one line."""
+    """Whether a context can have this name: a file in the folder, printable on one line."""
     return (
         bool(name)
         and not name.startswith(".")
@@ -153,7 +153,7 @@ def is_name(name: str) -> bool:
 
 
 def load_file(path: Path) -> Context:
-    """A context from any file. Raises BadInput when it is not a JSON object."""
+    """Read a context from any file. Raises BadInput when it is not a JSON object."""
     try:
         raw = parse(path.read_text(encoding="utf-8"))
     except UnicodeDecodeError:
@@ -162,19 +162,19 @@ def load_file(path: Path) -> Context:
         raise BadInput(f"cannot read context {path}: {error.strerror}") from None
     except ValueError as error:
         raise BadInput(
-            f"context {path} cannot be used: {error}", f"jsctl context edit {path.stem} can repair it"
+            f"context {path} cannot be used: {error}", f"repair it with jsctl context edit {path.stem}"
         ) from None
     return Context(path.stem, raw, str(path))
 
 
 def parse(text: str) -> dict[str, Any]:
-    """A context's JSON object. Raises ValueError with the place of what is wrong."""
+    """Parse the JSON of a context. Raises ValueError with the place of the mistake."""
     try:
         raw: Any = json.loads(text)
     except json.JSONDecodeError as error:
         raise ValueError(f"line {error.lineno}, column {error.colno}: {error.msg}") from None
     if not isinstance(raw, dict):
-        raise ValueError("it must hold a JSON object")
+        raise ValueError("it is not a JSON object")
     for key, empty in KEYS.items():
         value = raw.get(key, empty)
         if empty is not None and value is not None and not isinstance(value, type(empty)):

@@ -1,4 +1,4 @@
-"""The questionnaire of `context add`: where the server is, how to log in, which JetStream."""
+"""The questionnaire of `context add`: the server, the login, the JetStream domain."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,63 +22,64 @@ _LOGINS = (
 )
 
 
-def has_login(given: Mapping[str, Any]) -> bool:
-    """Whether the flags say how to log in, or that the URL does."""
-    return any(given.get(name) for name in METHODS) or "@" in str(given.get("url", ""))
+def has_login(values: Mapping[str, Any]) -> bool:
+    """Whether settings contain a login, of their own or in the URL."""
+    return any(values.get(name) for name in METHODS) or "@" in str(values.get("url", ""))
 
 
-async def ask(prompter: Prompter, given: Mapping[str, Any], present: Mapping[str, Any]) -> Values:
-    """Values by Settings field, and `description`, for what `given` (the flags) left out.
+async def ask(prompter: Prompter, flags: Mapping[str, Any], present: Mapping[str, Any]) -> Values:
+    """Ask for the settings that flags left out. Returns answers by Settings field, and `description`.
 
-    present: what the context has already, offered as defaults. A secret that is left empty stays.
+    flags: by Settings field. present: the values of the context, which are the defaults; a secret whose
+    answer is empty keeps its value.
     """
     answers: Values = {}
-    if not given.get("url"):
+    if not flags.get("url"):
         answers["url"] = await prompter.text(
             "Server URLs",
             flag="--server",
             default=str(present.get("url") or DEFAULT_URL),
-            check=_address,
-            help="(several with commas)",
+            check=_check_addresses,
+            help="(separate several with commas)",
         )
-    url = str(answers.get("url") or given.get("url"))
-    if not has_login(given) and "@" not in url:
-        answers.update(await _login(prompter, present))
-    if url.startswith("tls:") and "tlsca" not in given:
+    url = str(answers.get("url") or flags.get("url"))
+    if not has_login(flags) and "@" not in url:
+        answers.update(await _ask_login(prompter, present))
+    if url.startswith("tls:") and "tlsca" not in flags:
         answers["tlsca"] = await prompter.text(
             "CA certificate file",
             flag="--tlsca",
             default=str(present.get("tlsca", "")),
-            help="(empty for the system's)",
+            help="(empty for those of the system)",
         )
-    if "js_domain" not in given and "js_api_prefix" not in given and not present.get("js_api_prefix"):
+    if "js_domain" not in flags and "js_api_prefix" not in flags and not present.get("js_api_prefix"):
         answers["js_domain"] = await prompter.text(
             "JetStream domain",
             flag="--js-domain",
             default=str(present.get("js_domain", "")),
-            check=_subject,
-            help="(empty for the server's own)",
+            check=_check_domain,
+            help="(empty for the default domain)",
         )
-    if "description" not in given:
+    if "description" not in flags:
         answers["description"] = await prompter.text(
             "Description", flag="--description", default=str(present.get("description", ""))
         )
     return answers
 
 
-async def _login(prompter: Prompter, present: Mapping[str, Any]) -> Values:
-    has = next((name for name in METHODS if present.get(name)), "")
+async def _ask_login(prompter: Prompter, present: Mapping[str, Any]) -> Values:
+    current = next((name for name in METHODS if present.get(name)), "")
     method = await prompter.select(
-        "Login", _LOGINS, flag="--user", default=next(c.title for c in _LOGINS if c.value == has)
+        "Login", _LOGINS, flag="--user", default=next(c.title for c in _LOGINS if c.value == current)
     )
     values: Values = {}
     if not method:
-        # What was there goes, since none was asked for.
+        # Clear the login of the context.
         return {setting: "" for settings in METHODS.values() for setting in settings if present.get(setting)}
     match method:
         case "user":
             values["user"] = await prompter.text(
-                "Username", flag="--user", default=str(present.get("user", "")), check=_needed
+                "Username", flag="--user", default=str(present.get("user", "")), check=_check_not_empty
             )
             values["password"] = await prompter.secret("Password", flag="--password")
         case "token":
@@ -86,7 +87,7 @@ async def _login(prompter: Prompter, present: Mapping[str, Any]) -> Values:
         case "creds" | "nkey":
             title = "Credentials file" if method == "creds" else "NKey seed file"
             values[method] = await prompter.text(
-                title, flag=f"--{method}", default=str(present.get(method, "")), check=_needed
+                title, flag=f"--{method}", default=str(present.get(method, "")), check=_check_not_empty
             )
         case "jwt":
             values["jwt"] = await prompter.secret("User JWT", flag="--jwt")
@@ -96,27 +97,27 @@ async def _login(prompter: Prompter, present: Mapping[str, Any]) -> Values:
                 "User in nsc",
                 flag="--nsc",
                 default=str(present.get("nsc", "")),
-                check=_needed,
+                check=_check_not_empty,
                 help="(nsc://operator/account/user)",
             )
-    if method == has:
+    if method == current:
         return {name: value or present.get(name, "") for name, value in values.items()}
     return values
 
 
-def _needed(answer: str) -> None:
+def _check_not_empty(answer: str) -> None:
     if not answer.strip():
-        raise ValueError("an answer is needed")
+        raise ValueError("the answer must not be empty")
 
 
-def _address(answer: str) -> None:
+def _check_addresses(answer: str) -> None:
     try:
         parse_addresses(answer)
     except BadInput as error:
         raise ValueError(str(error)) from None
 
 
-def _subject(answer: str) -> None:
+def _check_domain(answer: str) -> None:
     try:
         check_subject("the domain", answer)
     except BadInput as error:

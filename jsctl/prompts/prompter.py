@@ -1,7 +1,6 @@
-"""Questions, behind one interface. A questionnaire asks for what flags left out and nothing else.
+"""The interface for questions, and two implementations: without a terminal, and with prepared answers.
 
-Three forms: `terminal.TerminalPrompter` asks with questionary; `ScriptedPrompter` takes prepared
-answers; `RefusingPrompter` stands in where there is no terminal and names the missing flag.
+`terminal.TerminalPrompter` asks on a terminal. A questionnaire asks only for what flags left out.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,20 +9,21 @@ from typing import Any, NamedTuple, Protocol
 from jsctl.errors import BadInput
 
 Check = Callable[[str], Any]
-"""Raises ValueError with the reason when an answer cannot be used."""
+"""Raises ValueError, with the reason, for an answer that is not valid."""
 
 
 class Choice(NamedTuple):
-    """One of a list to pick from: what is shown, and what it means."""
+    """An entry of a list: the title that is shown, and the value that it stands for."""
 
     title: str
     value: Any
 
 
 class Prompter(Protocol):
-    """Asks one question at a time. `flag` names the flag or argument that would have answered it.
+    """Asks one question at a time.
 
-    Every method raises Cancelled when the user leaves with ctrl-C, BadInput when nothing can be asked.
+    flag: the flag or argument that answers the question on the command line. Every method raises Cancelled
+    on ctrl-C, and BadInput when it cannot ask.
     """
 
     async def text(
@@ -46,7 +46,7 @@ class Prompter(Protocol):
 
 
 class RefusingPrompter:
-    """No terminal: the error names the flag that would have answered."""
+    """For use without a terminal: every question fails with the flag that would have answered it."""
 
     async def text(
         self, message: str, *, flag: str, default: str = "", check: Check | None = None, help: str = ""
@@ -72,13 +72,13 @@ class RefusingPrompter:
 
     @staticmethod
     def _refusal(message: str, flag: str) -> BadInput:
-        return BadInput(f"no terminal to ask {message.rstrip('?')!r} on", f"give {flag}")
+        return BadInput(f"cannot ask {message.rstrip('?')!r} without a terminal", f"give {flag}")
 
 
 class ScriptedPrompter:
-    """Answers prepared in order, checked as typed ones are; `asked` keeps the questions.
+    """Answers questions from a list, in order, and checks the answers; `...` stands for the default.
 
-    `...` stands for the default.
+    asked: the messages of all questions.
     """
 
     def __init__(self, answers: Sequence[Any]) -> None:
@@ -88,7 +88,7 @@ class ScriptedPrompter:
     def _next(self, message: str, default: Any) -> Any:
         self.asked.append(message)
         if not self._answers:
-            raise BadInput(f"no answer prepared for {message!r}")
+            raise BadInput(f"there is no prepared answer for {message!r}")
         answer = self._answers.pop(0)
         return default if answer is ... else answer
 
@@ -119,12 +119,12 @@ class ScriptedPrompter:
         for choice in map(as_choice, choices):
             if answer in (choice.title, choice.value):
                 return choice.value
-        raise BadInput(f"{message}: {answer!r} is none of the choices")
+        raise BadInput(f"{message}: {answer!r} is not one of the choices")
 
     async def confirm(self, message: str, *, flag: str, default: bool = False, help: str = "") -> bool:
         return bool(self._next(message, default))
 
 
 def as_choice(choice: str | Choice) -> Choice:
-    """A plain string means itself."""
+    """Return a choice; a string stands for itself."""
     return choice if isinstance(choice, Choice) else Choice(choice, choice)

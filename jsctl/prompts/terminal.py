@@ -1,4 +1,4 @@
-"""Questions on a terminal, with questionary. Prompts go to stderr, so that stdout stays data."""
+"""Questions on a terminal, with questionary. They are written to stderr; stdout is for data."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,11 +18,11 @@ _STYLE = questionary.Style(
         ("pointer", "fg:ansicyan bold"),
     ]
 )
-_LONG = 12  #: from this many choices on, typing filters the list
+_LONG = 12  #: with more choices than this, typing filters the list
 
 
-def _select(buffer: Buffer) -> None:
-    """Select the default, so that what is typed stands in its place: `20` over `-1` is not `-120`."""
+def _select_text(buffer: Buffer) -> None:
+    """Select the default text, so that typing replaces it."""
     if buffer.text:
         buffer.cursor_position = 0
         buffer.start_selection()
@@ -49,10 +49,15 @@ class TerminalPrompter:
             return True
 
         question = questionary.text(
-            message, default=default, validate=valid, instruction=help or None, qmark="?", style=_STYLE,
+            message,
+            default=default,
+            validate=valid,
+            instruction=help or None,
+            qmark="?",
+            style=_STYLE,
             output=self._output,
-        )  # fmt: skip
-        _select(question.application.current_buffer)
+        )
+        _select_text(question.application.current_buffer)
         return str(await self._ask(question))
 
     async def secret(self, message: str, *, flag: str) -> str:
@@ -69,15 +74,21 @@ class TerminalPrompter:
         default: str | None = None,
         help: str = "",
     ) -> Any:
-        shown = [questionary.Choice(c.title, value=c.value) for c in map(as_choice, choices)]
-        long = len(shown) > _LONG
+        entries = [questionary.Choice(c.title, value=c.value) for c in map(as_choice, choices)]
+        is_long = len(entries) > _LONG
         return await self._ask(
             questionary.select(
-                message, shown, default=next((c for c in shown if c.title == default), None), qmark="?",
-                instruction=help or None, style=_STYLE, output=self._output,
-                use_search_filter=long, use_jk_keys=not long,
+                message,
+                entries,
+                default=next((entry for entry in entries if entry.title == default), None),
+                qmark="?",
+                instruction=help or None,
+                style=_STYLE,
+                output=self._output,
+                use_search_filter=is_long,
+                use_jk_keys=not is_long,
             )
-        )  # fmt: skip
+        )
 
     async def confirm(self, message: str, *, flag: str, default: bool = False, help: str = "") -> bool:
         return bool(

@@ -1,50 +1,58 @@
 """`jsctl context add`."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.context._save import layer, save
+from jsctl.commands.context.saving import ContextFlags, context_flags, save, values_of
 from jsctl.contexts.settings import from_context
 from jsctl.env import Env
 from jsctl.views.result import Result
 
 
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The flags of `jsctl context add`."""
+
+    name: str
+    context: ContextFlags
+    defaults: bool
+
+
 @command(
     "add",
+    options=Options,
     examples=[
         "jsctl context add hub --server nats://localhost:4111 --user acc --password acc --select",
         "jsctl context add spoke --creds spoke.creds --server nats://localhost:4222 --js-domain spoke-1",
     ],
 )
 @argument("name", noun="context")
-@option("--description", metavar="TEXT", help="Friendly description, shown when listing")
-@option("--select", "-S", "select_it", is_flag=True, help="Select the saved context")
-@option("--nsc", metavar="URL", help="User to look up with nsc: nsc://operator/account/user")
+@context_flags
 @option("--defaults", is_flag=True, help="Ask nothing; take the default for what flags left out")
-async def add(
-    env: Env, name: str, description: str | None, select_it: bool, nsc: str | None, defaults: bool
-) -> Result:
+async def add(env: Env, options: Options) -> Result:
     """An existing context keeps what no flag replaces; --context names one to start a new one from.
     On a terminal, asks for the server and the login when flags left them out.
     """
     store = env.contexts
-    known = store.exists(name)
-    base = store.load(name) if known else None
+    exists = store.exists(options.name)
+    base = store.load(options.name) if exists else None
     if base is None and env.flags.get("context"):
         base = store.find(env.flags["context"])
-    values = layer(env, description, nsc)
-    if env.can_ask and not defaults and _asks(values, known):
+    values = values_of(env, options.context)
+    if env.can_ask and not options.defaults and _needs_answers(values, exists):
         from jsctl.prompts.contexts import ask
 
         present = from_context(base) | {"description": base.get("description")} if base else {}
         values |= await ask(env.prompter, values, present)
-    return save(env, name, base, values, select=select_it)
+    return save(env, options.name, base, values, select=options.context.select_it)
 
 
-def _asks(values: dict[str, Any], known: bool) -> bool:
-    """A new context is asked about until server and login are given; a known one when no flag is."""
+def _needs_answers(values: Mapping[str, Any], exists: bool) -> bool:
+    """Whether to ask: for an existing context without any flag, for a new one without server or login."""
     from jsctl.prompts.contexts import has_login
 
-    if known:
+    if exists:
         return not values
     return not (values.get("nsc") or (values.get("url") and has_login(values)))

@@ -1,25 +1,34 @@
 """`jsctl context copy`."""
 
-from jsctl.commands.cli import argument, command, option
-from jsctl.commands.context._save import layer, save
+from dataclasses import dataclass
+
+from jsctl.commands.cli import argument, command
+from jsctl.commands.context.saving import ContextFlags, context_flags, save, values_of
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.views.result import Result
 
 
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The flags of `jsctl context copy`."""
+
+    source: str
+    name: str
+    context: ContextFlags
+
+
 @command(
-    "copy", examples=["jsctl context copy hub hub-leaf --js-domain leaf --description 'leaf, by way of hub'"]
+    "copy",
+    options=Options,
+    examples=["jsctl context copy hub hub-leaf --js-domain leaf --description 'leaf, by way of hub'"],
 )
 @argument("source", noun="context")
 @argument("name")
-@option("--description", metavar="TEXT", help="Friendly description, shown when listing")
-@option("--select", "-S", "select_it", is_flag=True, help="Select the new context")
-@option("--nsc", metavar="URL", help="User to look up with nsc: nsc://operator/account/user")
-def copy(
-    env: Env, source: str, name: str, description: str | None, select_it: bool, nsc: str | None
-) -> Result:
+@context_flags
+def copy(env: Env, options: Options) -> Result:
     store = env.contexts
-    base = store.load(source)
-    if store.exists(name):
-        raise BadInput(f"context {name!r} exists already", "jsctl context rm removes it")
-    return save(env, name, base, layer(env, description, nsc), select=select_it)
+    base = store.load(options.source)
+    if store.exists(options.name):
+        raise BadInput(f"context {options.name!r} exists already", "remove it with jsctl context rm")
+    return save(env, options.name, base, values_of(env, options.context), select=options.context.select_it)

@@ -9,7 +9,7 @@ from jsctl.contexts.model import KEYS
 from jsctl.contexts.store import parse
 from jsctl.env import Env
 from jsctl.errors import NotFound
-from jsctl.views.context import contexts as view
+from jsctl.views.context import info as view
 from jsctl.views.result import Result
 
 
@@ -24,9 +24,9 @@ async def edit(env: Env, name: str) -> Result | None:
     try:
         before = json.dumps({**KEYS, **parse(before)}, indent=2, ensure_ascii=False)
     except ValueError as error:
-        env.say(f"jsctl: context {name} is broken, {error}: this is its text as it is")
-    saved = await edit_text(env, before + "\n", f"{name}.json", lambda text: store.save(name, parse(text)))
-    if saved is None:
+        env.say(f"jsctl: context {name} cannot be read: {error}; the editor shows its text unchanged")
+    context = await edit_text(env, before + "\n", f"{name}.json", lambda text: store.save(name, parse(text)))
+    if context is None:
         env.say(f"context {name} was not changed")
         return None
-    return view.info(saved)
+    return view.sheet(context)

@@ -2,11 +2,16 @@
 
 from jsctl import registry
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.context._check import check, warn_of_variables
 from jsctl.env import Env
 from jsctl.errors import NotFound
-from jsctl.views.context import contexts as view
+from jsctl.views.context import info as view
 from jsctl.views.result import Result
+
+_VARIABLES = {
+    *("server", "user", "password", "token", "creds", "nkey", "jwt", "seed"),
+    *("tlscert", "tlskey", "tlsca", "timeout", "socks_proxy", "colors"),
+}
+"""Global flags whose environment variables override a context."""
 
 
 @command("info", examples=["jsctl context info", "jsctl context info hub --connect"])
@@ -19,6 +24,12 @@ async def info(env: Env, name: str | None, connect: bool, show_secrets: bool) ->
     if not wanted:
         raise NotFound("no context is selected and none was named", registry.noun("context").hint)
     context = store.find(wanted)
-    checked = await check(env, context, connect=True) if connect else None
-    warn_of_variables(env)
-    return view.info(context, show_secrets=show_secrets, checked=checked)
+    check = None
+    if connect:
+        from jsctl.nats.context_check import check_context
+
+        check = await check_context(context, env.flags, connect=True)
+    if variables := sorted(str(flag).replace("_", "-") for flag in env.from_environment & _VARIABLES):
+        flags = ", ".join(f"--{flag}" for flag in variables)
+        env.say(f"jsctl: the environment sets {flags}, which override every context")
+    return view.sheet(context, show_secrets=show_secrets, check=check)

@@ -3,7 +3,7 @@
 from jsctl.commands.cli import command
 from jsctl.env import Env
 from jsctl.errors import NotFound
-from jsctl.views.context import contexts as view
+from jsctl.views.context import info as view
 from jsctl.views.result import Result
 
 
@@ -12,7 +12,7 @@ def previous(env: Env) -> Result:
     store = env.contexts
     name = store.previous() or store.selected()
     if not name:
-        raise NotFound("no context was selected before", "jsctl context select NAME selects one")
+        raise NotFound("no context was selected before", "select one with jsctl context select NAME")
     context = store.load(name)
     store.select(name)
-    return view.info(context)
+    return view.sheet(context)

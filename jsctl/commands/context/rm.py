@@ -15,7 +15,7 @@ async def rm(env: Env, name: str, force: bool) -> None:
         raise NotFound(*registry.noun("context").missing(name))
     if store.selected() == name and not force and store.names() != [name]:
         raise JsctlError(
-            f"context {name!r} is the selected one", "select another, or jsctl context unselect, or --force"
+            f"context {name!r} is selected", "select another one, clear the selection, or use --force"
         )
     await env.confirm(f"Really delete context {name}?", force=force)
     store.remove(name)

@@ -4,7 +4,7 @@ from jsctl import registry
 from jsctl.commands.cli import argument, command
 from jsctl.commands.shared.pick import pick
 from jsctl.env import Env
-from jsctl.views.context import contexts as view
+from jsctl.views.context import info as view
 from jsctl.views.result import Result
 
 
@@ -16,4 +16,4 @@ async def select(env: Env, name: str) -> Result:
     name = await pick(env, registry.noun("context"), name, default=store.selected())
     context = store.load(name)
     store.select(name)
-    return view.info(context)
+    return view.sheet(context)

@@ -8,5 +8,5 @@ from jsctl.views.result import Result, Text
 @command("unselect", examples=["jsctl context unselect"])
 def unselect(env: Env) -> Result:
     name = env.contexts.unselect()
-    said = f'Unselected the "{name}" context' if name else "No context currently selected"
-    return Result([Text(said)], data={"unselected": name or None})
+    line = f'Unselected the "{name}" context' if name else "No context currently selected"
+    return Result([Text(line)], data={"unselected": name or None})

@@ -1,28 +1,30 @@
 """`jsctl context validate`."""
 
+import asyncio
+
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.context._check import check
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.views.context import contexts as view
+from jsctl.nats.context_check import ContextCheck, check_context
+from jsctl.views.context import validate as view
 from jsctl.views.result import Result
+
+_AT_ONCE = 8
 
 
 @command("validate", examples=["jsctl context validate", "jsctl context validate hub --connect"])
 @argument("name", required=False, noun="context")
 @option("--connect", is_flag=True, help="Try to connect with each")
 async def validate(env: Env, name: str | None, connect: bool) -> Result:
-    import asyncio
-
     store = env.contexts
-    gate = asyncio.Semaphore(8)
+    gate = asyncio.Semaphore(_AT_ONCE)
 
-    async def one(wanted: str) -> view.Checked:
+    async def check(name: str) -> ContextCheck:
         async with gate:
             try:
-                context = store.find(wanted)
+                context = store.find(name)
             except BadInput as error:
-                return view.Checked(wanted, [error.message])
-            return await check(env, context, connect=connect)
+                return ContextCheck(name, [error.message])
+            return await check_context(context, env.flags, connect=connect)
 
-    return view.validation(await asyncio.gather(*map(one, [name] if name else store.names())))
+    return view.table(await asyncio.gather(*map(check, [name] if name else store.names())))

@@ -8,7 +8,7 @@ def test_rm(cli: Cli) -> None:
     for name in ("a", "b", "c"):
         cli(f"context add {name}", status=0)
     cli("context select a", status=0)
-    assert "is the selected one" in cli("context rm a", answers=[True], status=ExitStatus.FAILURE).err
+    assert "is selected" in cli("context rm a", answers=[True], status=ExitStatus.FAILURE).err
     assert "give --force" in cli("context rm b", status=ExitStatus.USAGE).err
     cli("context rm b", answers=[False], status=ExitStatus.FAILURE)
     assert cli("context ls --names").out == "a\nb\nc\n"

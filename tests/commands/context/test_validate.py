@@ -39,7 +39,7 @@ def test_connect(cli: Cli, url: str) -> None:
             "both a JetStream domain and an API prefix",
         ),
         ('{"color_scheme": "pink"}', "unknown colour scheme"),
-        ('{"url": "ftp://x"}', "no server address"),
+        ('{"url": "ftp://x"}', "not a valid server address"),
         ('{"nsc": "nsc://o/a/u"}', "needs the nsc tool"),
     ],
 )

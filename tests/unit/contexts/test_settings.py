@@ -114,7 +114,7 @@ def test_domain_and_prefix() -> None:
         settings(hub | behind)
     assert settings(hub | behind, js_domain="x").js_domain == "x"
     for bad in ("a b", "a.", "*", ">", ".a", "a..b"):
-        with pytest.raises(BadInput, match="no subject prefix"):
+        with pytest.raises(BadInput, match="not a valid subject prefix"):
             settings(js_domain=bad)
     assert api_prefix("leafacc.spoke-1") == "$JS.leafacc.spoke-1.API"
     assert api_prefix("", "JS.x") == "JS.x"
@@ -172,7 +172,7 @@ def test_names_that_are_refused(name: str, tmp_path: Path) -> None:
     store = ContextStore(tmp_path / "nats")
     assert not is_name(name)
     for use in (store.load, store.remove, store.select, store.exists, lambda n: store.save(n, {})):
-        with pytest.raises(BadInput, match="invalid context name"):
+        with pytest.raises(BadInput, match="is not a valid context name"):
             use(name)
     assert not (tmp_path / "nats").exists()
 

@@ -73,7 +73,7 @@ def read(text: str, **values: str) -> Declared:
         ("- a", "f.yaml:1: a file of declared streams is an object"),
         ("a: &a [*a]", "nested too deeply"),
         ("streams:\n- name: A\n  mirror: B,nope=1", "f.yaml:3: 'B,nope=1': no setting 'nope'"),
-        ("domain: a b", "f.yaml:1: domain 'a b' is no subject prefix"),
+        ("domain: a b", "f.yaml:1: domain 'a b' is not a valid subject prefix"),
         (
             "streams:\n- {name: A, consumers: [{name: C, filter_subject: a, filter_subjects: [b]}]}",
             "not both",

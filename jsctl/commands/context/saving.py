@@ -1,0 +1,64 @@
+"""What `context add` and `context copy` share: the flags of a context, and saving it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from jsctl.commands.cli import option
+from jsctl.contexts.model import Context
+from jsctl.contexts.settings import CONTEXT_KEYS, flag_values
+from jsctl.contexts.update import update, with_absolute_paths
+from jsctl.env import Env
+from jsctl.nats.addresses import parse_addresses
+from jsctl.nats.proxy import parse_proxy
+from jsctl.views.context import info as view
+from jsctl.views.result import Result
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class ContextFlags:
+    """The flags of `context_flags`; None for those that were left out."""
+
+    description: str | None
+    nsc: str | None
+    select_it: bool
+
+
+def context_flags(function: F) -> F:
+    """Add the flags of `ContextFlags`."""
+    for declare in (
+        option("--nsc", metavar="URL", help="User to look up with nsc: nsc://operator/account/user"),
+        option("--select", "-S", "select_it", is_flag=True, help="Select the saved context"),
+        option("--description", metavar="TEXT", help="Friendly description, shown when listing"),
+    ):
+        function = declare(function)
+    return function
+
+
+def values_of(env: Env, flags: ContextFlags) -> dict[str, Any]:
+    """Return the flags and variables that a context can hold, by Settings field, and `description`."""
+    settings = flag_values(env.flags, env.from_environment)
+    values = with_absolute_paths({name: settings[name] for name in settings if name in CONTEXT_KEYS})
+    own = {"nsc": flags.nsc, "description": flags.description}
+    return values | {name: value for name, value in own.items() if value is not None}
+
+
+def save(env: Env, name: str, base: Context | None, values: Mapping[str, Any], *, select: bool) -> Result:
+    """Merge `values` into `base`, save the result as `name`, select it if wanted, and show it.
+
+    Raises BadInput.
+    """
+    updated = update(base, values)
+    if updated.raw.get("url"):
+        parse_addresses(str(updated.raw["url"]))
+    if updated.raw.get("socks_proxy"):
+        parse_proxy(str(updated.raw["socks_proxy"]))
+    if updated.replaced:
+        env.say(f"jsctl: the login by {', '.join(updated.replaced)} was replaced")
+    store = env.contexts
+    context = store.save(name, updated.raw)
+    if select:
+        store.select(name)
+    return view.sheet(context)

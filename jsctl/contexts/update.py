@@ -1,0 +1,71 @@
+"""Changes of a context: settings merged into it, checked as far as no server is needed."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jsctl.contexts.model import COLOR_SCHEMES, DEFAULT_URL, KEYS, Context
+from jsctl.contexts.settings import CONTEXT_KEYS, METHODS, check_subject, from_context, merge
+from jsctl.errors import BadInput
+
+_PATHS = ("tlscert", "tlskey", "tlsca", "creds", "nkey")
+_SUBJECTS = ("jetstream_domain", "jetstream_api_prefix", "jetstream_event_prefix", "inbox_prefix")
+
+
+class Update(NamedTuple):
+    """raw: the JSON of the updated context. replaced: the login methods that it had and has no more."""
+
+    raw: dict[str, Any]
+    replaced: list[str]
+
+
+def update(context: Context | None, values: Mapping[str, Any]) -> Update:
+    """Merge settings into a context, or into an empty one.
+
+    values: by Settings field, and `description`. Raises BadInput for contradicting or invalid values.
+    """
+    methods = [method for method in METHODS if values.get(method)]
+    if len(methods) > 1 and not (len(methods) == 2 and "token" in methods and "user" not in methods):
+        raise BadInput(
+            "more than one way to log in", f"use one of {', '.join(f'--{method}' for method in methods)}"
+        )
+    raw: dict[str, Any] = dict(context.raw) if context else {}
+    before = from_context(context) if context else {}
+    after = merge(before, values)
+    for field, key in CONTEXT_KEYS.items():
+        if after.get(field) or raw.get(key):
+            raw[key] = after.get(field) or KEYS[key]
+    if "description" in values:
+        raw["description"] = values["description"]
+    if not raw.get("url") and not raw.get("nsc"):
+        raw["url"] = DEFAULT_URL
+    for key in _SUBJECTS:
+        check_subject(key, raw.get(key) or "")
+    return Update(raw, [method for method in METHODS if before.get(method) and not after.get(method)])
+
+
+def with_absolute_paths(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings whose paths mean the same in every folder. `~` and variables stay as they are."""
+    absolute = dict(values)
+    for name in _PATHS:
+        path = absolute.get(name)
+        if path and not path.startswith(("~", "$", "op://")):
+            absolute[name] = str(Path(path).absolute())
+    return absolute
+
+
+def find_contradictions(context: Context) -> list[str]:
+    """Return what is wrong with a context, as far as its text shows it."""
+    values = from_context(context)
+    problems = []
+    methods = [method for method in METHODS if values.get(method) and method != "token"]
+    if len(methods) > 1:
+        problems.append(f"more than one login: {', '.join(methods)}")
+    scheme = values.get("colors")
+    if scheme and scheme not in COLOR_SCHEMES:
+        problems.append(f"unknown colour scheme {scheme!r}")
+    if values.get("seed") and not values.get("jwt"):
+        problems.append("user_seed without user_jwt")
+    if any(key.startswith("windows_") and context.get(key) for key in KEYS):
+        problems.append("the Windows certificate store is not supported; use cert, key and ca")
+    return problems

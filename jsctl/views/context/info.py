@@ -1,0 +1,85 @@
+"""`context info`: what a context says."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from jsctl.contexts.model import FILES, HIDDEN, KEYS, Context, expand_path
+from jsctl.errors import ExitStatus
+from jsctl.views.result import Cell, Field, Result, Section, Sheet
+
+if TYPE_CHECKING:
+    from jsctl.nats.context_check import ContextCheck
+
+_LABELS = {
+    "description": "Description",
+    "url": "Server URLs",
+    "socks_proxy": "SOCKS5 Proxy",
+    "user": "Username",
+    "password": "Password",
+    "token": "Token",
+    "user_jwt": "User JWT",
+    "user_seed": "User Seed",
+    "creds": "Credentials",
+    "nkey": "NKey",
+    "cert": "Certificate",
+    "key": "Key",
+    "windows_cert_store": "Certificate Store",
+    "windows_cert_match": "Certificate Store Match",
+    "windows_cert_match_by": "Certificate Store Match By",
+    "windows_ca_certs_match": "Certificate Store CA Match",
+    "ca": "CA",
+    "tls_first": "TLS First",
+    "nsc": "NSC Lookup",
+    "jetstream_api_prefix": "JS API Prefix",
+    "jetstream_event_prefix": "JS Event Prefix",
+    "jetstream_domain": "JS Domain",
+    "inbox_prefix": "Inbox Prefix",
+    "color_scheme": "Color Scheme",
+}
+
+
+def sheet(context: Context, *, show_secrets: bool = False, check: "ContextCheck | None" = None) -> Result:
+    """Show what is set, whether files can be read, and the connection when it was tried."""
+    document = context.document(show_secrets=show_secrets)
+    fields = [
+        Field(label, _value(key, document[key]), "bool" if key == "tls_first" else "text")
+        for key, label in _LABELS.items()
+        if document[key]
+    ]
+    fields += [Field(key, _text(value)) for key, value in document.items() if key not in KEYS and value]
+    fields.append(Field("Path", context.path))
+    data: dict[str, Any] = {"name": context.name, **document}
+    status = ExitStatus.OK
+    if check and check.tried:
+        fields.append(Field("Connection", connection_cell(check)))
+        data["connection"] = connection_cell(check).raw
+        status = check.status
+    heading = f'NATS Configuration Context "{context.name}"'
+    return Result([Sheet(heading, [Section("", fields)])], data=data, status=status)
+
+
+def connection_cell(check: "ContextCheck") -> Cell:
+    """Whether a server accepted the context."""
+    if not check.tried:
+        return Cell(None, "not tried", "dim")
+    if check.error:
+        return Cell(check.error.message, check.error.message, "bad")
+    return Cell("OK", "OK", "good")
+
+
+def _value(key: str, value: Any) -> Any:
+    if key not in FILES:
+        return _text(value) if key != "tls_first" else value
+    if str(value).startswith("op://"):
+        return Cell(value, f"{value} (1Password)")
+    try:
+        with expand_path(str(value)).open("rb"):
+            return Cell(value, f"{value} (OK)")
+    except OSError:
+        return Cell(value, f"{value} (ERROR)", "bad")
+
+
+def _text(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return HIDDEN if HIDDEN in value.values() else str(dict(value))
+    return value

@@ -1,0 +1,45 @@
+"""`context ls`: the contexts and their descriptions."""
+
+from collections.abc import Sequence
+
+from jsctl.contexts.model import Context
+from jsctl.views.result import Cell, Column, Result, Table, Text
+
+_COLUMNS = (Column("Name", "name"), Column("Description", "description"))
+
+
+def listing(contexts: Sequence[Context], selected: str, *, show_secrets: bool = False) -> Result:
+    """Show all contexts; a star marks the selected one."""
+    data = [
+        {
+            "name": context.name,
+            **context.document(show_secrets=show_secrets),
+            "selected": context.name == selected,
+        }
+        for context in contexts
+    ]
+    if not contexts:
+        return Result([Text("No known contexts")], data=data)
+    rows = [
+        (
+            Cell(context.name, context.name + "*", "good") if context.name == selected else context.name,
+            context.get("description"),
+        )
+        for context in contexts
+    ]
+    return Result([Table("Known Contexts", _COLUMNS, rows)], data=data)
+
+
+def names(contexts: Sequence[str]) -> Result:
+    """Show one name per line."""
+    return Result([Text("\n".join(contexts))] if contexts else [], data=list(contexts))
+
+
+def completions(contexts: Sequence[Context], selected: str) -> Result:
+    """Show `name:description` lines, the form that shell completion reads; a star marks the selected one."""
+    lines = []
+    for context in contexts:
+        mark = "*" if context.name == selected else ""
+        name = context.name.replace(":", "\\:")
+        lines.append(f"{name}{mark}:{context.get('description')}")
+    return Result([Text("\n".join(lines))] if lines else [], data=lines)
