@@ -244,8 +244,9 @@ class Env:
 
         return asyncio.run(scoped())
 
-    async def finish(self, verb: "Awaitable[Result | Events[Any] | None]") -> "Result | None":
-        """Await a verb and write the Events that it returns. Returns what is to be shown last."""
+    async def finish(self, verb: "Awaitable[Result | Events[Any] | None]") -> "Result | ExitStatus | None":
+        """Await a verb and write the Events that it returns. Returns what is to be shown last, or the exit
+        status alone."""
         from jsctl.views.events import Events
 
         outcome = await verb

@@ -8,13 +8,13 @@ from itertools import islice
 from typing import Any
 
 from jsctl.commands.cli import DURATION, argument, command, option
-from jsctl.commands.shared import stdin
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.message import dump
 from jsctl.jetstream.message import publish as sending
 from jsctl.jetstream.message.publish import Count, Draft
+from jsctl.jetstream.message.stdin import read_all, read_lines
 from jsctl.nats.connection import Connection
 from jsctl.nats.headers import encode_headers, parse_headers
 from jsctl.nats.message import OutgoingMessage
@@ -172,13 +172,13 @@ async def _bursts(env: Env, options: Options) -> AsyncIterator[Sequence[Outgoing
         async for group in _dumped(env, options):
             yield group
     elif options.body is not None or not options.by_line:
-        body = await stdin.whole(env) if options.body is None else _bytes(options.body)
+        body = await read_all(env.streams.stdin) if options.body is None else _bytes(options.body)
         draft = replace(_draft(options), body=compile_template(body, enabled=options.templates))
         async for group in _paced(draft.many(1, options.count), options.sleep):
             yield group
     else:
         number, base = 0, _draft(options)
-        async for lines in stdin.lines(env):
+        async for lines in read_lines(env.streams.stdin):
             made: list[OutgoingMessage] = []
             for line in lines:
                 number += 1

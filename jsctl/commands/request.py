@@ -1,37 +1,64 @@
 """`jsctl request`."""
 
-import json
-import time
-from collections.abc import AsyncIterator
-from dataclasses import replace
-from typing import Any
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
 
 from jsctl.commands.cli import DURATION, argument, command, option
-from jsctl.commands.shared import stdin
-from jsctl.commands.shared.received import translated
 from jsctl.env import Env
 from jsctl.errors import BadInput, RequestTimeout
-from jsctl.jetstream.message import dump, publish
+from jsctl.jetstream.message.compose import Composition, compose
+from jsctl.jetstream.message.translate import split_command, translate
 from jsctl.nats import requests
-from jsctl.nats.headers import parse_headers, parse_status
-from jsctl.nats.message import Message, OutgoingMessage
-from jsctl.nats.templates import Moment, compile_template
-from jsctl.render.text import clean_json, clean_lines
 from jsctl.units import MS, exact_duration
-from jsctl.views.message import messages as view
+from jsctl.views.events import Events
+from jsctl.views.message import request as view
+from jsctl.views.message.request import Reply
 
-_SPOKEN = 20  #: of more requests than this only the replies are shown
+_ANNOUNCED = 20  #: of more requests than this only the replies are shown
+_UNLIMITED = 1 << 30  #: replies
 
 HELP = """\
-Subject, body and header values may hold templates as in `jsctl publish --help`. Without a body, stdin is the
-body: all of it, or with --send-on newline each line a request.
+Subject, body and header values may hold templates as in `jsctl publish --help`. Without a body, stdin is
+the body: all of it, or with --send-on newline each line a request.
 
-Nobody there, or no answer in time, is an error with status 4.
+No responder, or no reply in time, is an error with status 4.
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The flags. gap: ns between two replies at most."""
+
+    subject: str
+    body: str | None
+    wait: bool
+    raw: bool
+    headers: tuple[str, ...]
+    count: int
+    replies: int
+    gap: int
+    to_empty: bool
+    translate: str
+    force_stdin: bool
+    send_on: str
+    templates: bool
+
+    def __post_init__(self) -> None:
+        if self.send_on not in ("eof", "newline"):
+            raise BadInput("--send-on must be eof or newline")
+        if self.replies < 0:
+            raise BadInput("--replies must be 0 or more")
+
+    @property
+    def wants_one(self) -> bool:
+        """Whether one reply is all that is wanted."""
+        return self.count == 1 and self.replies == 1 and not self.to_empty and self.send_on == "eof"
 
 
 @command(
     "request",
+    options=Options,
     help=HELP,
     examples=[
         "jsctl req weather.london ''",
@@ -44,87 +71,61 @@ Nobody there, or no answer in time, is an error with status 4.
 @option("--wait", "-w", "wait", is_flag=True, hidden=True, help="Accepted: a request always waits")
 @option("--raw", "-r", is_flag=True, help="Show payloads alone; in a pipe byte for byte")
 @option("--header", "-H", "headers", metavar="K:V", multiple=True, help="Add a header; several times")
-@option("--count", type=int, default=1, metavar="N", help="Send so many requests")
-@option("--replies", type=int, default=1, metavar="N", help="Wait for so many replies; 0 until --timeout (1)")
-@option("--reply-timeout", "gap", type=DURATION, default=300 * MS, metavar="DURATION",
-        help="Longest time between two replies (300ms)")  # fmt: skip
+@option("--count", type=int, default=1, metavar="N", help="Send N requests")
+@option("--replies", type=int, default=1, metavar="N", help="Wait for N replies; 0 until --timeout (1)")
+@option(
+    "--reply-timeout",
+    "gap",
+    type=DURATION,
+    default=300 * MS,
+    metavar="DURATION",
+    help="Longest time between two replies (300ms)",
+)
 @option("--wait-for-empty", "to_empty", is_flag=True, help="Wait for replies until an empty one")
-@option("--translate", metavar="COMMAND", default="", help="Show what a command makes of each payload")
+@option("--translate", metavar="COMMAND", default="", help="Show each payload as this command translates it")
 @option("--force-stdin", is_flag=True, help="Take the body from stdin")
 @option("--send-on", type=str, default="eof", metavar="eof|newline", help="When stdin is sent (eof)")
 @option("--templates/--no-templates", default=True, help="Fill templates in subject and body (yes)")
-async def request(env: Env, subject: str, body: str | None, **given: Any) -> None:
-    if given["send_on"] not in ("eof", "newline"):
-        raise BadInput("--send-on takes eof or newline")
-    if given["replies"] < 0:
-        raise BadInput("--replies is 0 or more")
+async def request(env: Env, options: Options) -> Events[Reply]:
+    return view.events(_replies(env, options), raw=options.raw, only=options.wants_one)
+
+
+async def _replies(env: Env, options: Options) -> AsyncGenerator[Sequence[Reply], None]:
+    """Send the requests, one after the other, and yield each reply."""
     connection = await env.connection()
     wanted = requests.Wanted(
-        1 << 30 if given["to_empty"] else given["replies"], given["gap"], given["to_empty"],
-        connection.settings.timeout,
-    )  # fmt: skip
-    raw = given["raw"] or env.wants_json
-    one = given["count"] == 1 and given["replies"] == 1 and not given["to_empty"]
-    single = given["raw"] and one and given["send_on"] == "eof"
-    async for message in _messages(env, subject, body, given):
-        if not raw and given["count"] <= _SPOKEN:
+        replies=_UNLIMITED if options.to_empty else options.replies,
+        gap=options.gap,
+        to_empty=options.to_empty,
+        timeout=connection.settings.timeout,
+    )
+    command = split_command(options.translate) if options.translate else []
+    announces = not options.raw and not env.wants_json and options.count <= _ANNOUNCED
+    if options.body is None and env.streams.stdin.isatty() and not options.raw:
+        env.say("Reading payload from STDIN")
+    async for [message] in compose(_composition(options), env.streams.stdin, burst=1):
+        if announces:
             env.say(f'Sending request on "{message.subject}"')
-        got = 0
-        async for answer, spent in requests.ask(connection, message, wanted):
-            got, item = got + 1, answer
-            if given["translate"]:
-                item = item.with_data(await translated(given["translate"], item.data, item.subject))
-            if env.wants_json:
-                record = {**dump.record(item, got, time.time_ns()), "rtt": spent}
-                env.streams.stdout.write(clean_json(json.dumps(record, ensure_ascii=False)) + "\n")
-            elif given["raw"]:
-                _raw(env, item, single)
-            else:
-                head = view.header_lines(_headers(item))
-                env.say(f"Received with rtt {exact_duration(spent)}")
-                text = (head + "\n" if head else "") + view.body(item.data) + "\n\n"
-                env.streams.stdout.write(clean_lines(text))
-            env.streams.stdout.flush()
-        if not got and not given["to_empty"]:
+        number = 0
+        async with aclosing(requests.ask(connection, message, wanted)) as replies:
+            async for reply, rtt in replies:
+                number += 1
+                data = await translate(command, reply.data, reply.subject) if command else reply.data
+                yield [Reply(reply.with_data(data), number, rtt)]
+        if not number and not options.to_empty:
             raise RequestTimeout(
                 f"no answer on {message.subject} in {exact_duration(wanted.timeout)}",
                 "--timeout waits longer",
             )
 
 
-def _headers(item: Message) -> list[tuple[str, str]]:
-    """Headers, a status line such as `404 No Messages` with them."""
-
-    code, said = parse_status(item.header_block) if item.header_block else (0, "")
-    first = [("Status", str(code)), ("Description", said)] if code else []
-    return first + (parse_headers(item.header_block) if item.header_block else [])
-
-
-def _raw(env: Env, item: Message, single: bool) -> None:
-    if env.is_terminal:
-        env.streams.stdout.write(clean_lines(view.body(item.data) if item.data else "") + "\n")
-    else:
-        ends = single or item.data.endswith(b"\n")
-        env.write_bytes(item.data if ends else item.data + b"\n")
-
-
-async def _messages(
-    env: Env, subject: str, body: str | None, given: dict[str, Any]
-) -> AsyncIterator[OutgoingMessage]:
-    templates = given["templates"]
-    base = publish.draft(subject, b"", given["headers"], templates=templates)
-    if body is None and env.streams.stdin.isatty() and not given["raw"]:
-        env.say("Reading payload from STDIN")
-    number = 0
-    if body is None and given["send_on"] == "newline":
-        async for lines in stdin.lines(env):
-            for line in lines:
-                draft = replace(base, body=compile_template(line, enabled=templates))
-                for _ in range(max(given["count"], 1)):
-                    number += 1
-                    yield draft.make(Moment(number))
-        return
-    data = await stdin.whole(env) if body is None else body.encode(errors="surrogateescape")
-    draft = replace(base, body=compile_template(data, enabled=templates))
-    for number in range(1, max(given["count"], 1) + 1):
-        yield draft.make(Moment(number))
+def _composition(options: Options) -> Composition:
+    body = options.body
+    return Composition(
+        subject=options.subject,
+        body=None if body is None else body.encode(errors="surrogateescape"),
+        headers=options.headers,
+        count=max(options.count, 1),
+        by_line=options.send_on == "newline",
+        templates=options.templates,
+    )

@@ -1,32 +1,114 @@
 """`jsctl subscribe`."""
 
-from typing import Any
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
 
 from jsctl.commands.cli import DURATION, argument, command, option
-from jsctl.commands.shared.received import Show
-from jsctl.commands.shared.receiving import Options, Session
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
-from jsctl.units import SECOND, format_rfc3339
-from jsctl.views.result import Result
+from jsctl.jetstream.message.dump_writer import DumpWriter
+from jsctl.jetstream.message.receive import Received, ReceiveOptions, Receiver, StreamSource
+from jsctl.jetstream.message.translate import split_command, translate_messages
+from jsctl.units import format_rfc3339, seconds_to_ns
+from jsctl.views.events import Events
+from jsctl.views.message import subscribe as view
+from jsctl.views.message.tally import RateGraph, SubjectReport
 
 HELP = """\
 With --stream, --all, --new, --last, --since, --start-sequence, --last-per-subject, --durable or --direct the
 messages come from a stream: the one that is named, or the one that takes the subject.
 
-Lost connections and gaps are told on stderr as they happen and counted at the end. Ctrl-C ends with a
-summary and status 0; with --count, before all messages came, with status 130.
+Lost connections and gaps are reported on stderr as they happen and counted at the end. Ctrl-C ends with a
+summary and status 0; with --count, before all messages were received, with status 130.
 
 --raw in a pipe is byte for byte: --count 1 gives the payload and nothing else; with more, a line end follows
 a payload that has none.
 
---json writes a line of JSON for each message; --dump FILE.jsonl keeps these lines, for pub --from-dump.
+--json writes a line of JSON for each message; --dump FILE.jsonl saves these lines, for pub --from-dump.
 """
+
+_STARTS = ("start_sequence", "all_", "new", "last", "since", "last_per_subject")
+_FLAGS = {"delta": "--delta-time", "match": "--match-replies", "all_": "--all"}
+
+
+def _flag(name: str) -> str:
+    return _FLAGS.get(name, "--" + name.replace("_", "-"))
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The flags. since, wait: ns."""
+
+    subjects: tuple[str, ...]
+    queue: str
+    durable: str
+    raw: bool
+    pretty: bool
+    translate: str
+    ack: bool | None
+    match: bool
+    inbox: bool
+    count: int
+    dump: str
+    headers_only: bool
+    subjects_only: bool
+    stream: str
+    start_sequence: int | None
+    all_: bool
+    new: bool
+    last: bool
+    since: int | None
+    last_per_subject: bool
+    to_end: bool
+    direct: bool
+    ignored: tuple[str, ...]
+    wait: int
+    report_subjects: bool
+    report_subscriptions: bool
+    report_top: int
+    timestamp: bool
+    delta: bool
+    graph: bool
+
+    def __post_init__(self) -> None:
+        starts = self.starts
+        if len(starts) > 1:
+            raise BadInput(f"{_flag(starts[0])} and {_flag(starts[1])} exclude each other")
+        for one, other in (("durable", "direct"), ("timestamp", "delta"), ("raw", "dump")):
+            if getattr(self, one) and getattr(self, other):
+                raise BadInput(f"{_flag(one)} and {_flag(other)} exclude each other")
+        if not self.subjects and not self.inbox and not self.stream:
+            raise BadInput("the subject is missing", "give SUBJECT, --stream STREAM or --inbox")
+        if self.to_end and not self.reads_stream:
+            raise BadInput("--terminate-at-end is for streams", "add --stream STREAM or --all")
+        for name in ("queue", "inbox", "match"):
+            if getattr(self, name) and self.reads_stream:
+                raise BadInput(f"{_flag(name)} is not for streams")
+        if self.dump == "-" and self.inbox:
+            raise BadInput("--inbox and --dump - exclude each other", "dump to a file")
+        if self.report_top < 1:
+            raise BadInput("--report-top must be 1 or more")
+        if self.count < 0:
+            raise BadInput("--count must be 0 or more")
+        if self.start_sequence is not None and self.start_sequence < 1:
+            raise BadInput("--start-sequence must be 1 or more", "sequences start at 1")
+
+    @property
+    def starts(self) -> list[str]:
+        """The flags that say where in a stream to start."""
+        return [name for name in _STARTS if getattr(self, name) not in (None, False)]
+
+    @property
+    def reads_stream(self) -> bool:
+        """Whether the messages come from a stream."""
+        return bool(self.starts or self.stream or self.durable or self.direct)
 
 
 @command(
     "subscribe",
+    options=Options,
     help=HELP,
     examples=[
         "jsctl sub 'orders.>'",
@@ -40,106 +122,119 @@ a payload that has none.
 @option("--durable", metavar="CONSUMER", default="", help="Read through a durable consumer")
 @option("--raw", "-r", is_flag=True, help="Show payloads alone, in a pipe byte for byte")
 @option("--pretty", is_flag=True, help="Indent payloads that are JSON")
-@option("--translate", metavar="COMMAND", default="", help="Show what a command makes of each payload")
+@option("--translate", metavar="COMMAND", default="", help="Show each payload as this command translates it")
 @option("--ack/--no-ack", default=None, help="Acknowledge messages of JetStream consumers")
 @option("--match-replies", "match", is_flag=True, help="Show requests with their replies")
 @option("--inbox", "-i", is_flag=True, help="Subscribe to a new inbox")
-@option("--count", type=int, metavar="N", default=0, help="End after so many messages")
+@option("--count", type=int, metavar="N", default=0, help="End after N messages")
 @option(
     "--dump",
     metavar="PATH",
     default="",
-    help="Keep messages in FILE.jsonl, or each in a file of a folder; - is stdout, parted by NUL",
+    help="Save messages in FILE.jsonl, or each in a file of a folder; - is stdout, separated by NUL",
 )
 @option("--headers-only", is_flag=True, help="Show no payloads")
 @option("--subjects-only", is_flag=True, help="Show subjects alone")
 @option("--stream", "stream", metavar="STREAM", default="", help="Read from this stream")
-@option("--start-sequence", type=int, metavar="SEQUENCE", help="From this sequence of the stream on")
+@option("--start-sequence", type=int, metavar="SEQUENCE", help="Start at this sequence of the stream")
 @option("--all", "all_", is_flag=True, help="All messages of the stream")
 @option("--new", is_flag=True, help="Only messages that are stored from now on")
-@option("--last", is_flag=True, help="From the stream's last message on")
-@option("--since", type=DURATION, metavar="DURATION", help="From so long ago on")
+@option("--last", is_flag=True, help="Start at the stream's last message")
+@option("--since", type=DURATION, metavar="DURATION", help="Only messages that are not older than this")
 @option("--last-per-subject", is_flag=True, help="The last message of each subject, then new ones")
 @option("--terminate-at-end", "-T", "to_end", is_flag=True, help="End with the stream's last message")
 @option("--direct", is_flag=True, help="Read with direct gets, without a consumer")
 @option(
     "--ignore-subject", "-I", "ignored", metavar="SUBJECT", multiple=True, help="Leave these subjects out"
 )
-@option("--wait", type=DURATION, default=0, metavar="DURATION", help="End after so long without a message")
+@option("--wait", type=DURATION, default=0, metavar="DURATION", help="End after this time without a message")
 @option("--report-subjects", is_flag=True, help="Count messages by subject instead of showing them")
 @option("--report-subscriptions", is_flag=True, help="Count messages by subscription instead")
-@option("--report-top", type=int, default=10, metavar="N", help="So many lines in these reports (10)")
+@option("--report-top", type=int, default=10, metavar="N", help="Show N rows in these reports (10)")
 @option("--timestamp", "-t", is_flag=True, help="Show times")
 @option("--delta-time", "-d", "delta", is_flag=True, help="Show the time since the start")
-@option("--graph", is_flag=True, help="Draw messages a second")
-async def subscribe(env: Env, **given: Any) -> Result | None:
-    options = _options(env, given)
-    return await Session(env, options, await env.connection()).run()
-
-
-_STARTS = ("start_sequence", "all_", "new", "last", "since", "last_per_subject")
-
-
-def _options(env: Env, given: dict[str, Any]) -> Options:
-    starts = [name for name in _STARTS if given[name] not in (None, False)]
-    jetstream = bool(starts or given["stream"] or given["durable"] or given["direct"])
-    _check(given, starts, jetstream)
-    report = (
-        "subscription" if given["report_subscriptions"] else "subject" if given["report_subjects"] else ""
+@option("--graph", is_flag=True, help="Draw messages per second")
+async def subscribe(env: Env, options: Options) -> Events[Received]:
+    connection = await env.connection()
+    quiet = options.raw or bool(options.dump) or env.wants_json
+    receiver = Receiver(
+        connection,
+        _receive_options(env, options, inbox=connection.new_inbox()),
+        api=await env.jetstream() if options.reads_stream else None,
+        warn=env.say,
+        announce=(lambda text: None) if quiet and not options.inbox else env.say,
     )
-    show = Show(
-        given["raw"], given["pretty"], given["dump"], given["headers_only"], given["subjects_only"],
-        given["timestamp"], given["delta"], given["translate"], given["count"] == 1,
-    )  # fmt: skip
-    ignored = [part for text in given["ignored"] for part in text.replace(",", " ").split()]
-    return Options(
-        subjects=given["subjects"],
-        queue=given["queue"], inbox=given["inbox"], show=show, limit=given["count"],
-        wait=given["wait"] / SECOND, ignored=ignored, match=given["match"], ack=given["ack"],
-        report=report, top=given["report_top"], graph=given["graph"], jetstream=jetstream,
-        stream=given["stream"], start=_start(env, given, starts), durable=given["durable"],
-        direct=given["direct"], to_end=given["to_end"],
-    )  # fmt: skip
+    show = view.Show(
+        raw=options.raw,
+        pretty=options.pretty,
+        headers_only=options.headers_only,
+        subjects_only=options.subjects_only,
+        timestamp=options.timestamp,
+        delta=options.delta,
+    )
+    batches = receiver.batches()
+    if options.translate:
+        batches = translate_messages(batches, split_command(options.translate))
+    if options.dump not in ("", "-"):
+        batches = _dumped(env, batches, options)
+    events = view.events(receiver, batches, show)
+    if options.graph:
+        plots = env.is_terminal or env.wants_json
+        graph = RateGraph(() if options.reads_stream else receiver.options.subjects, env.width, plots=plots)
+        return events._replace(sink=graph.add, gauge=graph, result=graph.result)
+    if options.report_subjects or options.report_subscriptions:
+        report = SubjectReport(options.report_top, by_subscription=options.report_subscriptions)
+        return events._replace(sink=report.add, gauge=report, result=report.result)
+    if options.dump == "-":
+        return events._replace(as_json=True, record=view.dumped_record, terminator="\0")
+    if options.dump:
+        return events._replace(sink=lambda batch: None)
+    return events
 
 
-_LONGER = {"delta": "delta-time", "match": "match-replies"}  #: flags that the program calls otherwise
+async def _dumped(
+    env: Env, batches: AsyncGenerator[Sequence[Received], None], options: Options
+) -> AsyncGenerator[Sequence[Received], None]:
+    """Yield the messages and write them to a file or folder."""
+    async with aclosing(batches):
+        with env.progress("Receiving", options.count) as advance, DumpWriter(options.dump) as writer:
+            async for batch in batches:
+                writer.write(batch)
+                advance(len(batch))
+                yield batch
 
 
-def _check(given: dict[str, Any], starts: list[str], jetstream: bool) -> None:
-    """Raises BadInput for flags that do not go together."""
-
-    def flag(name: str) -> str:
-        return "--" + _LONGER.get(name, name.rstrip("_").replace("_", "-"))
-
-    if len(starts) > 1:
-        raise BadInput(f"{flag(starts[0])} and {flag(starts[1])} exclude each other")
-    for one, other in (("durable", "direct"), ("timestamp", "delta"), ("raw", "dump")):
-        if given[one] and given[other]:
-            raise BadInput(f"{flag(one)} and {flag(other)} exclude each other")
-    if not given["subjects"] and not given["inbox"] and not given["stream"]:
-        raise BadInput("the subject is missing", "give SUBJECT, --stream STREAM or --inbox")
-    if given["to_end"] and not jetstream:
-        raise BadInput("--terminate-at-end is for streams", "add --stream STREAM or --all")
-    for name in ("queue", "inbox", "match"):
-        if given[name] and jetstream:
-            raise BadInput(f"{flag(name)} is not for streams")
-    if given["dump"] == "-" and given["inbox"]:
-        raise BadInput("--inbox has no place in --dump -", "dump to a file")
-    if given["report_top"] < 1 or given["count"] < 0:
-        raise BadInput("--report-top and --count are more than 0")
-    if given["start_sequence"] is not None and given["start_sequence"] < 1:
-        raise BadInput("sequences start at 1")
+def _receive_options(env: Env, options: Options, inbox: str) -> ReceiveOptions:
+    stream = None
+    if options.reads_stream:
+        stream = StreamSource(
+            name=options.stream,
+            start=_start(env, options),
+            durable=options.durable,
+            direct=options.direct,
+            to_end=options.to_end,
+            headers_only=options.headers_only or options.subjects_only,
+        )
+    return ReceiveOptions(
+        subjects=options.subjects or ([inbox] if options.inbox else []),
+        queue=options.queue,
+        stream=stream,
+        limit=options.count,
+        idle=options.wait,
+        ignored=[part for text in options.ignored for part in text.replace(",", " ").split()],
+        match_replies=options.match,
+        ack=options.ack,
+    )
 
 
-def _start(env: Env, given: dict[str, Any], starts: list[str]) -> Json:
+def _start(env: Env, options: Options) -> Json:
     """The delivery policy; all messages without one of the flags."""
-
-    match starts[0] if starts else "":
+    match options.starts[0] if options.starts else "":
         case "start_sequence":
-            return {"deliver_policy": "by_start_sequence", "opt_start_seq": given["start_sequence"]}
+            return {"deliver_policy": "by_start_sequence", "opt_start_seq": options.start_sequence}
         case "since":
-            began = round(env.clock() * SECOND) - given["since"]
-            return {"deliver_policy": "by_start_time", "opt_start_time": format_rfc3339(began)}
+            start = seconds_to_ns(env.clock()) - (options.since or 0)
+            return {"deliver_policy": "by_start_time", "opt_start_time": format_rfc3339(start)}
         case "last" | "last_per_subject" as policy:
             return {"deliver_policy": policy}
         case "new":

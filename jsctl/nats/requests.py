@@ -5,7 +5,7 @@ subscribed to by itself; nats-py's own requests would wait for a subject that ne
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
 from jsctl.errors import Denied, NoResponders
@@ -28,7 +28,7 @@ class Wanted:
 
 async def ask(
     connection: Connection, message: OutgoingMessage, wanted: Wanted
-) -> AsyncIterator[tuple[Message, int]]:
+) -> AsyncGenerator[tuple[Message, int], None]:
     """Publish a request; gives each reply and the ns since it was sent. None in time: ends without one.
 
     Raises NoResponders, Denied, BadInput.

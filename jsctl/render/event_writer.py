@@ -47,7 +47,7 @@ async def write_events(
     *,
     say: Callable[[str], None],
     emit_result: Callable[[Result], object] | None = None,
-) -> Result | None:
+) -> Result | ExitStatus | None:
     """Write events as they occur, until their end, their count or ctrl-C.
 
     A batch is one write: one a message would cost 0.12 s of processor time for 100,000 into /dev/null,
@@ -82,7 +82,7 @@ class _Writer(Generic[E]):
         self._terminal = out.isatty()
         self._emit_result = emit_result or (lambda result: emit(result, out, "plain"))
         self._write = self._chosen()
-        self._written = 0  #: events
+        self._written = 0  #: events that count
         self._records = 0
         self._reading = False  #: whether we wait for a batch, or for what is done between two
         self._interrupted = False
@@ -97,7 +97,7 @@ class _Writer(Generic[E]):
             return self._raw
         return self._text if events.notice is None else self._text_with_notices
 
-    async def run(self) -> Result | None:
+    async def run(self) -> Result | ExitStatus | None:
         events = self._events
         ending: Ending = "failed"
         try:
@@ -116,7 +116,7 @@ class _Writer(Generic[E]):
 
     async def _write_all(self) -> None:
         events = self._events
-        limit = events.limit
+        limit, counts = events.limit, events.counts
         async with _closing(events.batches) as batches:
             self._reading = True
             try:
@@ -124,7 +124,7 @@ class _Writer(Generic[E]):
                     wanted = batch[: limit - self._written] if limit else batch
                     if wanted:
                         self._write(wanted)
-                        self._written += len(wanted)
+                        self._written += len(wanted) if counts is None else sum(map(counts, wanted))
                     complete = limit and self._written >= limit
                     if complete and events.stop is not None:
                         events.stop()
@@ -218,7 +218,13 @@ class _Writer(Generic[E]):
         self._out.flush()
 
     def _batch_records(self, batch: Sequence[E]) -> list[Any]:
-        return [record for record in map(self._events.record, batch) if record is not None]
+        records: list[Any] = []
+        for record in map(self._events.record, batch):
+            if type(record) is tuple:
+                records.extend(record)
+            elif record is not None:
+                records.append(record)
+        return records
 
     def _end_document(self) -> None:
         if self._json and self._events.layout == "array" and self._events.sink is None:

@@ -7,6 +7,7 @@ builds them from one asynchronous iterator and says how an event looks; it print
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Generic, Literal, NamedTuple, Protocol, TypeVar
 
+from jsctl.errors import ExitStatus
 from jsctl.views.result import Result
 
 E = TypeVar("E")
@@ -35,7 +36,7 @@ def _no_summary(ending: Ending) -> str:
     return ""
 
 
-def _no_result() -> Result | None:
+def _no_result() -> Result | ExitStatus | None:
     return None
 
 
@@ -45,7 +46,8 @@ class Events(NamedTuple, Generic[E]):
     batches: the events, in lists as they occur: one at a time would cost more than the rest of the work.
         A batch is written before the next is asked for; the iterator is closed in every way out.
     text: the event for people, with its line ends; it is cleaned before a terminal sees it.
-    record: the event as JSON; None leaves it out.
+    record: the event as JSON; None leaves it out, a tuple is several records.
+    counts: which events count towards `limit`; all without it.
     raw: the event byte for byte, in place of `text` where stdout is no terminal.
     notice: a line on stderr ahead of `text`; empty for none.
     as_json: write records whatever form was asked for.
@@ -58,7 +60,7 @@ class Events(NamedTuple, Generic[E]):
     stop: makes `batches` end after what has already occurred. Without it they are closed where they wait.
     stalled: called with the seconds of a write that the reader of our output held up.
     summary: a last line on stderr; empty for none.
-    result: what is shown after the last event, and the exit status.
+    result: what is shown after the last event, or the exit status alone.
     """
 
     batches: AsyncIterator[Sequence[E]]
@@ -73,12 +75,18 @@ class Events(NamedTuple, Generic[E]):
     sink: Callable[[Sequence[E]], None] | None = None
     gauge: Gauge | None = None
     limit: int = 0
+    counts: Callable[[E], bool] | None = None
     noun: str = "message"
     endless: bool = False
     stop: Callable[[], None] | None = None
     stalled: Callable[[float], None] | None = None
     summary: Callable[[Ending], str] = _no_summary
-    result: Callable[[], Result | None] = _no_result
+    result: Callable[[], Result | ExitStatus | None] = _no_result
+
+
+async def once(event: E) -> AsyncIterator[Sequence[E]]:
+    """Yield one event: for what is written once, in the forms that events have."""
+    yield [event]
 
 
 def names(pages: AsyncIterator[Sequence[str]]) -> Events[str]:

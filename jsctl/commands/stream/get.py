@@ -1,22 +1,40 @@
 """`jsctl stream get`."""
 
+from dataclasses import dataclass
+
 import click
 
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.shared.pick import pick_stream
-from jsctl.commands.shared.received import translated
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.message import browse
-from jsctl.jetstream.message.payload import shown
+from jsctl.jetstream.message.translate import split_command, translate
 from jsctl.jetstream.stream import requests as streams
+from jsctl.nats.message import Message
 from jsctl.nats.subjects import is_subject
-from jsctl.views.result import Result, Text
+from jsctl.views.events import Events
 from jsctl.views.stream import messages as view
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The flags. id: a sequence; less than 1 for none."""
+
+    stream: str
+    id: int
+    last_for: str
+    translate: str
+    raw: bool
+
+    def __post_init__(self) -> None:
+        if self.id > 0 and self.last_for:
+            raise BadInput("a sequence and --last-for exclude each other")
 
 
 @command(
     "get",
+    options=Options,
     examples=[
         "jsctl stream get ORDERS 7",
         "jsctl stream get ORDERS --last-for ORDERS.eu --json",
@@ -29,30 +47,25 @@ from jsctl.views.stream import messages as view
 @option("--last-for", "-S", metavar="SUBJECT", default="", help="The newest message on a subject")
 @option("--translate", metavar="COMMAND", default="", help="Show the payload as this command translates it")
 @option("--raw", is_flag=True, help="Only the payload; in a pipe byte for byte")
-async def get(env: Env, stream: str, id: int, last_for: str, translate: str, raw: bool) -> Result | None:
-    if id > 0 and last_for:
-        raise BadInput("a sequence and --last-for exclude each other")
+async def get(env: Env, options: Options) -> Events[Message]:
+    command = split_command(options.translate) if options.translate else []
     api = await env.jetstream()
-    name = await pick_stream(env, api, stream)
+    name = await pick_stream(env, api, options.stream)
     await streams.info(api, name)
-    if id < 1 and not last_for:
-        id, last_for = await _asked(env)
-    if last_for and not is_subject(last_for):
-        raise BadInput(f"{last_for!r} is no subject")
-    found = await (browse.last_for(api, name, last_for) if last_for else browse.at(api, name, id))
-    body = found.data
-    if translate:
-        body = await translated(translate, body, found.subject, name)
-    if raw and not env.is_terminal:
-        env.write_bytes(body)
-        return None
-    if raw:
-        return Result([Text(shown(body))], data=browse.stored_record(found))
-    return view.one(name, found, body, env.clock())
+    sequence, subject = options.id, options.last_for
+    if sequence < 1 and not subject:
+        sequence, subject = await _ask(env)
+    if subject and not is_subject(subject):
+        raise BadInput(f"{subject!r} is not a valid subject")
+    message = await (browse.last_for(api, name, subject) if subject else browse.at(api, name, sequence))
+    data = message.data
+    if command:
+        data = await translate(command, data, message.subject, name)
+    return view.one(name, message, data, env.clock(), raw=options.raw)
 
 
-async def _asked(env: Env) -> tuple[int, str]:
-    """A sequence, or the subject that the user gives instead."""
+async def _ask(env: Env) -> tuple[int, str]:
+    """Ask for a sequence, or for a subject in place of it. Returns 0 or an empty text for the other."""
     if not env.can_ask:
         raise BadInput("which message is missing", "give ID or --last-for")
 

@@ -8,7 +8,7 @@ import asyncio
 import base64
 import contextlib
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 from jsctl.errors import ApiError, Denied, NoResponders, NotFound, RequestTimeout, Unreachable
 from jsctl.jetstream import api_levels
@@ -80,7 +80,7 @@ async def since(api: Api, stream: str, time: str, subject: str = "") -> Message 
 
 async def read(
     api: Api, stream: str, *, start: int = 1, subject: str = "", last: int = 0, bulk: bool = False
-) -> AsyncIterator[Message]:
+) -> AsyncGenerator[Message, None]:
     """Messages from a sequence on, in order, until there is no more.
 
     last: the stream's last sequence, as far as known; up to it messages are asked for side by side.
@@ -117,7 +117,7 @@ async def read(
 
 async def follow(
     api: Api, stream: str, *, start: int, subject: str = "", bulk: bool = False
-) -> AsyncIterator[Message]:
+) -> AsyncGenerator[Message, None]:
     """Messages from a sequence on, those that are still to come too. A lost connection is waited for;
     raises ApiError when the stream is removed."""
     position = max(start, 1)

@@ -7,7 +7,7 @@ Statuses: ADR-37; where a message stands is in its reply subject (ADR-15).
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 
 from jsctl.errors import Denied, JsctlError, NoResponders, NotFound, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Api
@@ -31,7 +31,7 @@ Ended = tuple[int, str]
 
 async def pull(
     api: Api, stream: str, consumer: str, count: int, *, wait: int, batch: int = BATCH, group: str = ""
-) -> AsyncIterator[list[Message]]:
+) -> AsyncGenerator[list[Message], None]:
     """Up to `count` messages, in lists as they come in, never one more.
 
     wait: ns without a message after which it ends. group: the priority group to pull for. Raises NotFound

@@ -1,4 +1,4 @@
-"""Events as people see them. The text is not cleaned yet."""
+"""Events of servers and of JetStream: `events`, `consumer events`. The text is not cleaned yet."""
 
 import contextlib
 import json
@@ -7,30 +7,60 @@ from typing import Any
 
 from jsctl import units
 from jsctl.jetstream.api import Json
-from jsctl.monitor import events
+from jsctl.jetstream.message import payload
+from jsctl.monitor import events as domain
+from jsctl.monitor.event_listener import EventListener, ServerEvent
 from jsctl.monitor.events import Kind
+from jsctl.views.events import Events
 
 _REFUSED = Kind(
     "Client Authentication Error",
     "{client.user} {client.name} at {server.name}: {reason}",
-    events.KINDS["io.nats.server.advisory.v1.client_disconnect"].fields,
+    domain.KINDS["io.nats.server.advisory.v1.client_disconnect"].fields,
 )
 
 
-def short(event: Json, subject: str) -> str:
-    """`06:57:05 [Stream Action] stream ORDERS create`."""
+def events(listener: EventListener, *, short: bool = False, cloudevent: bool = False) -> Events[ServerEvent]:
+    """Return the events of a listener, each with its views."""
+    text = short_text if short else full_text
+
+    def show(event: ServerEvent) -> str:
+        if event.document is None:
+            return unreadable(event.subject, payload.shown(event.data))
+        return text(event.document, event.subject)
+
+    def record(event: ServerEvent) -> Json | None:
+        if event.document is None or not cloudevent:
+            return event.document
+        return domain.cloud_event(event.document, domain.kind(event.document, event.subject))
+
+    return Events(
+        batches=listener.batches(),
+        text=show,
+        record=record,
+        as_json=cloudevent,
+        limit=listener.selection.limit,
+        counts=lambda event: event.document is not None,
+        noun="event",
+        endless=True,
+        stop=listener.stop,
+    )
+
+
+def short_text(event: Json, subject: str) -> str:
+    """Return one line: `06:57:05 [Stream Action] stream ORDERS create`."""
     known = _kind(event, subject)
     if known is None:
         return (
             f"{_time(event)[11:]} [{event.get('type') or subject}] {json.dumps(event, ensure_ascii=False)}\n"
         )
     words = re.sub(r"\{([\w.]+)\}", lambda m: _value(event, m[1]) or "?", known.summary)
-    domain = f" (domain {event['domain']})" if event.get("domain") else ""
-    return f"{_time(event)[11:]} [{known.title}] {words}{domain}\n"
+    where = f" (domain {event['domain']})" if event.get("domain") else ""
+    return f"{_time(event)[11:]} [{known.title}] {words}{where}\n"
 
 
-def extended(event: Json, subject: str) -> str:
-    """A heading with time and id, and the fields below it."""
+def full_text(event: Json, subject: str) -> str:
+    """Return a heading with time and id, and the fields below it."""
     known = _kind(event, subject)
     head = f"[{_time(event)}] [{event.get('id', '')}] "
     if known is None:
@@ -46,13 +76,13 @@ def extended(event: Json, subject: str) -> str:
 
 
 def unreadable(subject: str, shown: str) -> str:
-    """What is no event."""
-    return f"Event error: what came on {subject} is no event\n\n{_indented(shown)}\n\n"
+    """Return what is shown of a message that is not an event."""
+    return f"Event error: the message on {subject} is not an event\n\n{_indented(shown)}\n\n"
 
 
 def _kind(event: Json, subject: str) -> Kind | None:
-    name = events.kind(event, subject)
-    return _REFUSED if name == "auth_error" else events.KINDS.get(name)
+    name = domain.kind(event, subject)
+    return _REFUSED if name == "auth_error" else domain.KINDS.get(name)
 
 
 def _time(event: Json) -> str:
@@ -63,10 +93,10 @@ def _time(event: Json) -> str:
 
 
 def _value(event: Json, path: str) -> str:
-    value: Any = events.at(event, path)
+    value: Any = domain.at(event, path)
     if value is None or value == "":
         return ""
-    if path in events.DURATIONS and isinstance(value, int):
+    if path in domain.DURATIONS and isinstance(value, int):
         return units.exact_duration(value)
     if path == "replicas" and isinstance(value, list):
         return "\n".join(_peer(peer) for peer in value if isinstance(peer, dict))

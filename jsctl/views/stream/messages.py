@@ -1,53 +1,80 @@
-"""Stored messages as people see them."""
+"""Stored messages: `stream view`, `stream get`. The text is not cleaned yet."""
 
-from typing import Any
+from collections.abc import AsyncGenerator, Sequence
 
+from jsctl.jetstream.api import Json
 from jsctl.jetstream.message.browse import stored_record
 from jsctl.jetstream.message.payload import data_field, headers_field, shown
-from jsctl.nats.headers import parse_headers
 from jsctl.nats.message import Message
 from jsctl.units import age, format_duration, format_time, seconds_to_ns
-from jsctl.views.result import Result, Text
-
-Json = dict[str, Any]
+from jsctl.views.events import Events, once
 
 
-def one(stream: str, message: Message, body: bytes, now: float) -> Result:
-    """`stream get`; the document is what the server said. body: the payload, translated or not."""
-    head = (
-        f"Item: {stream}#{message.sequence} received {format_time(message.timestamp)}"
-        f" ({format_duration(age(message.timestamp, seconds_to_ns(now)))}) on Subject {message.subject}"
+def one(stream: str, message: Message, data: bytes, now: float, *, raw: bool) -> Events[Message]:
+    """Return a message with its views; the document is what the server sent.
+
+    data: the payload, translated or not. now: seconds since the epoch.
+    """
+
+    def text(message: Message) -> str:
+        span = format_duration(age(message.timestamp, seconds_to_ns(now)))
+        lines = [
+            f"Item: {stream}#{message.sequence} received {format_time(message.timestamp)}"
+            f" ({span}) on Subject {message.subject}",
+            "",
+        ]
+        if headers := _headers(message):
+            lines += ["Headers:", *headers, ""]
+        return "\n".join([*lines, _body(data), ""])
+
+    return Events(
+        batches=once(message),
+        text=(lambda message: shown(data) + "\n") if raw else text,
+        record=stored_record,
+        raw=(lambda message: data) if raw else None,
+        layout="single",
     )
-    lines = [head, ""]
-    if headers := _headers(message):
-        lines += ["Headers:", *headers, ""]
-    return Result([Text("\n".join([*lines, _body(body)]))], data=stored_record(message))
 
 
-def listed(message: Message, body: bytes) -> Text:
-    """A message of `stream view`, an empty line after it."""
+def several(
+    batches: AsyncGenerator[Sequence[Message], None], *, raw: bool, limit: int, follow: bool
+) -> Events[Message]:
+    """Return messages, each with its views. follow: they have no end, and as JSON are a line each."""
+    return Events(
+        batches=batches,
+        text=(lambda message: shown(message.data) + "\n") if raw else listed,
+        record=record,
+        raw=(lambda message: message.data + b"\n") if raw else None,
+        layout="lines" if follow else "array",
+        limit=limit,
+        endless=follow,
+    )
+
+
+def listed(message: Message) -> str:
+    """Return a message of `stream view`, an empty line after it."""
     head = f"[{message.sequence}] Subject: {message.subject} Received: {format_time(message.timestamp)}"
     headers = _headers(message)
-    return Text("\n".join([head, *(["", *headers, ""] if headers else []), _body(body), ""]))
+    return "\n".join([head, *(["", *headers, ""] if headers else []), _body(message.data), "", ""])
 
 
-def record(stream: str, message: Message, body: bytes) -> Json:
-    """A message of `stream view --json`: as dumps have it, so that it can be published again."""
-    found: Json = {
+def record(message: Message) -> Json:
+    """Return a message of `stream view --json`: as dumps have it, so that it can be published again."""
+    record: Json = {
         "sequence": message.sequence,
         "time": message.timestamp,
-        "stream": stream,
+        "stream": message.metadata.stream if message.metadata else "",
         "subject": message.subject,
     }
     if message.header_block:
-        found["headers"] = headers_field(parse_headers(message.header_block))
-    return {**found, **data_field(body)}
+        record["headers"] = headers_field(message.headers)
+    return {**record, **data_field(message.data)}
 
 
 def _headers(message: Message) -> list[str]:
-    # A value is one line; form feeds part the fields of Nats-Stream-Source.
-    return [f"  {key}: {value}" for key, value in parse_headers(message.header_block)]
+    # A value is one line; form feeds separate the fields of Nats-Stream-Source.
+    return [f"  {name}: {value}" for name, value in message.headers]
 
 
-def _body(body: bytes) -> str:
-    return shown(body).removesuffix("\n") if body else "nil body"
+def _body(data: bytes) -> str:
+    return shown(data).removesuffix("\n") if data else "nil body"

@@ -13,7 +13,6 @@ from jsctl.errors import BadInput, JsctlError, Unreachable
 from jsctl.render.emit import Form
 from jsctl.render.event_writer import Interrupted, write_events
 from jsctl.views.events import Events, names
-from jsctl.views.result import Result
 
 
 class Terminal(io.StringIO):
@@ -148,7 +147,7 @@ def test_ctrl_c_is_an_ordinary_end_unless_events_are_missing(limit: int, stops: 
     )
     out = io.StringIO()
 
-    async def run() -> Result | None:
+    async def run() -> object:
         return await write_events(what, out, "plain", say=said.append)
 
     if limit:

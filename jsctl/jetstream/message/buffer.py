@@ -1,0 +1,63 @@
+"""Between handlers, which are called as messages are read, and the one task that takes them in batches."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Generic, TypeVar
+
+E = TypeVar("E")
+
+
+class EventBuffer(Generic[E]):
+    """Holds events until they are taken. What is added between two reads of the socket is one batch, which
+    costs a tenth of what a queue costs for each event."""
+
+    def __init__(self) -> None:
+        self._events: list[E] = []
+        self._wake = asyncio.Event()
+        self._error: BaseException | None = None
+        self.is_closed = False
+
+    def add(self, event: E) -> None:
+        """Add an event."""
+        self._events.append(event)
+        self._wake.set()
+
+    def touch(self) -> None:
+        """Start the idle time of `batches` anew, without an event."""
+        self._wake.set()
+
+    def close(self, error: BaseException | None = None) -> None:
+        """End `batches` after the events that are there, with the first error that was given."""
+        self._error = self._error or error
+        self.is_closed = True
+        self._wake.set()
+
+    def close_after(self, work: "asyncio.Future[None]") -> None:
+        """Close when `work` ends, with the error that it raises."""
+
+        def ended(work: "asyncio.Future[None]") -> None:
+            self.close(None if work.cancelled() else work.exception())
+
+        work.add_done_callback(ended)
+
+    async def batches(self, idle: int = 0) -> AsyncIterator[list[E]]:
+        """Yield what was added since the last batch, until the buffer is closed.
+
+        idle: ns without an event after which it ends as well; 0 for no limit.
+        """
+        seconds = idle / 1e9 if idle else None
+        while True:
+            if not self._events and not self.is_closed:
+                try:
+                    async with asyncio.timeout(seconds):
+                        await self._wake.wait()
+                except TimeoutError:
+                    return
+            self._wake.clear()
+            if self._events:
+                events, self._events = self._events, []
+                yield events
+            elif self.is_closed:
+                break
+        if self._error is not None:
+            raise self._error

@@ -1,0 +1,126 @@
+"""Messages to publish, composed of a subject, headers and a body: from templates, from stdin, from a dump."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import TextIO
+
+from jsctl.jetstream.message import dump
+from jsctl.jetstream.message import publish as publishing
+from jsctl.jetstream.message.publish import Draft
+from jsctl.jetstream.message.stdin import read_all, read_lines
+from jsctl.nats.headers import encode_headers, parse_headers
+from jsctl.nats.message import OutgoingMessage
+from jsctl.nats.templates import Moment, Template, compile_template
+from jsctl.units import SECOND
+
+_BURST = 256  #: messages that are composed before they are sent
+
+
+@dataclass(frozen=True, slots=True)
+class Composition:
+    """What messages are composed of.
+
+    body: None takes stdin. headers: `K:V`, values are templates. fixed_headers: as they are. count: how
+    many messages; of each line with by_line. by_line: each line of stdin is a body. templates: whether
+    templates in subject and body are filled in.
+    """
+
+    subject: str
+    body: bytes | None = b""
+    headers: Sequence[str] = ()
+    fixed_headers: Sequence[tuple[str, str]] = ()
+    reply: str = ""
+    count: int = 1
+    by_line: bool = False
+    templates: bool = True
+
+    def draft(self) -> Draft:
+        """Return the draft of every message, without its body. Raises BadInput."""
+        draft = publishing.draft(self.subject, b"", self.headers, reply=self.reply, templates=self.templates)
+        fixed = [(name, Template([value.encode()])) for name, value in self.fixed_headers]
+        return replace(draft, headers=[*draft.headers, *fixed])
+
+
+async def compose(
+    composition: Composition, stdin: TextIO, *, burst: int = _BURST
+) -> AsyncGenerator[Sequence[OutgoingMessage], None]:
+    """Yield the messages in bursts of at most `burst`. Raises BadInput."""
+    draft = composition.draft()
+    if composition.body is not None or not composition.by_line:
+        body = composition.body if composition.body is not None else await read_all(stdin)
+        draft = replace(draft, body=compile_template(body, enabled=composition.templates))
+        for messages in _bursts(draft.many(1, composition.count), burst):
+            yield messages
+        return
+    first, count = 1, composition.count
+    async for lines in read_lines(stdin):
+        numbered = zip(range(first, first + count * len(lines), count), lines, strict=True)
+        for messages in _bursts(_of_lines(draft, numbered, composition), burst):
+            yield messages
+        first += count * len(lines)
+
+
+def _of_lines(
+    draft: Draft, lines: Iterable[tuple[int, bytes]], composition: Composition
+) -> Iterator[OutgoingMessage]:
+    """Compose the messages of lines; each has the number of its first message."""
+    for first, line in lines:
+        body = compile_template(line, enabled=composition.templates)
+        yield from replace(draft, body=body).many(first, composition.count)
+
+
+async def read_dump(
+    path: str, stdin: TextIO, composition: Composition, *, burst: int = _BURST
+) -> AsyncGenerator[Sequence[OutgoingMessage], None]:
+    """Yield the messages of a dump (`-` is stdin) in bursts of at most `burst`, with the subject of a
+    composition where it has one, and its headers added. Raises BadInput."""
+    draft = replace(composition, subject=composition.subject or "unused").draft()
+
+    def messages() -> Iterator[OutgoingMessage]:
+        for number, message in enumerate(dump.read(path, stdin), 1):
+            headers = [(name, value.render(Moment(number)).decode()) for name, value in draft.headers]
+            changed = message
+            if headers:
+                block = encode_headers([*parse_headers(message.header_block), *headers])
+                changed = changed._replace(header_block=block)
+            if composition.subject:
+                changed = changed._replace(subject=composition.subject)
+            yield changed
+
+    for some in _bursts(messages(), burst):
+        yield some
+
+
+async def at_intervals(
+    bursts: AsyncIterator[Sequence[OutgoingMessage]], interval: int
+) -> AsyncGenerator[Sequence[OutgoingMessage], None]:
+    """Yield the messages one at a time, `interval` ns apart."""
+    is_first = True
+    async for burst in bursts:
+        for message in burst:
+            if not is_first:
+                await asyncio.sleep(interval / SECOND)
+            is_first = False
+            yield [message]
+
+
+async def at_original_pace(
+    bursts: AsyncIterator[Sequence[OutgoingMessage]],
+) -> AsyncGenerator[Sequence[OutgoingMessage], None]:
+    """Yield the messages of a dump one at a time, as far apart as they were first published."""
+    started, first = time.monotonic_ns(), 0
+    async for burst in bursts:
+        for message in burst:
+            first = first or message.time
+            left = message.time - first - (time.monotonic_ns() - started)
+            if message.time and left > 0:
+                await asyncio.sleep(left / SECOND)
+            yield [message]
+
+
+def _bursts(messages: Iterator[OutgoingMessage], size: int) -> Iterator[Sequence[OutgoingMessage]]:
+    while burst := list(islice(messages, size)):
+        yield burst

@@ -1,0 +1,108 @@
+"""Messages pulled from a consumer, each acknowledged after it was shown (`consumer next`)."""
+
+import asyncio
+import random
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from jsctl.jetstream.api import Api
+from jsctl.jetstream.message import pull
+from jsctl.nats.acks import ACK
+from jsctl.nats.message import Message
+from jsctl.units import SECOND
+
+_IN_FLIGHT = 2 * pull.BATCH
+"""Acknowledgements that may be on their way."""
+
+
+class Delivery(NamedTuple):
+    """A message. ack: how it is acknowledged without waiting for the confirmation; None when that is
+    reported by an Acknowledgement, or when nobody takes acknowledgements."""
+
+    message: Message
+    ack: bytes | None = None
+
+
+class Acknowledgement(NamedTuple):
+    """The message before was acknowledged. delay: ns that passed before."""
+
+    ack: bytes
+    delay: int
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryOptions:
+    """limit: messages. ack: how to acknowledge them, None not at all. wait: ns before an acknowledgement at
+    most; how long is random. group: the priority group to pull for."""
+
+    limit: int = 1
+    ack: bytes | None = ACK
+    wait: int = 0
+    group: str = ""
+
+
+class Deliveries:
+    """One run of pulling: iterate over `batches`."""
+
+    def __init__(self, api: Api, stream: str, consumer: str, options: DeliveryOptions) -> None:
+        self.options = options
+        self.timeout = api.timeout  #: ns without a message that end it
+        self.received = 0  #: messages
+        self._api = api
+        self._stream = stream
+        self._consumer = consumer
+        self._acks = pull.Acks(api.connection)
+
+    @property
+    def acks_sent(self) -> int:
+        """Acknowledgements that were sent."""
+        return self._acks.sent
+
+    @property
+    def acks_ignored(self) -> int:
+        """Acknowledgements that nobody listened for."""
+        return self._acks.untaken
+
+    async def batches(self) -> AsyncGenerator[Sequence[Delivery | Acknowledgement], None]:
+        """Yield messages as they arrive; they are acknowledged when the next batch is asked for.
+
+        Raises NotFound when there is no message at all, RequestTimeout when acknowledgements are not
+        confirmed, and what `pull` raises.
+        """
+        options, acks = self.options, self._acks
+        pulled = pull.pull(
+            self._api,
+            self._stream,
+            self._consumer,
+            options.limit,
+            wait=self.timeout,
+            batch=1 if options.wait else pull.BATCH,
+            group=options.group,
+        )
+        async with acks, aclosing(pulled) as batches:
+            async for messages in batches:
+                self.received += len(messages)
+                # The first one goes alone: it shows whether anybody takes acknowledgements.
+                parts = (messages,) if acks.sent or not options.ack else (messages[:1], messages[1:])
+                for part in filter(None, parts):
+                    async for events in self._deliver(part):
+                        yield events
+            await acks.settle(0, self.timeout)
+
+    async def _deliver(
+        self, messages: Sequence[Message]
+    ) -> AsyncGenerator[Sequence[Delivery | Acknowledgement], None]:
+        ack, wait, acks = self.options.ack, self.options.wait, self._acks
+        alone = bool(wait) or not acks.sent
+        reported = ack if ack and not (alone or acks.untaken) else None
+        yield [Delivery(message, reported) for message in messages]
+        if not ack:
+            return
+        delay = random.randrange(wait) if wait else 0
+        await asyncio.sleep(delay / SECOND)
+        await acks.send(messages, ack)
+        await acks.settle(0 if alone else _IN_FLIGHT, self.timeout)
+        if alone and not acks.untaken:
+            yield [Acknowledgement(ack, delay)]

@@ -1,0 +1,269 @@
+"""Receiving messages, from subjects or from a stream, until something ends it."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from jsctl.errors import BadInput, NotFound, Unreachable
+from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.message import feed
+from jsctl.jetstream.message.buffer import EventBuffer
+from jsctl.jetstream.message.direct_feed import DirectFeed
+from jsctl.jetstream.stream import requests as streams
+from jsctl.nats.acks import ACK
+from jsctl.nats.codec import encode_publish
+from jsctl.nats.connection import Connection
+from jsctl.nats.events import Closed, ConnectionEvent, Disconnected, PermissionDenied, Reconnected
+from jsctl.nats.headers import header_value
+from jsctl.nats.message import Message, MessageHandler
+from jsctl.nats.subjects import matches, validate_subject
+
+_WORK_QUEUES = ("workqueue", "interest")
+_CONTROL = 100  #: status of flow control and heartbeats (ADR-9)
+_BLAME = 2.0  #: seconds after a stalled write in which a lost connection is blamed on it
+
+
+@dataclass(frozen=True, slots=True)
+class StreamSource:
+    """Which messages of a stream to read, and how.
+
+    name: empty finds the stream by the first subject. start: a consumer's delivery policy and what belongs
+    to it. durable: the consumer to read through. direct: read without a consumer. to_end: end with the
+    stream's last message.
+    """
+
+    name: str = ""
+    start: Json = field(default_factory=dict)
+    durable: str = ""
+    direct: bool = False
+    to_end: bool = False
+    headers_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiveOptions:
+    """What to receive.
+
+    subjects: subject filters. queue: a queue group. stream: reads a stream in place of subscribing.
+    limit: messages, 0 for no limit. idle: ns without a message that end it, 0 for no limit. ignored: subject
+    filters to leave out. match_replies: hand over requests together with their replies. ack: whether to
+    acknowledge; None acknowledges what a consumer of the stream wants acknowledged.
+    """
+
+    subjects: Sequence[str] = ()
+    queue: str = ""
+    stream: StreamSource | None = None
+    limit: int = 0
+    idle: int = 0
+    ignored: Sequence[str] = ()
+    match_replies: bool = False
+    ack: bool | None = None
+
+
+class Received(NamedTuple):
+    """A message. number: from 1 on. subscription: the subject filter that it came through, or its subject
+    where it comes from a stream. reply: the reply that was matched to it."""
+
+    message: Message
+    number: int
+    subscription: str
+    reply: Message | None = None
+
+
+@dataclass(slots=True)
+class Statistics:
+    """What was received so far, and what went wrong meanwhile. started: monotonic, in ns. bytes: of data."""
+
+    started: int
+    messages: int = 0
+    bytes: int = 0
+    disconnections: int = 0
+    reconnections: int = 0
+    slow: int = 0  #: disconnections because our output was stalled
+    restarts: int = 0  #: times that reading from the stream started again
+
+
+class Receiver:
+    """One run of receiving: iterate over `batches`; `stop` ends them in order.
+
+    warn: called with a sentence about what goes wrong and is dealt with. announce: called with one about
+    what is subscribed to.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        options: ReceiveOptions,
+        *,
+        api: Api | None = None,
+        warn: Callable[[str], None],
+        announce: Callable[[str], None],
+    ) -> None:
+        self.options = options
+        self._connection = connection
+        self._api = api
+        self._warn = warn
+        self._announce = announce
+        self._buffer: EventBuffer[Received] = EventBuffer()
+        self._requests: dict[str, Received] = {}  #: without a reply yet, by reply subject
+        self._feed: feed.Feed | None = None
+        self._statistics = Statistics(time.monotonic_ns())
+        self._stalled_at = 0.0  #: when the last long write of our output ended; monotonic
+        self._stalled_for = 0.0
+
+    @property
+    def statistics(self) -> Statistics:
+        if self._feed is not None:
+            self._statistics.restarts = self._feed.troubles
+        return self._statistics
+
+    def stop(self) -> None:
+        """End `batches` after what has already been received."""
+        self._buffer.close()
+
+    def output_stalled(self, seconds: float) -> None:
+        """Record that our output did not take anything for so long: the server may give us up for it."""
+        self._stalled_at, self._stalled_for = time.monotonic(), seconds
+
+    async def batches(self) -> AsyncGenerator[Sequence[Received], None]:
+        """Yield messages as they are received.
+
+        Raises BadInput for a subject that is not valid, NotFound for a missing stream, Denied for a refused
+        subscription, Unreachable when the connection is closed for good, and what the stream refuses.
+        """
+        for subject in self.options.subjects:
+            validate_subject(subject, "subscribe to")
+        with self._connection.watching(self._watch):
+            async with AsyncExitStack() as stack:
+                if self.options.stream is None:
+                    await self._subscribe(stack)
+                else:
+                    self._feed = await self._open_feed(self.options.stream)
+                    work = asyncio.ensure_future(self._feed.run())
+                    self._buffer.close_after(work)
+                    stack.push_async_callback(self._feed.stop, work)
+                async for batch in self._buffer.batches(self.options.idle):
+                    yield batch
+
+    async def _subscribe(self, stack: AsyncExitStack) -> None:
+        options, connection = self.options, self._connection
+        if options.match_replies:
+            replies = f"{connection.settings.inbox_prefix or '_INBOX'}.>"
+            await stack.enter_async_context(connection.receive(replies, self._handle_reply))
+            self._announce(f"Matching replies with inbox prefix {replies}")
+        for subject in options.subjects:
+            handler = self._message_handler(subject)
+            await stack.enter_async_context(connection.receive(subject, handler, queue=options.queue))
+        await connection.flush()
+        more = " with acknowledgement of JetStream messages" if options.ack else ""
+        self._announce(f"Subscribing on {', '.join(options.subjects)}{more}")
+
+    async def _open_feed(self, source: StreamSource) -> feed.Feed:
+        options, api = self.options, self._api
+        if api is None:
+            raise ValueError("a stream is read through the JetStream API")
+        name = source.name or await _stream_of(api, options.subjects)
+        config = (await streams.info(api, name))["config"] if not source.durable else {}
+        direct = source.direct
+        if config.get("retention") in _WORK_QUEUES and not direct:
+            # A consumer of ours would take the messages away from those they are meant for.
+            direct = True
+            self._announce(f"Stream {name} is a work queue: reading it with direct gets")
+        feed_options = feed.Options(
+            stream=name,
+            subjects=options.subjects,
+            start=source.start,
+            durable=source.durable,
+            headers_only=source.headers_only,
+            limit=options.limit,
+            to_end=source.to_end,
+            ack=options.ack,
+        )
+        on_subjects = f" on {', '.join(options.subjects)}" if options.subjects else ""
+        self._announce(f"Subscribing to JetStream Stream {name}{on_subjects}")
+        kind = DirectFeed if direct else feed.ConsumerFeed
+        return kind(api, feed_options, lambda message: self._accept(message, message.subject), self._warn)
+
+    def _message_handler(self, subscription: str) -> MessageHandler:
+        limit, acknowledges = self.options.limit, self.options.ack
+        statistics = self._statistics
+
+        def handle(message: Message) -> None:
+            if self._buffer.is_closed or (limit and statistics.messages >= limit):
+                return
+            if not message.data and message.header_block and message.status[0] == _CONTROL:
+                self._answer_flow_control(message)
+                return
+            self._accept(message, subscription)
+            if acknowledges and message.metadata:
+                self._connection.post(encode_publish(message.reply, ACK))
+            if limit and statistics.messages >= limit and not self._requests:
+                self._buffer.close()
+
+        return handle
+
+    def _answer_flow_control(self, message: Message) -> None:
+        """Somebody subscribed to what a push consumer delivers: its questions are not for people."""
+        answer = message.reply or header_value(message.header_block, "Nats-Consumer-Stalled")
+        if answer:
+            self._connection.post(encode_publish(answer, b""))
+
+    def _accept(self, message: Message, subscription: str) -> bool:
+        """Hand a message over. Returns whether it counts."""
+        options = self.options
+        if options.ignored and any(matches(ignored, message.subject) for ignored in options.ignored):
+            return False
+        statistics = self._statistics
+        statistics.messages += 1
+        statistics.bytes += len(message.data)
+        received = Received(message, statistics.messages, subscription)
+        if options.match_replies and message.reply:
+            self._requests[message.reply] = received
+            self._buffer.touch()
+        else:
+            self._buffer.add(received)
+        return True
+
+    def _handle_reply(self, message: Message) -> None:
+        request = self._requests.pop(message.subject, None)
+        if request is None:
+            return
+        self._buffer.add(request._replace(reply=message))
+        limit = self.options.limit
+        if limit and self._statistics.messages >= limit and not self._requests:
+            self._buffer.close()
+
+    def _watch(self, event: ConnectionEvent) -> bool:
+        """Count what happens to the connection. Returns whether nobody else needs to know."""
+        match event:
+            case Disconnected():
+                self._statistics.disconnections += 1
+                if time.monotonic() - self._stalled_at < _BLAME:
+                    self._statistics.slow += 1
+                    self._warn(
+                        f"jsctl: slow consumer: our output was stuck for {self._stalled_for:.0f}s,"
+                        " and the server gave us up"
+                    )
+            case Reconnected():
+                self._statistics.reconnections += 1
+                if self._feed is None:
+                    self._warn("jsctl: messages published meanwhile are missed")
+            case Closed():
+                self._buffer.close(Unreachable("the connection was closed for good"))
+            case PermissionDenied(operation="subscription"):
+                self._buffer.close(event.error())
+                return True
+        return False
+
+
+async def _stream_of(api: Api, subjects: Sequence[str]) -> str:
+    """Return the one stream that takes the first subject. Raises NotFound, BadInput."""
+    names = await streams.names(api, subjects[0])
+    if not names:
+        raise NotFound(f"no stream takes {subjects[0]}", "jsctl stream ls shows what is there")
+    if len(names) > 1:
+        raise BadInput(f"{subjects[0]} is in {', '.join(sorted(names))}", "name one with --stream")
+    return names[0]

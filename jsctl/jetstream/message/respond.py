@@ -1,0 +1,170 @@
+"""Answering requests: with a text, with the request itself, or with the output of a command."""
+
+import asyncio
+import os
+import random
+import re
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from jsctl.errors import BadInput, Unreachable
+from jsctl.jetstream.message.buffer import EventBuffer
+from jsctl.nats.connection import Connection
+from jsctl.nats.events import Closed, ConnectionEvent, PermissionDenied
+from jsctl.nats.headers import Headers, encode_headers
+from jsctl.nats.message import Message, OutgoingMessage
+from jsctl.nats.templates import Moment, Template, compile_template
+from jsctl.units import SECOND
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """How requests are answered: with `echo`, else with `command` (its words), else with `body`.
+
+    sleep: ns before an answer at most; how long is random.
+    """
+
+    body: Template
+    headers: Sequence[tuple[str, Template]] = ()
+    echo: bool = False
+    command: Sequence[str] = ()
+    sleep: int = 0
+
+
+class Request(NamedTuple):
+    """A request. number: from 0 on."""
+
+    message: Message
+    number: int
+
+
+class Responder:
+    """Answers the requests on a subject, as a member of a queue group.
+
+    weight: shares of the group's requests. limit: requests to answer, 0 for all. announce: called with a
+    sentence when it listens. warn: called with one about each request that is not answered as wanted.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        answers: Answers,
+        subject: str,
+        queue: str,
+        *,
+        weight: int = 1,
+        limit: int = 0,
+        announce: Callable[[str], None],
+        warn: Callable[[str], None],
+    ) -> None:
+        self._connection = connection
+        self._answers = answers
+        self._subject = subject
+        self._queue = queue
+        self._weight = weight
+        self.limit = limit
+        self._announce = announce
+        self._warn = warn
+        self._buffer: EventBuffer[Message] = EventBuffer()
+        self.answered = 0  #: requests that were dealt with
+
+    def stop(self) -> None:
+        """End after the requests that have already been received."""
+        self._buffer.close()
+
+    async def requests(self) -> AsyncGenerator[Sequence[Request], None]:
+        """Yield each request; it is answered when the next one is asked for.
+
+        Raises Denied for a refused subscription, Unreachable when the connection is closed for good.
+        """
+        connection = self._connection
+        with connection.watching(self._watch):
+            async with AsyncExitStack() as stack:
+                for _ in range(self._weight):
+                    handled = connection.receive(self._subject, self._buffer.add, queue=self._queue)
+                    await stack.enter_async_context(handled)
+                await connection.flush()
+                self._announce(f'Listening on "{self._subject}" in group "{self._queue}"')
+                async for batch in self._buffer.batches():
+                    for message in batch:
+                        yield [Request(message, self.answered)]
+                        await self._answer(message)
+                        self.answered += 1
+                        if self.answered == self.limit:
+                            await connection.flush()
+                            return
+                await connection.flush()
+
+    async def _answer(self, request: Message) -> None:
+        answers = self._answers
+        if answers.sleep:
+            await asyncio.sleep(random.random() * answers.sleep / SECOND)
+        data, headers = await self._compose(request)
+        if not request.reply:
+            self._warn("jsctl: that was not a request: it names no reply subject")
+            return
+        answer = OutgoingMessage(request.reply, data, "", encode_headers(headers))
+        try:
+            self._connection.check_size(answer)
+        except BadInput as error:
+            self._warn(f"jsctl: not answered: {error}")
+            return
+        await self._connection.send(answer.encode())
+
+    async def _compose(self, request: Message) -> tuple[bytes, Headers]:
+        """Return data and headers of an answer."""
+        answers = self._answers
+        moment = Moment(self.answered, request.data)
+        headers = [(name, value.render(moment).decode(errors="replace")) for name, value in answers.headers]
+        if answers.echo:
+            return request.data, [*headers, *request.headers, ("NATS-Reply-Counter", str(self.answered))]
+        if not answers.command:
+            return answers.body.render(moment), headers
+        data, failure = await _run(answers.command, request, moment)
+        if failure:
+            self._warn(f"jsctl: {failure}")
+            headers += [("Nats-Service-Error", failure), ("Nats-Service-Error-Code", "500")]
+        return data, headers
+
+    def _watch(self, event: ConnectionEvent) -> bool:
+        """Returns whether nobody else needs to know."""
+        match event:
+            case Closed():
+                self._buffer.close(Unreachable("the connection was closed for good"))
+            case PermissionDenied(operation="subscription"):
+                self._buffer.close(event.error())
+                return True
+        return False
+
+
+async def _run(command: Sequence[str], request: Message, moment: Moment) -> tuple[bytes, str]:
+    """Run a command. Returns what it writes on stdout, and why it failed, if it did.
+
+    Templates are filled in after the command was split into words: a request cannot add words.
+    """
+    tokens = request.subject.split(".")
+    text = request.data.decode(errors="surrogateescape").replace("\0", "")
+
+    def fill(word: str) -> str:
+        word = re.sub(r"\{\{\.?Request\}\}", "\0", word)
+        word = re.sub(r"\{\{(\d+)\}\}", lambda m: tokens[int(m[1])] if int(m[1]) < len(tokens) else "", word)
+        word = compile_template(word.encode()).render(moment).decode(errors="surrogateescape")
+        return word.replace("\0", text)
+
+    variables = {
+        **os.environ,
+        "NATS_REQUEST_SUBJECT": request.subject,
+        "NATS_REQUEST_BODY": text,
+    }
+    words = [fill(word) for word in command]
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *words, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, env=variables
+        )
+    except (OSError, ValueError) as error:
+        return b"", f"cannot run {words[0]}: {getattr(error, 'strerror', None) or error}"
+    output, _ = await process.communicate()
+    failure = f"{words[0]} ended with status {process.returncode}" if process.returncode else ""
+    return output, failure

@@ -1,0 +1,90 @@
+"""Selecting the stored messages of a stream, without a consumer (`stream view`)."""
+
+import re
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from jsctl.errors import JsctlError
+from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.message import browse
+from jsctl.jetstream.message.translate import translate
+from jsctl.jetstream.stream import requests as streams
+from jsctl.nats.message import Message
+from jsctl.units import format_rfc3339
+
+_BATCH = 100  #: messages that are handed over at once
+_FEW = 100  #: messages that are soon read one by one
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which messages of a stream to read.
+
+    start: the first sequence. since: ns since 1970, in place of it. subject: a subject filter, empty for all.
+    pattern: matches the payload. follow: go on with messages that are stored later. limit: how many are
+    wanted, 0 for all; it decides how they are read. translate: the words of a command that translates
+    payloads.
+    """
+
+    start: int = 1
+    since: int | None = None
+    subject: str = ""
+    pattern: re.Pattern[bytes] | None = None
+    follow: bool = False
+    limit: int = 0
+    translate: Sequence[str] = ()
+
+
+async def select(
+    api: Api, stream: str, selection: Selection, *, batch: int = _BATCH
+) -> AsyncGenerator[Sequence[Message], None]:
+    """Yield messages in batches of at most `batch`; with follow one at a time.
+
+    Raises NotFound for a missing stream, BadInput where the server cannot look for a time, ApiError.
+    """
+    info = await streams.info(api, stream)
+    messages = _read(api, info, await _first(api, info, selection), selection)
+    size = 1 if selection.follow else batch
+    selected: list[Message] = []
+    try:
+        async with aclosing(messages):
+            async for message in messages:
+                if selection.pattern is not None and not selection.pattern.search(message.data):
+                    continue
+                selected.append(await _translated(message, stream, selection.translate))
+                if len(selected) >= size:
+                    yield selected
+                    selected = []
+    except JsctlError:
+        if selected:
+            yield selected
+        raise
+    if selected:
+        yield selected
+
+
+async def _translated(message: Message, stream: str, command: Sequence[str]) -> Message:
+    if not command:
+        return message
+    return message.with_data(await translate(command, message.data, message.subject, stream))
+
+
+async def _first(api: Api, info: Json, selection: Selection) -> int:
+    """Return the sequence to start at."""
+    state = info["state"]
+    if selection.since is None:
+        return max(selection.start, int(state["first_seq"]))
+    since = format_rfc3339(selection.since)
+    message = await browse.since(api, info["config"]["name"], since, selection.subject)
+    return message.sequence if message else int(state["last_seq"]) + 1
+
+
+def _read(api: Api, info: Json, first: int, selection: Selection) -> AsyncGenerator[Message, None]:
+    name, last = info["config"]["name"], int(info["state"]["last_seq"])
+    # A page is soon read from the leader; what goes through the whole stream is worth a faster way.
+    many = not 0 < selection.limit <= _FEW or selection.pattern is not None
+    bulk = many and bool(info["config"].get("allow_direct"))
+    if selection.follow:
+        return browse.follow(api, name, start=first, subject=selection.subject, bulk=bulk)
+    return browse.read(api, name, start=first, subject=selection.subject, last=last, bulk=bulk)

@@ -1,0 +1,134 @@
+"""Listening for events: on the subjects that servers publish them to, or in a stream that stores them."""
+
+import asyncio
+import re
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from jsctl.errors import Unreachable
+from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.message import feed
+from jsctl.jetstream.message.buffer import EventBuffer
+from jsctl.monitor.events import domain_differs, parse
+from jsctl.nats.connection import Connection
+from jsctl.nats.events import Closed, ConnectionEvent, PermissionDenied
+from jsctl.nats.message import Message
+
+
+@dataclass(frozen=True, slots=True)
+class EventSelection:
+    """Which events are wanted.
+
+    subjects: where they are published. stream: reads a stream in place of that, from `start` on, a
+    consumer's delivery policy. pattern: matches the text of an event. limit: how many, 0 for all; what is
+    not an event does not count.
+    """
+
+    subjects: Sequence[str] = ()
+    stream: str = ""
+    start: Json = field(default_factory=dict)
+    pattern: re.Pattern[str] = re.compile("")
+    limit: int = 0
+
+
+class ServerEvent(NamedTuple):
+    """An event. document: its JSON; None where `data` is not an event."""
+
+    subject: str
+    data: bytes
+    document: Json | None
+
+
+class EventListener:
+    """One run of listening: iterate over `batches`; `stop` ends them in order.
+
+    warn: called with a sentence about what goes wrong and is dealt with. announce: called with one about
+    what is listened to.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        selection: EventSelection,
+        *,
+        api: Api | None = None,
+        warn: Callable[[str], None],
+        announce: Callable[[str], None],
+    ) -> None:
+        self.selection = selection
+        self._connection = connection
+        self._api = api
+        self._warn = warn
+        self._announce = announce
+        self._buffer: EventBuffer[ServerEvent] = EventBuffer()
+        self._events = 0
+        self._subscriptions = 0
+        self._refusals = 0  #: subscriptions that the server refused
+
+    def stop(self) -> None:
+        """End `batches` after what has already been received."""
+        self._buffer.close()
+
+    async def batches(self) -> AsyncGenerator[Sequence[ServerEvent], None]:
+        """Yield events as they are received.
+
+        Raises Denied when the server refuses all subscriptions, NotFound for a missing stream, Unreachable
+        when the connection is closed for good.
+        """
+        with self._connection.watching(self._watch):
+            async with AsyncExitStack() as stack:
+                if self.selection.stream:
+                    reader = self._reader()
+                    work = asyncio.ensure_future(reader.run())
+                    self._buffer.close_after(work)
+                    stack.push_async_callback(reader.stop, work)
+                else:
+                    await self._subscribe(stack)
+                async for batch in self._buffer.batches():
+                    yield batch
+
+    async def _subscribe(self, stack: AsyncExitStack) -> None:
+        self._subscriptions = len(self.selection.subjects)
+        for subject in self.selection.subjects:
+            self._announce(f"Listening for events on {subject}")
+            await stack.enter_async_context(self._connection.receive(subject, self._handle))
+        await self._connection.flush()
+
+    def _reader(self) -> feed.Feed:
+        if self._api is None:
+            raise ValueError("a stream is read through the JetStream API")
+        self._announce(f"Listening for events in stream {self.selection.stream}")
+        options = feed.Options(self.selection.stream, (), self.selection.start)
+
+        def accept(message: Message) -> bool:
+            self._handle(message)
+            return True
+
+        return feed.ConsumerFeed(self._api, options, accept, self._warn)
+
+    def _handle(self, message: Message) -> None:
+        selection = self.selection
+        if self._buffer.is_closed or not selection.pattern.search(message.data.decode(errors="replace")):
+            return
+        document = parse(message.data)
+        if document is not None:
+            if domain_differs(document, self._connection.settings.js_domain):
+                return
+            self._events += 1
+        self._buffer.add(ServerEvent(message.subject, message.data, document))
+        if selection.limit and self._events >= selection.limit:
+            self._buffer.close()
+
+    def _watch(self, event: ConnectionEvent) -> bool:
+        """Returns whether nobody else needs to know."""
+        match event:
+            case Closed():
+                self._buffer.close(Unreachable("the connection was closed for good"))
+            case PermissionDenied(operation="subscription"):
+                self._refusals += 1
+                if self._refusals >= self._subscriptions:
+                    self._buffer.close(event.error())
+                    return True
+        return False

@@ -1,0 +1,57 @@
+"""Replies to requests: `request`."""
+
+import time
+from collections.abc import AsyncGenerator, Sequence
+from typing import NamedTuple
+
+from jsctl.jetstream.api import Json
+from jsctl.jetstream.message import dump
+from jsctl.nats.headers import Headers
+from jsctl.nats.message import Message
+from jsctl.units import exact_duration
+from jsctl.views.events import Events
+from jsctl.views.message.text import body, header_lines, raw_bytes, raw_line
+
+
+class Reply(NamedTuple):
+    """A reply. number: among the replies to one request, from 1 on. rtt: ns since the request was sent."""
+
+    message: Message
+    number: int
+    rtt: int
+
+
+def events(replies: AsyncGenerator[Sequence[Reply], None], *, raw: bool, only: bool) -> Events[Reply]:
+    """Return replies, each with its views. only: a single reply is wanted."""
+    if raw:
+        return Events(
+            batches=replies,
+            text=lambda reply: raw_line(reply.message.data),
+            record=record,
+            raw=lambda reply: raw_bytes(reply.message.data, only=only),
+            noun="reply",
+        )
+    return Events(batches=replies, text=text, record=record, notice=notice, noun="reply")
+
+
+def notice(reply: Reply) -> str:
+    """Return the line on stderr ahead of a reply."""
+    return f"Received with rtt {exact_duration(reply.rtt)}"
+
+
+def text(reply: Reply) -> str:
+    """Return headers, payload, an empty line."""
+    head = header_lines(_headers(reply.message))
+    return (head + "\n" if head else "") + body(reply.message.data) + "\n\n"
+
+
+def record(reply: Reply) -> Json:
+    """Return the reply as a dump has it, and its round-trip time."""
+    return {**dump.record(reply.message, reply.number, time.time_ns()), "rtt": reply.rtt}
+
+
+def _headers(message: Message) -> Headers:
+    """Headers, those of a status such as `404 No Messages` first."""
+    code, description = message.status
+    status = [("Status", str(code)), ("Description", description)] if code else []
+    return [*status, *message.headers]

@@ -1,0 +1,134 @@
+"""Received messages: `subscribe`, `consumer sub`."""
+
+import time
+from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from jsctl import units
+from jsctl.jetstream.message import dump
+from jsctl.jetstream.message.dump_writer import nats_record
+from jsctl.jetstream.message.receive import Received, Receiver, Statistics
+from jsctl.nats.message import Message
+from jsctl.views.events import Ending, Events
+from jsctl.views.message.text import content, raw_bytes, raw_line
+
+
+@dataclass(frozen=True, slots=True)
+class Show:
+    """What is shown of a message. delta: the time since the start, in place of its own."""
+
+    raw: bool = False
+    pretty: bool = False
+    headers_only: bool = False
+    subjects_only: bool = False
+    timestamp: bool = False
+    delta: bool = False
+
+
+def events(
+    receiver: Receiver, batches: AsyncGenerator[Sequence[Received], None], show: Show
+) -> Events[Received]:
+    """Return the messages of a receiver, each with its views, and the summary at the end."""
+    text = raw_text_view(show) if show.raw else text_view(show)
+    return Events(
+        batches=batches,
+        text=text,
+        record=record,
+        raw=raw_view(only=receiver.options.limit == 1) if show.raw else None,
+        limit=receiver.options.limit,
+        endless=True,
+        stop=receiver.stop,
+        stalled=receiver.output_stalled,
+        summary=lambda ending: summary(receiver.statistics, ending),
+    )
+
+
+def text_view(show: Show) -> Callable[[Received], str]:
+    """Return the view for people."""
+    started = time.monotonic()
+
+    def stamp(message: Message) -> str:
+        if show.delta:
+            return f" @ {time.monotonic() - started:.6f}s"
+        metadata = message.metadata
+        return f" @ {units.format_time_us(metadata.time if metadata else time.time_ns())}"
+
+    def body(message: Message) -> str:
+        if show.subjects_only:
+            return ""
+        return content(message, headers_only=show.headers_only, pretty=show.pretty)
+
+    def text(received: Received) -> str:
+        message, number, _, reply = received
+        at = stamp(message) if show.timestamp or show.delta else ""
+        shown = heading(number, message, at) + body(message)
+        if reply is not None:
+            shown += f'[#{number}]{at} Matched reply on "{reply.subject}"\n' + body(reply)
+        return shown
+
+    return text
+
+
+def heading(number: int, message: Message, stamp: str = "") -> str:
+    """Return `[#1] Received on "orders.new"`; from a stream with its sequence, what is pending, its time."""
+    metadata = message.metadata
+    if metadata is None:
+        reply = f' with reply "{message.reply}"' if message.reply else ""
+        return f'[#{number}]{stamp} Received on "{message.subject}"{reply}\n'
+    return (
+        f"[#{number}]{stamp} Received JetStream message: stream: {metadata.stream}"
+        f" seq: {metadata.sequence:,} / pending: {metadata.pending:,} / subject: {message.subject}"
+        f" / time: {units.format_time_us(metadata.time)}\n"
+    )
+
+
+def raw_text_view(show: Show) -> Callable[[Received], str]:
+    """Return the view of `--raw` on a terminal."""
+
+    def text(received: Received) -> str:
+        shown = raw_line(received.message.data, pretty=show.pretty)
+        return shown + raw_line(received.reply.data, pretty=show.pretty) if received.reply else shown
+
+    return text
+
+
+def raw_view(*, only: bool) -> Callable[[Received], bytes]:
+    """Return the view of `--raw` in a pipe. only: a single message is wanted."""
+
+    def raw(received: Received) -> bytes:
+        data = raw_bytes(received.message.data, only=only)
+        return data + raw_bytes(received.reply.data, only=only) if received.reply else data
+
+    return raw
+
+
+def record(received: Received) -> Any:
+    """Return the message as a dump has it; with a matched reply, both."""
+    message, number, _, reply = received
+    now = time.time_ns()
+    if reply is None:
+        return dump.record(message, number, now)
+    return dump.record(message, number, now), dump.record(reply, number, now)
+
+
+def dumped_record(received: Received) -> Any:
+    """Return the message as `--dump -` writes it."""
+    record = nats_record(received.message)
+    return record if received.reply is None else (record, nats_record(received.reply))
+
+
+def summary(statistics: Statistics, ending: Ending) -> str:
+    """Return what was received, after ctrl-C or when something went wrong meanwhile."""
+    counts = [
+        (statistics.disconnections, "connection lost"),
+        (statistics.reconnections, "connected again"),
+        (statistics.slow, "slow consumer"),
+        (statistics.restarts, "reading started again"),
+    ]
+    troubles = [f"{what} {count} time{'s' * (count > 1)}" for count, what in counts if count]
+    if ending != "interrupted" and not troubles:
+        return ""
+    spent = units.format_duration(time.monotonic_ns() - statistics.started)
+    messages = f"{statistics.messages:,} message{'s' * (statistics.messages != 1)}"
+    return "; ".join([f"Received {messages}, {units.format_bytes(statistics.bytes)} in {spent}", *troubles])

@@ -1,0 +1,43 @@
+"""Messages as people see them, whatever the verb. The text is not cleaned yet: the writer does that."""
+
+import json
+
+from jsctl.jetstream.message import payload
+from jsctl.nats.headers import Headers
+from jsctl.nats.message import Message
+
+
+def content(message: Message, *, headers_only: bool = False, pretty: bool = False) -> str:
+    """Return headers, an empty line, payload, an empty line."""
+    head = header_lines(message.headers) + "\n" if message.header_block else ""
+    if headers_only:
+        return head
+    return f"{head}{body(message.data, pretty)}\n\n"
+
+
+def header_lines(headers: Headers) -> str:
+    """Return one header a line, whatever it holds."""
+    return "".join(f"{name}: {value}".replace("\n", "\\n") + "\n" for name, value in headers)
+
+
+def body(data: bytes, pretty: bool = False) -> str:
+    """Return a payload without the line end that closes it. pretty: indent JSON."""
+    if not data:
+        return "nil body"
+    if pretty:
+        try:
+            return json.dumps(json.loads(data), indent=2, ensure_ascii=False)
+        except ValueError:
+            pass
+    return payload.shown(data).removesuffix("\n")
+
+
+def raw_line(data: bytes, *, pretty: bool = False) -> str:
+    """Return what `--raw` shows of a payload on a terminal."""
+    return body(data, pretty) + "\n" if data else "\n"
+
+
+def raw_bytes(data: bytes, *, only: bool) -> bytes:
+    """Return what `--raw` writes of a payload into a pipe: line tools need a line each, but the only
+    message is wanted as it is."""
+    return data if only or data.endswith(b"\n") else data + b"\n"
