@@ -298,8 +298,12 @@ class Connection:
             self._handlers.remove(handler)
 
     def _notify(self, event: ConnectionEvent) -> None:
+        # What happened is reported ahead of what handlers say about it; errors may be theirs alone.
+        is_error = isinstance(event, ErrorReported)
+        if self._on_event and not is_error:
+            self._on_event(event)
         is_handled = [handler(event) for handler in list(self._handlers)]
-        if self._on_event and not any(is_handled):
+        if self._on_event and is_error and not any(is_handled):
             self._on_event(event)
 
     def _notifier(self, kind: type[ConnectionEvent], text: str) -> Callable[[], Awaitable[None]]:

@@ -64,7 +64,7 @@ class ReceiveOptions:
 
 
 class Received(NamedTuple):
-    """A message. number: from 1 on. subscription: the subject filter that it came through, or its subject
+    """A message. number: counts from 1. subscription: the subject filter that it came through, or its subject
     where it comes from a stream. reply: the reply that was matched to it."""
 
     message: Message

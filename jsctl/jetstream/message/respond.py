@@ -34,7 +34,7 @@ class Answers:
 
 
 class Request(NamedTuple):
-    """A request. number: from 0 on."""
+    """A request. number: counts from 0."""
 
     message: Message
     number: int

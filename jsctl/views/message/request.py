@@ -14,7 +14,7 @@ from jsctl.views.message.text import body, header_lines, raw_bytes, raw_line
 
 
 class Reply(NamedTuple):
-    """A reply. number: among the replies to one request, from 1 on. rtt: ns since the request was sent."""
+    """A reply. number: counts the replies to one request. rtt: ns since the request was sent."""
 
     message: Message
     number: int

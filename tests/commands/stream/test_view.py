@@ -56,9 +56,9 @@ def test_view_as_json(orders: Cli) -> None:
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("--match '('", "no regular expression"),
+        ("--match '('", "not a valid regular expression"),
         ("--id 1 --since 1h", "exclude"),
-        ("--subject a..b", "no subject"),
+        ("--subject a..b", "not a valid subject"),
         ("--raw --json", "exclude"),
         ("--as csv", "no table"),
         ("--since soon", "not a duration"),
