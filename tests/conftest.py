@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from tests.support.run import Cli
 from tests.support.servers import Account, AccountServers, Cluster, HubLeaf
@@ -13,6 +14,10 @@ from tests.support.servers import Account, AccountServers, Cluster, HubLeaf
 # A test's terminal says its own size; xdist gives its workers one that would go before it.
 for _size in ("COLUMNS", "LINES"):
     os.environ.pop(_size, None)
+
+# On a busy machine an example takes as long as it takes; the test's own time-out remains.
+settings.register_profile("jsctl", deadline=None)
+settings.load_profile("jsctl")
 
 _TESTS = Path(__file__).parent
 _QUICK = ("unit", "architecture")

@@ -62,5 +62,14 @@ def test_top_level_holds_what_the_design_says() -> None:
     if not tracked:
         pytest.skip("not a git checkout")
     top = {line.split("/")[0] for line in tracked.splitlines()}
-    allowed = {"pyproject.toml", "jsctl", "contexts", "tests", "completions", "README.md"}
+    allowed = {
+        "pyproject.toml",
+        "jsctl",
+        "contexts",
+        "tests",
+        "completions",
+        "README.md",
+        "LICENSE",
+        "CHANGELOG.md",
+    }
     assert {name for name in top if not name.startswith(".")} <= allowed

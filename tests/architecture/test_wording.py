@@ -9,19 +9,14 @@ import re
 import tokenize
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SOURCES = {
-    path: path.read_text()
-    for folder in ("jsctl", "tests")
-    for path in sorted((ROOT / folder).rglob("*.py"))
-    if path != Path(__file__)
-}
-PACKAGE = {path: source for path, source in SOURCES.items() if path.is_relative_to(ROOT / "jsctl")}
+PACKAGE = {path: path.read_text() for path in sorted((ROOT / "jsctl").rglob("*.py"))}
 
 PHRASES = {
     r"(?<!there )\b(is|are) no (?!longer\b|more\b)": 'say "is not a ..."',
@@ -52,6 +47,11 @@ class Use(NamedTuple):
 
     place: str
     text: str
+
+
+@cache
+def all_texts() -> list[Use]:
+    return [use for file in PACKAGE.items() for use in texts(*file)]
 
 
 def texts(path: Path, source: str) -> Iterator[Use]:
@@ -99,7 +99,7 @@ NAMES_LEFT = {"locals": 412, "definitions": 18}
 @pytest.mark.parametrize("phrase", PHRASES)
 def test_people_read_plain_english(phrase: str) -> None:
     pattern = re.compile(phrase, re.IGNORECASE)
-    uses = [use for file in PACKAGE.items() for use in texts(*file) if pattern.search(use.text)]
+    uses = [use for use in all_texts() if pattern.search(use.text)]
     report(uses, PHRASES[phrase], PHRASES_LEFT.get(phrase, 0))
 
 

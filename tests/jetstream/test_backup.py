@@ -16,10 +16,10 @@ from jsctl.errors import JsctlError
 from jsctl.jetstream.backup.files import DATA, MANIFEST, META
 from jsctl.jetstream.backup.snapshot import MARK
 from tests.support.js import ask, publish, publish_all, stream
-from tests.support.processes import wait_for
 from tests.support.run import Cli
 from tests.support.servers import HubLeaf, RealServer
 from tests.support.stored import stored
+from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.slow
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.support import js
-from tests.support.processes import wait_for
 from tests.support.run import Cli
 from tests.support.servers import HubLeaf
+from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.slow
 

@@ -20,11 +20,11 @@ from jsctl.nats.codec import encode_publish
 from jsctl.nats.connection import Connection
 from jsctl.nats.headers import encode_headers
 from tests.support.js import ask, info, publish, stream
-from tests.support.processes import wait_for
 from tests.support.relay import Relay, relay
 from tests.support.run import Cli
 from tests.support.servers import Cluster, HubLeaf, RealServer
 from tests.support.stored import stored
+from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.slow
 

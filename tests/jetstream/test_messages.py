@@ -18,10 +18,10 @@ import pytest
 from jsctl.units import SECOND
 from tests.jetstream.test_consumer_imports import ACCOUNTS, PREFIX, STREAM
 from tests.support import js
-from tests.support.processes import wait_for
 from tests.support.relay import relay
 from tests.support.run import Cli, Terminal
 from tests.support.servers import HubLeaf, RealServer
+from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.slow
 

@@ -14,9 +14,10 @@ from typing import Any
 
 import pytest
 
-from tests.support.processes import alive, children, wait_for
+from tests.support.processes import alive, children
 from tests.support.run import Cli
 from tests.support.servers import RealServer, binary, free_port
+from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.slow
 

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.processes import children, wait_for
+from tests.support.processes import children
+from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.slow
 

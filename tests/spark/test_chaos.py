@@ -22,8 +22,8 @@ from jsctl.errors import JsctlError
 from jsctl.spark.export.stream_target import read_checkpoint
 from tests.support import chaos, js
 from tests.support.chaos import KILLS, Publisher, Torment, Victim
-from tests.support.processes import wait_for
 from tests.support.servers import Cluster
+from tests.support.waiting import wait_for
 
 KILLED = int(os.environ.get("JSCTL_CHAOS", "0"))
 SEED = int(os.environ.get("JSCTL_CHAOS_SEED") or random.randrange(1 << 32))

@@ -16,10 +16,10 @@ import pytest
 import trustme
 
 from tests.support.jwt import Operator, write_creds
-from tests.support.processes import wait_for
 from tests.support.run import Cli
 from tests.support.servers import RealServer, free_port
 from tests.support.spark_cluster import HOME, SCRIPT, Cluster, bare_python, without_jsctl
+from tests.support.waiting import wait_for
 
 pytestmark = [pytest.mark.cluster, pytest.mark.spark, pytest.mark.timeout(500)]
 

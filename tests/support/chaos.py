@@ -22,8 +22,9 @@ from nats.aio.client import Client as NatsClient
 
 from jsctl.errors import JsctlError
 from tests.support import js
-from tests.support.processes import Process, in_session, wait_for
+from tests.support.processes import Process, in_session
 from tests.support.servers import Cluster, RealServer
+from tests.support.waiting import wait_for
 
 STREAM = "S"
 

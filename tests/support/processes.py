@@ -1,8 +1,6 @@
 """Which processes run, and waiting for what they do."""
 
 import subprocess
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,14 +15,6 @@ def children(home: Path) -> list[str]:
     """Processes that run now with something below `home` on their command lines."""
     said = subprocess.run(["ps", "-axww", "-o", "pid,args"], capture_output=True, text=True, check=True)
     return [line for line in said.stdout.splitlines() if str(home) in line]
-
-
-def wait_for(done: Callable[[], bool], what: str, seconds: float = 15) -> None:
-    """Raises AssertionError with `what` when it is not done in time."""
-    deadline = time.monotonic() + seconds
-    while not done():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.02)
 
 
 class Process(NamedTuple):

@@ -94,8 +94,8 @@ async def _consumers(api: Api, found: list[Found]) -> dict[str, consumers.Consum
 
 def _place(env: Env, settings: Settings) -> dict[str, str]:
     """What the line said of where the streams are; without it the file fits any place."""
-    said = {"context": settings.context} if env.repeated.get("context") else {}
-    return {**said, "domain": settings.js_domain} if env.repeated.get("js_domain") else said
+    said = {"context": settings.context} if env.given.get("context") else {}
+    return {**said, "domain": settings.js_domain} if env.given.get("js_domain") else said
 
 
 def _refuse_none(patterns: tuple[str, ...], made: list[Json]) -> None:

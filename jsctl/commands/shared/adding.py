@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from jsctl.commands.cli import option
-from jsctl.env import Env
-from jsctl.files import read_input, write_output
+from jsctl.env import Env, read_input
+from jsctl.files import write_output
 from jsctl.jetstream.api import Json
 from jsctl.views.result import Result, Text
 
@@ -30,7 +30,7 @@ def add_flags(function: F) -> F:
 def read_file(env: Env, flags: Mapping[str, Any], parse: Callable[[str, str], Json]) -> Json:
     """The configuration of --config, read by `parse` (text, file name); empty without one."""
     file = flags["config"]
-    return parse(read_input(file, env.streams.stdin), file) if file else {}
+    return parse(read_input(file, env), file) if file else {}
 
 
 def asks(env: Env, flags: Mapping[str, Any]) -> bool:

@@ -7,9 +7,8 @@ from typing import Any, TypeVar
 
 from jsctl.commands.cli import option
 from jsctl.commands.shared.editor import edit_text
-from jsctl.env import Env
+from jsctl.env import Env, read_input
 from jsctl.errors import BadInput
-from jsctl.files import read_input
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.config.differences import differences
 from jsctl.views.result import Result, Text
@@ -50,7 +49,7 @@ def read_file(
         raise BadInput("--replace needs --config")
     if not (file or said or flags["interactive"]):
         raise BadInput("nothing to change was given", "use flags, --config or --interactive")
-    return parse(read_input(file, env.streams.stdin), file) if file else None
+    return parse(read_input(file, env), file) if file else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,7 @@ from typing import Any
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.shared.pick import stream_name
 from jsctl.commands.stream.backup import target_path
-from jsctl.env import Env
-from jsctl.files import read_input
+from jsctl.env import Env, read_input
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.backup import snapshot
 from jsctl.jetstream.backup import stream_backup as backups
@@ -85,7 +84,7 @@ def restored_config(
     if name and name != backup.stream:
         config = unlabelled(config)
     if config_file:
-        config = {**config, **configs.parse_config(read_input(config_file, env.streams.stdin), config_file)}
+        config = {**config, **configs.parse_config(read_input(config_file, env), config_file)}
     config = configs.lay(config, {flag: value for flag, value in flags.items() if value not in (None, ())})
     if name:
         config["name"] = stream_name(name)

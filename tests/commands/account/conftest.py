@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.js import ask, info, publish, stream
-from tests.support.processes import wait_for
+from tests.support.waiting import wait_for
 
 
 @pytest.fixture

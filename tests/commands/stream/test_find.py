@@ -3,9 +3,9 @@
 import pytest
 
 from tests.support import js
-from tests.support.processes import wait_for
 from tests.support.run import Cli
 from tests.support.servers import AccountServers
+from tests.support.waiting import wait_for
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,61 @@
+"""The contributor's page is true: what it names exists, and its steps make a verb."""
+
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / ".github" / "CONTRIBUTING.md").read_text()
+FILES = {
+    match[1]: textwrap.dedent(match[2])
+    for match in re.finditer(r"```python\n *# (\S+)\n(.*?)```", PAGE, re.DOTALL)
+}
+"""The files that the steps write, by path."""
+
+NAMED = sorted(set(re.findall(r"(?:jsctl|tests)/[\w/.]*\w/?", PAGE)) - set(FILES) - {"jsctl/commands/<noun>"})
+
+
+@pytest.mark.parametrize("path", NAMED)
+def test_what_it_names_exists(path: str) -> None:
+    assert (ROOT / path).exists()
+
+
+@pytest.mark.slow
+def test_its_steps_add_a_verb(tmp_path: Path) -> None:
+    skipped = shutil.ignore_patterns("__pycache__")
+    for folder in ("jsctl", "tests"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=skipped)
+    for file in ("pyproject.toml", "README.md"):
+        shutil.copy(ROOT / file, tmp_path)
+    registry, *new = FILES
+    assert len(new) == 4
+    for path in new:
+        assert not (tmp_path / path).exists()
+        (tmp_path / path).write_text(FILES[path])
+    lines = (tmp_path / registry).read_text()
+    verbs = "VERBS: dict[str, Entry] = {\n"
+    assert verbs in lines
+    (tmp_path / registry).write_text(lines.replace(verbs, verbs + textwrap.indent(FILES[registry], "    ")))
+
+    def run(*args: str) -> None:
+        done = subprocess.run(
+            [sys.executable, *args],
+            cwd=tmp_path,
+            env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "PYTHONPATH": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    run("-m", "tests.support.readme")
+    run("-m", "ruff", "check", *FILES)
+    run("-m", "ruff", "format", "--check", *FILES)
+    checks = ["tests/architecture/test_readme.py", "tests/contract", "tests/commands/stream/test_idle.py"]
+    run("-m", "pytest", "-n", "0", *checks, "-k", "idle or generated_parts")
+    assert (tmp_path / "README.md").read_text().count("jsctl stream idle") == 1
