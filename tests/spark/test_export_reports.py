@@ -246,8 +246,8 @@ def test_a_folder_that_is_not_ours_is_left_alone(cli: Cli, tmp_path: Path) -> No
     (tmp_path / "photos" / "a.jpg").touch()
     refused = cli(f"export reports --to {tmp_path}/photos", status=64)
     assert refused.err == (
-        f"jsctl: error: {tmp_path}/photos exists and is no export of jsctl;"
-        " name a folder that is not there yet\n"
+        f"jsctl: error: {tmp_path}/photos exists and is not an export of jsctl;"
+        " name a folder that does not exist\n"
     )
     assert files(tmp_path / "photos") == ["a.jpg"]
 

@@ -102,7 +102,7 @@ def test_a_table_that_exists_is_asked_for(cli: Cli, url: str, spark: Any, tmp_pa
     assert sequences(to / "ORDERS") == [1, 2, 3, 4]
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "mine.txt").write_text("precious")
-    assert "is no export of jsctl" in cli(f"export stream ORDERS --to {tmp_path}/other", status=64).err
+    assert "is not an export of jsctl" in cli(f"export stream ORDERS --to {tmp_path}/other", status=64).err
 
 
 def test_what_is_chosen(cli: Cli, url: str, spark: Any, tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_a_query_that_cannot_be(cli: Cli, url: str, spark: Any, tmp_path: Path) 
     fill(url, 3)
     line = ["export", "stream", "ORDERS", "--to", str(tmp_path / "out"), "--query"]
     failed = cli([*line, "SELEC 1"], status=64)
-    assert failed.err == "jsctl: error: --query is no SQL: Syntax error at or near 'SELEC'\n"
+    assert failed.err == "jsctl: error: --query is not valid SQL: Syntax error at or near 'SELEC'\n"
     assert not (tmp_path / "out").exists()
     failed = cli([*line, "SELECT * FROM NOPE"], status=64)
     done, error = failed.err.splitlines()
@@ -264,19 +264,27 @@ def test_wrong_lines(cli: Cli, url: str, tmp_path: Path) -> None:
     to = tmp_path / "out"
     for flags, status, said in (
         ("NOPE", 3, "stream not found"),
-        ("ORDERS --decode xml", 64, "none of json, text, base64"),
-        ("ORDERS --partition-by month", 64, "none of date, hour, subject:N"),
+        ("ORDERS --decode xml", 64, "not one of json, text, base64"),
+        ("ORDERS --partition-by month", 64, "not date, hour or subject:N"),
         ("ORDERS --from-seq 3 --since 1h", 64, "exclude each other"),
         ("ORDERS --from-seq 50", 64, "is beyond ORDERS, whose last message is 3"),
         ("ORDERS --since soon", 64, "is not a time"),
         ("ORDERS --schema 'id INT'", 64, "is for --decode json"),
-        ("ORDERS --incremental --format delta", 64, "cannot be added to"),
+        (
+            "ORDERS --incremental --format delta",
+            64,
+            "--incremental and --follow cannot add to a table in delta",
+        ),
         ("ORDERS --subject 'a..b'", 64, "is no subject filter"),
         ("ORDERS --follow --to-seq 9", 64, "has no end"),
         ("ORDERS --strem X", 64, "--strem"),
-        ("ORDERS --fail-on-deleted --subject ORDERS.1.x", 64, "--fail-on-deleted cannot be with --subject"),
-        ("ORDERS --format text", 64, "--format text cannot hold messages: it has room for one column"),
-        ("ORDERS --format a/b", 64, "--format 'a/b' is no format"),
+        (
+            "ORDERS --fail-on-deleted --subject ORDERS.1.x",
+            64,
+            "--fail-on-deleted and --subject exclude each other",
+        ),
+        ("ORDERS --format text", 64, "--format text cannot hold messages: it has one column"),
+        ("ORDERS --format a/b", 64, "--format 'a/b' is not a format"),
     ):
         failed = cli(f"export stream {flags} --to {to}", status=status)
         assert said in failed.err and failed.err.count("\n") == 1, failed.err
@@ -286,9 +294,12 @@ def test_wrong_lines(cli: Cli, url: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("format", "said"),
     [
-        ("nonesuch", "no format nonesuch; parquet, json, csv and orc are always there"),
-        ("avro", "no format avro; --conf spark.jars.packages=org.apache.spark:spark-avro_2.13:"),
-        ("Delta", "no format delta; --conf spark.jars.packages=io.delta:delta-spark_2.13:"),
+        ("nonesuch", "does not have the format nonesuch; parquet, json, csv and orc are always available"),
+        (
+            "avro",
+            "does not have the format avro; --conf spark.jars.packages=org.apache.spark:spark-avro_2.13:",
+        ),
+        ("Delta", "does not have the format delta; --conf spark.jars.packages=io.delta:delta-spark_2.13:"),
     ],
 )
 def test_a_format_that_is_not_installed_is_one_line(

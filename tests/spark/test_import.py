@@ -81,8 +81,8 @@ def test_json_with_a_subject(spark: Any, cli: Cli, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("flags", "status", "said"),
     [
-        ("a.json --stream NONE", 3, "there is no stream NONE; jsctl stream add makes one"),
-        ("none.json --stream S", 3, "there is no "),
+        ("a.json --stream NONE", 3, "there is no stream NONE; create it with jsctl stream add"),
+        ("none.json --stream S", 3, "none.json does not exist"),
         ("b.txt --stream S", 64, "holds no parquet, json, csv, orc"),
         ("a.json --stream S --map ORDERS", 64, "is not FROM=TO"),
         ("a.json --stream S --subject 'a b'", 64, "is not a valid subject"),

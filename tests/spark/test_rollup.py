@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from jsctl.spark.export.reports import CONSUMERS, REPLICATION, SCHEMAS, SERVERS, STREAMS
+from jsctl.spark.export.report_tables import CONSUMERS, REPLICATION, SCHEMAS, SERVERS, STREAMS
+from jsctl.spark.export.table_writer import append
 from jsctl.spark.export.target import Target
-from jsctl.spark.export.write import append
 from jsctl.spark.rollup import rollup
 from tests.support import js
 from tests.support.run import Cli
@@ -221,7 +221,7 @@ def test_history_as_tables_plots_and_a_page(reports: Path, offline_cli: Cli, tmp
         ("report history --from {0}/none", 3, "there is no rollup in"),
         ("report history --from {0} --since soon", 64, "is not a time"),
         ("export rollup --from {0}/none", 3, "there is no folder"),
-        ("export rollup --from {0}", 64, "holds no export of reports"),
+        ("export rollup --from {0}", 64, "is not an export of reports"),
     ],
 )
 def test_wrong_use(offline_cli: Cli, tmp_path: Path, line: str, status: int, said: str) -> None:

@@ -1,6 +1,7 @@
 """Flags that all exports share."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from jsctl.commands.cli import option
@@ -8,8 +9,16 @@ from jsctl.commands.cli import option
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+@dataclass(frozen=True, slots=True)
+class SparkOptions:
+    """Which Spark to use: URLs, both empty for one in this process."""
+
+    master: str
+    remote: str
+
+
 def spark_options(function: F) -> F:
-    """--master and --remote."""
+    """Declare --master and --remote; see SparkOptions."""
     function = option(
         "--remote",
         metavar="URL",

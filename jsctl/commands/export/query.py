@@ -1,18 +1,28 @@
 """`jsctl export query`."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.export.options import spark_options
+from jsctl.commands.export.options import SparkOptions, spark_options
 from jsctl.env import Env
 from jsctl.spark.export import query as spark_query
-from jsctl.spark.session.session import QUICK, check, session
+from jsctl.spark.session.session import FAST_START_CONF, check, session
 from jsctl.views.export import export as view
 from jsctl.views.result import Result
 
 
+@dataclass(frozen=True, slots=True)
+class Options:
+    folder: str
+    limit: int
+    spark: SparkOptions
+    sql: str
+
+
 @command(
     "query",
+    options=Options,
     examples=[
         'jsctl export query --from reports "SELECT stream, max(messages) FROM streams GROUP BY stream"',
         'jsctl export query --from reports "SELECT * FROM replication WHERE lag > 1000" --json',
@@ -22,13 +32,14 @@ from jsctl.views.result import Result
 @option("--limit", type=int, metavar="ROWS", default=1000, help="Show at most this many rows (1000)")
 @spark_options
 @argument("sql")
-def query(env: Env, folder: str, limit: int, master: str, remote: str, sql: str) -> Result:
+def query(env: Env, options: Options) -> Result:
     """Every folder below DIR is a table of its name. SQL is one SELECT of Spark's dialect."""
-    path = Path(folder).expanduser()
-    spark_query.tables(path)  # before the seconds that Spark takes to start
+    path = Path(options.folder).expanduser()
+    spark_query.find_tables(path)  # before the seconds that Spark takes to start
+    master, remote = options.spark.master, options.spark.remote
     check(master, remote)
-    with session(master, remote, name="jsctl export query", conf=QUICK) as spark:
-        answer = spark_query.query(spark, path, sql, limit)
-    if answer.more:
-        env.say(f"only the first {limit:,} rows are shown; --limit shows more")
+    with session(master, remote, name="jsctl export query", conf=FAST_START_CONF) as spark:
+        answer = spark_query.query(spark, path, options.sql, options.limit)
+    if answer.is_truncated:
+        env.say(f"only the first {options.limit:,} rows are shown; --limit shows more")
     return view.answer(answer.columns, answer.rows)

@@ -1,31 +1,99 @@
 """`jsctl export stream`."""
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from jsctl.commands.cli import DURATION, argument, command, option
-from jsctl.commands.export.options import spark_options
-from jsctl.commands.export.shown import Shown
-from jsctl.commands.export.streaming import Run
+from jsctl.commands.export.display import ExportDisplay
+from jsctl.commands.export.options import SparkOptions, spark_options
 from jsctl.commands.report.targets import targets
 from jsctl.commands.shared.pick import stream_name
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.signals import sigterm_as_interrupt
 from jsctl.spark.export import formats
-from jsctl.spark.export.decode import DECODINGS, Shape, partitions
-from jsctl.spark.export.export import Exporter, Selection, Source, read_options
-from jsctl.spark.export.stream_target import FILES, StreamTarget
+from jsctl.spark.export.layout import DECODINGS, TableLayout, parse_partitions
+from jsctl.spark.export.stream_plan import Selection, StreamSource, source_options
+from jsctl.spark.export.stream_run import StreamExportOptions, StreamExportResult, StreamExportRun
+from jsctl.spark.export.stream_target import FILE_FORMATS, StreamTarget
 from jsctl.spark.session.session import check
 from jsctl.spark.source.options import parse
 from jsctl.units import SECOND, parse_past_time, seconds_to_ns, to_datetime
+from jsctl.views.export import export as view
 from jsctl.views.result import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    stream: tuple[str, ...]
+    to: str
+    format: str
+    incremental: bool
+    follow: bool
+    every: int  #: ns
+    since: str
+    until: str
+    from_seq: int | None
+    to_seq: int | None
+    subjects: tuple[str, ...]
+    partition_by: tuple[str, ...]
+    decode: str
+    schema: str
+    keep_data: bool
+    headers: bool
+    sql: str
+    limit: int
+    verify: bool
+    fail_on_loss: bool
+    fail_on_deleted: bool
+    force: bool
+    conf: tuple[str, ...]
+    spark: SparkOptions
+
+    def __post_init__(self) -> None:
+        format = formats.parse_format(self.format)
+        if (self.incremental or self.follow) and format not in FILE_FORMATS:
+            raise BadInput(
+                f"--incremental and --follow cannot add to a table in {format}",
+                f"use {', '.join(FILE_FORMATS[:4])}",
+            )
+        if self.decode and self.decode not in DECODINGS:
+            raise BadInput(f"--decode {self.decode!r} is not one of {', '.join(DECODINGS)}")
+        if self.decode != "json" and (self.schema or self.keep_data):
+            raise BadInput(f"{'--schema' if self.schema else '--keep-data'} is for --decode json")
+        parse_partitions(self.partition_by)
+        if self.follow and (self.until or self.to_seq is not None):
+            raise BadInput("--follow has no end", "leave --until and --to-seq out")
+        if self.every <= 0:
+            raise BadInput("--every must be more than 0")
+        if self.fail_on_deleted and self.subjects:
+            raise BadInput(
+                "--fail-on-deleted and --subject exclude each other",
+                "where only some subjects are read, nobody sees what was deleted",
+            )
+        self._check_range()
+
+    def _check_range(self) -> None:
+        for time, sequence, names in (
+            (self.since, self.from_seq, "--since and --from-seq"),
+            (self.until, self.to_seq, "--until and --to-seq"),
+        ):
+            if time and sequence is not None:
+                raise BadInput(f"{names} exclude each other", "give one")
+        for flag, sequence in (("--from-seq", self.from_seq), ("--to-seq", self.to_seq)):
+            if sequence is not None and sequence < 1:
+                raise BadInput(f"{flag} {sequence} is not a sequence", "sequences start at 1")
+        if self.from_seq is not None and self.to_seq is not None and self.from_seq > self.to_seq:
+            raise BadInput(f"--from-seq {self.from_seq} is after --to-seq {self.to_seq}")
+        if any("," in subject for subject in self.subjects):
+            raise BadInput("--subject takes one subject", "give the flag several times")
 
 
 @command(
     "stream",
+    options=Options,
     examples=[
         "jsctl export stream ORDERS --to orders",
         "jsctl export stream ORDERS --to orders --incremental --partition-by date --verify",
@@ -69,116 +137,81 @@ from jsctl.views.result import Result
 @option("--force", "-f", is_flag=True, help="Replace tables that exist, without asking")
 @option("--conf", metavar="KEY=VALUE", multiple=True, help="Setting for Spark (repeatable)")
 @spark_options
-def stream(
-    env: Env,
-    stream: tuple[str, ...],
-    to: str,
-    format: str,
-    incremental: bool,
-    follow: bool,
-    every: int,
-    since: str,
-    until: str,
-    from_seq: int | None,
-    to_seq: int | None,
-    subjects: tuple[str, ...],
-    partition_by: tuple[str, ...],
-    decode: str,
-    schema: str,
-    keep_data: bool,
-    headers: bool,
-    sql: str,
-    limit: int,
-    verify: bool,
-    fail_on_loss: bool,
-    fail_on_deleted: bool,
-    force: bool,
-    conf: tuple[str, ...],
-    master: str,
-    remote: str,
-) -> Result:
+def stream(env: Env, options: Options) -> Result:
     """A folder a stream below DIR, with stream, subject, sequence, timestamp (UTC) and the payload. Data
     and the place where --incremental goes on are written as one: a run that is killed loses nothing and
     repeats nothing. With --decode, payloads that do not fit are kept in the column bad_payload. --context and
     --js-domain may be given several times; their names are then part of the folders' names.
     """
-    format = formats.named(format)
-    _check(format, decode, schema, keep_data, incremental or follow, partition_by)
-    if follow and (until or to_seq is not None):
-        raise BadInput("--follow has no end", "leave --until and --to-seq out")
-    if every <= 0:
-        raise BadInput("--every must be more than 0")
-    if fail_on_deleted and subjects:
-        raise BadInput(
-            "--fail-on-deleted cannot be with --subject", "among other subjects nobody sees what was deleted"
-        )
-    selection = _selection(env, since, until, from_seq, to_seq, subjects)
-    selection = replace(selection, fail_on_loss=fail_on_loss, fail_on_deleted=fail_on_deleted)
-    sources = _sources(env, stream)
+    sources = _sources(env, options.stream)
+    export = StreamExportOptions(
+        sources=sources,
+        selection=_selection(env, options),
+        layout=TableLayout(
+            options.decode,
+            options.schema.strip(),
+            tuple(dict.fromkeys(options.partition_by)),
+            options.keep_data,
+            options.headers,
+        ),
+        incremental=options.incremental,
+        follow=options.follow,
+        every=options.every,
+        verify=options.verify,
+        sql=options.sql,
+        limit=options.limit,
+        master=options.spark.master,
+        remote=options.spark.remote,
+        conf=dict(map(_parse_setting, options.conf)),
+    )
     for source in sources:
-        parse(read_options(source, selection), settings=source.settings)
-    settings = dict(_setting(one) for one in conf)
-    check(master, remote)
-    target = StreamTarget.at(Path(to).expanduser(), format, [source.table for source in sources])
-    shape = Shape(decode, schema.strip(), tuple(dict.fromkeys(partition_by)), keep_data, headers)
-    shown = Shown(env)
-    exporter = Exporter(target, selection, shape, shown.say, shown.progress)
-    run = Run(
-        env, shown, exporter, sources, incremental, follow, every, verify, sql, limit, master, remote,
-        settings,
-    )  # fmt: skip
+        parse(source_options(source, export.selection), settings=source.settings)
+    check(export.master, export.remote)
+    format = formats.parse_format(options.format)
+    target = StreamTarget.open_streams(
+        Path(options.to).expanduser(), format, [source.table for source in sources]
+    )
+    run = StreamExportRun(export, target, ExportDisplay(env))
     with sigterm_as_interrupt():
-        if target.path.exists():
-            with target.hold():  # a table that a killed run had finished comes to light
-                pass
-        existing = [] if incremental else [source.table for source in sources if target.has(source.table)]
-        if existing:
-            run.plans()  # what is wrong with the line comes before the question
-            named = ", ".join(existing)
-            env.run(env.confirm(f"Really replace {named} in {target.path}", force=force))
-        return run()
+        target.complete_killed_runs()
+        if existing := [] if options.incremental else target.existing_tables():
+            run.plan()  # errors in the options come before the question
+            question = f"Really replace {', '.join(existing)} in {target.path}"
+            env.run(env.confirm(question, force=options.force))
+        return _result(env, run.run(), target.path, options.limit)
 
 
-def _check(
-    format: str, decode: str, schema: str, keep_data: bool, going_on: bool, partition_by: tuple[str, ...]
-) -> None:
-    if going_on and format not in FILES:
-        raise BadInput(
-            f"a table in {format} cannot be added to by --incremental or --follow",
-            f"use {', '.join(FILES[:4])}",
-        )
-    if decode and decode not in DECODINGS:
-        raise BadInput(f"--decode {decode!r} is none of {', '.join(DECODINGS)}")
-    if decode != "json" and (schema or keep_data):
-        raise BadInput(f"{'--schema' if schema else '--keep-data'} is for --decode json")
-    partitions(partition_by)
+def _result(env: Env, exported: StreamExportResult, path: Path, limit: int) -> Result:
+    """The closing line. With --query, the answer goes to stdout and the closing line to stderr; with --json
+    both are in one document."""
+    result = view.streams(exported.outcomes, str(path), int(exported.seconds * SECOND))
+    if exported.answer is None:
+        return result
+    if exported.answer.is_truncated:
+        env.say(f"only the first {limit:,} rows are shown; --limit shows more")
+    answer = view.answer(exported.answer.columns, exported.answer.rows)
+    if not env.wants_json:
+        env.say(view.closing(result.data))
+    return Result(answer.parts, dict(result.data, query=answer.data), result.status)
 
 
-def _selection(
-    env: Env, since: str, until: str, from_seq: int | None, to_seq: int | None, subjects: tuple[str, ...]
-) -> Selection:
-    for one, other, names in (
-        (since, from_seq, "--since and --from-seq"),
-        (until, to_seq, "--until and --to-seq"),
-    ):
-        if one and other is not None:
-            raise BadInput(f"{names} exclude each other", "give one")
-    for flag, sequence in (("--from-seq", from_seq), ("--to-seq", to_seq)):
-        if sequence is not None and sequence < 1:
-            raise BadInput(f"{flag} {sequence} is no sequence", "they start at 1")
-    if from_seq is not None and to_seq is not None and from_seq > to_seq:
-        raise BadInput(f"--from-seq {from_seq} is after --to-seq {to_seq}")
-    if any("," in subject for subject in subjects):
-        raise BadInput("--subject takes one subject", "give the flag several times")
-    start, end = _moment(env, "--since", since), _moment(env, "--until", until)
-    if start and end and start >= end:
+def _selection(env: Env, options: Options) -> Selection:
+    since, until = _parse_time(env, "--since", options.since), _parse_time(env, "--until", options.until)
+    if since and until and since >= until:
         raise BadInput("--since is not before --until")
-    last = None if to_seq is None else to_seq + 1
-    return Selection(tuple(dict.fromkeys(subjects)), from_seq, last, start, end)
+    return Selection(
+        subjects=tuple(dict.fromkeys(options.subjects)),
+        start=options.from_seq,
+        end=None if options.to_seq is None else options.to_seq + 1,
+        since=since,
+        until=until,
+        fail_on_loss=options.fail_on_loss,
+        fail_on_deleted=options.fail_on_deleted,
+    )
 
 
-def _moment(env: Env, flag: str, text: str) -> datetime | None:
-    """From `1h` (ago) or a time."""
+def _parse_time(env: Env, flag: str, text: str) -> datetime | None:
+    """Parse a time, or how long ago it was (1h). Empty is None."""
     if not text:
         return None
     try:
@@ -187,28 +220,31 @@ def _moment(env: Env, flag: str, text: str) -> datetime | None:
         raise BadInput(f"{flag} {text!r} is not a time", "write 1h, 7d or 2026-11-21T06:57:05Z") from None
 
 
-def _sources(env: Env, names: tuple[str, ...]) -> list[Source]:
-    """Every stream of every place. Raises BadInput when two of them would be one table."""
+def _sources(env: Env, names: tuple[str, ...]) -> list[StreamSource]:
+    """Return every stream in every context and domain.
+
+    Raises BadInput when two of them would be one table.
+    """
     places = targets(env)
-    found: dict[str, Source] = {}
+    sources: dict[str, StreamSource] = {}
     for settings in places:
-        named = [
+        qualifiers = [
             getattr(settings, field)
             for field in ("context", "js_domain")
             if len({getattr(place, field) for place in places}) > 1 and getattr(settings, field)
         ]
         for name in dict.fromkeys(map(stream_name, names)):
-            table = re.sub(r"[^\w-]", "_", "_".join([*named, name]))
+            table = re.sub(r"[^\w-]", "_", "_".join([*qualifiers, name]))
             if not re.match(r"[A-Za-z0-9]", table):
-                table = f"t{table}"  # Spark passes over folders with a _ in front
-            if table in found:
+                table = f"t{table}"  # Spark ignores folders that begin with _
+            if table in sources:
                 raise BadInput(f"two streams would go to {table}", "export one of them to another folder")
-            found[table] = Source(settings, name, table)
-    return list(found.values())
+            sources[table] = StreamSource(settings, name, table)
+    return list(sources.values())
 
 
-def _setting(text: str) -> tuple[str, str]:
+def _parse_setting(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
-        raise BadInput(f"--conf {text!r} is no setting", "write KEY=VALUE")
+        raise BadInput(f"--conf {text!r} is not a setting", "write KEY=VALUE")
     return name.strip(), value.strip()

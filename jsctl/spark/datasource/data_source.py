@@ -10,7 +10,7 @@ from pyspark.sql.types import StructType
 from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError
 from jsctl.nats import login
-from jsctl.spark.source.batch import JetStreamReader, check_schema, schema_of
+from jsctl.spark.source.batch_reader import JetStreamReader, check_schema, schema_of
 from jsctl.spark.source.failures import plainly
 from jsctl.spark.source.options import parse
 
@@ -40,7 +40,7 @@ class JetStreamSource(DataSource):
         return JetStreamReader(replace(options, settings=asyncio.run(login.with_files(options.settings))))
 
     def streamReader(self, schema: StructType) -> "DataSourceStreamReader":
-        from jsctl.spark.source.streaming import JetStreamStreamReader, Refused
+        from jsctl.spark.source.stream_reader import JetStreamStreamReader, Refused
 
         try:
             options = parse(self.options, streaming=True, settings=self.settings)
@@ -51,12 +51,12 @@ class JetStreamSource(DataSource):
 
     @plainly
     def writer(self, schema: StructType, overwrite: bool) -> "DataSourceWriter":
-        from jsctl.spark.sink import sink
+        from jsctl.spark.sink import writers
 
-        return sink.writer(self.options, schema, overwrite, self.settings)
+        return writers.writer(self.options, schema, overwrite, self.settings)
 
     @plainly
     def streamWriter(self, schema: StructType, overwrite: bool) -> "DataSourceStreamWriter":
-        from jsctl.spark.sink import sink
+        from jsctl.spark.sink import writers
 
-        return sink.stream_writer(self.options, schema, overwrite, self.settings)
+        return writers.stream_writer(self.options, schema, overwrite, self.settings)

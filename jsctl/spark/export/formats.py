@@ -1,4 +1,4 @@
-"""The formats of a table: those that every Spark has, and those that have to be installed."""
+"""The formats of a table: those that every Spark has, those to be installed, and Spark's options."""
 
 import re
 from typing import TYPE_CHECKING
@@ -8,6 +8,22 @@ from jsctl.errors import BadInput
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+# Spark's own pattern keeps milliseconds only.
+_TIMESTAMPS = {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"}
+_CSV = {
+    "header": "true",
+    "escape": '"',
+    "multiLine": "true",
+    # Spark would trim what it writes.
+    "ignoreLeadingWhiteSpace": "false",
+    "ignoreTrailingWhiteSpace": "false",
+}
+_SPARK_OPTIONS = {
+    "json": _TIMESTAMPS,
+    "csv": {**_TIMESTAMPS, **_CSV},
+    "xml": {**_TIMESTAMPS, "rowTag": "message"},
+}
+
 BUILT_IN = ("parquet", "json", "csv", "orc", "xml")
 
 _PACKAGES = {
@@ -16,34 +32,40 @@ _PACKAGES = {
     "iceberg": "org.apache.iceberg:iceberg-spark-runtime-{minor}_2.13:VERSION",
 }
 _NO_TABLES = {
-    "text": "it has room for one column",
-    "binaryfile": "Spark only reads it",
-    "noop": "it keeps nothing",
-    "console": "it keeps nothing",
+    "text": "it has one column",
+    "binaryfile": "Spark can only read it",
+    "noop": "it stores nothing",
+    "console": "it stores nothing",
 }
 
 
-def named(format: str) -> str:
-    """The name that we use for it. Raises BadInput for what is no format, or holds no table."""
+def spark_options(format: str) -> dict[str, str]:
+    """Return Spark's options for writing and reading a format."""
+    return _SPARK_OPTIONS.get(format, {})
+
+
+def parse_format(format: str) -> str:
+    """Return the name of a format as Spark knows it. Raises BadInput for a name that no format can have, and
+    for formats that cannot hold a table."""
     if not re.fullmatch(r"[\w.-]+", format):
-        raise BadInput(f"--format {format!r} is no format", "such as parquet, json or csv")
-    if why := _NO_TABLES.get(format.lower()):
-        raise BadInput(f"--format {format} cannot hold messages: {why}", f"use {', '.join(BUILT_IN[:4])}")
+        raise BadInput(f"--format {format!r} is not a format", "use parquet, json or csv, for example")
+    if reason := _NO_TABLES.get(format.lower()):
+        raise BadInput(f"--format {format} cannot hold messages: {reason}", f"use {', '.join(BUILT_IN[:4])}")
     return format.lower() if format.lower() in (*BUILT_IN, *_PACKAGES) else format
 
 
-def check(spark: "SparkSession", format: str) -> None:
+def check_available(spark: "SparkSession", format: str) -> None:
     """Raise BadInput unless this Spark has the format."""
     if format in BUILT_IN:
         return
     try:
         spark.read.format(format).load("/nonexistent")
-    except Exception as error:  # any other one, such as that nothing is there, is of a format that it knows
+    except Exception as error:  # any other error, such as a missing file, comes from a format that it knows
         if not re.search(r"\[\w*DATA_SOURCE_NOT_(FOUND|ENABLED)\]", str(error)):
             return
-        others = "parquet, json, csv and orc are always there"
+        hint = "parquet, json, csv and orc are always available"
         if package := _PACKAGES.get(format):
             version = spark.version
             package = package.format(version=version, minor=".".join(version.split(".")[:2]))
-            others = f"--conf spark.jars.packages={package} installs it, or use parquet, json, csv or orc"
-        raise BadInput(f"this Spark has no format {format}", others) from None
+            hint = f"--conf spark.jars.packages={package} installs it, or use parquet, json, csv or orc"
+        raise BadInput(f"this Spark does not have the format {format}", hint) from None

@@ -1,36 +1,39 @@
-"""Spark SQL on an export's folder: every table in it is a view of its name."""
+"""Query the folder of an export with Spark SQL: every table in it is a view of its name."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsctl.errors import BadInput, JsctlError, NotFound
-from jsctl.spark.export.export import read_table
-from jsctl.spark.export.reports import SCHEMAS
+from jsctl.spark.export.exported_tables import read_exported
+from jsctl.spark.export.formats import spark_options
+from jsctl.spark.export.report_tables import SCHEMAS
 from jsctl.spark.export.stream_target import read_checkpoint
 from jsctl.spark.export.target import FORMATS, read_marker
-from jsctl.spark.export.write import options
-from jsctl.spark.session.session import first_line
+from jsctl.spark.session.spark_errors import first_line
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
 class Answer(NamedTuple):
-    """What a query found. `columns`: (name, Spark's simple type name). `rows`: Python values; times aware
-    and in UTC. `more`: there were more rows than asked for."""
+    """The result of a query.
+
+    columns: (name, Spark's simple type name). rows: Python values; times are aware and in UTC. is_truncated:
+    whether there were more rows than the limit.
+    """
 
     columns: list[tuple[str, str]]
     rows: list[list[Any]]
-    more: bool
+    is_truncated: bool
 
 
-def tables(path: Path) -> dict[str, str]:
-    """The tables below `path`: name -> format. A table that our export has not written to yet is one too.
+def find_tables(path: Path) -> dict[str, str]:
+    """Return the tables below `path`: name -> format. Includes tables that an export has not written to yet.
 
     Raises NotFound when there is none.
     """
     if not path.is_dir():
-        raise NotFound(f"there is no folder {path}", "jsctl export reports --to makes one")
+        raise NotFound(f"there is no folder {path}", "create it with jsctl export reports --to")
     marker = read_marker(path)
     if marker:
         names = list(SCHEMAS) if marker.get("kind") == "reports" else marker.get("tables", ())
@@ -38,13 +41,13 @@ def tables(path: Path) -> dict[str, str]:
             names = [name for name in names if (path / str(name)).is_dir()]
         return {str(name): str(marker.get("format")) for name in names}
     folders = [f for f in sorted(path.iterdir()) if f.is_dir() and not f.name.startswith(("_", "."))]
-    found = {folder.name: format for folder in folders if (format := _format(folder))}
-    if not found:
-        raise NotFound(f"{path} holds no tables", "name the folder that an export went to")
-    return found
+    tables = {folder.name: format for folder in folders if (format := _guess_format(folder))}
+    if not tables:
+        raise NotFound(f"{path} holds no tables", "name the folder that an export wrote to")
+    return tables
 
 
-def _format(folder: Path) -> str:
+def _guess_format(folder: Path) -> str:
     endings = {
         file.suffix.lstrip(".") for file in folder.rglob("*.*") if not file.name.startswith(("_", "."))
     }
@@ -52,11 +55,11 @@ def _format(folder: Path) -> str:
 
 
 def query(spark: "SparkSession", path: Path, sql: str, limit: int = 1000) -> Answer:
-    """Run one SELECT over the tables below `path`; at most `limit` rows come back.
+    """Run one SELECT over the tables below `path`, and return at most `limit` rows.
 
     Raises NotFound (no tables there), BadInput (Spark refuses the SQL), JsctlError (unreadable tables).
     """
-    found = register(spark, path)
+    tables = register_views(spark, path)
     try:
         frame = spark.sql(sql)
         columns = [(field.name, field.dataType.simpleString()) for field in frame.schema.fields]
@@ -64,41 +67,42 @@ def query(spark: "SparkSession", path: Path, sql: str, limit: int = 1000) -> Ans
         table = frame.limit(limit + 1).toArrow()
     except Exception as error:
         raise BadInput(
-            f"Spark refuses the query: {first_line(error).rstrip('.')}", f"the tables are {', '.join(found)}"
+            f"Spark refuses the query: {first_line(error).rstrip('.')}", f"the tables are {', '.join(tables)}"
         ) from None
     values = [table.column(at).to_pylist() for at in range(table.num_columns)]
     rows = [list(row) for row in zip(*values, strict=True)]
     return Answer(columns, rows[:limit], len(rows) > limit)
 
 
-def check(spark: "SparkSession", sql: str) -> None:
-    """Raise BadInput for what is no SQL; which tables there are does not matter yet."""
+def check_syntax(spark: "SparkSession", sql: str) -> None:
+    """Raise BadInput for text that is not valid SQL. The tables need not exist yet."""
     from pyspark.errors import ParseException
 
     try:
         spark.sql(f"EXPLAIN {sql}")
     except ParseException as error:
-        raise BadInput(f"--query is no SQL: {first_line(error).rstrip('.')}") from None
+        raise BadInput(f"--query is not valid SQL: {first_line(error).rstrip('.')}") from None
 
 
-def register(spark: "SparkSession", path: Path) -> dict[str, str]:
-    """Make a view of each table below `path`. Returns what `tables` does. Raises NotFound, JsctlError."""
-    found = tables(path)
-    for name, format in found.items():
+def register_views(spark: "SparkSession", path: Path) -> dict[str, str]:
+    """Create a view of each table below `path`, and return the tables as `find_tables` does.
+
+    Raises NotFound, JsctlError.
+    """
+    tables = find_tables(path)
+    for name, format in tables.items():
         try:
-            _table(spark, path, name, format).createOrReplaceTempView(f"`{name}`")
+            _read(spark, path, name, format).createOrReplaceTempView(f"`{name}`")
         except Exception as error:
             raise JsctlError(f"Spark cannot read {path / name}: {first_line(error)}") from None
-    return found
+    return tables
 
 
-def _table(spark: "SparkSession", path: Path, name: str, format: str) -> "DataFrame":
+def _read(spark: "SparkSession", path: Path, name: str, format: str) -> "DataFrame":
     folder = path / name
     if checkpoint := read_checkpoint(path, name):
-        from pyspark.sql.types import StructType
-
-        return read_table(spark, folder, format, StructType.fromJson(checkpoint["columns"]))
-    reader = spark.read.format(format).options(**options(format))
+        return read_exported(spark, folder, format, checkpoint)
+    reader = spark.read.format(format).options(**spark_options(format))
     if (read_marker(path) or {}).get("kind") == "reports" and name in SCHEMAS:
         schema = SCHEMAS[name].ddl()
         if not folder.is_dir():

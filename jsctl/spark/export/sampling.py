@@ -1,34 +1,87 @@
-"""Samples over time, written in batches: memory stays bounded, and a kill costs one batch at most."""
+"""Take samples for `jsctl export reports` over time, and write them in batches: memory stays bounded, and a
+kill costs one batch at most."""
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
-from typing import Any
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-from jsctl.spark.export.write import Rows
-from jsctl.spark.export.writer import Writer
+from jsctl.contexts.settings import Settings
+from jsctl.errors import ExitStatus
+from jsctl.monitor.report.watching import Poller, Watch, watch
+from jsctl.spark.export.report_tables import SCHEMAS, Sample, fetch_sample, rows_by_table
+from jsctl.spark.export.table_writer import Rows, TableWriter
+from jsctl.spark.export.target import Target
 from jsctl.units import SECOND
 
 FLUSH_EVERY = 60 * SECOND
 FLUSH_ROWS = 10_000
 
 
-async def sample(
-    first: Rows,
-    take: Callable[[], Awaitable[Rows]],
-    writer: Writer,
-    every: int,
-    duration: int,
-    stop: asyncio.Event,
-) -> None:
-    """Take samples `every` ns for `duration` ns (0: until `stop`) and write them.
+@dataclass(frozen=True, slots=True)
+class SamplingOptions:
+    """Where samples come from, and how often they are taken.
 
-    `first` was just taken; with `every` 0 it is the only one. A sample that takes longer than `every` makes
-    the next ones late, not more frequent. `stop` ends it early; all that was taken is written.
+    places: one for each context and domain. every, duration: ns; an `every` of 0 is one sample, a duration of
+    0 has no end.
+    """
+
+    places: Sequence[Settings]
+    every: int
+    duration: int
+    master: str
+    remote: str
+
+
+class SamplingResult(NamedTuple):
+    """What was written. rows: by table. seconds: that it took. status: of a failure in the last sample."""
+
+    rows: dict[str, int]
+    seconds: float
+    status: ExitStatus
+
+
+async def export_reports(
+    options: SamplingOptions,
+    target: Target,
+    stop: asyncio.Event,
+    *,
+    clock: Callable[[], float],
+    notify: Callable[[str], None],
+    started: Callable[[], None],
+) -> SamplingResult:
+    """Take samples and write them, until the duration is over or `stop` is set.
+
+    Args:
+        notify: shows a sentence to people.
+        started: called once, when the first sample was taken.
+
+    Raises JsctlError when no place answers the first time.
+    """
+    begin = time.monotonic()
+    async with watch(options.places, fetch_sample, clock=clock) as polled:
+        sampler = _Sampler(polled, notify)
+        first = await sampler.first()
+        async with TableWriter(target, SCHEMAS, options.master, options.remote) as writer:
+            started()
+            await _sample(first, sampler, writer, options, stop)
+        return SamplingResult(writer.rows, time.monotonic() - begin, sampler.status)
+
+
+async def _sample(
+    first: Rows, sampler: "_Sampler", writer: TableWriter, options: SamplingOptions, stop: asyncio.Event
+) -> None:
+    """Write `first`, and the samples that follow it.
+
+    A sample that takes longer than `every` makes the next ones later, not more frequent. What was taken
+    before `stop` was set is written.
     """
     loop = asyncio.get_running_loop()
     begin = flushed = loop.time()
-    due = 0
+    due = 0  # ns since the beginning
+    every, duration = options.every, options.duration
     buffer: dict[str, list[Any]] = {name: list(rows) for name, rows in first.items()}
     while every and (not duration or due + every <= duration):
         due = max(due + every, int((loop.time() - begin) * SECOND))
@@ -36,9 +89,56 @@ async def sample(
             await asyncio.wait_for(stop.wait(), max(0.0, begin + due / SECOND - loop.time()))
         if stop.is_set():
             break
-        for name, rows in (await take()).items():
+        for name, rows in (await sampler.take()).items():
             buffer[name].extend(rows)
         if loop.time() - flushed >= FLUSH_EVERY / SECOND or sum(map(len, buffer.values())) >= FLUSH_ROWS:
             await writer.write(buffer)
             buffer, flushed = {name: [] for name in buffer}, loop.time()
     await writer.write(buffer)
+
+
+class _Sampler:
+    """Takes samples of all places. Notifies once of a place that cannot be reached, and when it is back."""
+
+    def __init__(self, polled: Watch[Sample], notify: Callable[[str], None]) -> None:
+        self._pollers = polled.pollers
+        self._poll = polled.once
+        self._notify = notify
+        self._failing: set[int] = set()  #: positions in _pollers
+
+    @property
+    def status(self) -> ExitStatus:
+        """The exit status of a failure in the last sample, OK without one."""
+        return next((poller.failure.status for poller in self._pollers if poller.failure), ExitStatus.OK)
+
+    async def first(self) -> Rows:
+        """Take the first sample. Raises JsctlError when no place answers."""
+        await self._poll()
+        failures = [poller.failure for poller in self._pollers if poller.failure]
+        if len(failures) == len(self._pollers):
+            raise failures[0]
+        return self._rows()
+
+    async def take(self) -> Rows:
+        await self._poll()
+        return self._rows()
+
+    def _rows(self) -> Rows:
+        for position, poller in enumerate(self._pollers):
+            if poller.failure and position not in self._failing:
+                self._failing.add(position)
+                self._notify(f"jsctl: not in the samples: {_name(poller)}: {poller.failure}")
+            elif not poller.failure and position in self._failing:
+                self._failing.discard(position)
+                self._notify(f"jsctl: in the samples again: {_name(poller)}")
+        return rows_by_table(_with_place(poller) for poller in self._pollers if not poller.failure)
+
+
+def _with_place(poller: Poller[Sample]) -> Sample:
+    sample = poller.history[-1].data
+    snapshot = sample.snapshot._replace(context=poller.context, domain=poller.domain)
+    return sample._replace(snapshot=snapshot)
+
+
+def _name(poller: Poller[Sample]) -> str:
+    return " ".join(part for part in (poller.context, poller.domain) if part) or poller.where

@@ -1,5 +1,5 @@
-"""Did Spark write where this machine sees it? Unless a folder is shared, executors write to their own disks,
-and Spark does not notice that its table is in pieces."""
+"""Check that Spark wrote to a folder that this machine sees. Where a folder is not shared, executors write to
+their own disks, and Spark does not notice that its table is in pieces."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -13,29 +13,33 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-_ABSENT = ("FILE_NOT_EXIST", "FileNotFound", "PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA")
+_ERRORS_OF_ABSENT_FILES = ("FILE_NOT_EXIST", "FileNotFound", "PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA")
 
 
 def check(spark: "SparkSession", folder: Path, rows: int, read: Callable[[], "DataFrame"]) -> None:
-    """Raise JsctlError unless the `rows` rows that Spark wrote to `folder` are here, and Spark's machines see
-    them, too. read: the folder as a table."""
+    """Raise JsctlError unless both this machine and Spark's see what Spark wrote to `folder`.
+
+    Args:
+        rows: how many rows Spark wrote.
+        read: returns the folder as a table.
+    """
     if not folder.is_dir():
-        raise _hidden(folder)
+        raise _not_shared(folder)
     if not rows or not runs_elsewhere(spark):
         return
     try:
         table = read()
         files = [Path(unquote(urlsplit(name).path)) for name in table.inputFiles()]
-        seen = all(file.exists() for file in files) and table.count() == rows
+        is_complete = all(file.exists() for file in files) and table.count() == rows
     except Exception as error:
-        if not any(said in str(error) for said in _ABSENT):
+        if not any(name in str(error) for name in _ERRORS_OF_ABSENT_FILES):
             raise
-        seen = False
-    if not seen:
-        raise _hidden(folder)
+        is_complete = False
+    if not is_complete:
+        raise _not_shared(folder)
 
 
-def _hidden(folder: Path) -> JsctlError:
+def _not_shared(folder: Path) -> JsctlError:
     return JsctlError(
         f"Spark wrote {folder.name} where this machine does not see it, or not all of it",
         "the folder must be on a file system that this machine and all of Spark's share, at the same path",

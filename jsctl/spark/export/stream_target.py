@@ -1,8 +1,7 @@
-"""The folder of exported streams: a folder a table, and beside the data a checkpoint a table.
+"""The folder of exported streams: one folder and one checkpoint for each table.
 
-A table's checkpoint says which sequences the table holds. It is staged with the data and moved in by the
-same step (see jsctl.spark.export.target): a run which is killed leaves both or none, once the next one has
-looked.
+A table's checkpoint says which sequences the table holds. It is staged with the data and moved in by the same
+step (see `jsctl.spark.export.target`): of a run that is killed, the next run finds or restores both or none.
 """
 
 import contextlib
@@ -22,76 +21,95 @@ KIND = "stream"
 CHECKPOINTS = "_checkpoints"
 _REPLACE = "replace.json"
 
-FILES = ("parquet", "json", "csv", "orc", "avro", "xml", "text")
-"""Formats whose tables are nothing but files. Others may keep a log of their own."""
+FILE_FORMATS = ("parquet", "json", "csv", "orc", "avro", "xml", "text")
+"""Formats whose tables are only files. Others may have a log of their own."""
 
 
 class StreamTarget(Target):
-    """`hold` it for as long as a run takes; `commit` writes a table's data with its checkpoint."""
+    """A run locks it with `lock`, and writes a table's data and checkpoint with `commit`."""
 
     @classmethod
-    def at(cls, path: Path, format: str, tables: Sequence[str]) -> "StreamTarget":
-        """Raises BadInput where something else is at `path`. Writes nothing."""
+    def open_streams(cls, path: Path, format: str, tables: Sequence[str]) -> "StreamTarget":
+        """Return the target at `path`. Writes nothing. Raises BadInput when something else is there."""
         opened = cls.open(path, KIND, format, tables)
         return cls(opened.path, KIND, format, tables)
 
     @contextlib.contextmanager
-    def hold(self) -> Iterator[None]:
-        """Be the only run on this folder, made when it is not there. What a killed run left is settled
-        before, what this one leaves when it fails is removed after. Raises BadInput for a second run."""
-        made = not self.path.exists()
+    def lock(self) -> Iterator[None]:
+        """Be the only run on this folder, which is created when it does not exist.
+
+        Completes or undoes what a killed run staged, and at the end removes what this run staged and did not
+        commit. Raises BadInput when another run has the lock.
+        """
+        is_new = not self.path.exists()
         self.path.mkdir(parents=True, exist_ok=True)
-        lock = os.open(self.path, os.O_RDONLY)
+        descriptor = os.open(self.path, os.O_RDONLY)
         try:
             try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise BadInput(f"another export writes to {self.path}", "wait for its end") from None
-            self.settle()
+                raise BadInput(f"another export writes to {self.path}", "wait until it has ended") from None
+            self._clean_staging()
             try:
                 yield
             finally:
-                self.settle()
-                if made:
+                self._clean_staging()
+                if is_new:
                     with contextlib.suppress(OSError):  # not empty
                         self.path.rmdir()
         finally:
-            os.close(lock)
+            os.close(descriptor)
 
-    def settle(self) -> None:
-        """Complete or undo what is staged, also what Spark wrote after it was told to stop."""
+    def complete_killed_runs(self) -> None:
+        """Move in the tables that killed runs had completely written.
+
+        Raises BadInput when another run is active.
+        """
+        if self.path.exists():
+            with self.lock():
+                pass
+
+    def _clean_staging(self) -> None:
+        """Complete or undo what is staged, including what Spark wrote after it was stopped."""
         self.recover()
         shutil.rmtree(self.path / ".staging", ignore_errors=True)
 
     def checkpoint(self, table: str) -> dict[str, Any] | None:
-        """What a table holds, or None when there is no such table. Raises JsctlError."""
+        """Return what a table holds, or None when there is no such table. Raises JsctlError."""
         return read_checkpoint(self.path, table)
 
-    def has(self, table: str) -> bool:
-        """Whether there is anything under a table's name."""
-        return self.checkpoint(table) is not None or (self.path / table).exists()
+    def existing_tables(self) -> list[str]:
+        """Return those of this target's tables for which there is a folder or a checkpoint."""
+        return [
+            table
+            for table in self.tables
+            if self.checkpoint(table) is not None or (self.path / table).exists()
+        ]
 
     @contextlib.contextmanager
     def commit(self, table: str, *, replace: bool = False) -> Iterator[tuple[Path, dict[str, Any]]]:
-        """Yields (a folder to write the data into, the checkpoint to fill in). When the block ends without an
-        error both take their place, instead of the table that is there with `replace`."""
+        """Yields (folder to write the data into, checkpoint to fill in).
+
+        Both are moved in when the block ends without an error. replace: they take the place of the present
+        table.
+        """
         checkpoint: dict[str, Any] = {}
         with self.stage() as folder:
             yield folder / table, checkpoint
-            kept = folder / CHECKPOINTS / f"{table}.json"
-            kept.parent.mkdir()
-            kept.write_text(json.dumps(checkpoint, indent=2) + "\n")
+            file = folder / CHECKPOINTS / f"{table}.json"
+            file.parent.mkdir()
+            file.write_text(json.dumps(checkpoint, indent=2) + "\n")
             if replace:
                 (folder / _REPLACE).write_text(json.dumps([table]))
 
     def _move(self, folder: Path) -> None:
-        replaced = folder / _REPLACE
-        if replaced.exists():
-            for table in json.loads(replaced.read_text()):
+        replaced_tables = folder / _REPLACE
+        if replaced_tables.exists():
+            for table in json.loads(replaced_tables.read_text()):
                 shutil.rmtree(self.path / table, ignore_errors=True)
                 (self.path / CHECKPOINTS / f"{table}.json").unlink(missing_ok=True)
-            replaced.unlink()  # from here on only new files move
-        if self.format not in FILES:
+            replaced_tables.unlink()  # from here on only new files move
+        if self.format not in FILE_FORMATS:
             for table in self.tables:
                 if (folder / table).is_dir() and not (self.path / table).exists():
                     (folder / table).rename(self.path / table)
@@ -99,21 +117,21 @@ class StreamTarget(Target):
 
     def _write_marker(self) -> None:
         known = (read_marker(self.path) or {}).get("tables", [])
-        wanted = list(dict.fromkeys([*known, *self.tables]))
-        if wanted != known:
-            marker = {"kind": KIND, "format": self.format, "tables": wanted}
+        tables = list(dict.fromkeys([*known, *self.tables]))
+        if tables != known:
+            marker = {"kind": KIND, "format": self.format, "tables": tables}
             write_atomically(self.path / MARKER, json.dumps(marker) + "\n", mode=None)
 
 
 def read_checkpoint(path: Path, table: str) -> dict[str, Any] | None:
-    """What a table of an export at `path` holds, or None. Raises JsctlError when it cannot be read."""
+    """Return the checkpoint of a table, None without one. Raises JsctlError when it cannot be read."""
     file = path / CHECKPOINTS / f"{table}.json"
     try:
-        found = json.loads(file.read_text())
+        checkpoint = json.loads(file.read_text())
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
         raise JsctlError(f"cannot read {file}: {error}") from None
-    if not isinstance(found, dict) or not {"created", "from", "next", "settings"} <= found.keys():
-        raise JsctlError(f"{file} is no checkpoint of an export")
-    return found
+    if not isinstance(checkpoint, dict) or not {"created", "from", "next", "settings"} <= checkpoint.keys():
+        raise JsctlError(f"{file} is not a checkpoint of an export")
+    return checkpoint

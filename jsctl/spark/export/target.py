@@ -1,8 +1,8 @@
-"""The folder that an export writes to: a folder a table, files by date below it.
+"""The folder that an export writes to: one folder for each table, with files by date below it.
 
-Every write is staged in a hidden folder and then moved in. A run that was killed is undone by the next one
-when its files were not all there yet, and completed when they were: readers see whole files only, and never
-one table of a write without the other for good.
+Every write is staged in a hidden folder and then moved in. The next run completes a killed run whose files
+were all staged, and undoes others. So readers see whole files only, and in the end all tables of a write or
+none.
 """
 
 import contextlib
@@ -29,7 +29,10 @@ FORMATS = ("parquet", "json", "csv")
 
 
 class Target:
-    """An export's folder. `open` has checked that it is ours or not there yet; `stage` writes to it."""
+    """An export's folder.
+
+    `open` checks that it belongs to an export or does not exist; `stage` writes to it.
+    """
 
     def __init__(self, path: Path, kind: str, format: str, tables: Sequence[str]) -> None:
         self.path = path
@@ -39,14 +42,14 @@ class Target:
 
     @classmethod
     def open(cls, path: Path, kind: str, format: str, tables: Sequence[str]) -> "Target":
-        """Raises BadInput where something else is at `path`. Writes nothing."""
+        """Return the target at `path`. Writes nothing. Raises BadInput when something else is there."""
         if path.exists():
             if not path.is_dir():
-                raise BadInput(f"{path} is a file", "name a folder that is not there yet")
+                raise BadInput(f"{path} is a file", "name a folder that does not exist")
             marker = read_marker(path)
             if marker is None and any(child.name != _STAGING for child in path.iterdir()):
                 raise BadInput(
-                    f"{path} exists and is no export of jsctl", "name a folder that is not there yet"
+                    f"{path} exists and is not an export of jsctl", "name a folder that does not exist"
                 )
             if marker and marker.get("kind") != kind:
                 raise BadInput(f"{path} holds an export of {marker.get('kind')}", "name another folder")
@@ -62,7 +65,7 @@ class Target:
         return cls(path, kind, format, tables)
 
     def recover(self) -> None:
-        """Complete or undo what killed runs left; runs that are alive are left alone."""
+        """Complete or undo what killed runs left. Does not touch runs that are active."""
         for lock_file in (self.path / _STAGING).glob("*" + _LOCK):
             with contextlib.suppress(BlockingIOError), lock_file.open("a") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -73,11 +76,12 @@ class Target:
 
     @contextlib.contextmanager
     def stage(self, *, replace: bool = False) -> Iterator[Path]:
-        """A folder to write tables into; moved into the target when the block ends without an error.
+        """Yields a folder to write tables into, which is moved into the target when the block ends without an
+        error.
 
         replace: a partition that was written takes the place of the one in the target.
         """
-        made = not self.path.exists()
+        is_new = not self.path.exists()
         folder = self.path / _STAGING / uuid.uuid4().hex
         folder.parent.mkdir(parents=True, exist_ok=True)
         with folder.with_suffix(_LOCK).open("w") as lock:
@@ -91,10 +95,10 @@ class Target:
                 (folder / _COMPLETE).touch()
                 self._move(folder)
             finally:
-                # What is complete and could not be moved stays for the next run.
+                # What is complete and could not be moved remains for the next run.
                 if not (folder / _COMPLETE).exists() or not any(_files(folder)):
                     self._clear(folder)
-                if made and read_marker(self.path) is None:
+                if is_new and read_marker(self.path) is None:
                     with contextlib.suppress(OSError):  # not empty: another run's
                         self.path.rmdir()
 
@@ -107,19 +111,19 @@ class Target:
     def _move(self, folder: Path) -> None:
         if (folder / _REPLACES).exists():
             for part in sorted(folder.glob("*/*=*")):
-                wanted = self.path / part.relative_to(folder)
-                if wanted.exists():
+                destination = self.path / part.relative_to(folder)
+                if destination.exists():
                     old = folder / _OLD / part.relative_to(folder)
                     old.parent.mkdir(parents=True, exist_ok=True)
-                    wanted.rename(old)
-                wanted.parent.mkdir(parents=True, exist_ok=True)
-                part.rename(wanted)
+                    destination.rename(old)
+                destination.parent.mkdir(parents=True, exist_ok=True)
+                part.rename(destination)
             shutil.rmtree(folder / _OLD, ignore_errors=True)
             return
         for file in _files(folder):
-            wanted = self.path / file.relative_to(folder)
-            wanted.parent.mkdir(parents=True, exist_ok=True)
-            file.rename(wanted)
+            destination = self.path / file.relative_to(folder)
+            destination.parent.mkdir(parents=True, exist_ok=True)
+            file.rename(destination)
 
     def _write_marker(self) -> None:
         marker = self.path / MARKER
@@ -130,21 +134,21 @@ class Target:
 
 
 def read_marker(path: Path) -> dict[str, Any] | None:
-    """What an export's folder says of itself, or None when it is no export. Raises JsctlError when the
+    """Return the marker of an export's folder, None when it is not an export. Raises JsctlError when the
     marker cannot be read."""
     try:
-        found = json.loads((path / MARKER).read_text())
+        marker = json.loads((path / MARKER).read_text())
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError) as error:
         raise JsctlError(f"cannot read {path / MARKER}: {error}") from None
-    if not isinstance(found, dict):
-        raise JsctlError(f"{path / MARKER} is no description of an export")
-    return found
+    if not isinstance(marker, dict):
+        raise JsctlError(f"{path / MARKER} is not a description of an export")
+    return marker
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """The data files of a staged write; Spark's own notes (`_SUCCESS`, `.crc`) stay behind."""
+    """Return the data files of a staged write, without Spark's own (`_SUCCESS`, `.crc`)."""
     for file in sorted(folder.glob("*/**/*")):
         if file.is_file() and not file.name.startswith(("_", ".")):
             yield file

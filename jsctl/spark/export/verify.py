@@ -1,5 +1,8 @@
-"""Is an exported table what the stream says? Both are read, reduced by Spark to a count, a range of sequences
-and a digest, and compared; where they differ, row by row."""
+"""Compare an exported table with its stream.
+
+Both are read, and reduced by Spark to a count, a range of sequences and a digest. Where these differ, the two
+are compared row by row.
+"""
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -8,7 +11,8 @@ if TYPE_CHECKING:
 
 
 class Summary(NamedTuple):
-    """first, last: sequences, None for none. digest: 32 hex digits, of all columns, in any order of rows."""
+    """Some rows, reduced. first, last: sequences, None without rows. digest: 32 hexadecimal digits, of all
+    columns, independent of the order of rows."""
 
     messages: int
     first: int | None
@@ -16,48 +20,64 @@ class Summary(NamedTuple):
     digest: str
 
 
-class Verdict(NamedTuple):
-    """table, stream: the parts that are compared. missing: in the stream, not in the table. changed: other
-    values. twice: rows beyond the first of a sequence. foreign: outside of what was exported. gone: only in
-    the table, deleted from the stream since; no fault."""
+class Comparison(NamedTuple):
+    """How a table differs from its stream.
+
+    table, stream: summaries of what both should have. missing: messages that the table lacks. changed: rows
+    with other values. repeated: rows beyond the first of a sequence. foreign: rows outside the exported
+    range. removed: rows whose message the stream no longer has, which is no fault of the table.
+    """
 
     table: Summary
     stream: Summary
     missing: int = 0
     changed: int = 0
-    twice: int = 0
+    repeated: int = 0
     foreign: int = 0
-    gone: int = 0
+    removed: int = 0
 
     @property
-    def good(self) -> bool:
-        return not (self.missing or self.changed or self.twice or self.foreign)
+    def is_same(self) -> bool:
+        return not (self.missing or self.changed or self.repeated or self.foreign)
 
 
-def verify(table: "DataFrame", stream: "DataFrame", first: int, end: int, left: int) -> Verdict:
-    """table: as read back. stream: the same columns, from a second read of [left, end). [first, end) is what
-    was exported, `left` the first sequence that the stream still has."""
+def compare(
+    table: "DataFrame", stream: "DataFrame", first: int, end: int, first_available: int
+) -> Comparison:
+    """Compare a table with its stream.
+
+    Args:
+        table: as read back.
+        stream: the same columns, from a second read of [first_available, end).
+        first, end: the exported sequences, half open.
+        first_available: the first sequence of these that the stream still has.
+    """
     from pyspark.sql import functions as F
 
     columns = stream.columns
-    ours = table.select("sequence", _hash(table, columns))
-    theirs = stream.select("sequence", _hash(stream, columns))
-    outside = (F.col("sequence") < first) | (F.col("sequence") >= end) | F.col("sequence").isNull()
-    counted = ours.agg(
-        F.count(F.when(outside, 1)).alias("foreign"),
-        F.count(F.when(~outside & (F.col("sequence") < left), 1)).alias("gone"),
+    table_hashes = table.select("sequence", _row_hash(table, columns))
+    stream_hashes = stream.select("sequence", _row_hash(stream, columns))
+    is_foreign = (F.col("sequence") < first) | (F.col("sequence") >= end) | F.col("sequence").isNull()
+    counts = table_hashes.agg(
+        F.count(F.when(is_foreign, 1)).alias("foreign"),
+        F.count(F.when(~is_foreign & (F.col("sequence") < first_available), 1)).alias("removed"),
     ).collect()[0]
-    compared = ours.where(~outside & (F.col("sequence") >= left))
-    one, other = _summary(compared), _summary(theirs)
-    verdict = Verdict(one, other, foreign=counted["foreign"], gone=counted["gone"])
-    # The part that the stream has no more can be checked for repetitions only.
-    old = ours.where(~outside & (F.col("sequence") < left))
-    if counted["gone"]:
-        verdict = verdict._replace(twice=counted["gone"] - old.select("sequence").distinct().count())
-    return verdict if one == other else _differences(verdict, compared, theirs)
+    comparable = table_hashes.where(~is_foreign & (F.col("sequence") >= first_available))
+    table_summary, stream_summary = _summarize(comparable), _summarize(stream_hashes)
+    comparison = Comparison(
+        table_summary, stream_summary, foreign=counts["foreign"], removed=counts["removed"]
+    )
+    if counts["removed"]:
+        # The part that the stream no longer has can be checked for repetitions only.
+        old = table_hashes.where(~is_foreign & (F.col("sequence") < first_available))
+        distinct = old.select("sequence").distinct().count()
+        comparison = comparison._replace(repeated=counts["removed"] - distinct)
+    if table_summary == stream_summary:
+        return comparison
+    return _count_differences(comparison, comparable, stream_hashes)
 
 
-def _hash(frame: "DataFrame", columns: list[str]) -> "Column":
+def _row_hash(frame: "DataFrame", columns: list[str]) -> "Column":
     from pyspark.sql import functions as F
     from pyspark.sql.types import ArrayType, MapType, StructType
 
@@ -66,39 +86,43 @@ def _hash(frame: "DataFrame", columns: list[str]) -> "Column":
         column = F.col(f"`{field.name.replace('`', '``')}`")
         if isinstance(field.dataType, (ArrayType, MapType, StructType)):
             column = F.to_json(column)
-        parts += [column, column.isNull()]  # the hash passes over nulls
+        parts += [column, column.isNull()]  # the hash skips nulls
     return F.xxhash64(*parts).alias("hash")
 
 
-def _summary(frame: "DataFrame") -> Summary:
+def _summarize(frame: "DataFrame") -> Summary:
+    # bit_xor alone would not see a pair of equal rows.
+    total = "pmod(sum(CAST(hash AS DECIMAL(38, 0))), 18446744073709551616)"
     row: Any = frame.selectExpr(
-        "count(1) AS messages", "min(sequence) AS first", "max(sequence) AS last",
+        "count(1) AS messages",
+        "min(sequence) AS first",
+        "max(sequence) AS last",
         "coalesce(bit_xor(hash), 0) AS mixed",
-        # A pair of the same rows would vanish from bit_xor.
-        "coalesce(CAST(pmod(sum(CAST(hash AS DECIMAL(38, 0))), 18446744073709551616) AS STRING), '0')"
-        " AS added",
-    ).collect()[0]  # fmt: skip
+        f"coalesce(CAST({total} AS STRING), '0') AS added",
+    ).collect()[0]
     digest = f"{row['mixed'] & (1 << 64) - 1:016x}{int(row['added']):016x}"
     return Summary(row["messages"], row["first"], row["last"], digest)
 
 
-def _differences(verdict: Verdict, table: "DataFrame", stream: "DataFrame") -> Verdict:
+def _count_differences(comparison: Comparison, table: "DataFrame", stream: "DataFrame") -> Comparison:
     from pyspark.sql import functions as F
 
-    mine = table.groupBy("sequence").agg(F.count("*").alias("n"), F.collect_set("hash").alias("hashes"))
+    by_sequence = table.groupBy("sequence").agg(
+        F.count("*").alias("n"), F.collect_set("hash").alias("hashes")
+    )
     row: Any = (
-        mine.join(stream, "sequence", "full_outer")
+        by_sequence.join(stream, "sequence", "full_outer")
         .selectExpr(
             "count_if(n IS NULL) AS missing",
             "count_if(n > 0 AND hash IS NOT NULL AND hashes != array(hash)) AS changed",
-            "coalesce(sum(n - 1), 0) AS twice",
-            "count_if(hash IS NULL) AS gone",
+            "coalesce(sum(n - 1), 0) AS repeated",
+            "count_if(hash IS NULL) AS removed",
         )
         .collect()[0]
     )
-    return verdict._replace(
+    return comparison._replace(
         missing=row["missing"],
         changed=row["changed"],
-        twice=verdict.twice + row["twice"],
-        gone=verdict.gone + row["gone"],
+        repeated=comparison.repeated + row["repeated"],
+        removed=comparison.removed + row["removed"],
     )

@@ -1,4 +1,4 @@
-"""The tables of a rollup, read without Spark: they are small, and a JVM takes seconds to start."""
+"""Read the tables of a rollup without Spark: they are small, and a JVM takes seconds to start."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -14,8 +14,8 @@ Row = dict[str, Any]
 
 
 class History(NamedTuple):
-    """Rows by report (streams, consumers, replication, servers), oldest first; movers by day and rank.
-    daily: a row is a day, else an hour."""
+    """A rollup. daily: a row is a day, else an hour. reports: rows by report (streams, consumers,
+    replication, servers), oldest first. movers: by day and rank."""
 
     daily: bool
     reports: dict[str, list[Row]]
@@ -30,37 +30,38 @@ def load(
     until: datetime | None = None,
     pattern: str = "",
 ) -> History:
-    """What a rollup says of streams that match the glob, from `since` up to `until` (exclusive).
+    """Return the rows of streams that match the glob `pattern`, from `since` up to `until` (exclusive).
 
-    Raises NotFound where no rollup is, BadInput where something else is, MissingDependency, JsctlError.
+    path: the folder of a rollup, or of the export that holds it. Raises NotFound without a rollup, BadInput
+    for other exports, MissingDependency without pyarrow, JsctlError.
     """
-    place = path
+    folder = path
     if (read_marker(path) or {}).get("kind") == "reports":
-        place = path / FOLDER
-    kind = (read_marker(place) or {}).get("kind")
+        folder = path / FOLDER
+    kind = (read_marker(folder) or {}).get("kind")
     if kind is None:
-        raise NotFound(f"there is no rollup in {path}", f"jsctl export rollup --from {path} makes one")
+        raise NotFound(f"there is no rollup in {path}", f"create it with jsctl export rollup --from {path}")
     if kind != "rollup":
-        raise BadInput(f"{path} holds an export of {kind}, no rollup", "name the folder of the reports")
-    Target(place, "rollup", "parquet", TABLES).recover()
+        raise BadInput(f"{path} holds an export of {kind}, not a rollup", "name the folder of the reports")
+    Target(folder, "rollup", "parquet", TABLES).recover()
 
-    def wanted(row: Row) -> bool:
+    def is_wanted(row: Row) -> bool:
         if (since and row["period"] < since) or (until and row["period"] >= until):
             return False
         return not pattern or "stream" not in row or fnmatchcase(row["stream"], pattern)
 
     suffix = "daily" if daily else "hourly"
-    found = {
+    reports = {
         report.name: sorted(
-            filter(wanted, _rows(place / f"{report.name}_{suffix}")), key=lambda row: row["period"]
+            filter(is_wanted, _rows(folder / f"{report.name}_{suffix}")), key=lambda row: row["period"]
         )
         for report in REPORTS
     }
     movers = sorted(
-        filter(wanted, _rows(place / "movers_daily")),
+        filter(is_wanted, _rows(folder / "movers_daily")),
         key=lambda row: (-row["period"].timestamp(), row["measure"], row["rank"]),
     )
-    return History(daily, found, movers)
+    return History(daily, reports, movers)
 
 
 def _rows(folder: Path) -> Sequence[Row]:

@@ -1,15 +1,15 @@
-"""Samples of reports into hours and days, with Spark SQL.
+"""Roll samples of reports up into hours and days, with Spark SQL.
 
-Counters (a stream's last sequence, a consumer's deliveries, a server's API requests) become what was counted
-between two samples, and belong to the hour of the later one. A counter that fell, or whose stream was made
-again, counts from zero: what is there now is what came since. A purge is no reset, for it keeps the last
-sequence; it shows as growth below zero.
+Counters (a stream's last sequence, a consumer's deliveries, a server's API requests) become the increase
+between two samples, and belong to the hour of the later one. A counter that fell, or whose stream was created
+again, restarts from zero: its value is the increase. A purge is not a restart, as the last sequence stays; it
+shows as growth below zero.
 
 All tables have period (start of the hour or day, UTC), context, domain, samples, and the partition `date`:
 
 | table | columns |
 |---|---|
-| streams_hourly, _daily | stream; messages, bytes, consumers (last); stored, message_rate (a second), \
+| streams_hourly, _daily | stream; messages, bytes, consumers (last); stored, message_rate (per second), \
 peak_rate; growth, growth_per_day (bytes); resets; lost, deleted (most); max_bytes, max_messages; \
 days_to_limit (null: no limit, or it does not grow) |
 | consumers_hourly, _daily | stream, consumer; unprocessed (last), lag_p50, lag_p95, lag_p99, lag_max; \
@@ -18,7 +18,7 @@ delivered, delivery_rate; ack_pending_max, redelivered_max; resets |
 lag_p99, lag_max; active_max (ns); errors (samples with one), never_active (samples) |
 | servers_hourly, _daily | server, cluster; streams, consumers, messages, bytes, memory, file (last); api, \
 api_rate, errors; restarts; pending_max |
-| movers_daily | rank, measure (stored, growth, shrink), stream, value: the ten first of each |
+| movers_daily | rank, measure (stored, growth, shrink), stream, value: the first ten of each |
 """
 
 from collections.abc import Sequence
@@ -27,33 +27,36 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from jsctl.errors import BadInput, JsctlError, NotFound
-from jsctl.spark.export import query
-from jsctl.spark.export import shared_folder as visible
-from jsctl.spark.export.tables import PARTITION
+from jsctl.spark.export import query, shared_folder
+from jsctl.spark.export.table_schema import PARTITION
 from jsctl.spark.export.target import Target, read_marker
-from jsctl.spark.session.session import first_line
+from jsctl.spark.session.spark_errors import first_line
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 FOLDER = "rollup"
-"""Where below an export its rollup is, unless another place is named."""
+"""The folder of a rollup below its export, unless another one is named."""
 
 PERIODS = {"hourly": "HOUR", "daily": "DAY"}
 TOP = 10
 
 
 class Counter(NamedTuple):
-    """What is counted. again: a column whose change means that it began anew. fresh: what came since then."""
+    """A column that counts up. after_reset: SQL of the increase since it restarted. identity: a column whose
+    change means that it restarted."""
 
     column: str
-    fresh: str
-    again: str = ""
+    after_reset: str
+    identity: str = ""
 
 
-class Report(NamedTuple):
-    """How one table of samples is rolled up. keys: what tells its rows apart, beside context and domain.
-    deltas: further columns whose changes are wanted. measures: aggregates, in SQL."""
+class RollupReport(NamedTuple):
+    """How one table of samples is rolled up.
+
+    keys: columns that identify what a row is about, beside context and domain. deltas: further columns whose
+    changes are needed. measures: aggregates, in SQL. where: a condition for samples.
+    """
 
     name: str
     keys: Sequence[str]
@@ -73,7 +76,7 @@ def _lags(column: str) -> list[str]:
 
 
 REPORTS = (
-    Report(
+    RollupReport(
         "streams",
         ("stream",),
         (Counter("last_seq", "messages", "created"),),
@@ -91,7 +94,7 @@ REPORTS = (
         ),
         "offline IS NULL",
     ),
-    Report(
+    RollupReport(
         "consumers",
         ("stream", "consumer"),
         (Counter("delivered", "delivered"),),
@@ -106,7 +109,7 @@ REPORTS = (
             "sum(int(reset)) AS resets",
         ),
     ),
-    Report(
+    RollupReport(
         "replication",
         ("stream", "kind", "origin", "api_prefix", "filters"),
         (),
@@ -119,7 +122,7 @@ REPORTS = (
             "sum(int(active IS NULL)) AS never_active",
         ),
     ),
-    Report(
+    RollupReport(
         "servers",
         ("server", "cluster"),
         (Counter("api", "api"), Counter("errors", "errors")),
@@ -138,63 +141,69 @@ REPORTS = (
 TABLES = [*(f"{report.name}_{suffix}" for report in REPORTS for suffix in PERIODS), "movers_daily"]
 
 
-def source(path: Path) -> None:
-    """Raises NotFound, BadInput unless an export of reports is at `path`."""
+def check_source(path: Path) -> None:
+    """Raise NotFound or BadInput unless `path` is an export of reports."""
     if not path.is_dir():
-        raise NotFound(f"there is no folder {path}", "jsctl export reports --to makes one")
+        raise NotFound(f"there is no folder {path}", "create it with jsctl export reports --to")
     kind = (read_marker(path) or {}).get("kind")
     if kind != "reports":
-        raise BadInput(f"{path} holds no export of reports", "name the folder of jsctl export reports --to")
+        raise BadInput(f"{path} is not an export of reports", "name the folder of jsctl export reports --to")
 
 
-def target(path: Path) -> Target:
-    """Raises BadInput where something else is."""
+def open_target(path: Path) -> Target:
+    """Return the folder of a rollup. Raises BadInput when something else is there."""
     return Target.open(path, "rollup", "parquet", TABLES)
 
 
-def roll(spark: "SparkSession", path: Path, into: Target, since: date | None = None) -> dict[str, int]:
-    """Make hours and days of all dates that the samples have, from `since` on. Only their partitions are
-    replaced, all of them in one step. Returns rows by table. Raises JsctlError."""
-    into.recover()
-    query.register(spark, path)
-    written: dict[str, int] = {}
+def roll_up(spark: "SparkSession", path: Path, target: Target, since: date | None = None) -> dict[str, int]:
+    """Write hours and days of all dates that the samples at `path` have, from `since` on.
+
+    Only their partitions are replaced, all of them in one step. Return the number of rows by table. Raises
+    JsctlError.
+    """
+    target.recover()
+    query.register_views(spark, path)
+    rows: dict[str, int] = {}
     try:
-        with into.stage(replace=True) as folder:
+        with target.stage(replace=True) as folder:
             for report in REPORTS:
                 for suffix, unit in PERIODS.items():
                     name = f"{report.name}_{suffix}"
                     frame = spark.sql(statement(report, unit, since))
-                    written[name] = _write(spark, frame, folder / name)
+                    rows[name] = _write(spark, frame, folder / name)
             daily = folder / "streams_daily"
-            written["movers_daily"] = 0
+            rows["movers_daily"] = 0
             if daily.exists():
                 spark.read.parquet(daily.absolute().as_uri()).createOrReplaceTempView("rolled_streams_daily")
-                written["movers_daily"] = _write(spark, spark.sql(MOVERS), folder / "movers_daily")
+                rows["movers_daily"] = _write(spark, spark.sql(MOVERS), folder / "movers_daily")
     except JsctlError:
         raise
     except Exception as error:
         raise JsctlError(f"Spark cannot roll up {path}: {first_line(error)}") from None
-    return written
+    return rows
 
 
 def _write(spark: "SparkSession", frame: "DataFrame", folder: Path) -> int:
-    table = frame.toArrow()  # a row a stream and period: small beside the samples
+    table = frame.toArrow()  # small: one row for each stream and period
     if table.num_rows:
-        place = folder.absolute().as_uri()
-        spark.createDataFrame(table).coalesce(1).write.partitionBy(PARTITION).parquet(place)
-        visible.check(spark, folder, table.num_rows, lambda: spark.read.parquet(place))
+        uri = folder.absolute().as_uri()
+        spark.createDataFrame(table).coalesce(1).write.partitionBy(PARTITION).parquet(uri)
+        shared_folder.check(spark, folder, table.num_rows, lambda: spark.read.parquet(uri))
     return int(table.num_rows)
 
 
-def statement(report: Report, unit: str, since: date | None = None) -> str:
-    """The SELECT that rolls a report up. Samples before `since` only say what counters were."""
+def statement(report: RollupReport, unit: str, since: date | None = None) -> str:
+    """Return the SELECT that rolls a report up.
+
+    Samples before `since` only tell the earlier values of counters.
+    """
     keys = ", ".join(("context", "domain", *report.keys))
-    before = [f"lag({c}) OVER one AS {c}_before" for c in _compared(report)]
+    before = [f"lag({c}) OVER one AS {c}_before" for c in _compared_columns(report)]
     resets = [f"{c.column} < {c.column}_before" for c in report.counters]
-    resets += [f"{c.again} <> {c.again}_before" for c in report.counters if c.again]
+    resets += [f"{c.identity} <> {c.identity}_before" for c in report.counters if c.identity]
     reset = " OR ".join(resets) or "false"
     changes = [
-        f"CASE WHEN sampled_at_before IS NULL THEN 0 WHEN reset THEN {c.fresh}"
+        f"CASE WHEN sampled_at_before IS NULL THEN 0 WHEN reset THEN {c.after_reset}"
         f" ELSE {c.column} - {c.column}_before END AS {c.column}_new"
         for c in report.counters
     ]
@@ -205,26 +214,26 @@ def statement(report: Report, unit: str, since: date | None = None) -> str:
     ]
     from_date = f" AND {PARTITION} >= DATE '{since.isoformat()}'" if since else ""
     limit = f" AND {PARTITION} >= DATE '{since.isoformat()}' - INTERVAL 1 DAY" if since else ""
-    found = f"""
+    sql = f"""
 WITH compared AS (
   SELECT *, {", ".join(before)} FROM {report.name} WHERE {report.where}{limit}
   WINDOW one AS (PARTITION BY {keys} ORDER BY sampled_at)
-), judged AS (
+), with_resets AS (
   SELECT *, coalesce({reset}, false) AS reset,
     (unix_micros(sampled_at) - unix_micros(sampled_at_before)) / 1e6 AS seconds
   FROM compared
 ), changed AS (
-  SELECT {", ".join(["*", *changes])} FROM judged
+  SELECT {", ".join(["*", *changes])} FROM with_resets
 ), rolled AS (
   SELECT date_trunc('{unit}', sampled_at) AS period, {keys}, count(*) AS samples,
     {", ".join(report.measures)}, {PARTITION}
   FROM changed WHERE true{from_date} GROUP BY period, {keys}, {PARTITION}
 )
-SELECT *{_DAYS if report.name == "streams" else ""} FROM rolled ORDER BY period, {keys}"""
-    return found.strip()
+SELECT *{_DAYS_TO_LIMIT if report.name == "streams" else ""} FROM rolled ORDER BY period, {keys}"""
+    return sql.strip()
 
 
-_DAYS = """, CASE WHEN growth_per_day > 0 AND max_bytes > 0
+_DAYS_TO_LIMIT = """, CASE WHEN growth_per_day > 0 AND max_bytes > 0
   THEN greatest(max_bytes - bytes, 0) / growth_per_day END AS days_to_limit"""
 
 MOVERS = f"""
@@ -240,6 +249,6 @@ WITH measured AS (
 SELECT * FROM ranked WHERE rank <= {TOP} ORDER BY period, measure, rank"""
 
 
-def _compared(report: Report) -> list[str]:
-    counters = [name for c in report.counters for name in (c.column, c.again) if name]
+def _compared_columns(report: RollupReport) -> list[str]:
+    counters = [name for c in report.counters for name in (c.column, c.identity) if name]
     return list(dict.fromkeys(["sampled_at", *counters, *report.deltas]))

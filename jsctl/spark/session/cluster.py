@@ -9,21 +9,21 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from jsctl.errors import BadInput, JsctlError, MissingDependency, Unreachable
-from jsctl.spark.session.task_progress import cancel
+from jsctl.errors import BadInput, MissingDependency, Unreachable
+from jsctl.spark.session.task_progress import cancel_jobs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_PORTS = {"spark": 7077, "sc": 15002}
-_CONNECT = 3  #: seconds for a TCP connection
-_PATIENCE = 60
-"""Seconds that jobs wait for a first executor, or for another one when all are gone. Where a cluster has a
+_DEFAULT_PORTS = {"spark": 7077, "sc": 15002}
+_CONNECT_TIMEOUT = 3  #: seconds for a TCP connection
+_EXECUTOR_TIMEOUT = 60
+"""Seconds that jobs wait for a first executor, or for another one when all are gone. On a cluster with a
 queue (YARN, Kubernetes) they wait as long as it takes."""
 
 
 def is_local(master: str) -> bool:
-    """Whether Spark runs in this process's own JVM alone. `local-cluster` has executors of its own."""
+    """Whether Spark runs in this process's JVM alone. `local-cluster` starts executors of its own."""
     return not master or re.fullmatch(r"local(\[.*\])?", master) is not None
 
 
@@ -33,50 +33,54 @@ def runs_elsewhere(spark: "SparkSession") -> bool:
     return context is None or not context._jsc.sc().isLocal()
 
 
-def public(url: str) -> str:
-    """A URL of Spark without what may be secret in it (sc://host:port/;token=...)."""
+def public_url(url: str) -> str:
+    """Return a URL of Spark without what may be secret in it (sc://host:port/;token=...)."""
     return re.sub(r"^([\w-]+://)(?:[^/@]*@)?([^/;]*).*$", r"\1\2", url)
 
 
-def reach(url: str) -> str:
-    """The address of this machine from which a master or Connect server is reached; empty for a URL that
-    names no host. Raises Unreachable when nobody listens, BadInput."""
+def local_address(url: str) -> str:
+    """Return the address of this machine from which it reaches a master or Connect server; empty for a URL
+    without a host. Raises Unreachable when no server listens there, BadInput."""
     kind = url.partition("://")[0]
-    if kind not in _PORTS:
+    if kind not in _DEFAULT_PORTS:
         return ""
-    for address in public(url).removeprefix(f"{kind}://").split(","):
+    for address in public_url(url).removeprefix(f"{kind}://").split(","):
         try:
             parts = urlsplit(f"//{address}")
-            host, port = parts.hostname, parts.port or _PORTS[kind]
+            host, port = parts.hostname, parts.port or _DEFAULT_PORTS[kind]
         except ValueError:
             host = None
         if not host:
-            raise BadInput(f"{public(url)} is no address of Spark", f"such as {kind}://host:{_PORTS[kind]}")
-        with contextlib.suppress(OSError), socket.create_connection((host, port), _CONNECT) as probe:
+            raise BadInput(
+                f"{public_url(url)} is not an address of Spark",
+                f"such as {kind}://host:{_DEFAULT_PORTS[kind]}",
+            )
+        with contextlib.suppress(OSError), socket.create_connection((host, port), _CONNECT_TIMEOUT) as probe:
             return str(probe.getsockname()[0])
     what, flag = ("Spark master", "--master") if kind == "spark" else ("Spark Connect server", "--remote")
     raise Unreachable(
-        f"no {what} answers at {public(url)}",
-        f"is the address right? {flag} {kind}://host:{_PORTS[kind]}",
+        f"no {what} answers at {public_url(url)}",
+        f"check the address: {flag} {kind}://host:{_DEFAULT_PORTS[kind]}",
     )
 
 
-def answers(url: str) -> bool:
-    """Whether `reach` finds somebody."""
+def is_reachable(url: str) -> bool:
+    """Whether a server listens there."""
     try:
-        reach(url)
+        local_address(url)
     except Unreachable:
         return False
     return True
 
 
 @contextlib.contextmanager
-def watched(spark: "SparkSession", url: str) -> Iterator[None]:
-    """Raise Unreachable when the block fails because Spark went away, and make it fail when its jobs would
-    wait for ever."""
+def watch_connection(spark: "SparkSession", url: str) -> Iterator[None]:
+    """Raise Unreachable when the block fails because Spark went away, and cancel jobs that would wait for
+    ever.
+    """
     lost: list[str] = []
     ended = threading.Event()
-    context: Any = getattr(spark, "_sc", None)
+    context: Any = getattr(spark, "_sc", None)  # None with Spark Connect
     thread = threading.Thread(target=_watch, args=(spark, context, url, ended, lost.append), daemon=True)
     if context is not None:
         thread.start()
@@ -87,11 +91,12 @@ def watched(spark: "SparkSession", url: str) -> Iterator[None]:
             raise
         if lost:
             raise Unreachable(lost[0]) from None
-        if context is None and not answers(url):
-            raise Unreachable(f"the Spark Connect server at {public(url)} went away") from None
+        if context is None and not is_reachable(url):
+            raise Unreachable(f"the Spark Connect server at {public_url(url)} went away") from None
         if context is not None and _is_stopped(context):
             raise Unreachable(
-                f"Spark at {public(url)} ended this application", "the logs of its master and workers say why"
+                f"Spark at {public_url(url)} ended this application",
+                "the logs of its master and workers say why",
             ) from None
         raise
     finally:
@@ -103,25 +108,25 @@ def watched(spark: "SparkSession", url: str) -> Iterator[None]:
 def _watch(
     spark: "SparkSession", context: Any, url: str, ended: threading.Event, lose: Callable[[str], None]
 ) -> None:
-    since = time.monotonic()
-    with contextlib.suppress(Exception):  # the JVM may be gone; whoever runs the job says so
+    last_good = time.monotonic()
+    with contextlib.suppress(Exception):  # the JVM may be gone, which the failing job reports
         tracker = context._jsc.sc().statusTracker()
         while not ended.wait(1):
             now = time.monotonic()
-            # The driver is among them.
+            # One of them is the driver.
             if len(tracker.getExecutorInfos()) > 1 or not len(tracker.getActiveJobIds()):
-                since = now
+                last_good = now
                 continue
-            gone = now - since > 3 and not answers(url)
-            if gone or (now - since > _PATIENCE and url.startswith(("spark:", "local"))):
+            is_gone = now - last_good > 3 and not is_reachable(url)
+            if is_gone or (now - last_good > _EXECUTOR_TIMEOUT and url.startswith(("spark:", "local"))):
                 lose(
-                    f"the Spark master at {public(url)} went away, and its executors with it"
-                    if gone
-                    else f"Spark at {public(url)} gives no executor: are there workers with a free core and"
-                    " enough memory?"
+                    f"the Spark master at {public_url(url)} went away, and its executors with it"
+                    if is_gone
+                    else f"Spark at {public_url(url)} gives no executor: are there workers with a free core"
+                    " and enough memory?"
                 )
                 while not ended.wait(0.5):
-                    cancel(spark)
+                    cancel_jobs(spark)
 
 
 def _is_stopped(context: Any) -> bool:
@@ -129,15 +134,3 @@ def _is_stopped(context: Any) -> bool:
         return bool(context._jsc.sc().isStopped())
     except Exception:  # the JVM is gone
         return True
-
-
-def missing(text: str) -> JsctlError | None:
-    """What an executor lacks, from the text of a failure; None when it is something else."""
-    hint = "PYSPARK_PYTHON names the Python of the executors"
-    if found := re.search(r"has different version: (\d+\.\d+) than that in driver: (\d+\.\d+)", text):
-        return MissingDependency(f"the executors have Python {found[1]}, this machine has {found[2]}", hint)
-    if re.search(r"(PACKAGE_NOT_INSTALLED\] PyArrow|No module named '?pyarrow)", text):
-        return MissingDependency("the executors have no pyarrow", f"install it there; {hint}")
-    if found := re.search(r'Cannot run program "([^"]+)"', text):
-        return MissingDependency(f"the executors have no Python at {found[1]}", hint)
-    return None

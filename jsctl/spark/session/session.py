@@ -1,7 +1,7 @@
-"""A Spark session for one command: quiet, in UTC, with nothing left behind.
+"""A Spark session for one command: quiet, in UTC, and without traces afterwards.
 
-Without PySpark, pyarrow or Java one line says what to install, before anything is tried. The JVM hangs on
-a pipe from this process, so that it ends with it, also after kill -9; its stderr goes to a file that is
+Where PySpark, pyarrow or Java is missing, an error says what to install before anything is tried. The JVM
+reads a pipe from this process, so that it ends with it, also after kill -9. Its stderr goes to a file that is
 read only to explain a failure.
 """
 
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from jsctl.errors import BadInput, JsctlError, MissingDependency, Unreachable
 from jsctl.spark.session import cluster, task_archive
+from jsctl.spark.session.spark_errors import first_line
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -27,22 +28,25 @@ if TYPE_CHECKING:
 LOCAL = "local[*]"
 MIN_JAVA = 17  #: what Spark 4 needs
 
-_NEEDED = {"pyspark": "PySpark", "pyarrow": "PyArrow"}
-_NEEDED_BY_CONNECT = {
-    "grpc": "grpcio", "grpc_status": "grpcio-status", "google.rpc": "googleapis-common-protos",
-    "pandas": "pandas", "zstandard": "zstandard",
-}  # fmt: skip
+_PACKAGES = {"pyspark": "PySpark", "pyarrow": "PyArrow"}
+_CONNECT_PACKAGES = {
+    "grpc": "grpcio",
+    "grpc_status": "grpcio-status",
+    "google.rpc": "googleapis-common-protos",
+    "pandas": "pandas",
+    "zstandard": "zstandard",
+}
 """Module -> package."""
 
 _JAVA_HINT = f"install Java {MIN_JAVA} or newer (a JRE is enough), or point JAVA_HOME at one"
 
 RUNTIME_CONF = {
     "spark.sql.session.timeZone": "UTC",
-    # Spark's own default is INT96, which other readers take for a time without a zone.
+    # Spark's own default is INT96, which other readers read as a time without a zone.
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.shuffle.partitions": "4",
 }
-"""Settings that a session may take at any time, also one over Spark Connect."""
+"""Settings that a session takes at any time, also over Spark Connect."""
 
 _STATIC_CONF = {
     "spark.ui.enabled": "false",
@@ -52,13 +56,13 @@ _STATIC_CONF = {
 }
 
 
-QUICK = {
+FAST_START_CONF = {
     f"spark.{process}.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
     for process in ("driver", "executor")
 }
-"""For small tables: JVMs start faster, and would do much more slowly."""
+"""For small tables: JVMs start faster, and run longer jobs much more slowly."""
 
-_CONNECT_TIME = 10  #: seconds for a Connect server's first answer
+_CONNECT_TIMEOUT = 10  #: seconds for a Connect server's first answer
 
 
 def check(master: str = "", remote: str = "") -> None:
@@ -68,17 +72,18 @@ def check(master: str = "", remote: str = "") -> None:
         raise BadInput("--master and --remote exclude each other", "give one")
     if remote and not remote.startswith("sc://"):
         raise BadInput(
-            f"--remote {cluster.public(remote)} is no Spark Connect server", "such as sc://host:15002"
+            f"--remote {cluster.public_url(remote)} is not the URL of a Spark Connect server",
+            "such as sc://host:15002",
         )
-    for module, package in {**_NEEDED, **(_NEEDED_BY_CONNECT if remote else {})}.items():
-        if not _has(module):
+    for module, package in {**_PACKAGES, **(_CONNECT_PACKAGES if remote else {})}.items():
+        if not _is_installed(module):
             raise MissingDependency(f"{package} is not installed", "run: pip install 'jsctl[spark]'")
     if not remote:
         _check_java()
-    cluster.reach(remote or master)  # Spark would try for minutes
+    cluster.local_address(remote or master)  # Spark would try for minutes
 
 
-def _has(module: str) -> bool:
+def _is_installed(module: str) -> bool:
     try:
         return importlib.util.find_spec(module) is not None
     except (ImportError, ValueError):
@@ -86,34 +91,39 @@ def _has(module: str) -> bool:
 
 
 def _check_java() -> None:
-    """Look for Java where Spark's own start script does: JAVA_HOME, then PATH."""
+    """Raise MissingDependency without Java, which Spark looks for in JAVA_HOME, then on PATH."""
     home = os.environ.get("JAVA_HOME")
     java = shutil.which(str(Path(home, "bin", "java")) if home else "java")
     if not java:
-        where = (
+        problem = (
             f"JAVA_HOME is {home}, which has no bin/java" if home else "Spark needs Java, and there is none"
         )
-        raise MissingDependency(where, _JAVA_HINT)
+        raise MissingDependency(problem, _JAVA_HINT)
     try:
-        said = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=False)
-        text = said.stderr + said.stdout
+        done = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=False)
+        text = done.stderr + done.stdout
     except (OSError, subprocess.TimeoutExpired) as error:
         raise MissingDependency(f"{java} does not run: {error}", _JAVA_HINT) from None
-    found = re.search(r'version "(?:1\.)?(\d+)', text)
-    if not found:
-        raise MissingDependency(f"{java} is no working Java", _JAVA_HINT)
-    if int(found[1]) < MIN_JAVA:
-        raise MissingDependency(f"{java} is Java {found[1]}, too old for Spark", _JAVA_HINT)
+    version = re.search(r'version "(?:1\.)?(\d+)', text)
+    if not version:
+        raise MissingDependency(f"{java} is not a working Java", _JAVA_HINT)
+    if int(version[1]) < MIN_JAVA:
+        raise MissingDependency(f"{java} is Java {version[1]}, too old for Spark", _JAVA_HINT)
 
 
 @contextlib.contextmanager
 def session(
     master: str = "", remote: str = "", *, name: str = "jsctl", conf: Mapping[str, str] | None = None
 ) -> Iterator["SparkSession"]:
-    """A session, closed at the end with its JVM. A Spark that this process has already is used, and left.
+    """Open a session, and close it with its JVM at the end. A session that this process already has is used
+    and kept.
 
-    master: a cluster's URL; empty is LOCAL. remote: a Spark Connect URL, instead of a master.
-    Raises what `check` does, and JsctlError when Spark does not start.
+    Args:
+        master: URL of a cluster; empty is LOCAL.
+        remote: URL of a Spark Connect server, instead of a master.
+        conf: further settings for Spark.
+
+    Raises what `check` raises, and JsctlError when Spark does not start.
     """
     check(master, remote)
     from pyspark import SparkContext
@@ -121,16 +131,16 @@ def session(
 
     _silence()
     if SparkContext._active_spark_context is not None:
-        own = SparkSession.builder.getOrCreate().newSession()  # settings and views of our own
+        new_session = SparkSession.builder.getOrCreate().newSession()  # with settings and views of its own
         for key, value in RUNTIME_CONF.items():
-            own.conf.set(key, value)
-        yield own
+            new_session.conf.set(key, value)
+        yield new_session
         return
     with tempfile.TemporaryDirectory(prefix="jsctl-spark-", ignore_cleanup_errors=True) as folder:
         opened = _connect(remote, conf or {}) if remote else _start(master, name, conf or {}, folder)
         with opened as spark:
             if remote or not cluster.is_local(master):
-                with cluster.watched(spark, remote or master):
+                with cluster.watch_connection(spark, remote or master):
                     task_archive.ship(spark, Path(folder))
                     yield spark
             else:
@@ -139,29 +149,30 @@ def session(
 
 @contextlib.contextmanager
 def _connect(remote: str, conf: Mapping[str, str]) -> Iterator["SparkSession"]:
-    """Settings of a JVM that is not ours are left out."""
+    """Open a session over Spark Connect. FAST_START_CONF is left out, as the JVM runs already."""
     import grpc
     from pyspark.sql import SparkSession
     from pyspark.sql.connect.client.core import DefaultChannelBuilder
     from pyspark.sql.connect.client.retries import DefaultPolicy
 
-    # It says with a warning what the error says, too.
+    # The warning says what the error says, too.
     warnings.filterwarnings("ignore", r"\[RETRIES_EXCEEDED\]")
-    shown = cluster.public(remote)
+    shown = cluster.public_url(remote)
     try:
         channel = DefaultChannelBuilder(remote).toChannel()
         with contextlib.closing(channel):
-            grpc.channel_ready_future(channel).result(_CONNECT_TIME)
-        # A server that goes away is asked for five seconds more, else for ten minutes.
+            grpc.channel_ready_future(channel).result(_CONNECT_TIMEOUT)
+        # Retry for five seconds when a server goes away; the default is ten minutes.
         policy = DefaultPolicy(max_retries=5, max_backoff=2000, max_server_retry_delay=2000)
         spark = SparkSession.builder.remote(remote).getOrCreate()
         spark.client.set_retry_policies([policy])
         for key, value in {**RUNTIME_CONF, **conf}.items():
-            if key not in QUICK:
+            if key not in FAST_START_CONF:
                 spark.conf.set(key, value)
     except grpc.FutureTimeoutError:
         raise Unreachable(
-            f"no Spark Connect server answers at {shown}", "is it one, and TLS as it wants it?"
+            f"no Spark Connect server answers at {shown}",
+            "check the address, and whether the server expects TLS",
         ) from None
     except Exception as error:
         raise JsctlError(f"cannot use Spark Connect at {shown}: {first_line(error)}") from None
@@ -192,13 +203,13 @@ def _start(master: str, name: str, conf: Mapping[str, str], folder: str) -> Iter
     }
     if master.startswith("spark:"):
         # Executors must reach this process, also where its host's name means 127.0.1.1.
-        chosen["spark.driver.host"] = cluster.reach(master)
+        chosen["spark.driver.host"] = cluster.local_address(master)
     elif master.startswith("local") or local:
         chosen |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
     settings = SparkConf(loadDefaults=False).setAll([*{**chosen, **conf}.items()])
     log = Path(folder, "spark.log")
     gateway: Any = None
-    # Else Spark's Python processes are whatever python3 is on PATH, without jsctl and the data source.
+    # Spark would use the python3 on PATH, which may not have jsctl.
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     if local:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -209,7 +220,7 @@ def _start(master: str, name: str, conf: Mapping[str, str], folder: str) -> Iter
         spark = SparkSession.builder.config(conf=settings).getOrCreate()
         application = spark.sparkContext.applicationId
     except Exception as error:
-        reason = _why(log, error)  # as long as the JVM can be asked
+        reason = _failure_reason(log, error)  # while the JVM can still answer
         _end(gateway)
         raise JsctlError(f"Spark does not start: {reason}") from None
     except BaseException:
@@ -221,14 +232,16 @@ def _start(master: str, name: str, conf: Mapping[str, str], folder: str) -> Iter
         with contextlib.suppress(Exception):  # the JVM may be gone
             spark.stop()
         _end(gateway)
-        if not local and master.startswith("local-cluster"):  # its workers keep what they were given
+        if not local and master.startswith("local-cluster"):  # its workers keep the archive
             shutil.rmtree(Path(_find_spark_home(), "work", application), ignore_errors=True)
 
 
 @contextlib.contextmanager
 def _our_python_first() -> Iterator[None]:
-    """For the JVM, `python3` is this Python. Executors on other machines, which are told the same name, have
-    theirs."""
+    """Make `python3` this Python for the JVM.
+
+    Executors on other machines get the same name, and have their own.
+    """
     before = os.environ.get("PATH", "")
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), before])
     try:
@@ -259,27 +272,19 @@ def _end(gateway: Any) -> None:
 
 
 def _silence() -> None:
-    """PySpark also logs each failing query to stderr, with its Java stack; the failure itself is enough."""
+    """Turn off logs of PySpark: it writes each failing query to stderr with its Java stack; the error is
+    enough.
+    """
     from pyspark.logger import PySparkLogger
 
-    # Nothing here is done with pandas, which the Connect client wants to be installed.
+    # jsctl does not use pandas, but the Connect client requires it.
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
         PySparkLogger.getLogger(name).disabled = True
 
 
-def first_line(error: BaseException) -> str:
-    """What a Spark error says, without its class, its state number and its Java stack."""
-    try:
-        text = str(error)
-    except Exception:  # a Java error has its text in the JVM, which may be gone
-        text = "the JVM is gone"
-    line = next(iter(text.strip().splitlines()), "") or type(error).__name__
-    return re.sub(r"^\[[A-Z0-9_.]+\] | SQLSTATE: .*", "", line)
-
-
-def _why(log: Path, error: BaseException) -> str:
-    """The line of Spark's log that names the failure, else the error's own."""
-    said = log.read_text(errors="replace").splitlines() if log.exists() else []
-    causes = [line for line in said if "Exception" in line or line.startswith("Error")]
+def _failure_reason(log: Path, error: BaseException) -> str:
+    """Return the line of Spark's log that names the failure, else the error's own."""
+    lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+    causes = [line for line in lines if "Exception" in line or line.startswith("Error")]
     return re.sub(r"^.*?(Exception|Error): ", "", causes[0]).strip() if causes else first_line(error)

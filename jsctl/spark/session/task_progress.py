@@ -1,4 +1,4 @@
-"""How far Spark's jobs are, by their tasks."""
+"""The progress of Spark's jobs, counted in finished tasks; and their end."""
 
 import contextlib
 import threading
@@ -9,24 +9,24 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_EVERY = 0.25  #: seconds
+_INTERVAL = 0.25  #: seconds
 
 
 @contextlib.contextmanager
-def counted_tasks(spark: "SparkSession", told: Callable[[float], None]) -> Iterator[None]:
-    """While it is open, call `told` with the part of the tasks of this thread that is done, from 0 to 1.
+def report_task_progress(spark: "SparkSession", report: Callable[[float], None]) -> Iterator[None]:
+    """While it is open, call `report` with the share of this thread's tasks that is done, from 0 to 1.
 
-    Over Spark Connect the server tells of the tasks of all threads.
+    A Spark Connect server counts the tasks of all threads.
     """
     context: Any = getattr(spark, "_sc", None)
     if context is None:
-        with _connected(spark, told):
+        with _report_over_connect(spark, report):
             yield
         return
     group = f"jsctl-{uuid.uuid4().hex}"
     context.setJobGroup(group, "jsctl")
     ended = threading.Event()
-    thread = threading.Thread(target=_poll, args=(context, group, told, ended), daemon=True)
+    thread = threading.Thread(target=_poll, args=(context, group, report, ended), daemon=True)
     thread.start()
     try:
         yield
@@ -37,11 +37,11 @@ def counted_tasks(spark: "SparkSession", told: Callable[[float], None]) -> Itera
 
 
 @contextlib.contextmanager
-def _connected(spark: Any, told: Callable[[float], None]) -> Iterator[None]:
+def _report_over_connect(spark: Any, report: Callable[[float], None]) -> Iterator[None]:
     def handle(stages: Any, inflight_tasks: int, operation_id: str | None, done: bool) -> None:
-        known = list(stages or ())
-        if total := sum(stage.num_tasks for stage in known):
-            told(sum(stage.num_completed_tasks for stage in known) / total)
+        stages = list(stages or ())
+        if total := sum(stage.num_tasks for stage in stages):
+            report(sum(stage.num_completed_tasks for stage in stages) / total)
 
     spark.registerProgressHandler(handle)
     try:
@@ -50,8 +50,8 @@ def _connected(spark: Any, told: Callable[[float], None]) -> Iterator[None]:
         spark.removeProgressHandler(handle)
 
 
-def cancel(spark: "SparkSession") -> None:
-    """End all jobs that run; what waits for them gets an error. From any thread."""
+def cancel_jobs(spark: "SparkSession") -> None:
+    """End all running jobs; what waits for them gets an error. May be called from any thread."""
     with contextlib.suppress(Exception):  # the JVM may be gone, or Spark stopped already
         context: Any = getattr(spark, "_sc", None)
         if context is None:
@@ -60,16 +60,16 @@ def cancel(spark: "SparkSession") -> None:
             context.cancelAllJobs()
 
 
-def _poll(context: Any, group: str, told: Callable[[float], None], ended: threading.Event) -> None:
-    with contextlib.suppress(Exception):  # the JVM may be gone; whoever runs the job says so
+def _poll(context: Any, group: str, report: Callable[[float], None], ended: threading.Event) -> None:
+    with contextlib.suppress(Exception):  # the JVM may be gone, which the failing job reports
         tracker = context.statusTracker()
-        while not ended.wait(_EVERY):
+        while not ended.wait(_INTERVAL):
             done = total = 0
             for job in tracker.getJobIdsForGroup(group):
                 info = tracker.getJobInfo(job)
                 for stage in info.stageIds if info else ():
-                    if known := tracker.getStageInfo(stage):
-                        done += known.numCompletedTasks
-                        total += known.numTasks
+                    if progress := tracker.getStageInfo(stage):
+                        done += progress.numCompletedTasks
+                        total += progress.numTasks
             if total:
-                told(done / total)
+                report(done / total)

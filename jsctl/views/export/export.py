@@ -1,4 +1,4 @@
-"""Exports as people see them."""
+"""Results of `jsctl export`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
@@ -16,14 +16,14 @@ _KINDS: dict[str, Kind] = {
 
 
 def answer(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]]) -> Result:
-    """`export query`. Columns are (name, Spark type); a number called bytes is shown as a size."""
+    """The result of `export query`. columns: (name, Spark type). A number called bytes is shown as a size."""
     shown = [Column(name, name, _kind(name, type)) for name, type in columns]
-    plain = [[_plain(value) for value in row] for row in rows]
-    return Result([Table("", shown, plain)] if rows else [Text("no rows")], data=_records(columns, plain))
+    values = [[_json_value(value) for value in row] for row in rows]
+    return Result([Table("", shown, values)] if rows else [Text("no rows")], data=_records(columns, values))
 
 
 def reports(rows: dict[str, int], where: str, took: int, status: ExitStatus) -> Result:
-    """`export reports`: rows by table, the folder, ns that it took."""
+    """The result of `export reports`. rows: number of rows by table. where: the folder. took: ns."""
     counts = " and ".join(
         f"{format_count(count)} {'row' if count == 1 else 'rows'} to {where}/{name}"
         for name, count in rows.items()
@@ -34,8 +34,42 @@ def reports(rows: dict[str, int], where: str, took: int, status: ExitStatus) -> 
     return Result([Text(text)], data, status)
 
 
+class Summary(Protocol):
+    """Some rows of a table or messages of a stream: jsctl.spark.export.verify.Summary."""
+
+    @property
+    def messages(self) -> int: ...
+    @property
+    def first(self) -> int | None: ...
+    @property
+    def last(self) -> int | None: ...
+    @property
+    def digest(self) -> str: ...
+
+
+class Comparison(Protocol):
+    """How a table differs from its stream: jsctl.spark.export.verify.Comparison."""
+
+    @property
+    def is_same(self) -> bool: ...
+    @property
+    def table(self) -> Summary: ...
+    @property
+    def stream(self) -> Summary: ...
+    @property
+    def missing(self) -> int: ...
+    @property
+    def changed(self) -> int: ...
+    @property
+    def repeated(self) -> int: ...
+    @property
+    def foreign(self) -> int: ...
+    @property
+    def removed(self) -> int: ...
+
+
 class Exported(Protocol):
-    """What `export stream` did with a stream: jsctl.spark.export.export.Outcome."""
+    """What `export stream` did with a stream: jsctl.spark.export.stream_plan.Outcome."""
 
     @property
     def stream(self) -> str: ...
@@ -58,12 +92,14 @@ class Exported(Protocol):
     @property
     def seconds(self) -> float: ...
     @property
-    def verdict(self) -> Any: ...
+    def comparison(self) -> Comparison | None: ...
 
 
 def streams(outcomes: Sequence[Exported], where: str, took: int) -> Result:
-    """`export stream`: the closing line; data with a record a stream. took: ns. A table that differs from its
-    stream is a failure."""
+    """The result of `export stream`: the closing line, and data with a record for each stream.
+
+    took: ns. The status is FAILURE when a table differs from its stream.
+    """
     rows = [_exported(one) for one in outcomes]
     deleted = [row["deleted"] for row in rows]
     data: dict[str, Any] = {
@@ -76,12 +112,14 @@ def streams(outcomes: Sequence[Exported], where: str, took: int) -> Result:
         "to": where,
         "streams": rows,
     }
-    good = all(row["verified"]["same"] for row in rows if "verified" in row)
-    return Result([Text(closing(data))], data, ExitStatus.OK if good else ExitStatus.FAILURE)
+    is_good = all(row["verified"]["same"] for row in rows if "verified" in row)
+    return Result([Text(closing(data))], data, ExitStatus.OK if is_good else ExitStatus.FAILURE)
 
 
 def closing(data: Mapping[str, Any]) -> str:
-    """The line at the end of `export stream`, from its data; and a line for each table that was verified."""
+    """Return the line at the end of `export stream`, from its data, and a line for each table that was
+    verified.
+    """
     count = data["exported"]
     parts = [
         f"exported {format_count(count)} {'message' if count == 1 else 'messages'}"
@@ -95,7 +133,7 @@ def closing(data: Mapping[str, Any]) -> str:
 
 
 def so_far(outcomes: Sequence[Exported], word: str = "so far") -> str:
-    """`5 messages (9 B) so far, deleted 0, lost 0`: what stands between two looks of `--follow`."""
+    """Return `5 messages (9 B) so far, deleted 0, lost 0`, the status line of `--follow`."""
     deleted = [one.deleted for one in outcomes if one.deleted is not None]
     count = sum(one.exported for one in outcomes)
     size = format_bytes(sum(one.bytes for one in outcomes))
@@ -108,7 +146,8 @@ def so_far(outcomes: Sequence[Exported], word: str = "so far") -> str:
 
 
 def _missing(deleted: int | None, lost: int) -> list[str]:
-    """Of some subjects only, deletions look like other subjects, and what is lost may be of others."""
+    """deleted: None where only some subjects are read, and deletions look like other subjects. What is lost
+    may then have been on other subjects, too."""
     if deleted is None:
         return ["deleted not counted", f"lost {'up to ' if lost else ''}{format_count(lost)}"]
     return [f"deleted {format_count(deleted)}", f"lost {format_count(lost)}"]
@@ -127,32 +166,42 @@ def _exported(one: Exported) -> dict[str, Any]:
         "last": one.last,
         "seconds": round(one.seconds, 3),
     }
-    if one.verdict is not None:
-        found = one.verdict
+    if one.comparison is not None:
+        comparison = one.comparison
         row["verified"] = {
-            "same": found.good,
-            "table": found.table._asdict(),
-            "stream": found.stream._asdict(),
-            "missing": found.missing,
-            "changed": found.changed,
-            "twice": found.twice,
-            "foreign": found.foreign,
-            "gone": found.gone,
+            "same": comparison.is_same,
+            "table": _summary(comparison.table),
+            "stream": _summary(comparison.stream),
+            "missing": comparison.missing,
+            "changed": comparison.changed,
+            "twice": comparison.repeated,
+            "foreign": comparison.foreign,
+            "gone": comparison.removed,
         }
     return row
 
 
+def _summary(summary: Summary) -> dict[str, Any]:
+    return {
+        "messages": summary.messages,
+        "first": summary.first,
+        "last": summary.last,
+        "digest": summary.digest,
+    }
+
+
 def _verified(row: Mapping[str, Any]) -> str:
-    found = row["verified"]
-    gone = f"; {format_count(found['gone'])} more are gone from the stream" if found["gone"] else ""
-    if found["same"]:
-        table = found["stream"]
+    comparison = row["verified"]
+    removed = comparison["gone"]
+    suffix = f"; {format_count(removed)} more are gone from the stream" if removed else ""
+    if comparison["same"]:
+        table = comparison["stream"]
         span = f", sequences {table['first']} to {table['last']}" if table["messages"] else ""
         count = f"{format_count(table['messages'])} messages"
-        return f"verified {row['table']}: {count}{span}, digest {table['digest']}{gone}"
+        return f"verified {row['table']}: {count}{span}, digest {table['digest']}{suffix}"
     words = ("missing", "changed", "twice", "foreign")
-    wrong = ", ".join(f"{format_count(found[word])} {word}" for word in words if found[word])
-    return f"{row['table']} differs from the stream: {wrong}{gone}"
+    wrong = ", ".join(f"{format_count(comparison[word])} {word}" for word in words if comparison[word])
+    return f"{row['table']} differs from the stream: {wrong}{suffix}"
 
 
 def _kind(name: str, type: str) -> Kind:
@@ -165,14 +214,14 @@ def _records(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]]) 
     return [dict(zip([name for name, _ in columns], row, strict=True)) for row in rows]
 
 
-def _plain(value: Any) -> Any:
-    """A value that JSON takes; decimals and intervals as text, binary as its length would lose: as text."""
+def _json_value(value: Any) -> Any:
+    """Return a value that JSON can hold; binary, decimals and intervals as text."""
     if value is None or isinstance(value, (bool, int, float, str)) or hasattr(value, "isoformat"):
         return value
     if isinstance(value, bytes):
         return value.decode(errors="replace")
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return [_json_value(item) for item in value]
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): _json_value(item) for key, item in value.items()}
     return str(value)

@@ -1,4 +1,4 @@
-"""Imports as people see them."""
+"""Results of `jsctl import`."""
 
 from collections.abc import Sequence
 
@@ -7,19 +7,23 @@ from jsctl.views.result import Result, Text
 
 
 def imported(stream: str, published: int, duplicates: int, size: int, took: int) -> Result:
-    """`jsctl import`: messages, their bytes, ns."""
+    """The result of `jsctl import`. size: bytes of payload. took: ns."""
     dropped = f", {_messages(duplicates, 'duplicate')} dropped" if duplicates else ", no duplicates"
     what = f"published {_messages(published)} ({format_bytes(size)}) to {stream}"
     text = f"{what}{dropped}, in {took / SECOND:.1f}s"
     seconds = round(took / SECOND, 3)
     data = {
-        "stream": stream, "published": published, "duplicates": duplicates, "bytes": size, "seconds": seconds,
-    }  # fmt: skip
+        "stream": stream,
+        "published": published,
+        "duplicates": duplicates,
+        "bytes": size,
+        "seconds": seconds,
+    }
     return Result([Text(text)], data)
 
 
 def rehearsed(stream: str, messages: int, size: int, subjects: Sequence[str]) -> Result:
-    """`jsctl import --dry-run`."""
+    """The result of `jsctl import --dry-run`. size: bytes of payload."""
     shown = ", ".join(subjects[:5]) + (", ..." if len(subjects) > 5 else "")
     text = f"would publish {_messages(messages)} ({format_bytes(size)}) to {stream}"
     data = {"stream": stream, "messages": messages, "bytes": size, "subjects": list(subjects)}

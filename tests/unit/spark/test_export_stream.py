@@ -10,15 +10,16 @@ import pytest
 
 from jsctl.errors import BadInput, Denied, ExitStatus, JsctlError
 from jsctl.render.transfer import Transfer
-from jsctl.spark.export.decode import failure, partitions
+from jsctl.spark.export.job_errors import job_error
+from jsctl.spark.export.layout import parse_partitions
 from jsctl.spark.export.stream_target import StreamTarget, read_checkpoint
 from jsctl.spark.source.reader import DataLoss
 from jsctl.views.export.export import closing
 
 
 def commit(path: Path, table: str, name: str, next: int, *, replace: bool = False) -> None:
-    target = StreamTarget.at(path, "parquet", [table])
-    with target.hold(), target.commit(table, replace=replace) as (folder, note):
+    target = StreamTarget.open_streams(path, "parquet", [table])
+    with target.lock(), target.commit(table, replace=replace) as (folder, note):
         folder.mkdir()
         (folder / name).write_text("rows")
         note |= {"created": "c", "from": 1, "next": next, "settings": {}}
@@ -61,8 +62,8 @@ def test_a_table_is_replaced_alone(tmp_path: Path) -> None:
 
 def test_what_fails_leaves_nothing(tmp_path: Path) -> None:
     path = tmp_path / "out"
-    target = StreamTarget.at(path, "parquet", ["A"])
-    with pytest.raises(RuntimeError), target.hold(), target.commit("A") as (folder, _):
+    target = StreamTarget.open_streams(path, "parquet", ["A"])
+    with pytest.raises(RuntimeError), target.lock(), target.commit("A") as (folder, _):
         folder.mkdir()
         (folder / "part-1").write_text("rows")
         raise RuntimeError
@@ -99,7 +100,7 @@ def test_killed_at_every_step(tmp_path: Path, how: str) -> None:
         path = tmp_path / str(operations)
         commit(path, "A", "part-1", 10)
         code = commit_until_killed(path, how == "replace", operations)
-        with StreamTarget.at(path, "parquet", ["A"]).hold():
+        with StreamTarget.open_streams(path, "parquet", ["A"]).lock():
             parts = [name for name in files(path) if name.startswith("A/")]
             seen.add(next_of(path, "A"))
             new = ["A/part-2"] if how == "replace" else ["A/part-1", "A/part-2"]
@@ -116,9 +117,9 @@ def test_killed_at_every_step(tmp_path: Path, how: str) -> None:
 def test_one_run_at_a_time(tmp_path: Path) -> None:
     path = tmp_path / "out"
     commit(path, "A", "part-1", 10)
-    with StreamTarget.at(path, "parquet", ["A"]).hold():
-        other = StreamTarget.at(path, "parquet", ["A"])
-        with pytest.raises(BadInput, match="another export writes to"), other.hold():
+    with StreamTarget.open_streams(path, "parquet", ["A"]).lock():
+        other = StreamTarget.open_streams(path, "parquet", ["A"])
+        with pytest.raises(BadInput, match="another export writes to"), other.lock():
             pass
 
 
@@ -126,28 +127,32 @@ def test_a_broken_checkpoint_is_told(tmp_path: Path) -> None:
     path = tmp_path / "out"
     commit(path, "A", "part-1", 10)
     (path / "_checkpoints" / "A.json").write_text("[]")
-    with pytest.raises(JsctlError, match="is no checkpoint"):
+    with pytest.raises(JsctlError, match="is not a checkpoint"):
         read_checkpoint(path, "A")
 
 
 def test_partitions() -> None:
-    assert [name for name, _ in partitions(["hour", "date", "subject:2"])] == ["date", "hour", "subject_2"]
+    assert [name for name, _ in parse_partitions(["hour", "date", "subject:2"])] == [
+        "date",
+        "hour",
+        "subject_2",
+    ]
     for wrong in ("subject", "subject:0", "subject:-1", "month", ""):
         with pytest.raises(BadInput):
-            partitions([wrong])
+            parse_partitions([wrong])
 
 
 def test_failures_of_tasks_keep_their_status() -> None:
     stack = "[PYTHON] An error\n  File x, line 3\njsctl.errors.Denied: no permission; ask\n\n\tat org.apache"
-    assert failure(RuntimeError(stack)).status is ExitStatus.DENIED
-    assert isinstance(failure(RuntimeError(stack)), Denied)
-    loss = failure(
+    assert job_error(RuntimeError(stack)).status is ExitStatus.DENIED
+    assert isinstance(job_error(RuntimeError(stack)), Denied)
+    loss = job_error(
         RuntimeError("jsctl.spark.source.reader.DataLoss: S starts at 5; set failOnDataLoss to false to read")
     )
     assert isinstance(loss, DataLoss) and "--no-fail-on-data-loss" in str(loss)
-    assert "\n" not in str(failure(RuntimeError("[X] what\nat java.lang")))
+    assert "\n" not in str(job_error(RuntimeError("[X] what\nat java.lang")))
     given = BadInput("as it is")
-    assert failure(given) is given
+    assert job_error(given) is given
 
 
 def test_closing_line() -> None:

@@ -106,7 +106,7 @@ def test_killed_before_anything_was_written_the_folder_is_still_ours(tmp_path: P
     ("make", "said"),
     [
         (lambda p: p.write_text("x"), "is a file"),
-        (lambda p: (p / "photos").mkdir(parents=True), "exists and is no export of jsctl"),
+        (lambda p: (p / "photos").mkdir(parents=True), "exists and is not an export of jsctl"),
         (lambda p: write(opened(p, kind="stream")), "holds an export of stream"),
         (lambda p: write(opened(p, format="csv")), "holds csv, not parquet; give --format csv"),
     ],

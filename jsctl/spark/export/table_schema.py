@@ -1,4 +1,4 @@
-"""The tables of an export as data: columns, their types, and rows to Arrow. No Spark, no connection.
+"""Tables of an export: columns, their types, and rows as Arrow. Needs neither Spark nor a connection.
 
 | type      | Parquet and Spark        | in JSON and CSV             |
 |-----------|--------------------------|-----------------------------|
@@ -9,8 +9,8 @@
 | timestamp | timestamp in UTC, to the µs | `2026-11-21T06:57:05.000000Z` |
 | date      | date; the partition      | folder `date=2026-11-21`    |
 
-A duration is a long of nanoseconds, not an interval: Parquet has no type for intervals that Spark, pyarrow
-and others agree on. What is unknown is null.
+A duration is a long of nanoseconds, because Parquet has no interval type that Spark, pyarrow and others agree
+on. Unknown values are null.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -37,7 +37,7 @@ PARTITION = "date"
 
 
 class Column(NamedTuple):
-    """A column; `about` is its line in the documentation, units included."""
+    """A column. about: its line in the documentation, with the unit."""
 
     name: str
     type: Type
@@ -45,20 +45,21 @@ class Column(NamedTuple):
 
 
 class TableSchema(NamedTuple):
-    """A table of an export; its folder has its name. The last column, `date`, is from `sampled_at`."""
+    """A table of an export, in a folder of its name. A last column, `date`, is derived from `sampled_at`."""
 
     name: str
     columns: Sequence[Column]
 
     def ddl(self) -> str:
-        """The schema in Spark's words: `sampled_at timestamp, ...`."""
+        """Return the schema as Spark's DDL: `sampled_at timestamp, ...`."""
         columns = [*self.columns, Column(PARTITION, "date", "")]
         return ", ".join(f"`{column.name}` {_DDL[column.type]}" for column in columns)
 
     def arrow(self, rows: Iterable[Mapping[str, Any]]) -> "pa.Table":
-        """Rows, by column name, as Arrow. What a row lacks is null; what it has beyond is left out.
+        """Return rows as Arrow. What a row lacks is null; other values of a row are left out.
 
-        Times are aware datetimes or RFC 3339 texts; the server's zero time (year 1) is null.
+        rows: values by column name. Times are aware datetimes or RFC 3339 text; the server's zero time (year
+        1) is null.
         """
         import pyarrow as pa
 
@@ -70,14 +71,14 @@ class TableSchema(NamedTuple):
             "timestamp": pa.timestamp("us", tz="UTC"),
             "date": pa.date32(),
         }
-        kept = list(rows)
+        records = list(rows)
         data = {
             column.name: pa.array(
-                [_value(row.get(column.name), column.type) for row in kept], types[column.type]
+                [_value(row.get(column.name), column.type) for row in records], types[column.type]
             )
             for column in self.columns
         }
-        data[PARTITION] = pa.array([_moment(row["sampled_at"]).date() for row in kept], pa.date32())
+        data[PARTITION] = pa.array([_moment(row["sampled_at"]).date() for row in records], pa.date32())
         return pa.table(data)
 
 

@@ -24,7 +24,7 @@ from pyspark.sql.streaming.datasource import (
 
 from jsctl.errors import JsctlError
 from jsctl.spark.source import plan
-from jsctl.spark.source.batch import Range, read, split
+from jsctl.spark.source.batch_reader import Range, read, split
 from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.failures import plainly, warn_of_loss
 from jsctl.spark.source.options import ReadOptions

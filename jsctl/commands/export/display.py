@@ -1,0 +1,60 @@
+"""The progress of an export on stderr: sentences, and on a terminal bars and a status line."""
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from jsctl.env import Env
+from jsctl.views.export import export as view
+
+if TYPE_CHECKING:
+    from jsctl.render.transfer import Standing
+
+
+class ExportDisplay:
+    """Implements jsctl.spark.export.stream_run.Display. Not for several threads at a time."""
+
+    def __init__(self, env: Env) -> None:
+        self._env = env
+        self._is_terminal = env.streams.stderr.isatty() and env.environ.get("TERM") != "dumb"
+        self._status: Standing | None = None
+
+    def say(self, text: str) -> None:
+        """Write a sentence, which stays."""
+        self._set_status("")
+        self._env.say(text)
+
+    @contextlib.contextmanager
+    def progress(self, label: str, messages: int, size: int) -> Iterator[Callable[[float], None]]:
+        """Show a bar. Yields what is called with the share that is done, from 0 to 1. size: bytes."""
+        self._set_status("")
+        if not self._is_terminal:
+            yield lambda share: None
+            return
+        from jsctl.render.transfer import Transfer
+
+        with Transfer(self._env.streams.stderr, label, messages, size) as bar:
+            yield bar.reach
+
+    @contextlib.contextmanager
+    def waiting(self, outcomes: Sequence[view.Exported]) -> Iterator[None]:
+        """Show a status line with what was exported so far."""
+        self._set_status(view.so_far(outcomes))
+        try:
+            yield
+        finally:
+            self._set_status("")
+
+    def exported(self, outcomes: Sequence[view.Exported]) -> None:
+        """Write what was exported, before an error that comes after it."""
+        self.say(view.so_far(outcomes, "exported"))
+
+    def _set_status(self, text: str) -> None:
+        """Replace the status line; empty removes it."""
+        if self._status is not None:
+            self._status.clear()
+            self._status = None
+        if text and self._is_terminal:
+            from jsctl.render.transfer import Standing
+
+            self._status = Standing(self._env.streams.stderr, text)

@@ -1,0 +1,94 @@
+"""Read the tables that `jsctl export stream` wrote, and turn their rows back into messages.
+
+The checkpoint of a table says how payloads and headers were stored. Subjects that are not UTF-8 cannot be
+restored, as no format holds them.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jsctl.errors import BadInput
+from jsctl.spark.export.formats import spark_options
+from jsctl.spark.export.layout import BAD_PAYLOAD
+from jsctl.spark.export.stream_target import FILE_FORMATS, KIND, read_checkpoint
+from jsctl.spark.export.target import read_marker
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+
+def find_tables(path: Path) -> tuple[str, dict[Path, dict[str, Any]]]:
+    """Return the format and the tables, with their checkpoints, of an export's folder or of one table in it.
+
+    Both are empty for any other folder. Raises JsctlError when they cannot be read.
+    """
+    for folder, names in ((path, None), (path.parent, [path.name])):
+        marker = read_marker(folder) if folder.is_dir() else None
+        if marker and marker.get("kind") == KIND:
+            table_names = names or [str(name) for name in marker.get("tables", ())]
+            checkpoints = {folder / name: read_checkpoint(folder, name) for name in table_names}
+            tables = {
+                table: checkpoint for table, checkpoint in checkpoints.items() if checkpoint is not None
+            }
+            return str(marker.get("format")), tables
+    return "", {}
+
+
+def read_table(spark: "SparkSession", folder: Path, format: str, schema: "StructType") -> "DataFrame":
+    """Return a table as it was written, without rows where there is no file. Raises what Spark raises."""
+    if not folder.is_dir():
+        return spark.createDataFrame([], schema)
+    reader = spark.read.format(format).options(**spark_options(format))
+    if format in FILE_FORMATS:
+        reader = reader.schema(schema)
+    return reader.load(folder.absolute().as_uri())
+
+
+def read_exported(
+    spark: "SparkSession", folder: Path, format: str, checkpoint: dict[str, Any]
+) -> "DataFrame":
+    """Return a table with the columns that its checkpoint names. Raises what Spark raises."""
+    from pyspark.sql.types import StructType
+
+    return read_table(spark, folder, format, StructType.fromJson(checkpoint["columns"]))
+
+
+def check_has_payloads(folder: Path, checkpoint: dict[str, Any]) -> None:
+    """Raise BadInput when the payloads are not in the table."""
+    settings = checkpoint["settings"]
+    if settings.get("decode") == "json" and not settings.get("keep_data"):
+        raise BadInput(
+            f"the payloads are not in {folder}, which was exported with --decode json",
+            "export it with --keep-data",
+        )
+
+
+def restore_messages(table: "DataFrame", format: str, checkpoint: dict[str, Any]) -> "DataFrame":
+    """Return the columns stream, subject, sequence, timestamp, data (binary), and headers if they were
+    exported.
+    """
+    from pyspark.sql import functions as f
+
+    decode = checkpoint["settings"].get("decode")
+    # CSV has no binary type and holds base64; Spark itself decodes that of JSON.
+    as_text = format == "csv"
+
+    def binary(name: str) -> "Column":
+        return f.to_binary(f.col(name), f.lit("base64")) if as_text else f.col(name)
+
+    if decode == "text":
+        payload = f.col("data").cast("binary")
+    elif decode == "base64":
+        payload = (f.col("data") if as_text else f.base64("data")).cast("binary")
+    else:
+        payload = binary("data")
+    if decode in ("text", "base64"):
+        payload = f.coalesce(payload, binary(BAD_PAYLOAD))
+    payload = f.coalesce(payload, f.lit("").cast("binary"))
+    columns = [f.col(name) for name in ("stream", "subject", "sequence", "timestamp")]
+    if "headers" in table.columns:
+        pairs = "array<struct<key: string, value: binary>>"
+        headers = f.from_json("headers", pairs) if as_text else f.col("headers")
+        columns.append(headers.alias("headers"))
+    return table.select(*columns, payload.alias("data"))

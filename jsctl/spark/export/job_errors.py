@@ -1,0 +1,37 @@
+"""Failed Spark jobs of an export, as errors of jsctl."""
+
+import re
+
+from jsctl import errors
+from jsctl.errors import JsctlError
+from jsctl.spark.session.spark_errors import first_line, missing_dependency
+from jsctl.spark.source.reader import DataLoss
+
+_OPTION_TO_FLAG = {
+    "set failOnDataLoss to false": "--no-fail-on-data-loss is there",
+    "set failOnDeleted to false": "leave --fail-on-deleted out",
+}
+"""Hints of the data source that name an option -> the same with the flag of `jsctl export stream`."""
+
+
+def job_error(error: Exception) -> JsctlError:
+    """Return the error of a failed job: the one that a task of ours raised, with its exit status, else
+    Spark's.
+    """
+    if isinstance(error, JsctlError):
+        return error
+    text = str(error)
+    if missing := missing_dependency(text):
+        return missing
+    raised = re.findall(r"^(?:[\w.]*: )?jsctl\.[\w.]*\.(\w+): (.*)$", text, re.MULTILINE)
+    if raised:
+        name, message = raised[-1]
+        for option, flag in _OPTION_TO_FLAG.items():
+            message = message.replace(option, flag)
+        kind = DataLoss if name == "DataLoss" else getattr(errors, name, None)
+        if isinstance(kind, type) and issubclass(kind, JsctlError) and kind is not errors.ApiError:
+            return kind(message)
+        return JsctlError(message)
+    # The first line of an error in the JVM says only what was called.
+    inner = re.match(r"An error occurred while calling .*\n: [\w.$]+: (.*)", text)
+    return JsctlError(f"Spark failed: {first_line(RuntimeError(inner[1])) if inner else first_line(error)}")

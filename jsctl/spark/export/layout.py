@@ -1,0 +1,177 @@
+"""The columns of a table of messages: decoded payloads, and columns to partition by. All of it is lazy.
+
+| decode | columns for the payload                                                                      |
+|--------|----------------------------------------------------------------------------------------------|
+| (none) | data, binary; base64 where the format has no binary (CSV, and JSON by itself)                |
+| text   | data, string; bad_payload where it is not UTF-8                                              |
+| base64 | data, binary: the payload is base64; bad_payload where it is not                             |
+| json   | one for each field of the schema; bad_payload where it is not a JSON object, or does not fit |
+
+bad_payload has the original payload; an empty one is null in CSV. A field with the name of another column
+gets the prefix `data_`.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from jsctl.errors import BadInput
+from jsctl.spark.session.spark_errors import first_line
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+BAD_PAYLOAD = "bad_payload"
+DECODINGS = ("json", "text", "base64")
+_CORRUPT = "_jsctl_corrupt"
+_TRIMMED = r"btrim(CAST(data AS STRING), ' \t\r\n')"
+_IS_OBJECT = (
+    "is_valid_utf8(CAST(data AS STRING))"
+    f" AND startswith({_TRIMMED}, '{{') AND endswith({_TRIMMED}, '}}')"
+    " AND coalesce(json_array_length(concat('[', CAST(data AS STRING), ']')), 0) = 1"
+)
+"""One JSON object and nothing else: from_json takes the first of an array, ignores what follows an object,
+and replaces bytes that are not UTF-8."""
+_PARSED = "_jsctl_parsed"
+
+
+class TableLayout(NamedTuple):
+    """Which columns a table has.
+
+    decode: one of DECODINGS or empty. schema: DDL, for json. partition_by: `date`, `hour`, `subject:N`.
+    keep_data: a column with the payload beside json's fields. headers: a column with the headers.
+    """
+
+    decode: str = ""
+    schema: str = ""
+    partition_by: tuple[str, ...] = ()
+    keep_data: bool = False
+    headers: bool = False
+
+
+def parse_partitions(names: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the values of --partition-by as (column, SQL).
+
+    They are date, hour (which brings its date) and subject:N, the Nth token of the subject, from 1. Raises
+    BadInput.
+    """
+    columns: dict[str, str] = {}
+    for name in names:
+        token = re.fullmatch(r"subject:([1-9]\d{0,2})", name)
+        if name in ("date", "hour"):
+            columns["date"] = "to_date(timestamp)"
+            if name == "hour":
+                columns["hour"] = "hour(timestamp)"
+        elif token:
+            columns[f"subject_{token[1]}"] = f"get(split(subject, '[.]'), {int(token[1]) - 1})"
+        else:
+            raise BadInput(f"--partition-by {name!r} is not date, hour or subject:N", "such as subject:2")
+    return list(columns.items())
+
+
+def parse_schema(spark: "SparkSession", ddl: str) -> "StructType":
+    """Parse the DDL of --schema. Raises BadInput when Spark does not understand it."""
+    from pyspark.sql.types import StructType
+
+    try:
+        schema = StructType.fromDDL(ddl)
+    except Exception as error:
+        raise BadInput(
+            f"--schema is not a valid schema: {first_line(error).rstrip('.')}",
+            "such as --schema 'id BIGINT, name STRING'",
+        ) from None
+    if not isinstance(schema, StructType):
+        raise BadInput(f"--schema {ddl!r} is one type", "name the fields, such as 'id BIGINT, name STRING'")
+    return schema
+
+
+def infer_schema(messages: "DataFrame") -> str:
+    """Return the schema (DDL) that fits all JSON objects of `messages`.
+
+    Raises BadInput when there is none.
+    """
+    from pyspark.sql.types import StructField, StructType
+
+    texts = messages.where(_IS_OBJECT)
+    reader = messages.sparkSession.read.option("columnNameOfCorruptRecord", _CORRUPT)
+    objects = reader.json(texts.selectExpr("CAST(data AS STRING) AS value"))
+    fields = [StructField(f.name, f.dataType) for f in objects.schema.fields if f.name != _CORRUPT]
+    if not fields:
+        raise BadInput(
+            "no message holds a JSON object with fields", "leave --decode json out, or give --schema"
+        )
+    return StructType(fields).toDDL()
+
+
+def apply_layout(messages: "DataFrame", layout: TableLayout) -> "DataFrame":
+    """Return messages as rows of the table. Raises BadInput."""
+    meta = ["stream", "subject", "sequence", "timestamp", *(["headers"] if layout.headers else [])]
+    partitions = parse_partitions(layout.partition_by)
+    raw = "CAST(data AS STRING)"
+    if layout.decode == "json":
+        frame = _decode_json(
+            messages, layout, [*meta, BAD_PAYLOAD, "data", *(name for name, _ in partitions)]
+        )
+    elif layout.decode == "text":
+        frame = messages.selectExpr(
+            *meta,
+            f"IF(is_valid_utf8({raw}), {raw}, NULL) AS data",
+            f"IF(is_valid_utf8({raw}), NULL, data) AS {BAD_PAYLOAD}",
+        )
+    elif layout.decode == "base64":
+        decoded = f"try_to_binary({raw}, 'base64')"
+        frame = messages.selectExpr(
+            *meta, f"{decoded} AS data", f"IF({decoded} IS NULL, data, NULL) AS {BAD_PAYLOAD}"
+        )
+    else:
+        frame = messages.selectExpr(*meta, "data")
+    return frame.selectExpr("*", *(f"{sql} AS `{name}`" for name, sql in partitions))
+
+
+def _decode_json(messages: "DataFrame", layout: TableLayout, reserved: Sequence[str]) -> "DataFrame":
+    """reserved: names that a field cannot have."""
+    from pyspark.sql import functions as F
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    schema = parse_schema(messages.sparkSession, layout.schema)
+    text = F.col("data").cast("string")
+    with_corrupt = StructType([*schema.fields, StructField(_CORRUPT, StringType())])
+    parsed = F.from_json(text, with_corrupt, {"columnNameOfCorruptRecord": _CORRUPT})
+    frame = messages.withColumn(_PARSED, parsed)
+    is_valid = F.expr(f"{_IS_OBJECT} AND {_PARSED} IS NOT NULL AND {_PARSED}.{_CORRUPT} IS NULL")
+    used = {name.lower() for name in reserved}
+    columns = [F.col(name) for name in reserved if name in frame.columns and name != "data"]
+    for field in schema.fields:
+        name = field.name
+        while name.lower() in used:
+            name = f"data_{name}"
+        used.add(name.lower())
+        columns.append(F.when(is_valid, F.col(_PARSED)[field.name]).alias(name))
+    if layout.keep_data:
+        columns.append(F.col("data"))
+    is_bad = ~F.coalesce(is_valid, F.lit(False))
+    return frame.select(*columns, F.when(is_bad, F.col("data")).alias(BAD_PAYLOAD))
+
+
+def flatten_for_format(frame: "DataFrame", format: str) -> "DataFrame":
+    """Return rows that a format can hold.
+
+    For CSV: binary as base64, nested columns as JSON, and empty text as null, which CSV does not tell apart.
+    """
+    from pyspark.sql import functions as F
+    from pyspark.sql.types import ArrayType, BinaryType, MapType, StringType, StructType
+
+    if format != "csv":
+        return frame
+    columns = []
+    for field in frame.schema.fields:
+        column = F.col(f"`{field.name.replace('`', '``')}`")
+        if isinstance(field.dataType, BinaryType):
+            column = F.nullif(F.base64(column), F.lit("")).alias(field.name)
+        elif isinstance(field.dataType, StringType):
+            column = F.nullif(column, F.lit("")).alias(field.name)
+        elif isinstance(field.dataType, (ArrayType, MapType, StructType)):
+            column = F.to_json(column).alias(field.name)
+        columns.append(column)
+    return frame.select(*columns)

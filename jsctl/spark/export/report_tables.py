@@ -1,0 +1,270 @@
+"""The tables of `jsctl export reports`: what `jsctl report` shows, with a row for each sample of a stream,
+mirror or source, consumer or server."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from jsctl.errors import JsctlError
+from jsctl.jetstream.api import Api, Json
+from jsctl.monitor.consumer.rows import consumer_row
+from jsctl.monitor.report.overview import fetch_consumers
+from jsctl.monitor.server.requests import fetch_jetstream
+from jsctl.monitor.server.rows import JetStreamRow, jetstream_row
+from jsctl.monitor.stream.rows import (
+    ReplicationRow,
+    Snapshot,
+    StreamRow,
+    fetch_snapshot,
+    replication_rows,
+    stream_rows,
+)
+from jsctl.spark.export.table_schema import Column, TableSchema
+from jsctl.units import NEVER
+
+_SAMPLE = (
+    Column("sampled_at", "timestamp", "when the server answered"),
+    Column("context", "string", "the context, empty without one"),
+    Column("domain", "string", "the JetStream domain, empty without one"),
+)
+_GROUP = (
+    Column("cluster", "string", "its cluster, null on a server without one"),
+    Column("leader", "string", "the server that leads it, null without a leader"),
+    Column("peers", "string", "followers, separated by commas; `!` after one that is offline or behind"),
+)
+
+STREAMS = TableSchema(
+    "streams",
+    (
+        *_SAMPLE,
+        Column("stream", "string", "its name"),
+        Column("storage", "string", "file or memory"),
+        Column("placement", "string", "cluster and tags that its configuration asks for"),
+        Column("created", "timestamp", "when it was created"),
+        Column("replicas", "long", "configured replicas"),
+        Column("consumers", "long", "consumers on it"),
+        Column("messages", "long", "messages in it"),
+        Column("bytes", "long", "bytes in it"),
+        Column("lost", "long", "messages lost"),
+        Column("lost_bytes", "long", "bytes lost"),
+        Column("deleted", "long", "messages deleted between the first and the last message"),
+        Column("subjects", "long", "distinct subjects in it"),
+        Column("first_seq", "long", "first sequence"),
+        Column("last_seq", "long", "last sequence"),
+        Column("first_ts", "timestamp", "time of the first message"),
+        Column("last_ts", "timestamp", "time of the last message"),
+        Column("api_level", "long", "JetStream API level that its configuration needs"),
+        *_GROUP,
+        Column("offline", "string", "why it cannot be reached, null when it can"),
+        Column("max_messages", "long", "most messages that it may hold, null without a limit"),
+        Column("max_bytes", "long", "most bytes that it may hold, null without a limit"),
+    ),
+)
+
+REPLICATION = TableSchema(
+    "replication",
+    (
+        *_SAMPLE,
+        Column("stream", "string", "the stream that copies"),
+        Column("kind", "string", "mirror or source"),
+        Column("api_prefix", "string", "API prefix of the origin, empty for the same domain and account"),
+        Column("origin", "string", "the stream that is copied"),
+        Column("filters", "string", "what is copied and under which subjects, empty for all"),
+        Column("active", "duration", "since the origin was last active, null when it never was"),
+        Column("lag", "long", "messages behind the origin"),
+        Column("error", "string", "the error that the server reports, empty without one"),
+    ),
+)
+
+CONSUMERS = TableSchema(
+    "consumers",
+    (
+        *_SAMPLE,
+        Column("stream", "string", "its stream"),
+        Column("consumer", "string", "its name"),
+        Column("mode", "string", "pull or push"),
+        Column("ack_policy", "string", "none, all or explicit"),
+        Column("delivered", "long", "messages delivered since it was created, including redeliveries"),
+        Column("delivered_seq", "long", "stream sequence of the last delivery"),
+        Column("ack_floor", "long", "stream sequence up to which all is acknowledged"),
+        Column("ack_pending", "long", "messages delivered and not acknowledged"),
+        Column("max_ack_pending", "long", "limit of these, -1 without a limit"),
+        Column("redelivered", "long", "of these, messages delivered more than once"),
+        Column("unprocessed", "long", "messages not yet delivered: its lag"),
+        Column("ack_age", "duration", "since the last acknowledgement, null without one"),
+        Column("waiting", "long", "waiting pull requests"),
+        Column("bound", "boolean", "push: a client is subscribed"),
+        Column("paused_until", "timestamp", "null when it is not paused"),
+        *_GROUP,
+    ),
+)
+
+SERVERS = TableSchema(
+    "servers",
+    (
+        *_SAMPLE,
+        Column("server", "string", "its name"),
+        Column("cluster", "string", "its cluster, empty without one"),
+        Column("streams", "long", "streams on it"),
+        Column("consumers", "long", "consumers on it"),
+        Column("messages", "long", "messages on it"),
+        Column("bytes", "long", "bytes of these"),
+        Column("memory", "long", "bytes used in memory"),
+        Column("file", "long", "bytes used in files"),
+        Column("api", "long", "API requests since it started"),
+        Column("errors", "long", "of these, failed requests"),
+        Column("pending", "long", "pending meta operations"),
+        Column("leads", "boolean", "whether it leads the meta group"),
+        Column("stream_leaders", "long", "streams that it leads"),
+        Column("consumer_leaders", "long", "consumers that it leads"),
+    ),
+)
+"""Rows only from a login of the system account."""
+
+SCHEMAS = {schema.name: schema for schema in (STREAMS, REPLICATION, CONSUMERS, SERVERS)}
+
+
+class Sample(NamedTuple):
+    """One domain at one time. consumers: entries of CONSUMER.LIST. servers: replies to PING.JSZ."""
+
+    snapshot: Snapshot
+    consumers: Sequence[Json] = ()
+    servers: Sequence[Json] = ()
+
+
+async def fetch_sample(api: Api) -> Sample:
+    """Fetch what all tables need.
+
+    A login of the system account gets servers and no streams, others get no servers. Raises what fetching the
+    streams raises where there are neither.
+    """
+    try:
+        replies = await fetch_jetstream(api.connection)
+    except JsctlError:
+        replies = []
+    try:
+        streams = await fetch_snapshot(api)
+        with_consumers = [
+            info["config"]["name"] for info in streams.infos if info["state"].get("consumer_count")
+        ]
+        consumers = await fetch_consumers(api, with_consumers)
+    except JsctlError:
+        if not replies:
+            raise
+        return Sample(Snapshot(datetime.now(UTC), domain=api.domain), (), replies)
+    return Sample(streams, consumers, replies)
+
+
+def rows_by_table(samples: Iterable[Sample]) -> dict[str, Sequence[Mapping[str, Any]]]:
+    """Return samples as rows of the tables, by column name."""
+    rows: dict[str, list[Mapping[str, Any]]] = {name: [] for name in SCHEMAS}
+    for sample in samples:
+        common = {
+            "sampled_at": sample.snapshot.at,
+            "context": sample.snapshot.context,
+            "domain": sample.snapshot.domain,
+        }
+        configs = {info["config"]["name"]: info["config"] for info in sample.snapshot.infos}
+        rows["streams"] += [
+            common | _stream_row(row, configs.get(row.stream, {})) for row in stream_rows(sample.snapshot)
+        ]
+        rows["consumers"] += [common | _consumer_row(info) for info in sample.consumers]
+        rows["servers"] += [common | _server_row(jetstream_row(reply)) for reply in sample.servers]
+        rows["replication"] += [common | _replication_row(row) for row in replication_rows(sample.snapshot)]
+    return dict(rows)
+
+
+def _stream_row(row: StreamRow, config: Json) -> dict[str, Any]:
+    return {
+        "stream": row.stream,
+        "storage": row.storage,
+        "placement": row.placement,
+        "created": row.created,
+        "replicas": row.replicas,
+        "consumers": row.consumers,
+        "messages": row.messages,
+        "bytes": row.bytes,
+        "lost": row.lost,
+        "lost_bytes": row.lost_bytes,
+        "deleted": row.deleted,
+        "subjects": row.subjects,
+        "first_seq": row.first_seq,
+        "last_seq": row.last_seq,
+        "first_ts": row.first_ts,
+        "last_ts": row.last_ts,
+        "api_level": row.api_level,
+        "cluster": row.cluster,
+        "leader": row.leader,
+        "peers": ", ".join(row.peers),
+        "offline": row.offline,
+        "max_messages": _limit(config.get("max_msgs")),
+        "max_bytes": _limit(config.get("max_bytes")),
+    }
+
+
+def _consumer_row(info: Json) -> dict[str, Any]:
+    row = consumer_row(info, 0)
+    delivered = info.get("delivered") or {}
+    return {
+        "stream": row.stream,
+        "consumer": row.consumer,
+        "mode": row.mode,
+        "ack_policy": row.ack_policy,
+        "delivered": int(delivered.get("consumer_seq", 0)),
+        "delivered_seq": int(delivered.get("stream_seq", 0)),
+        "ack_floor": row.ack_floor,
+        "ack_pending": row.ack_pending,
+        "max_ack_pending": row.max_ack_pending,
+        "redelivered": row.redelivered,
+        "unprocessed": row.unprocessed,
+        "ack_age": _known(row.ack_age),
+        "waiting": row.waiting,
+        "bound": row.bound,
+        "paused_until": row.paused_until,
+        "cluster": row.cluster,
+        "leader": row.leader,
+        "peers": ", ".join(row.peers),
+    }
+
+
+def _server_row(row: JetStreamRow) -> dict[str, Any]:
+    return {
+        "domain": row.domain,
+        "server": row.server,
+        "cluster": row.cluster,
+        "streams": row.streams,
+        "consumers": row.consumers,
+        "messages": row.messages,
+        "bytes": row.bytes,
+        "memory": row.memory,
+        "file": row.file,
+        "api": row.api,
+        "errors": row.errors,
+        "pending": row.pending,
+        "leads": row.leads,
+        "stream_leaders": row.stream_leaders,
+        "consumer_leaders": row.consumer_leaders,
+    }
+
+
+def _replication_row(row: ReplicationRow) -> dict[str, Any]:
+    return {
+        "stream": row.stream,
+        "kind": row.kind,
+        "api_prefix": row.api_prefix,
+        "origin": row.origin,
+        "filters": row.filters,
+        "active": _known(row.active),
+        "lag": row.lag,
+        "error": row.error,
+    }
+
+
+def _known(span: int) -> int | None:
+    """A span of ns, None for NEVER."""
+    return None if span == NEVER else span
+
+
+def _limit(value: int | None) -> int | None:
+    """A limit, None for no limit."""
+    return value if value and value > 0 else None

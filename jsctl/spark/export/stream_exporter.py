@@ -1,0 +1,346 @@
+"""Export a stream into a table: plan once what to read, read and write it in one Spark job, and commit it
+together with a checkpoint that says which sequences the table holds."""
+
+import contextlib
+import math
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jsctl.errors import BadInput, JsctlError
+from jsctl.spark.datasource.registration import register
+from jsctl.spark.export import shared_folder
+from jsctl.spark.export.exported_tables import read_table
+from jsctl.spark.export.formats import spark_options
+from jsctl.spark.export.job_errors import job_error
+from jsctl.spark.export.layout import (
+    BAD_PAYLOAD,
+    TableLayout,
+    apply_layout,
+    flatten_for_format,
+    infer_schema,
+    parse_partitions,
+)
+from jsctl.spark.export.stream_plan import Outcome, ReadPlan, Selection, StreamSource, source_options
+from jsctl.spark.export.stream_target import StreamTarget
+from jsctl.spark.export.verify import Comparison, compare
+from jsctl.spark.session.task_progress import report_task_progress
+from jsctl.spark.source import plan as source_plan
+from jsctl.spark.source.connection import StreamConnection
+from jsctl.spark.source.failures import are_lost
+from jsctl.spark.source.failures import messages as count_of_messages
+from jsctl.spark.source.options import ReadOptions, parse
+from jsctl.spark.source.reader import DataLoss, check_identity
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+TASK_MESSAGES, TASK_BYTES = 100_000, 64 << 20
+"""What one task reads at most: progress is counted in finished tasks, and files stay of a handy size."""
+
+Progress = Callable[[str, int, int], AbstractContextManager[Callable[[float], None]]]
+"""(label, messages, bytes) -> what is called with the share that is done, from 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamExporter:
+    """Exports streams to one target, which the caller has locked. notify: shows a sentence to people."""
+
+    target: StreamTarget
+    selection: Selection
+    layout: TableLayout
+    notify: Callable[[str], None]
+    progress: Progress
+
+    def plan(self, source: StreamSource, incremental: bool) -> ReadPlan:
+        """Return what the next run reads. incremental: from where the table ends, when there is one.
+
+        Raises ApiError when there is no such stream, DataLoss, BadInput, Unreachable.
+        """
+        checkpoint = self.target.checkpoint(source.table) if incremental else None
+        if checkpoint:
+            self._check_settings(source, checkpoint)
+        options = self._read_options(source)
+        return source_plan.ask(
+            options, lambda connection: self._plan(connection, source, options, checkpoint)
+        )
+
+    def run(
+        self, spark: "SparkSession", source: StreamSource, read_plan: ReadPlan, incremental: bool
+    ) -> Outcome:
+        """Read and commit. Raises JsctlError; nothing of the run remains then."""
+        begin = time.monotonic()
+        self._notify_of_loss(source, read_plan.lost, "before they were read")
+        checkpoint = self.target.checkpoint(source.table) if incremental else None
+        try:
+            outcome = self._run(spark, source, read_plan, checkpoint, begin)
+        except Exception as error:
+            raise job_error(error) from None
+        self._notify_of_loss(source, outcome.lost - read_plan.lost, "while others were read")
+        return outcome
+
+    def verify(self, spark: "SparkSession", source: StreamSource) -> Comparison:
+        """Compare the whole table with a second read of the stream. Raises JsctlError."""
+        from pyspark.sql.types import StructType
+
+        checkpoint = self.target.checkpoint(source.table)
+        if checkpoint is None:
+            raise JsctlError(f"{self.target.path} has no {source.table}")
+        options = self._read_options(source)
+        stream = source_plan.ask(options, lambda connection: source_plan.look(connection, options))
+        if stream.created != checkpoint["created"]:
+            raise DataLoss(
+                f"stream {source.stream} was created again", "it cannot be compared with the table"
+            )
+        first, end = int(checkpoint["from"]), int(checkpoint["next"])
+        first_available = min(max(first, stream.first), end)
+        layout = self.layout._replace(schema=checkpoint["settings"]["schema"])
+        format = self.target.format
+        try:
+            with self._progress(spark, f"verifying {source.table}", checkpoint["exported"], 0):
+                messages = self._messages(spark, source, first_available, end, lenient=True)
+                expected = flatten_for_format(apply_layout(messages, layout), format)
+                schema = StructType.fromJson(checkpoint["columns"])
+                table = read_table(spark, self.target.path / source.table, format, schema)
+                return compare(table, expected, first, end, first_available)
+        except Exception as error:
+            raise job_error(error) from None
+
+    def _notify_of_loss(self, source: StreamSource, lost: int, when: str) -> None:
+        if lost:
+            count = count_of_messages(lost, bool(self.selection.subjects))
+            self.notify(f"jsctl: {count} of {source.stream} fell off its head {when}")
+
+    # -- planning ---------------------------------------------------------------------------------
+
+    def _plan(
+        self,
+        connection: StreamConnection,
+        source: StreamSource,
+        options: ReadOptions,
+        checkpoint: dict[str, Any] | None,
+    ) -> ReadPlan:
+        stream = source_plan.look(connection, options)
+        info = connection.call(f"{options.prefix}.STREAM.INFO.{source.stream}", None, options.timeout)
+        selection = self.selection
+        if checkpoint:
+            check_identity(info, checkpoint["created"], int(checkpoint["next"]))
+            wanted = int(checkpoint["next"])
+        elif selection.since:
+            wanted = source_plan.sequence_at(connection, options, stream, selection.since)
+        else:
+            wanted = stream.first if selection.start is None else selection.start
+        end = stream.end
+        if selection.until:
+            end = source_plan.sequence_at(connection, options, stream, selection.until)
+        elif selection.end is not None:
+            end = min(selection.end, end)
+        if wanted > stream.end:
+            raise BadInput(
+                f"--from-seq {wanted} is beyond {source.stream}, whose last message is {stream.end - 1}"
+            )
+        lost = max(0, min(stream.first, end) - wanted)
+        if lost and selection.fail_on_loss:
+            raise DataLoss(
+                f"{source.stream} starts at sequence {stream.first}, {wanted} was to be read:"
+                f" {are_lost(lost, bool(selection.subjects))}",
+                "--no-fail-on-data-loss reads what is left",
+            )
+        start = min(max(wanted, stream.first), max(end, wanted))
+        end = max(start, end)
+        state = info["state"]
+        span = max(1, stream.end - stream.first)
+        messages = (end - start) * min(1.0, state["messages"] / span)
+        size = messages * state["bytes"] / max(1, state["messages"])
+        first = int(checkpoint["from"]) if checkpoint else wanted
+        return ReadPlan(stream.created, start, end, first, lost, round(messages), round(size))
+
+    def _check_settings(self, source: StreamSource, checkpoint: dict[str, Any]) -> None:
+        """Raise BadInput when the table was exported with other settings than this run's."""
+        earlier = checkpoint["settings"]
+        for name, value in self._settings("").items():
+            if name == "schema":
+                if self.layout.schema and self.layout.schema != earlier.get("given"):
+                    raise BadInput(f"{source.table} was exported with another --schema", "give the same one")
+            elif earlier.get(name) != value:
+                flag = "--" + name.replace("_", "-")
+                raise BadInput(
+                    f"{source.table} was exported with other {flag}: {_format_setting(earlier.get(name))}",
+                    "give the same, or another folder",
+                )
+
+    def _settings(self, schema: str) -> dict[str, Any]:
+        return {
+            "decode": self.layout.decode,
+            "schema": schema,
+            "partition_by": list(self.layout.partition_by),
+            "keep_data": self.layout.keep_data,
+            "headers": self.layout.headers,
+            "subject": list(self.selection.subjects),
+        }
+
+    def _read_options(self, source: StreamSource) -> ReadOptions:
+        return parse(source_options(source, self.selection), settings=source.settings)
+
+    # -- running ----------------------------------------------------------------------------------
+
+    def _run(
+        self,
+        spark: "SparkSession",
+        source: StreamSource,
+        read_plan: ReadPlan,
+        checkpoint: dict[str, Any] | None,
+        begin: float,
+    ) -> Outcome:
+        from pyspark.sql import Observation
+        from pyspark.sql import functions as F
+
+        messages = self._messages(spark, source, read_plan.start, read_plan.end, read_plan)
+        layout = self._with_schema(spark, source, read_plan, messages, checkpoint)
+        format = self.target.format
+        read_counts, decode_counts = Observation(), Observation()
+        observed = messages.observe(
+            read_counts,
+            F.count(F.lit(1)).alias("rows"),
+            F.min("sequence").alias("first"),
+            F.max("sequence").alias("last"),
+            F.sum(F.length("data")).alias("bytes"),
+        )
+        table = apply_layout(observed, layout)
+        if layout.decode:
+            table = table.observe(decode_counts, F.count(BAD_PAYLOAD).alias("bad"))
+        table = flatten_for_format(table, format)
+        with self.target.commit(source.table, replace=checkpoint is None) as (folder, new_checkpoint):
+            with self._progress(spark, f"exporting {source.table}", read_plan.messages, read_plan.bytes):
+                _write(table, folder, format, layout)
+            counts = read_counts.get
+            shared_folder.check(
+                spark, folder, counts["rows"], lambda: read_table(spark, folder, format, table.schema)
+            )
+            bad = decode_counts.get["bad"] if layout.decode else 0
+            deleted, lost = self._count_missing(spark, source, read_plan, folder, counts["rows"], table)
+            earlier: dict[str, Any] = checkpoint or {}
+            outcome = Outcome(
+                stream=source.stream,
+                table=source.table,
+                exported=counts["rows"],
+                bytes=counts["bytes"] or 0,
+                deleted=deleted,
+                lost=lost + read_plan.lost,
+                bad=bad,
+                first=counts["first"],
+                last=counts["last"],
+            )
+            new_checkpoint |= {
+                "stream": source.stream,
+                "created": read_plan.created,
+                "from": read_plan.first,
+                "next": read_plan.end,
+                "exported": outcome.exported + earlier.get("exported", 0),
+                "deleted": None if deleted is None else deleted + (earlier.get("deleted") or 0),
+                "lost": outcome.lost + earlier.get("lost", 0),
+                "bad": bad + earlier.get("bad", 0),
+                "settings": {**self._settings(layout.schema), "given": self.layout.schema},
+                "columns": table.schema.jsonValue(),
+                "written": datetime.now(UTC).isoformat(),
+            }
+        return replace(outcome, seconds=time.monotonic() - begin)
+
+    def _messages(
+        self,
+        spark: "SparkSession",
+        source: StreamSource,
+        start: int,
+        end: int,
+        read_plan: ReadPlan | None = None,
+        *,
+        lenient: bool = False,
+    ) -> "DataFrame":
+        """The messages of [start, end) as the data source gives them. lenient: loss and deletions are no
+        failure.
+        """
+        selection = self.selection
+        if lenient:
+            selection = replace(selection, fail_on_loss=False, fail_on_deleted=False)
+        options = source_options(source, selection)
+        options |= {"startingOffsets": str(start), "endingOffsets": str(end)}
+        if start == end:
+            # An empty range, which is valid in an empty stream, too.
+            options |= {"startingOffsets": "latest", "endingOffsets": "earliest"}
+        if self.layout.headers:
+            options["includeHeaders"] = "true"
+        if read_plan:
+            tasks = max(read_plan.messages / TASK_MESSAGES, read_plan.bytes / TASK_BYTES)
+            options["minPartitions"] = str(max(1, min(10_000, math.ceil(tasks))))
+        name = f"jetstream_{source.table}"
+        register(spark, source.settings, name)
+        return spark.read.format(name).options(**options).load()
+
+    def _with_schema(
+        self,
+        spark: "SparkSession",
+        source: StreamSource,
+        read_plan: ReadPlan,
+        messages: "DataFrame",
+        checkpoint: dict[str, Any] | None,
+    ) -> TableLayout:
+        """Return the layout with a schema where JSON is decoded: the given one, the table's, or an inferred
+        one.
+        """
+        if self.layout.decode != "json" or self.layout.schema:
+            return self.layout
+        if checkpoint:
+            return self.layout._replace(schema=checkpoint["settings"]["schema"])
+        label = f"finding the fields of {source.table}"
+        with self._progress(spark, label, read_plan.messages, read_plan.bytes):
+            return self.layout._replace(schema=infer_schema(messages))
+
+    def _count_missing(
+        self,
+        spark: "SparkSession",
+        source: StreamSource,
+        read_plan: ReadPlan,
+        folder: Path,
+        rows: int,
+        table: "DataFrame",
+    ) -> tuple[int | None, int]:
+        """Return (deleted, lost) of what was planned and not read.
+
+        Where loss fails the run, nothing is lost here.
+        """
+        options = self._read_options(source)
+        stream = source_plan.ask(options, lambda connection: source_plan.look(connection, options))
+        if stream.created != read_plan.created:
+            raise DataLoss(f"stream {source.stream} was created again while it was read")
+        lost = 0
+        if not self.selection.fail_on_loss and stream.first > read_plan.start:
+            first_available = min(stream.first, read_plan.end)
+            written = read_table(spark, folder, self.target.format, table.schema)
+            read_before = written.where(f"sequence < {first_available}").count()
+            lost = first_available - read_plan.start - read_before
+        if self.selection.subjects:
+            return None, lost
+        return read_plan.end - read_plan.start - rows - lost, lost
+
+    @contextlib.contextmanager
+    def _progress(self, spark: "SparkSession", label: str, messages: int, size: int) -> Iterator[None]:
+        with self.progress(label, messages, size) as advance, report_task_progress(spark, advance):
+            yield
+
+
+def _write(table: "DataFrame", folder: Path, format: str, layout: TableLayout) -> None:
+    # The folder is new; "append", because not every format can fail when a table exists.
+    writer = table.write.format(format).options(**spark_options(format)).mode("append")
+    if layout.partition_by:
+        writer = writer.partitionBy(*(name for name, _ in parse_partitions(layout.partition_by)))
+    writer.save(folder.absolute().as_uri())
+
+
+def _format_setting(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "none"
+    return str(value) or "none"

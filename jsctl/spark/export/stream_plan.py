@@ -1,0 +1,107 @@
+"""What an export of streams reads and what it did: the values that its parts hand to each other."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from jsctl.contexts.settings import Settings
+from jsctl.errors import BadInput
+from jsctl.spark.export.verify import Comparison
+
+
+@dataclass(frozen=True, slots=True)
+class StreamSource:
+    """A stream, how to connect to its server, and the table that it goes to."""
+
+    settings: Settings
+    stream: str
+    table: str
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which messages of a stream to export.
+
+    subjects: subject filters, empty for all. start, end: sequences, the end exclusive. since, until: times,
+    the end exclusive.
+    """
+
+    subjects: tuple[str, ...] = ()
+    start: int | None = None
+    end: int | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    fail_on_loss: bool = True
+    fail_on_deleted: bool = False
+
+
+class ReadPlan(NamedTuple):
+    """What a run reads: the sequences [start, end) of the stream that was created at `created`.
+
+    first: the first sequence of the table, which may have rows already. lost: sequences that the table was to
+    continue with and that the stream no longer has. messages, bytes: estimates.
+    """
+
+    created: str
+    start: int
+    end: int
+    first: int
+    lost: int
+    messages: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run did with one stream.
+
+    bytes: of payload. deleted: sequences without a message; None where only some subjects were read, as it
+    cannot be known then. lost: messages that the stream dropped before they were read. bad: payloads that
+    could not be decoded. first, last: sequences. seconds: of reading and writing. comparison: with --verify.
+    """
+
+    stream: str
+    table: str
+    exported: int = 0
+    bytes: int = 0
+    deleted: int | None = 0
+    lost: int = 0
+    bad: int = 0
+    first: int | None = None
+    last: int | None = None
+    seconds: float = 0.0
+    comparison: Comparison | None = None
+
+    def plus(self, later: "Outcome") -> "Outcome":
+        """Return this run and a later one of the same stream as one."""
+        deleted = None if self.deleted is None or later.deleted is None else self.deleted + later.deleted
+        return Outcome(
+            stream=self.stream,
+            table=self.table,
+            exported=self.exported + later.exported,
+            bytes=self.bytes + later.bytes,
+            deleted=deleted,
+            lost=self.lost + later.lost,
+            bad=self.bad + later.bad,
+            first=later.first if self.first is None else self.first,
+            last=self.last if later.last is None else later.last,
+            seconds=self.seconds + later.seconds,
+        )
+
+
+def source_options(source: StreamSource, selection: Selection) -> dict[str, str]:
+    """Return the options of the data source that a selection stands for, without the connection's.
+
+    Raises BadInput for settings that Spark's readers cannot use.
+    """
+    if source.settings.socks_proxy:
+        raise BadInput("Spark's readers cannot use --socks-proxy", "use a context without it")
+    options = {
+        "stream": source.stream,
+        "requestTimeout": f"{max(source.settings.timeout, 1_000_000) // 1_000_000}ms",
+        "failOnDataLoss": str(selection.fail_on_loss).lower(),
+        "failOnDeleted": str(selection.fail_on_deleted).lower(),
+    }
+    if selection.subjects:
+        options["subject"] = ",".join(selection.subjects)
+    return options

@@ -1,0 +1,235 @@
+"""One run of `jsctl export stream`: plan every stream, start Spark, export one stream after the other, again
+and again with --follow."""
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from jsctl.errors import ApiError, Cancelled, ExitStatus, JsctlError
+from jsctl.spark.export import formats, query
+from jsctl.spark.export.layout import TableLayout
+from jsctl.spark.export.stream_exporter import StreamExporter
+from jsctl.spark.export.stream_plan import Outcome, ReadPlan, Selection, StreamSource
+from jsctl.spark.export.stream_target import StreamTarget
+from jsctl.spark.session.session import FAST_START_CONF, session
+from jsctl.spark.session.task_progress import cancel_jobs
+from jsctl.units import SECOND
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+FEW_MESSAGES = 200_000
+"""For fewer messages a JVM that starts faster is better than one that runs faster."""
+
+
+class Display(Protocol):
+    """What people see while an export runs. Used from one thread at a time."""
+
+    def say(self, text: str) -> None:
+        """Show a sentence."""
+
+    def progress(
+        self, label: str, messages: int, size: int
+    ) -> AbstractContextManager[Callable[[float], None]]:
+        """Show a bar. The context is called with the share that is done, from 0 to 1."""
+
+    def waiting(self, outcomes: Sequence[Outcome]) -> AbstractContextManager[None]:
+        """Show what was exported so far, while --follow waits."""
+
+    def exported(self, outcomes: Sequence[Outcome]) -> None:
+        """Say what was exported, when something fails after it."""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamExportOptions:
+    """What `jsctl export stream` is to do.
+
+    every: ns between two looks with --follow. sql: a query for afterwards, empty for none. limit: rows of its
+    answer. conf: settings for Spark.
+    """
+
+    sources: Sequence[StreamSource]
+    selection: Selection
+    layout: TableLayout
+    incremental: bool
+    follow: bool
+    every: int
+    verify: bool
+    sql: str
+    limit: int
+    master: str
+    remote: str
+    conf: Mapping[str, str]
+
+
+class StreamExportResult(NamedTuple):
+    """What a run did. answer: of the query, None without one. seconds: that the run took."""
+
+    outcomes: Sequence[Outcome]
+    answer: query.Answer | None
+    seconds: float
+
+
+@dataclass(slots=True)
+class StreamExportRun:
+    """`plan` may be called before `run`, to find what is wrong with the options."""
+
+    options: StreamExportOptions
+    target: StreamTarget
+    display: Display
+    sources: Sequence[StreamSource] = field(init=False)  #: those that exist, once planned
+    _exporter: StreamExporter = field(init=False)
+    _incremental: bool = field(init=False)
+    _outcomes: dict[str, Outcome] = field(init=False, default_factory=dict)  #: by table
+    _spark: "SparkSession | None" = field(init=False, default=None)
+    _stop: threading.Event = field(init=False, default_factory=threading.Event)
+    _may_finish: threading.Event = field(init=False, default_factory=threading.Event)
+    """--follow was stopped, and what comes after it may run."""
+
+    def __post_init__(self) -> None:
+        options = self.options
+        self.sources = options.sources
+        self._incremental = options.incremental
+        self._exporter = StreamExporter(
+            self.target, options.selection, options.layout, self.display.say, self.display.progress
+        )
+
+    def run(self) -> StreamExportResult:
+        """Export. Raises JsctlError, KeyboardInterrupt.
+
+        Works in a thread of its own: a signal in the middle of a call to the JVM would break the connection
+        to it.
+        """
+        with ThreadPoolExecutor(1, "spark") as pool:
+            work = pool.submit(self._run)
+            try:
+                return work.result()
+            except KeyboardInterrupt:
+                self._stop.set()
+                while not work.done() and not self._may_finish.is_set():
+                    if self._spark is not None:
+                        cancel_jobs(self._spark)
+                    wait([work], 0.3)
+                try:
+                    return work.result()  # it may have been done already
+                except JsctlError:
+                    raise KeyboardInterrupt from None
+
+    def plan(self) -> dict[str, ReadPlan]:
+        """Return what is to be read, by table. A stream that some of several places lack is left out.
+
+        Raises ApiError when no place has it, and what StreamExporter.plan raises.
+        """
+        plans: dict[str, ReadPlan] = {}
+        errors: dict[StreamSource, ApiError] = {}
+        for source in self.sources:
+            try:
+                plans[source.table] = self._exporter.plan(source, self._incremental)
+            except ApiError as error:
+                if error.status is not ExitStatus.NOT_FOUND:
+                    raise
+                description = f"{source.stream}: {error.description}"
+                errors[source] = ApiError(error.code, error.err_code, description)
+        existing = {source.stream for source in self.sources if source.table in plans}
+        for source, not_found in errors.items():
+            if source.stream not in existing:
+                raise not_found
+            self.display.say(f"jsctl: left out: no stream for {source.table}")
+        self.sources = [source for source in self.sources if source.table in plans]
+        self._outcomes = {source.table: Outcome(source.stream, source.table) for source in self.sources}
+        return plans
+
+    def _run(self) -> StreamExportResult:
+        options, begin = self.options, time.monotonic()
+        with self.target.lock():
+            plans = self.plan()
+            due = {table: plan for table, plan in plans.items() if self._has_work(table, plan)}
+            answer = None
+            if due or options.verify or options.sql or options.follow:
+                messages = sum(plan.messages for plan in plans.values())
+                is_short = messages < FEW_MESSAGES and not options.follow
+                conf = {**(FAST_START_CONF if is_short else {}), **options.conf}
+                with session(options.master, options.remote, name="jsctl export stream", conf=conf) as spark:
+                    self._spark = spark
+                    answer = self._run_in(spark, due)
+        return StreamExportResult(self._ordered_outcomes(), answer, time.monotonic() - begin)
+
+    def _run_in(self, spark: "SparkSession", due: Mapping[str, ReadPlan]) -> query.Answer | None:
+        self._check_stop()
+        formats.check_available(spark, self.target.format)
+        if self.options.sql:
+            query.check_syntax(spark, self.options.sql)
+        self._export(spark, due)
+        if self.options.follow:
+            self._follow(spark)
+            self._may_finish.set()
+        if self.options.verify:
+            for source in self.sources:
+                comparison = self._exporter.verify(spark, source)
+                outcome = self._outcomes[source.table]
+                self._outcomes[source.table] = replace(outcome, comparison=comparison)
+        return self._query(spark) if self.options.sql else None
+
+    def _has_work(self, table: str, plan: ReadPlan) -> bool:
+        is_new = not self._incremental or self.target.checkpoint(table) is None
+        return is_new or plan.start < plan.end or plan.lost > 0
+
+    def _export(self, spark: "SparkSession", due: Mapping[str, ReadPlan]) -> None:
+        for source in self.sources:
+            if plan := due.get(source.table):
+                self._check_stop()
+                outcome = self._exporter.run(spark, source, plan, self._incremental)
+                self._outcomes[source.table] = self._outcomes[source.table].plus(outcome)
+
+    def _follow(self, spark: "SparkSession") -> None:
+        """Export what is new until Ctrl-C. Waits for a server that is away."""
+        self._incremental = True
+        self.display.say("following; Ctrl-C ends it")
+        away = ""  # the table whose server is away
+        while not self._wait_for_next():
+            for source in self.sources:
+                try:
+                    plan = self._exporter.plan(source, True)
+                    if self._has_work(source.table, plan):
+                        self._export(spark, {source.table: plan})
+                except JsctlError as error:
+                    if self._stop.is_set():
+                        return
+                    if not _is_away(error):
+                        raise
+                    if not away:
+                        self.display.say(f"jsctl: trying again: {error}")
+                    away = source.table
+                else:
+                    if away == source.table:
+                        self.display.say("jsctl: going on")
+                        away = ""
+
+    def _query(self, spark: "SparkSession") -> query.Answer:
+        """Query the tables. The export is complete even when the query fails, and the display says so."""
+        try:
+            return query.query(spark, self.target.path, self.options.sql, self.options.limit)
+        except JsctlError:
+            self.display.exported(self._ordered_outcomes())
+            raise
+
+    def _wait_for_next(self) -> bool:
+        """Wait until the next look of --follow. Returns whether it was stopped."""
+        with self.display.waiting(self._ordered_outcomes()):
+            return self._stop.wait(self.options.every / SECOND)
+
+    def _check_stop(self) -> None:
+        if self._stop.is_set():
+            raise Cancelled("interrupted")
+
+    def _ordered_outcomes(self) -> list[Outcome]:
+        return [self._outcomes[source.table] for source in self.sources]
+
+
+def _is_away(error: JsctlError) -> bool:
+    """Whether the server, or a leader, may be back soon."""
+    return error.status is ExitStatus.UNREACHABLE or (isinstance(error, ApiError) and error.code == 503)

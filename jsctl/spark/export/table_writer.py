@@ -1,0 +1,116 @@
+"""Append rows to the tables of an export, in a Spark session beside the event loop."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from jsctl.errors import Cancelled, JsctlError
+from jsctl.spark.export import shared_folder
+from jsctl.spark.export.formats import spark_options
+from jsctl.spark.export.table_schema import PARTITION, TableSchema
+from jsctl.spark.export.target import Target
+from jsctl.spark.session.session import FAST_START_CONF, session
+from jsctl.spark.session.spark_errors import first_line
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+T = TypeVar("T")
+
+Rows = Mapping[str, Iterable[Mapping[str, Any]]]
+"""Rows by table; a row is values by column name."""
+
+
+class TableWriter:
+    """`async with TableWriter(...) as writer: await writer.write(rows)`.
+
+    Entering starts Spark and does not wait for it; the first write does. rows: number of rows written so far,
+    by table.
+    """
+
+    def __init__(
+        self, target: Target, schemas: Mapping[str, TableSchema], master: str = "", remote: str = ""
+    ) -> None:
+        self.target = target
+        self.rows = dict.fromkeys(schemas, 0)
+        self._schemas = schemas
+        self._master = master
+        self._remote = remote
+        self._thread = ThreadPoolExecutor(1, "spark")  # Spark binds a session to a thread
+        self._stack = ExitStack()
+        self._abandoned = threading.Event()
+
+    async def __aenter__(self) -> "TableWriter":
+        self._session = self._thread.submit(self._open)
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind:
+            self._abandoned.set()
+        # Shielded, because it ends the JVM.
+        await asyncio.shield(self._do(self._stack.close))
+        self._thread.shutdown()
+
+    async def write(self, rows: Rows) -> None:
+        """Append rows, by table, to the target: all or none. Raises JsctlError."""
+        for name, count in (await self._do(lambda: self._append(rows))).items():
+            self.rows[name] += count
+
+    def _open(self) -> None:
+        self._spark = self._stack.enter_context(
+            session(self._master, self._remote, name="jsctl export", conf=FAST_START_CONF)
+        )
+        self.target.recover()
+
+    def _append(self, rows: Rows) -> dict[str, int]:
+        self._session.result()
+        return append(self._spark, self.target, self._schemas, rows, self._check)
+
+    def _check(self) -> None:
+        if self._abandoned.is_set():
+            raise Cancelled("interrupted")
+
+    async def _do(self, work: Callable[[], T]) -> T:
+        return await asyncio.wrap_future(self._thread.submit(work))
+
+
+def append(
+    spark: "SparkSession",
+    target: Target,
+    schemas: Mapping[str, TableSchema],
+    rows: Rows,
+    check: Callable[[], None] = lambda: None,
+) -> dict[str, int]:
+    """Append rows to tables in one step: to all or to none. Return the number of rows written by table.
+
+    Args:
+        check: called before the rows are moved in; what it raises undoes the write.
+
+    Raises JsctlError when Spark cannot write, or wrote where this machine does not see it.
+    """
+    written: dict[str, int] = {}
+    with target.stage() as folder:
+        for name, schema in schemas.items():
+            table = schema.arrow(rows.get(name, ()))
+            written[name] = table.num_rows
+            if table.num_rows:
+                _write(spark, table, target.format, folder / name)
+        check()
+    return written
+
+
+def _write(spark: "SparkSession", table: Any, format: str, folder: Path) -> None:
+    try:
+        writer = spark.createDataFrame(table).coalesce(1).write.partitionBy(PARTITION)
+        uri = folder.absolute().as_uri()
+        writer.options(**spark_options(format)).format(format).save(uri)
+        reader = spark.read.format(format).options(**spark_options(format))
+        shared_folder.check(spark, folder, table.num_rows, lambda: reader.load(uri))
+    except JsctlError:
+        raise
+    except Exception as error:
+        raise JsctlError(f"Spark cannot write to {folder.parent}: {first_line(error)}") from None

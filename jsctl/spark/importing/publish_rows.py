@@ -1,0 +1,106 @@
+"""Publish rows of messages from Spark's tasks, or say what would be published."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from jsctl import errors
+from jsctl.errors import ExitStatus, JsctlError
+from jsctl.spark.session.settings_box import settings_for_tasks
+from jsctl.spark.session.spark_errors import first_line, missing_dependency
+from jsctl.spark.session.task_archive import provide_pynacl
+from jsctl.spark.sink import publishing
+from jsctl.spark.sink.publishing import Counts, Job, publish
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import Column, DataFrame
+
+
+class Preview(NamedTuple):
+    """What would be published. bytes: of payload. subjects: the first 1000 at most, sorted."""
+
+    messages: int
+    bytes: int
+    subjects: list[str]
+
+
+def preview(frame: "DataFrame") -> Preview:
+    """Return what would be published. Raises JsctlError."""
+    from pyspark.sql import functions as F
+
+    try:
+        total = frame.agg(F.count("*").alias("n"), F.sum(F.length("data")).alias("size")).collect()[0]
+        subjects = [row.subject for row in frame.select("subject").distinct().limit(1000).collect()]
+    except Exception as error:
+        raise task_error(error) from None
+    return Preview(total.n, total.size or 0, sorted(map(str, subjects)))
+
+
+def publish_rows(frame: "DataFrame", job: Job, write_id: str) -> Counts:
+    """Publish all rows of `rows.message_rows`. Raises what `publishing.publish` raises."""
+    from pyspark.sql.utils import is_remote
+
+    job = replace(job, write=write_id)
+    frame = frame.select("subject", "data", *(_column(frame, name) for name in ("headers", "msg_id")))
+    try:
+        counts = _publish_over_connect(frame, job) if is_remote() else _publish_classic(frame, job)
+    except Exception as error:
+        raise task_error(error) from None
+    return Counts(*(sum(column) for column in zip(*counts, strict=True))) if counts else Counts()
+
+
+def _column(frame: "DataFrame", name: str) -> "Column":
+    from pyspark.sql import functions as F
+
+    return F.col(name) if name in frame.columns else F.lit(None).cast("string").alias(name)
+
+
+def _publish_classic(frame: "DataFrame", job: Job) -> Sequence[Sequence[int]]:
+    # mapInArrow requires pandas, which is not needed here.
+    def task(partition: int, rows: Iterable[Any]) -> Iterable[Counts]:
+        provide_pynacl()
+        yield publish(job, partition, map(tuple, rows))
+
+    return frame.rdd.mapPartitionsWithIndex(task).collect()
+
+
+def _publish_over_connect(frame: "DataFrame", job: Job) -> Sequence[Sequence[int]]:
+    job = replace(job, settings=settings_for_tasks(frame.sparkSession, job.settings))
+
+    def task(batches: "Iterator[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
+        import pyarrow
+        from pyspark import TaskContext
+
+        provide_pynacl()
+        context = TaskContext.get()
+        counts = publish(job, context.partitionId() if context else 0, publishing.rows(batches))
+        row = {"published": counts.published, "duplicates": counts.duplicates, "bytes": counts.bytes}
+        yield pyarrow.record_batch({name: [value] for name, value in row.items()})
+
+    return frame.mapInArrow(task, "published long, duplicates long, bytes long").collect()
+
+
+def task_error(error: Exception) -> JsctlError:
+    """Return the error of a failed task: the one that it raised, with its exit status, else Spark's."""
+    try:
+        text = str(error)
+    except Exception:  # a Java error has its text in the JVM, which may be gone
+        text = ""
+    if missing := missing_dependency(text):
+        return missing
+    if ours := re.findall(r"^\s*(?:\w+: )?jsctl\.errors\.(\w+): (.*)$", text, re.MULTILINE):
+        name, message = ours[-1]
+        raised_error = JsctlError(message.strip())
+        status = getattr(getattr(errors, name, JsctlError), "status", None)
+        if isinstance(status, ExitStatus):  # that of an API error depends on its code
+            raised_error.status = status
+        return raised_error
+    others = re.findall(
+        r"^(?!org\.|java\.|py4j\.)((?:\w+\.)*\w+(?:Error|Exception): .+)$", text, re.MULTILINE
+    )
+    # The first line of an error in the JVM says only what was called.
+    inner = re.search(r"Exception: (\[[A-Z0-9_.]+\] .*)", text)
+    line = first_line(RuntimeError(inner[1])) if inner else first_line(error)
+    return JsctlError(f"Spark failed: {others[-1] if others else line}")

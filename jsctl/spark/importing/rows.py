@@ -1,0 +1,195 @@
+"""Read files and exported tables as rows of messages, for `jsctl import`.
+
+Rows of an export (columns stream, sequence, timestamp) get message ids made of these three columns, other
+rows ids made of the files that they are in. Repeating an import within the stream's duplicate window stores
+nothing twice.
+"""
+
+import functools
+import hashlib
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from jsctl.errors import BadInput, NotFound
+from jsctl.spark.export import exported_tables
+from jsctl.spark.export.formats import spark_options
+from jsctl.spark.session.spark_errors import first_line
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+FORMATS = ("parquet", "json", "csv", "orc")
+
+_ID_COLUMNS = ("stream", "sequence", "timestamp")
+_DROPPED_HEADERS = "^nats-(msg-id|rollup|expected-.*|batch-.*)$"
+"""Headers that told the server how to store the message. Now they would make it refuse the message, or empty
+the stream."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportOptions:
+    """What to import, and how.
+
+    format: one of FORMATS; empty to guess it from file names. subject: of all messages, instead of the
+    column's. prefix: put before each subject, with a dot. mappings: (from, to), whole leading tokens of a
+    subject. where: a Spark SQL condition. base64: data and header values are base64. again: make new message
+    ids. keep_ids: ids in headers are kept. tasks: how many publish at a time; with more than one, only
+    messages of one subject keep their order.
+    """
+
+    path: Path
+    format: str = ""
+    subject: str = ""
+    prefix: str = ""
+    mappings: tuple[tuple[str, str], ...] = ()
+    where: str = ""
+    base64: bool = False
+    again: bool = False
+    keep_ids: bool = False
+    tasks: int = 1
+
+
+class ImportFiles(NamedTuple):
+    """What to read. tables: those of an export with their checkpoints, else empty."""
+
+    format: str
+    paths: list[Path]
+    tables: dict[Path, dict[str, Any]]
+
+
+def find_files(options: ImportOptions) -> ImportFiles:
+    """Return the format, and the files or folders to read. Raises NotFound, BadInput."""
+    path = options.path
+    if not path.exists():
+        raise NotFound(f"{path} does not exist", "name a file or folder of Parquet, JSON, CSV or ORC")
+    format, tables = exported_tables.find_tables(path)
+    if tables:
+        if options.format not in ("", format):
+            raise BadInput(f"{path} was exported as {format}", "leave --format out")
+        if options.base64:
+            raise BadInput(f"{path} is an export, which records what is base64", "leave --base64 out")
+        for table, checkpoint in tables.items():
+            exported_tables.check_has_payloads(table, checkpoint)
+        return ImportFiles(format, list(tables), tables)
+    format = options.format or _guess_format(path)
+    if format not in FORMATS:
+        raise BadInput(f"{path} holds no {', '.join(FORMATS)}", "name the format with --format")
+    return ImportFiles(format, [path], {})
+
+
+def _guess_format(path: Path) -> str:
+    files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
+    endings = {file.suffix.lstrip(".") for file in files if not file.name.startswith(("_", "."))}
+    endings = {"json" if ending in ("jsonl", "ndjson") else ending for ending in endings}
+    return next((format for format in FORMATS if format in endings), "")
+
+
+def message_rows(spark: "SparkSession", options: ImportOptions) -> "tuple[DataFrame, str]":
+    """Return (rows, id of the write).
+
+    The rows have the columns subject, data, msg_id and where the files have them headers, in the order in
+    which they are to be published. The id is the same when the same files are imported again.
+
+    Raises BadInput, NotFound, JsctlError.
+    """
+    from pyspark.sql import functions as F
+
+    files = find_files(options)
+    try:
+        frame = _read(spark, options, files)
+        columns = dict(frame.dtypes)
+    except Exception as error:
+        raise BadInput(f"Spark cannot read {options.path}: {first_line(error)}") from None
+    if "data" not in columns:
+        raise BadInput(f"{options.path} has no column data", f"it has {', '.join(columns) or 'none'}")
+    if "subject" not in columns and not options.subject:
+        raise BadInput(f"{options.path} has no column subject", "name one for all messages with --subject")
+    write_id = uuid.uuid4().hex if options.again else _digest(files.paths)
+    data = F.col("data") if columns["data"] in ("string", "binary") else F.to_json(F.col("data"))
+    is_export = all(name in columns for name in _ID_COLUMNS)
+    selected = {
+        "subject": _subject(options),
+        "data": F.to_binary(data.cast("string"), F.lit("base64")) if options.base64 else data.cast("binary"),
+        "msg_id": _message_id(columns, write_id if options.again else "import", is_export),
+    }
+    frame = _order(frame, options, is_export)
+    if columns.get("headers", "").startswith("array<struct<"):
+        frame = _decode_headers(frame) if options.base64 else frame
+        dropped = _DROPPED_HEADERS
+        if options.keep_ids:
+            has_id = F.expr("exists(headers, h -> lower(h.key) = 'nats-msg-id')")
+            selected["msg_id"] = F.when(has_id, F.lit(None)).otherwise(selected["msg_id"])
+            dropped = _DROPPED_HEADERS.replace("msg-id|", "")
+        selected["headers"] = F.expr(f"filter(headers, h -> NOT (lower(h.key) rlike '{dropped}'))")
+    return frame.select(*(value.alias(name) for name, value in selected.items())), write_id
+
+
+def _read(spark: "SparkSession", options: ImportOptions, files: ImportFiles) -> "DataFrame":
+    if not files.tables:
+        reader = spark.read.format(files.format).options(**spark_options(files.format))
+        frame = reader.load(options.path.absolute().as_uri())
+        return frame.where(options.where) if options.where else frame
+    frames = []
+    for path, checkpoint in files.tables.items():
+        table = exported_tables.read_exported(spark, path, files.format, checkpoint)
+        table = table.where(options.where) if options.where else table
+        frames.append(exported_tables.restore_messages(table, files.format, checkpoint))
+    return functools.reduce(lambda all, frame: all.unionByName(frame, allowMissingColumns=True), frames)
+
+
+def _subject(options: ImportOptions) -> "Column":
+    from pyspark.sql import functions as F
+
+    subject: Any = F.lit(options.subject) if options.subject else F.col("subject")
+    mapped: Any = None
+    for old, new in options.mappings:
+        matches = (subject == old) | subject.startswith(f"{old}.")
+        value = F.concat(F.lit(new), F.substring(subject, len(old) + 1, 1 << 30))
+        mapped = F.when(matches, value) if mapped is None else mapped.when(matches, value)
+    subject = subject if mapped is None else mapped.otherwise(subject)
+    result: Column = F.concat(F.lit(f"{options.prefix}."), subject) if options.prefix else subject
+    return result
+
+
+def _message_id(columns: dict[str, str], salt: str, is_export: bool) -> "Column":
+    """The id of a row's message, null to have it made when it is published."""
+    from pyspark.sql import functions as F
+
+    message_id = F.lit(None).cast("string")
+    if is_export:
+        message_id = F.sha2(F.concat_ws("\0", F.lit(salt), *map(F.col, _ID_COLUMNS)), 256)
+    if "msg_id" in columns:
+        return F.coalesce(F.col("msg_id").cast("string"), message_id)
+    return message_id
+
+
+def _order(frame: "DataFrame", options: ImportOptions, is_export: bool) -> "DataFrame":
+    """Return the rows in as many partitions as there are tasks, those of an export in the stream's order."""
+    if is_export:
+        if options.tasks > 1:
+            frame = frame.repartition(options.tasks, _subject(options))
+        else:
+            frame = frame.repartition(1)
+        return frame.sortWithinPartitions("stream", "sequence")
+    return frame.repartition(options.tasks) if options.tasks > 1 else frame.coalesce(1)
+
+
+def _decode_headers(frame: "DataFrame") -> "DataFrame":
+    from pyspark.sql import functions as F
+
+    decoded = "transform(headers, h -> struct(h.key AS key, to_binary(h.value, 'base64') AS value))"
+    return frame.withColumn("headers", F.expr(decoded))
+
+
+def _digest(paths: Iterable[Path]) -> str:
+    """Return a digest of the files' names, sizes and times."""
+    digest = hashlib.blake2b(digest_size=16)
+    for path in paths:
+        for file in [path] if path.is_file() else sorted(path.rglob("*")):
+            if file.is_file():
+                status = file.stat()
+                digest.update(f"{file.absolute()}\0{status.st_size}\0{status.st_mtime_ns}\0".encode())
+    return digest.hexdigest()

@@ -1,0 +1,134 @@
+"""One run of `jsctl import`: check the stream, start Spark, and publish or preview the rows."""
+
+import asyncio
+import contextlib
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from jsctl.errors import ApiError, BadInput, Cancelled, JsctlError, NotFound
+from jsctl.jetstream.api import Api, Json
+from jsctl.nats.subjects import matches
+from jsctl.spark.importing.publish_rows import Preview, preview, publish_rows
+from jsctl.spark.importing.rows import ImportOptions, message_rows
+from jsctl.spark.session.session import FAST_START_CONF, session
+from jsctl.spark.session.task_progress import cancel_jobs
+from jsctl.spark.sink.publishing import Counts, Job
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_PROGRESS_INTERVAL = 0.5  #: seconds
+
+Progress = Callable[[int], AbstractContextManager[Callable[[int], None]]]
+"""(messages) -> what is called with the number of messages that were published since the last call."""
+
+
+class Imported(NamedTuple):
+    """What an import published. seconds: that it took."""
+
+    counts: Counts
+    seconds: float
+
+
+class ImportRun:
+    """Imports to the stream that the job names. master, remote: URLs of Spark."""
+
+    def __init__(
+        self, options: ImportOptions, job: Job, master: str, remote: str, progress: Progress
+    ) -> None:
+        self._options = options
+        self._job = job
+        self._master = master
+        self._remote = remote
+        self._progress = progress
+        self._total = 0
+        self._spark: SparkSession | None = None
+        self._stopped = threading.Event()
+        self._publishing = threading.Event()
+
+    async def publish(self, api: Api) -> Imported:
+        """Publish the rows. Raises NotFound, BadInput for a stream that takes no messages, JsctlError."""
+        before = await self._stream_info(api)
+        begin = time.monotonic()
+        counts: Counts = await self._in_thread(self._publish, api, int(before["state"]["last_seq"]))
+        return Imported(counts, time.monotonic() - begin)
+
+    async def preview(self, api: Api) -> Preview:
+        """Return what would be published.
+
+        Raises as `publish` does, also for subjects that the stream does not take.
+        """
+        info = await self._stream_info(api)
+        found: Preview = await self._in_thread(self._preview, api, 0)
+        filters = info["config"].get("subjects") or []
+        for subject in found.subjects:
+            if not any(matches(filter, subject) for filter in filters):
+                raise BadInput(
+                    f"{self._job.stream} does not take {subject}",
+                    "--map, --prefix and --subject change subjects",
+                )
+        return found
+
+    async def _stream_info(self, api: Api) -> Json:
+        name = self._job.stream
+        try:
+            info = await api.call(f"STREAM.INFO.{name}")
+        except ApiError as error:
+            if error.err_code == 10059:
+                raise NotFound(f"there is no stream {name}", "create it with jsctl stream add") from None
+            raise
+        config = info["config"]
+        if config.get("mirror"):
+            raise BadInput(f"{name} is a mirror, which takes no messages")
+        if config.get("sealed"):
+            raise BadInput(f"{name} is sealed, and takes no messages")
+        return info
+
+    async def _in_thread(self, work: Callable[[], Any], api: Api, last_sequence: int) -> Any:
+        """Do the work in a thread of its own, as Spark binds a session to a thread, and show how the stream
+        grows.
+        """
+        with ThreadPoolExecutor(1, "spark") as thread:
+            running = asyncio.wrap_future(thread.submit(work))
+            try:
+                while not self._publishing.is_set() and not running.done():
+                    await asyncio.wait([running], timeout=0.1)
+                with self._progress(self._total) as advance:
+                    while not running.done():
+                        await asyncio.wait([running], timeout=_PROGRESS_INTERVAL)
+                        with contextlib.suppress(JsctlError):
+                            info = await api.call(f"STREAM.INFO.{self._job.stream}")
+                            sequence = int(info["state"]["last_seq"])
+                            advance(sequence - last_sequence)
+                            last_sequence = sequence
+                return await running
+            except asyncio.CancelledError:
+                await asyncio.to_thread(self._stop)
+                await asyncio.wait([running])
+                running.exception()  # the stop caused it
+                raise
+
+    def _session(self) -> "AbstractContextManager[SparkSession]":
+        return session(self._master, self._remote, name="jsctl import", conf=FAST_START_CONF)
+
+    def _publish(self) -> Counts:
+        with self._session() as self._spark:
+            frame, write_id = message_rows(self._spark, self._options)
+            self._total = frame.count()
+            if self._stopped.is_set():
+                raise Cancelled("interrupted")
+            self._publishing.set()
+            return publish_rows(frame, self._job, write_id)
+
+    def _preview(self) -> Preview:
+        with self._session() as self._spark:
+            return preview(message_rows(self._spark, self._options)[0])
+
+    def _stop(self) -> None:
+        self._stopped.set()
+        if self._spark is not None:
+            cancel_jobs(self._spark)

@@ -1,0 +1,29 @@
+"""What the errors of Spark say, and what an executor lacks."""
+
+import re
+
+from jsctl.errors import JsctlError, MissingDependency
+
+_PYTHON_HINT = "PYSPARK_PYTHON names the Python of the executors"
+
+
+def first_line(error: BaseException) -> str:
+    """Return the message of a Spark error, without its class, its SQLSTATE and its Java stack."""
+    try:
+        text = str(error)
+    except Exception:  # a Java error has its text in the JVM, which may be gone
+        text = "the JVM is gone"
+    line = next(iter(text.strip().splitlines()), "") or type(error).__name__
+    return re.sub(r"^\[[A-Z0-9_.]+\] | SQLSTATE: .*", "", line)
+
+
+def missing_dependency(text: str) -> JsctlError | None:
+    """Return what the executors lack, from the text of a failed job; None for other failures."""
+    if match := re.search(r"has different version: (\d+\.\d+) than that in driver: (\d+\.\d+)", text):
+        message = f"the executors have Python {match[1]}, this machine has {match[2]}"
+        return MissingDependency(message, _PYTHON_HINT)
+    if re.search(r"(PACKAGE_NOT_INSTALLED\] PyArrow|No module named '?pyarrow)", text):
+        return MissingDependency("the executors have no pyarrow", f"install it there; {_PYTHON_HINT}")
+    if match := re.search(r'Cannot run program "([^"]+)"', text):
+        return MissingDependency(f"the executors have no Python at {match[1]}", _PYTHON_HINT)
+    return None
