@@ -14,7 +14,7 @@ import pytest
 
 from jsctl.errors import JsctlError
 from jsctl.jetstream.backup.files import DATA, MANIFEST, META
-from jsctl.jetstream.backup.snapshot import MARK
+from jsctl.jetstream.backup.marks import MARK
 from tests.support.js import ask, publish, publish_all, stream
 from tests.support.run import Cli
 from tests.support.servers import HubLeaf, RealServer

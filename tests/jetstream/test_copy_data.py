@@ -9,8 +9,9 @@ import pytest
 
 from jsctl.contexts.settings import Settings
 from jsctl.jetstream.api import Api
-from jsctl.jetstream.backup import copy as copydata
-from jsctl.jetstream.backup.snapshot import MARK
+from jsctl.jetstream.backup.compare import Comparison, compare_streams
+from jsctl.jetstream.backup.copy_transfer import Endpoint
+from jsctl.jetstream.backup.marks import MARK
 from jsctl.nats.connection import Connection
 from tests.support.js import ask, info, publish, publish_all, stream
 from tests.support.run import Cli
@@ -107,13 +108,13 @@ def test_other_context(cli: Cli, orders: str, tmp_path: Path) -> None:
         server.stop()
 
 
-def compared(url: str, source: str, target: str) -> copydata.Comparison:
-    async def work() -> copydata.Comparison:
+def compared(url: str, source: str, target: str) -> Comparison:
+    async def work() -> Comparison:
         connection = await Connection.open(Settings(url=url))
         try:
             api = Api(connection)
             state = (await api.call(f"STREAM.INFO.{source}"))["state"]
-            return await copydata.compare(copydata.End(api, source), copydata.End(api, target), state)
+            return await compare_streams(Endpoint(api, source), Endpoint(api, target), state)
         finally:
             await connection.close()
 
@@ -125,7 +126,7 @@ def test_differences_are_found(cli: Cli, orders: str) -> None:
     ask(orders, "STREAM.MSG.DELETE.OLD", {"seq": 300})
     ask(orders, "STREAM.MSG.DELETE.ORDERS", {"seq": 400})
     found = compared(orders, "ORDERS", "OLD")
-    assert (found.compared, found.gone, found.failures, found.missing) == (4995, 1, 1, [300])
+    assert (found.compared, found.removed, found.failures, found.missing) == (4995, 1, 1, [300])
     stream(orders, "ELSE", "else")
     publish(orders, "else", b"", count=4)
     found = compared(orders, "ELSE", "OLD")
@@ -138,7 +139,7 @@ def test_a_copy_that_was_not_compared_goes_on(cli: Cli, orders: str) -> None:
     config = info(orders, "OLD")["config"]
     ask(orders, "STREAM.UPDATE.OLD", {**config, "metadata": {MARK: "compare x"}})
     told = cli("stream copy ORDERS OLD --data --subjects old", status=0)
-    assert "is copied already; going on with the comparison" in told.err
+    assert "is copied already; continuing with the comparison" in told.err
     assert "Compared 4,995 messages" in told.out
     assert MARK not in json.dumps(info(orders, "OLD"))
 

@@ -1,4 +1,4 @@
-"""stream copy --data, interrupted: the same line goes on, and sends nothing twice."""
+"""stream copy --data, interrupted: the same command continues, and sends nothing twice."""
 
 import asyncio
 import os
@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from jsctl.contexts.settings import Settings
-from jsctl.jetstream.backup import copy as copydata
-from jsctl.jetstream.backup.copy import ORIGIN, rest_name
-from jsctl.jetstream.backup.snapshot import MARK
+from jsctl.jetstream.backup import copy_transfer
+from jsctl.jetstream.backup.copy_transfer import ORIGIN, rest_name
+from jsctl.jetstream.backup.marks import MARK
 from jsctl.nats.codec import encode_publish
 from jsctl.nats.connection import Connection
 from jsctl.nats.headers import encode_headers
@@ -108,8 +108,8 @@ def reached(url: str, share: float, name: str = "OLD", domain: str = "") -> None
 
 def went_on(told: str) -> int:
     """The sequence at which a copy went on."""
-    assert "broke off before; going on at message " in told, told
-    return int(told.partition("going on at message ")[2].split()[0].replace(",", ""))
+    assert "broke off before; continuing at message " in told, told
+    return int(told.partition("continuing at message ")[2].split()[0].replace(",", ""))
 
 
 def sent_the_rest(line: Relay, first: int) -> bool:
@@ -163,7 +163,7 @@ def test_two_servers_and_a_line_that_breaks_twice(
             slow.cut()
             _, err = process.communicate(timeout=20)
         assert process.returncode == 4
-        assert "lost the connection" in err and "the same line goes on with it" in err
+        assert "lost the connection" in err and "the same command continues with it" in err
         slow.up = 0
         with copying(cli, line) as process:
             reached(other.url, 0.6, rest_name("BIG"))
@@ -211,7 +211,7 @@ def test_domains(hub_cli: Cli, hub_leaf: HubLeaf) -> None:
             process.send_signal(signal.SIGINT)
             _, err = process.communicate(timeout=20)
         assert process.returncode == 130
-        assert "is not complete; the same line goes on with it" in err
+        assert "is not complete; the same command continues with it" in err
         slow.rate = slow.up = 0
         told = slow_cli(line, status=0)
         assert sent_the_rest(slow, went_on(told.err)), slow.up
@@ -241,7 +241,7 @@ def test_pieces(cluster_cli: Cli, shared_cluster: Cluster, monkeypatch: pytest.M
     """Streams of more than a GiB go to a cluster in pieces from the start."""
     url = shared_cluster.url
     fill(url)
-    monkeypatch.setattr(copydata, "WHOLE", 1000)
+    monkeypatch.setattr(copy_transfer, "LARGE", 1000)
     line = "stream copy BIG OLD --data --subjects old"
     told = cluster_cli(line, status=0)
     assert f"Compared {COUNT - 7:,} messages: sequences, subjects" in told.out
@@ -259,7 +259,7 @@ def test_headers_that_a_mirror_loses(server: RealServer, tmp_path: Path) -> None
             process.kill()
         slow.rate = 0
         told = cli(line, status=0)
-    assert "has a header that servers keep in a restore only; the copy begins again" in told.err
+    assert "has a header that only a restore keeps; the copy begins again" in told.err
     assert stored(server.url, "OLD") == stored(server.url, "BIG")
     assert sorted(ask(server.url, "STREAM.NAMES")["streams"]) == ["BIG", "OLD"]
 

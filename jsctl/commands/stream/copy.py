@@ -8,7 +8,7 @@ from jsctl.commands.stream.copy_data import DataOptions, copy_data, data_flags, 
 from jsctl.commands.stream.flags import given, stream_flags
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream.backup import snapshot
+from jsctl.jetstream.backup.marks import remove_mark
 from jsctl.jetstream.declared.model import unlabelled
 from jsctl.jetstream.stream import config as configs
 from jsctl.jetstream.stream import requests as streams
@@ -51,12 +51,11 @@ async def copy(
 
     With --data the messages come along, with their sequences, subjects, headers and times: a snapshot of the
     source is restored as the copy, and all messages are compared afterwards. Started again after it was
-    interrupted, it sends what is missing, where servers allow that, and goes on with the comparison.
+    interrupted, it sends what is missing, where servers allow that, and continues with the comparison.
     """
     options = DataOptions(
         data, from_context, to_context, from_domain, to_domain, consumers, compare, progress, force
     )
-    options.check()
     if not stream:
         stream = await pick_stream(env, await env.jetstream(from_context or None, from_domain), "")
     if not destination:
@@ -72,7 +71,7 @@ async def copy(
     if live.get("sealed") and not data:
         env.say(f"warning: Stream {stream} is sealed; without messages its copy is not")
         live = {key: value for key, value in live.items() if key not in _SEALED}
-    draft = configs.lay(unlabelled(snapshot.without_mark(configs.without_reserved(live))), given(flags))
+    draft = configs.lay(unlabelled(remove_mark(configs.without_reserved(live))), given(flags))
     draft["name"] = destination
     configs.check(draft)
     for warning in configs.warnings(draft, target.api.own_domain):

@@ -4,92 +4,94 @@ Format: the framing of snappy (google/snappy, framing_format.txt) with the large
 repeat codes of S2 (klauspost/compress, s2).
 """
 
-_COMPRESSED, _PLAIN, _SKIPPABLE, _IDENTIFIER = 0x00, 0x01, 0x80, 0xFF
-_HEAD = 4
-_CRC = 4
+_COMPRESSED, _UNCOMPRESSED, _SKIPPABLE, _IDENTIFIER = 0x00, 0x01, 0x80, 0xFF
+_HEAD_SIZE = 4  #: kind and length of a frame
+_CRC_SIZE = 4
+_UVARINT_MAX = 10
+
 ARCHIVE_END = bytes(5)
 """A snapshot ends with an entry whose five numbers are 0 (nats-server: stream_backup.go); the tar files of
 servers before 2.15 end with zeros, too."""
 
 
-class Frames:
-    """Fed with a stream piece by piece, it knows the bytes that were packed.
+class FrameScanner:
+    """Counts what an S2 stream holds, as it is fed piece by piece.
 
-    packed, unpacked: bytes so far, as they came and as they were before compression.
+    packed, unpacked: bytes so far, as they arrived and as they were before compression.
     """
 
     def __init__(self) -> None:
         self.packed = 0
         self.unpacked = 0
-        self._head = bytearray()  #: the first bytes of a frame, until they say what it is
-        self._missing = 0  #: bytes of the frame that are still to come
+        self._head = bytearray()  #: the first bytes of a frame, until its kind and length are there
+        self._remaining = 0  #: bytes of the frame that are still to come
         self._body: list[memoryview] = []  #: the last frame with data, without its head
-        self._plain = False
-        self._data = False
-        self._size = 0  #: of that frame, unpacked
+        self._is_uncompressed = False
+        self._has_data = False
+        self._unpacked_size = 0  #: of that frame, 0 until known
         self._started = False
 
     def feed(self, data: bytes) -> None:
-        """The next piece. Raises ValueError where this is no S2 stream."""
+        """Take in the next piece. Raises ValueError for what is not an S2 stream."""
         self.packed += len(data)
         view, at = memoryview(data), 0
         while at < len(view):
-            if not self._missing:
-                taken = view[at : at + _HEAD - len(self._head)]
-                self._head += taken
-                at += len(taken)
-                if len(self._head) < _HEAD:
+            if not self._remaining:
+                head = view[at : at + _HEAD_SIZE - len(self._head)]
+                self._head += head
+                at += len(head)
+                if len(self._head) < _HEAD_SIZE:
                     return
-                self._begin()
-            piece = view[at : at + self._missing]
-            self._missing -= len(piece)
+                self._begin_frame()
+            piece = view[at : at + self._remaining]
+            self._remaining -= len(piece)
             at += len(piece)
-            if self._data:
-                self._count(piece)
+            if self._has_data:
+                self._add_to_body(piece)
 
     @property
-    def whole(self) -> bool:
+    def is_whole(self) -> bool:
         """Whether the stream stops at the end of a frame."""
-        return self._started and not self._head and not self._missing
+        return self._started and not self._head and not self._remaining
 
-    def ends_with(self, wanted: bytes) -> bool:
-        """Whether the data of the last frame end so. Raises ValueError for a broken one."""
-        body = b"".join(self._body)[_CRC:]
-        return (body if self._plain else unpack(body)).endswith(wanted) if body else False
+    def ends_with(self, suffix: bytes) -> bool:
+        """Whether the data of the last frame end with these bytes. Raises ValueError for a broken frame."""
+        body = b"".join(self._body)[_CRC_SIZE:]
+        return (body if self._is_uncompressed else decompress_block(body)).endswith(suffix) if body else False
 
-    def _begin(self) -> None:
-        kind, self._missing = self._head[0], int.from_bytes(self._head[1:], "little")
-        self._check(kind)
+    def _begin_frame(self) -> None:
+        kind, self._remaining = self._head[0], int.from_bytes(self._head[1:], "little")
+        self._check_kind(kind)
         self._head.clear()
-        self._data = kind in (_COMPRESSED, _PLAIN)
-        if self._data:
-            self._plain = kind == _PLAIN
+        self._has_data = kind in (_COMPRESSED, _UNCOMPRESSED)
+        if self._has_data:
+            self._is_uncompressed = kind == _UNCOMPRESSED
             self._body = []
-            self._size = 0
-            if self._plain:
-                self.unpacked += self._missing - _CRC
+            self._unpacked_size = 0
+            if self._is_uncompressed:
+                self.unpacked += self._remaining - _CRC_SIZE
 
-    def _count(self, piece: memoryview) -> None:
-        """Keep a piece of the frame; a compressed one says its unpacked size in its first bytes."""
+    def _add_to_body(self, piece: memoryview) -> None:
+        """Keep a piece of the frame; a compressed one has its unpacked size in its first bytes."""
         self._body.append(piece)
-        if self._plain or self._size:
+        if self._is_uncompressed or self._unpacked_size:
             return
-        start = b"".join(self._body)[_CRC : _CRC + 10]
-        if len(start) == 10 or not self._missing:
-            self._size = _uvarint(start, 0)[0]
-            self.unpacked += self._size
+        start = b"".join(self._body)[_CRC_SIZE : _CRC_SIZE + _UVARINT_MAX]
+        if len(start) == _UVARINT_MAX or not self._remaining:
+            self._unpacked_size = _decode_uvarint(start, 0)[0]
+            self.unpacked += self._unpacked_size
 
-    def _check(self, kind: int) -> None:
+    def _check_kind(self, kind: int) -> None:
         if not self._started and kind != _IDENTIFIER:
             raise ValueError("it does not begin as S2 data do")
-        if kind not in (_COMPRESSED, _PLAIN) and kind < _SKIPPABLE:
-            raise ValueError("it holds a frame that S2 does not know")
+        if kind not in (_COMPRESSED, _UNCOMPRESSED) and kind < _SKIPPABLE:
+            raise ValueError("it holds a frame of an unknown kind")
         self._started = True
 
 
-def unpack(block: bytes) -> bytes:
-    """The data of one compressed block. Raises ValueError for a broken one."""
-    size, at = _uvarint(block, 0)
+def decompress_block(block: bytes) -> bytes:
+    """Returns the data of one compressed block. Raises ValueError for a broken one."""
+    size, at = _decode_uvarint(block, 0)
     out = bytearray()
     offset = 0
     try:
@@ -97,7 +99,7 @@ def unpack(block: bytes) -> bytes:
             tag = block[at]
             at += 1
             kind, length = tag & 3, tag >> 2
-            if kind == 0:
+            if kind == 0:  # literal bytes
                 if length >= 60:
                     width = length - 59
                     length = int.from_bytes(block[at : at + width], "little")
@@ -105,34 +107,35 @@ def unpack(block: bytes) -> bytes:
                 out += block[at : at + length + 1]
                 at += length + 1
                 continue
-            if kind == 1:
+            if kind == 1:  # a copy with a short offset, or from the last offset again
                 length &= 7
-                far = (tag & 0xE0) << 3 | block[at]
+                short_offset = (tag & 0xE0) << 3 | block[at]
                 at += 1
-                if far:
-                    offset = far
-                elif length >= 5:  # again from the offset before, with a longer length
-                    width, more = length - 4, (4, 1 << 8, 1 << 16)[length - 5]
-                    length = int.from_bytes(block[at : at + width], "little") + more
+                if short_offset:
+                    offset = short_offset
+                elif length >= 5:  # the last offset, with a longer length
+                    width, base = length - 4, (4, 1 << 8, 1 << 16)[length - 5]
+                    length = int.from_bytes(block[at : at + width], "little") + base
                     at += width
                 length += 4
-            else:
+            else:  # a copy with an offset of two or four bytes
                 width = 2 if kind == 2 else 4
                 offset = int.from_bytes(block[at : at + width], "little")
                 at += width
                 length += 1
             if not 0 < offset <= len(out):
-                raise ValueError("a block points outside of itself")
+                raise ValueError("a block refers to data outside of itself")
             piece = bytes(out[len(out) - offset : len(out) - offset + length])
             out += (piece * (length // len(piece) + 1))[:length]
     except IndexError:
-        raise ValueError("a block is cut") from None
+        raise ValueError("a block is truncated") from None
     if len(out) != size:
-        raise ValueError("a block has not the size that it says")
+        raise ValueError("a block does not have the size that it states")
     return bytes(out)
 
 
-def _uvarint(data: bytes, at: int) -> tuple[int, int]:
+def _decode_uvarint(data: bytes, at: int) -> tuple[int, int]:
+    """Returns the number that begins at a place, and where the next one begins."""
     value = shift = 0
     while at < len(data):
         value |= (data[at] & 0x7F) << shift
@@ -140,4 +143,4 @@ def _uvarint(data: bytes, at: int) -> tuple[int, int]:
         at += 1
         if data[at - 1] < 0x80:
             return value, at
-    raise ValueError("a number is cut")
+    raise ValueError("a number is truncated")

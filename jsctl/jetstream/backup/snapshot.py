@@ -1,54 +1,56 @@
-"""Snapshots of a stream over the wire: take one, and give one to a server (ADR-1; nats-server:
-jetstream_api.go, stream_backup.go).
-
-A server from 2.15 on makes the stream first and fills it then; when the transfer breaks off, a stream with
-some of its messages stays. So a stream carries a mark in its metadata until all is there.
-"""
+"""Snapshots of a stream over the wire: request one, and have a server restore one (ADR-1; nats-server:
+jetstream_api.go, stream_backup.go)."""
 
 import asyncio
-import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import NamedTuple
 
 from jsctl.errors import ApiError, JsctlError, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Api, Json, parse_response
+from jsctl.jetstream.backup.events import Advance
+from jsctl.jetstream.backup.marks import add_mark, mark_of
 from jsctl.jetstream.stream import requests as streams
-from jsctl.jetstream.stream.config import without_metadata
 from jsctl.nats.codec import encode_publish
 from jsctl.nats.connection import Connection
 from jsctl.nats.events import ConnectionEvent, Disconnected
 from jsctl.nats.message import Message
-from jsctl.units import HOUR, SECOND, format_rfc3339
+from jsctl.units import HOUR, SECOND
 
-CHUNK = 512 << 10
+CHUNK_SIZE = 512 << 10
 """Bytes of a chunk: the server takes 1 KiB to 1 MiB, and each costs a round trip."""
 
-MARK = "jsctl.unfinished"
-"""Metadata of a stream whose restore has not ended."""
-
 _WINDOW = 8
-_PATIENCE = 30 * SECOND
-_RESTORING = HOUR
-"""ns that a server may take to make the stream of what it was sent."""
+"""Chunks that are sent ahead of the server's acknowledgements."""
+
+_MIN_TIMEOUT = 30 * SECOND
+"""ns that the server may take for the next message at least."""
+
+_POLL_SECONDS = 0.25
+"""How often a receiver looks whether the connection is lost."""
+
+_RESTORE_TIMEOUT = HOUR
+"""ns that a server may take to create a stream from what it was sent, or to check one."""
+
+_CLEANUP_SECONDS = 10
 
 Chunks = AsyncGenerator[bytes, None]
 
 
 class Snapshot(NamedTuple):
-    """What a server is sending. `chunks` is to be read once, to its end."""
+    """What a server is sending. `chunks` can be read once, to its end."""
 
     config: Json
     state: Json
     chunks: Chunks
 
 
-class _Line:
-    """What came in on a subscription, and whether the connection still is the same."""
+class _Receiver:
+    """The messages that arrive on an inbox, as long as the connection stays the same."""
 
-    def __init__(self, connection: Connection, limit: int) -> None:
+    def __init__(self, connection: Connection, timeout: int) -> None:
         self._connection = connection
-        self._limit = limit
+        self._timeout = timeout
         self._queue: asyncio.Queue[Message] = asyncio.Queue()
         self.handle = self._queue.put_nowait
         self._lost = False
@@ -56,54 +58,70 @@ class _Line:
     def watch(self, event: ConnectionEvent) -> None:
         self._lost = self._lost or isinstance(event, Disconnected)
 
-    async def next(self, limit: int = 0) -> Message:
-        """Return the next message. Raises Unreachable, RequestTimeout after `limit` ns."""
-        left = limit or self._limit
+    async def next(self, timeout: int = 0) -> Message:
+        """Returns the next message. Raises Unreachable, RequestTimeout after `timeout` ns."""
+        remaining = timeout or self._timeout
         while True:
             if self._lost or not self._connection.is_connected:
                 raise Unreachable(f"lost the connection to {self._connection.url} in the middle")
             try:
-                return await asyncio.wait_for(self._queue.get(), 0.25)
+                return await asyncio.wait_for(self._queue.get(), _POLL_SECONDS)
             except TimeoutError:
-                left -= SECOND // 4
-            if left <= 0:
+                remaining -= int(_POLL_SECONDS * SECOND)
+            if remaining <= 0:
                 raise RequestTimeout("the server fell silent in the middle", "--timeout waits longer")
 
 
 @asynccontextmanager
-async def _line(connection: Connection, inbox: str, limit: int) -> AsyncIterator[_Line]:
-    line = _Line(connection, limit)
-    with connection.watching(line.watch):
-        async with connection.receive(inbox, line.handle):
-            yield line
+async def _receiving(connection: Connection, inbox: str, timeout: int) -> AsyncIterator[_Receiver]:
+    receiver = _Receiver(connection, timeout)
+    with connection.watching(receiver.watch):
+        async with connection.receive(inbox, receiver.handle):
+            yield receiver
 
 
 @asynccontextmanager
-async def take(
-    api: Api, stream: str, *, consumers: bool = True, check: bool = False, chunk: int = CHUNK, window: int = 0
+async def request_snapshot(
+    api: Api,
+    stream: str,
+    *,
+    consumers: bool = True,
+    check: bool = False,
+    chunk_size: int = CHUNK_SIZE,
+    window_size: int = 0,
 ) -> AsyncIterator[Snapshot]:
     """Have a server send a stream.
 
-    check: the server reads every message first. chunk, window: bytes, 0 for the server's own. The next
-    chunks are asked for as the last are used, so that no more than a window is ever held.
+    Args:
+        consumers: with its consumers and their state.
+        check: the server reads every message first.
+        chunk_size: bytes of a chunk.
+        window_size: bytes that may be on their way; 0 for the server's default. The server sends further
+            chunks as the last ones are used, so that no more than that is ever held.
+
     Raises ApiError, and from the chunks JsctlError when they end early.
     """
     inbox = api.connection.new_inbox()
-    body: Json = {"deliver_subject": inbox, "no_consumers": not consumers, "jsck": check, "chunk_size": chunk}
-    if window:
-        body["window_size"] = window
-    async with _line(api.connection, inbox, max(api.timeout, _PATIENCE)) as line:
+    body: Json = {
+        "deliver_subject": inbox,
+        "no_consumers": not consumers,
+        "jsck": check,
+        "chunk_size": chunk_size,
+    }
+    if window_size:
+        body["window_size"] = window_size
+    async with _receiving(api.connection, inbox, max(api.timeout, _MIN_TIMEOUT)) as receiver:
         subject = f"STREAM.SNAPSHOT.{stream}"
-        reply = await api.call(subject, body, timeout=_RESTORING if check else None)
-        yield Snapshot(reply["config"], reply["state"], _chunks(api.connection, line))
+        reply = await api.call(subject, body, timeout=_RESTORE_TIMEOUT if check else None)
+        yield Snapshot(reply["config"], reply["state"], _chunks(api.connection, receiver))
 
 
-async def _chunks(connection: Connection, line: _Line) -> Chunks:
+async def _chunks(connection: Connection, receiver: _Receiver) -> Chunks:
     while True:
-        message = await line.next()
+        message = await receiver.next()
         if not message.data:
             code, why = message.status
-            if code not in (0, 204):  # 408: it waited in vain for us; 500: it cannot read its store
+            if code not in (0, 204):  # 408: no acknowledgement reached it; 500: it cannot read its store
                 raise JsctlError(f"the server broke off: {why or code}")
             return
         yield message.data
@@ -111,40 +129,43 @@ async def _chunks(connection: Connection, line: _Line) -> Chunks:
             connection.post(encode_publish(message.reply, b""))
 
 
-async def give(
+async def restore_snapshot(
     api: Api,
     config: Json,
     state: Json,
     chunks: Chunks,
     *,
-    sent: Callable[[int], object] | None = None,
-    keep: bool = False,
+    advance: Advance | None = None,
+    keep_partial: bool = False,
 ) -> Json:
-    """Make a stream of a snapshot; gives its info, still with the mark in its metadata (see `unmark`).
+    """Create a stream from a snapshot; returns its info, still with the mark (see `marks.unmark_stream`).
 
-    config: as the stream shall be; its name may differ from the snapshot's. sent: told the bytes of each
-    chunk. When it fails, what it made is removed; with `keep` it stays, and the server ends the restore when
-    it has waited 5 s for more. Raises ApiError (10130: there is such a stream; 10062: the snapshot is
-    broken), JsctlError.
+    Args:
+        config: the configuration of the new stream; its name may differ from the snapshot's.
+        state: the snapshot's, as STREAM.INFO has it.
+        advance: called with the bytes of each chunk that was sent.
+        keep_partial: leave what was transferred when it fails; the server ends the restore when it has waited
+            5 s for more. Without it, nothing is left.
+
+    Raises ApiError (10130: there is such a stream; 10062: the snapshot is broken), JsctlError.
     """
-    marked = with_mark(config)
+    marked = add_mark(config)
     name = str(config["name"])
     reply = await api.call(f"STREAM.RESTORE.{name}", {"config": marked, "state": state})
     subject = str(reply["deliver_subject"])
     inbox = api.connection.new_inbox()
-    limit = max(api.timeout, _PATIENCE)
-    async with _line(api.connection, inbox, limit) as line:
+    async with _receiving(api.connection, inbox, max(api.timeout, _MIN_TIMEOUT)) as receiver:
         try:
-            await _send(api.connection, subject, inbox, line, chunks, sent)
+            await _send(api.connection, subject, inbox, receiver, chunks, advance)
             await api.connection.send(encode_publish(subject, b"", inbox))
             while True:
-                message = await line.next(_RESTORING)
+                message = await receiver.next(_RESTORE_TIMEOUT)
                 if message.data:
                     return parse_response(message.data, subject)
-                _refuse(message)
+                _raise_refusal(message)
         except BaseException as error:
-            if not keep:
-                await _take_back(api, name, marked, subject, inbox, line, error)
+            if not keep_partial:
+                await _remove_partial(api, name, marked, subject, inbox, receiver, error)
             raise
 
 
@@ -152,107 +173,74 @@ async def _send(
     connection: Connection,
     subject: str,
     inbox: str,
-    line: _Line,
+    receiver: _Receiver,
     chunks: Chunks,
-    sent: Callable[[int], object] | None,
+    advance: Advance | None,
 ) -> None:
-    """Send all chunks, `_WINDOW` ahead of what the server has taken."""
-    ahead = 0
-    piece = min(CHUNK, connection.max_payload)
+    """Send all chunks, up to `_WINDOW` ahead of the server's acknowledgements."""
+    unacknowledged = 0
+    size = min(CHUNK_SIZE, connection.max_payload)
     async for chunk in chunks:
-        for at in range(0, len(chunk), piece):
-            if ahead >= _WINDOW:
-                await _taken(line, subject)
-                ahead -= 1
-            await connection.send(encode_publish(subject, chunk[at : at + piece], inbox))
-            ahead += 1
-        if sent:
-            sent(len(chunk))
-    for _ in range(ahead):
-        await _taken(line, subject)
+        for at in range(0, len(chunk), size):
+            if unacknowledged >= _WINDOW:
+                await _wait_for_ack(receiver, subject)
+                unacknowledged -= 1
+            await connection.send(encode_publish(subject, chunk[at : at + size], inbox))
+            unacknowledged += 1
+        if advance:
+            advance(len(chunk))
+    for _ in range(unacknowledged):
+        await _wait_for_ack(receiver, subject)
 
 
-async def _taken(line: _Line, subject: str) -> None:
-    message = await line.next()
-    _refuse(message)
+async def _wait_for_ack(receiver: _Receiver, subject: str) -> None:
+    message = await receiver.next()
+    _raise_refusal(message)
     if message.data:
         parse_response(message.data, subject)
 
 
-def _refuse(message: Message) -> None:
+def _raise_refusal(message: Message) -> None:
     code, why = message.status
     if code:
-        raise JsctlError(f"the server takes no more of the snapshot ({why or code})", "see its log")
+        raise JsctlError(f"the server refuses the rest of the snapshot ({why or code})", "see its log")
 
 
-async def _take_back(
-    api: Api, name: str, marked: Json, subject: str, inbox: str, line: _Line, error: BaseException
+async def _remove_partial(
+    api: Api,
+    name: str,
+    marked: Json,
+    subject: str,
+    inbox: str,
+    receiver: _Receiver,
+    error: BaseException,
 ) -> None:
     """Remove the stream that a failed transfer left, if it is ours. Best effort: the error matters more."""
     try:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(_CLEANUP_SECONDS):
             if not isinstance(error, ApiError):
                 # The server would wait 5 s for the next chunk; an end in the wrong place ends it now.
                 await api.connection.send(encode_publish(subject, b"", inbox))
                 for _ in range(_WINDOW + 2):
-                    if (await line.next(2 * SECOND)).data:
+                    if (await receiver.next(2 * SECOND)).data:
                         break
-            left = await streams.exists(api, name)
-            if left is not None and mark_of(left) == mark_of({"config": marked}) != "":
+            info = await streams.exists(api, name)
+            if info is not None and mark_of(info) == mark_of({"config": marked}) != "":
                 await streams.delete(api, name)
     except (JsctlError, TimeoutError):
         return
 
 
-def with_mark(config: Json, step: str = "restore") -> Json:
-    """The configuration with a mark of its own. A sealed stream takes none: it could not be removed."""
-    if config.get("sealed"):
-        return config
-    now = format_rfc3339(time.time_ns())
-    return {**config, "metadata": {**(config.get("metadata") or {}), MARK: f"{step} {now}"}}
-
-
-def without_mark(config: Json) -> Json:
-    """The configuration without a mark."""
-    return without_metadata(config, lambda key: key == MARK)
-
-
-def mark_of(info: Json) -> str:
-    """The mark of a stream whose restore has not ended, else empty."""
-    return str(((info.get("config") or {}).get("metadata") or {}).get(MARK, ""))
-
-
-async def unmark(api: Api, info: Json) -> Json:
-    """Take the mark off a stream; gives its info. Raises JsctlError."""
-    return await put(api, without_mark(info["config"])) if mark_of(info) else info
-
-
-async def put(api: Api, config: Json, *, hint: str = "jsctl stream edit removes it") -> Json:
-    """Change the mark of a stream that was just made; gives its info. Raises JsctlError."""
-    for left in range(4, -1, -1):
-        try:
-            return await streams.update(api, config)
-        except (ApiError, Unreachable) as error:
-            # In a cluster the new stream's leader may not be known at once.
-            if not left or (isinstance(error, ApiError) and error.code not in (404, 503)):
-                raise JsctlError(
-                    f"stream {config['name']} is complete, but keeps {MARK} in its metadata: {error}",
-                    hint,
-                ) from None
-            await asyncio.sleep(0.5)
-    raise AssertionError("unreachable")
-
-
-def losses(state: Json, restored: Json) -> list[str]:
-    """How a restored stream's state differs from the snapshot's, a sentence each."""
-    found = []
+def state_differences(expected: Json, restored: Json) -> list[str]:
+    """Returns how a restored stream's state differs from the snapshot's, a phrase each."""
+    differences = []
     for key, what in (
         ("messages", "messages"),
         ("first_seq", "first sequence"),
         ("last_seq", "last sequence"),
     ):
         least = 1 if key == "first_seq" else 0  # 0 while nothing was ever stored
-        have, wanted = (max(int(one.get(key, 0)), least) for one in (restored, state))
-        if have != wanted:
-            found.append(f"{what}: {have:,} instead of {wanted:,}")
-    return found
+        have, want = (max(int(state.get(key, 0)), least) for state in (restored, expected))
+        if have != want:
+            differences.append(f"{what}: {have:,} instead of {want:,}")
+    return differences

@@ -16,54 +16,58 @@ from jsctl.jetstream.backup.snapshot import Chunks
 from jsctl.nats.message import Message
 from jsctl.units import parse_time_ns
 
-_BEGIN = b"\xff\x06\x00\x00S2sTwO"
-_MAGIC = b"NATSARC1"
-_BLOCK = 256 << 10
-"""Bytes of a frame, about."""
+_STREAM_IDENTIFIER = b"\xff\x06\x00\x00S2sTwO"
+_ARCHIVE_MAGIC = b"NATSARC1"
+_FRAME_SIZE = 256 << 10
+"""Bytes of data in a frame, about."""
 
 
-async def pack(messages: AsyncIterator[Message], state: Json) -> Chunks:
-    """A snapshot with these messages. state: of the stream that it makes, as STREAM.INFO has it."""
-    yield _BEGIN
-    block = [_MAGIC, _entry(b"state.json", 0, 0, b"", json.dumps(state).encode())]
+async def write_snapshot(messages: AsyncIterator[Message], state: Json) -> Chunks:
+    """Yields a snapshot with these messages. state: of the stream, as STREAM.INFO has it."""
+    yield _STREAM_IDENTIFIER
+    entries = [_ARCHIVE_MAGIC, _encode_entry(b"state.json", 0, 0, b"", json.dumps(state).encode())]
     size = 0
     async for message in messages:
         time = parse_time_ns(message.timestamp)
-        entry = _entry(message.subject.encode(), time, message.sequence, message.header_block, message.data)
-        block.append(entry)
+        entry = _encode_entry(
+            message.subject.encode(), time, message.sequence, message.header_block, message.data
+        )
+        entries.append(entry)
         size += len(entry)
-        if size >= _BLOCK:
-            for piece in _frames(b"".join(block)):
-                yield piece
-            block, size = [], 0
-    for piece in _frames(b"".join([*block, ARCHIVE_END])):
-        yield piece
+        if size >= _FRAME_SIZE:
+            for frame in _frames(b"".join(entries)):
+                yield frame
+            entries, size = [], 0
+    for frame in _frames(b"".join([*entries, ARCHIVE_END])):
+        yield frame
 
 
 def _frames(data: bytes) -> list[bytes]:
-    """Frames of data that are not compressed: kind, length, masked checksum, data."""
-    made = []
-    for at in range(0, len(data), _BLOCK):
-        piece = data[at : at + _BLOCK]
+    """Returns frames of data that are not compressed: kind, length, masked checksum, data."""
+    frames = []
+    for at in range(0, len(data), _FRAME_SIZE):
+        piece = data[at : at + _FRAME_SIZE]
         crc = crc32c(piece)
         masked = ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
-        made.append(b"\x01" + (len(piece) + 4).to_bytes(3, "little") + masked.to_bytes(4, "little") + piece)
-    return made
+        frames.append(b"\x01" + (len(piece) + 4).to_bytes(3, "little") + masked.to_bytes(4, "little") + piece)
+    return frames
 
 
-def _entry(name: bytes, time: int, sequence: int, header: bytes, data: bytes) -> bytes:
-    folded = time * 2 if time >= 0 else -time * 2 - 1
-    sizes = _length(len(header)), _length(len(data))
-    return b"".join((_length(len(name)), _uvarint(folded), _uvarint(sequence), *sizes, name, header, data))
+def _encode_entry(name: bytes, time: int, sequence: int, header_block: bytes, data: bytes) -> bytes:
+    """Returns an entry: lengths and numbers, then name, header block and data. time: ns since the epoch."""
+    zigzag = time * 2 if time >= 0 else -time * 2 - 1
+    sizes = _encode_length(len(header_block)), _encode_length(len(data))
+    numbers = (_encode_length(len(name)), _encode_uvarint(zigzag), _encode_uvarint(sequence), *sizes)
+    return b"".join((*numbers, name, header_block, data))
 
 
-def _uvarint(number: int) -> bytes:
-    made = bytearray()
+def _encode_uvarint(number: int) -> bytes:
+    encoded = bytearray()
     while number > 0x7F:
-        made.append(number & 0x7F | 0x80)
+        encoded.append(number & 0x7F | 0x80)
         number >>= 7
-    made.append(number)
-    return bytes(made)
+    encoded.append(number)
+    return bytes(encoded)
 
 
-_length = lru_cache(4096)(_uvarint)  #: a stream has many messages of few sizes
+_encode_length = lru_cache(4096)(_encode_uvarint)  #: a stream has many messages of few sizes

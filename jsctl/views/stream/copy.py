@@ -1,72 +1,54 @@
-"""What a copy with its messages did."""
-
-from typing import NamedTuple
+"""`stream copy --data`."""
 
 from jsctl.errors import ExitStatus
 from jsctl.jetstream.api import Json
-from jsctl.jetstream.backup.copy import Comparison, End
+from jsctl.jetstream.backup.compare import Comparison
+from jsctl.jetstream.backup.copy import StreamCopy
 from jsctl.units import format_bytes, format_count, format_duration
 from jsctl.views.result import Result, Text
+from jsctl.views.shared.text import transfer_rate
 from jsctl.views.stream import info as stream_info
-from jsctl.views.stream.backup import rate
 
 
-class Copied(NamedTuple):
-    """A copy that has all messages, marked as not compared.
-
-    state: of the source, as it was copied. moved: bytes that were sent now. begun_at: sequence of the first
-    message that was sent now, 0 for none. lost: how it differs, a sentence each.
-    """
-
-    info: Json
-    state: Json
-    moved: int
-    begun_at: int
-    lost: list[str]
-
-
-def copied(
-    source: End,
-    target: End,
-    made: Copied,
-    found: Comparison | None,
-    took: int,
-    failed: bool,
-) -> Result:
-    """What was copied and compared, and the new stream. took: ns."""
-    count, size = int(made.state["messages"]), int(made.state["bytes"])
-    part = f", {format_bytes(made.moved)} of it now" if made.begun_at != 1 else ""
-    told = [
-        f"Copied Stream {source.stream} to {target.stream}: {format_count(count)} messages, "
-        f"{format_bytes(size)}{part} in {format_duration(took)}, {rate(made.moved, took)}"
+def copied(copy: StreamCopy) -> Result:
+    """Returns what was copied and compared, and the new stream's sheet."""
+    messages, size = int(copy.state["messages"]), int(copy.state["bytes"])
+    part = f", {format_bytes(copy.moved)} of it now" if copy.begun_at != 1 else ""
+    lines = [
+        f"Copied Stream {copy.source} to {copy.target}: {format_count(messages)} messages, "
+        f"{format_bytes(size)}{part} in {format_duration(copy.duration)}, "
+        f"{transfer_rate(copy.moved, copy.duration)}",
+        *_comparison_lines(copy.source, copy.comparison),
     ]
-    if found is None:
-        told.append("Not compared")
-    elif not found.failures:
-        told.append(
-            f"Compared {format_count(found.compared)} messages: sequences, subjects, headers, times and data "
-            "are the same"
-        )
-    else:
-        told.append(
-            f"Compared {format_count(found.compared)} messages: {format_count(found.failures)} differ"
-        )
-        told += [f"  {sequence} is missing" for sequence in sorted(found.missing)]
-        told += [f"  {sequence} has another {what}" for sequence, what in sorted(found.different.items())]
-    if found is not None and found.gone:
-        told.append(f"{format_count(found.gone)} of them have left Stream {source.stream} since")
-    result = stream_info.sheet(made.info)
     document: Json = {
-        "source": source.stream,
-        "destination": target.stream,
-        "messages": count,
+        "source": copy.source,
+        "destination": copy.target,
+        "messages": messages,
         "bytes": size,
-        "moved_bytes": made.moved,
-        "begun_at": made.begun_at,
-        "duration": took,
-        "comparison": found.record() if found else None,
-        "info": made.info,
+        "moved_bytes": copy.moved,
+        "begun_at": copy.begun_at,
+        "duration": copy.duration,
+        "comparison": copy.comparison.record() if copy.comparison else None,
+        "info": copy.info,
     }
-    status = ExitStatus.FAILURE if failed else ExitStatus.OK
-    parts = [Text("\n".join(told), "bad" if failed else ""), *result.parts]
+    status = ExitStatus.FAILURE if copy.failed else ExitStatus.OK
+    sheet = stream_info.sheet(copy.info)
+    parts = [Text("\n".join(lines), "bad" if copy.failed else ""), *sheet.parts]
     return Result(parts, data=document, status=status)
+
+
+def _comparison_lines(source: str, comparison: Comparison | None) -> list[str]:
+    if comparison is None:
+        return ["Not compared"]
+    compared = f"Compared {format_count(comparison.compared)} messages"
+    if comparison.failures:
+        lines = [
+            f"{compared}: {format_count(comparison.failures)} differ",
+            *(f"  {sequence} is missing" for sequence in sorted(comparison.missing)),
+            *(f"  {sequence} has another {what}" for sequence, what in sorted(comparison.different.items())),
+        ]
+    else:
+        lines = [f"{compared}: sequences, subjects, headers, times and data are the same"]
+    if comparison.removed:
+        lines.append(f"{format_count(comparison.removed)} of them have left Stream {source} since")
+    return lines

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from jsctl.jetstream.backup.account_backup import UNFINISHED, find
+from jsctl.jetstream.backup.account_files import UNFINISHED, open_account_backup
 from jsctl.jetstream.backup.files import DATA
-from jsctl.jetstream.backup.snapshot import MARK
+from jsctl.jetstream.backup.marks import MARK
 from tests.support.js import ask, publish, stream
 from tests.support.run import Cli
 from tests.support.servers import RealServer
@@ -92,7 +92,7 @@ def test_broken_entries_are_named(cli: Cli, account: str, tmp_path: Path) -> Non
     remove_all(cli)
     failed = cli(f"account restore {tmp_path}/all --json", status=1)
     rows = {row["stream"]: row for row in failed.json}
-    assert rows["MEM"]["status"] == "failed" and "was cut" in rows["MEM"]["remark"]
+    assert rows["MEM"]["status"] == "failed" and "is truncated" in rows["MEM"]["remark"]
     assert rows["EMPTY"]["status"] == "failed"
     assert rows["ORDERS"]["status"] == rows["A_MIRROR"]["status"] == "restored"
     again = cli(f"account restore {tmp_path}/all", status=1)
@@ -159,5 +159,5 @@ def test_an_unfinished_account_backup_says_so(cli: Cli, account: str, tmp_path: 
 
 def test_a_mirror_comes_after_its_origin(cli: Cli, account: str, tmp_path: Path) -> None:
     cli(f"account backup {tmp_path}/all", status=0)
-    order = [backup.stream for backup in find(tmp_path / "all").backups]
+    order = [backup.stream for backup in open_account_backup(tmp_path / "all").backups]
     assert order.index("ORDERS") < order.index("A_MIRROR")

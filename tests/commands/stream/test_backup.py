@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from jsctl.jetstream.backup.files import DATA, MANIFEST, META
-from jsctl.jetstream.backup.snapshot import MARK
+from jsctl.jetstream.backup.marks import MARK
 from tests.support.js import ask, publish, publish_all, stream
 from tests.support.run import Cli
 from tests.support.stored import stored
@@ -194,9 +194,9 @@ def _flip(path: Path) -> None:
 @pytest.mark.parametrize(
     ("harm", "said"),
     [
-        (lambda folder: _cut(folder / DATA), "was cut"),
+        (lambda folder: _cut(folder / DATA), "is truncated"),
         (lambda folder: _flip(folder / DATA), "digest differs"),
-        (lambda folder: (folder / DATA).unlink(), "is cut"),
+        (lambda folder: (folder / DATA).unlink(), "is truncated"),
         (lambda folder: _flip(folder / META), "nothing was restored"),
         (lambda folder: (folder / META).unlink(), f"{META} is missing"),
         (lambda folder: (folder / MANIFEST).write_text("[]"), "nothing was restored"),
@@ -234,7 +234,7 @@ def test_a_folder_of_the_nats_tool(cli: Cli, orders: str, foreign: Path) -> None
 def test_a_cut_folder_of_the_nats_tool(cli: Cli, offline_cli: Cli, foreign: Path) -> None:
     _cut(foreign / DATA)
     refused = offline_cli(f"stream restore {foreign} -s nats://127.0.0.1:1", status=64)
-    assert "damaged: it is cut" in refused.err
+    assert "damaged: it is truncated" in refused.err
 
 
 def test_a_changed_folder_of_the_nats_tool_leaves_no_stream(cli: Cli, orders: str, foreign: Path) -> None:
@@ -265,7 +265,7 @@ def test_what_an_unfinished_restore_left(cli: Cli, orders: str, tmp_path: Path) 
     ask(orders, "STREAM.UPDATE.ORDERS", config)
     ask(orders, "STREAM.PURGE.ORDERS", {"keep": 2})
     refused = cli(f"stream restore {tmp_path}/b", status=64)
-    assert "did not end left" in refused.err and "--force" in refused.err
+    assert "unfinished restore left" in refused.err and "--force" in refused.err
     cli(f"stream restore {tmp_path}/b", tty=True, answers=[True], status=0)
     assert stored(orders, "ORDERS") == had
 

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 import pytest
 from crc32c import crc32c
 
-from jsctl.jetstream.backup.s2 import ARCHIVE_END, Frames
-from jsctl.jetstream.backup.snapshot_writer import pack
+from jsctl.jetstream.backup.s2 import ARCHIVE_END, FrameScanner
+from jsctl.jetstream.backup.snapshot_writer import write_snapshot
 from jsctl.nats.acks import Metadata
 from jsctl.nats.message import Message
 
@@ -45,10 +45,10 @@ def test_whole_frames(size: int) -> None:
             yield Message("a.b", bytes(size), metadata=metadata)
 
     async def packed() -> bytes:
-        return b"".join([piece async for piece in pack(messages(), {"first_seq": 1})])
+        return b"".join([piece async for piece in write_snapshot(messages(), {"first_seq": 1})])
 
-    frames = Frames()
+    frames = FrameScanner()
     frames.feed(asyncio.run(packed()))
-    assert frames.whole
+    assert frames.is_whole
     assert frames.ends_with(ARCHIVE_END)
     assert 3 * size < frames.unpacked < 3 * size + 200

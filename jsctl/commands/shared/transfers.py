@@ -1,0 +1,34 @@
+"""What backup, restore and copy share: the observer that talks to the user, and paths of backups."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from jsctl.env import Env
+from jsctl.jetstream.backup.events import Event, Phase, Question
+from jsctl.views.shared import transfers as view
+
+
+class TerminalObserver:
+    """Writes events to stderr, asks questions and shows progress bars."""
+
+    def __init__(self, env: Env, *, progress: bool = True, force: bool = False) -> None:
+        """progress: show bars, where there is a terminal. force: answer all questions with yes."""
+        self._env = env
+        self._progress = progress
+        self._force = force
+
+    def notify(self, event: Event) -> None:
+        self._env.say(view.sentence(event))
+
+    async def confirm(self, question: Question) -> None:
+        await self._env.confirm(view.question(question), force=self._force)
+
+    def progress(self, phase: Phase, total: int) -> AbstractContextManager[Callable[[int], None]]:
+        shown = total if self._progress else 0
+        return self._env.progress(view.progress_label(phase), shown, in_bytes=phase.kind != "compare")
+
+
+def backup_path(text: str) -> Path:
+    """Returns the path of a backup that was named on the command line; `~` is the home folder."""
+    return Path(text).expanduser().absolute()

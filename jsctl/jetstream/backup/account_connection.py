@@ -1,0 +1,22 @@
+"""The connection of a backup or restore of many streams."""
+
+from jsctl.errors import Unreachable
+from jsctl.nats.connection import Connection
+
+
+class SharedConnection:
+    """Gives up once the connection is lost for good: otherwise each stream would wait for it anew."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._lost = False
+
+    async def check(self) -> None:
+        """Wait until the connection is there. Raises Unreachable."""
+        if self._lost:
+            raise Unreachable("it was not tried: the connection is lost")
+        try:
+            await self._connection.reconnected()
+        except Unreachable:
+            self._lost = True
+            raise

@@ -1,0 +1,149 @@
+"""An account's backup on disk: a folder with a folder for each stream.
+
+While a backup is being made, and when a stream failed in it, the folder holds `unfinished.json`. A whole one
+holds nothing but the streams' folders, as the `nats` tool expects it.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from jsctl.errors import BadInput, JsctlError, NotFound
+from jsctl.files import is_temporary, write_atomically
+from jsctl.jetstream.api import Json
+from jsctl.jetstream.backup import files
+from jsctl.jetstream.stream.origins import origins_of
+
+UNFINISHED = "unfinished.json"
+"""`{streams: how many, failed: {stream: reason}}`."""
+
+Status = Literal["saved", "restored", "updated", "unchanged", "warning", "failed"]
+
+
+class StreamOutcome(NamedTuple):
+    """What became of one stream of an account's backup or restore."""
+
+    stream: str
+    messages: int
+    bytes: int
+    status: Status
+    remark: str = ""
+
+
+class AccountResult(NamedTuple):
+    """What became of an account's backup or restore."""
+
+    streams: list[StreamOutcome]
+    duration: int  #: ns
+
+
+@dataclass(frozen=True, slots=True)
+class AccountBackup:
+    """What a folder holds.
+
+    backups: the streams, origins before their mirrors. broken: entries that cannot be restored. missing: how
+    many streams that were backed up are not there.
+    """
+
+    backups: Sequence[files.Backup]
+    broken: Sequence[StreamOutcome]
+    missing: int
+
+    @property
+    def size(self) -> int:
+        """Bytes of the snapshots."""
+        return sum(backup.size for backup in self.backups)
+
+
+def outcome(stream: str, status: Status, state: Json | None = None, remark: str = "") -> StreamOutcome:
+    """Returns a stream's outcome. state: the stream's, for its messages and bytes."""
+    state = state or {}
+    return StreamOutcome(stream, int(state.get("messages", 0)), int(state.get("bytes", 0)), status, remark)
+
+
+def existing_account_backup(target: Path) -> str:
+    """Returns what a new backup would replace, in words; empty for nothing.
+
+    Raises BadInput for anything that is not an account's backup.
+    """
+    if not target.exists():
+        return ""
+    if not target.is_dir():
+        raise BadInput(f"{target} exists already and is not a folder", "choose another target")
+    entries = [entry for entry in target.iterdir() if not is_temporary(entry.name)]
+    for entry in entries:
+        if entry.name != UNFINISHED and (not entry.is_dir() or not files.existing_backup(entry)):
+            raise BadInput(f"{target} holds other files", "choose another target")
+    if not entries:
+        return ""
+    return "an account's backup" + (" that was not finished" if (target / UNFINISHED).exists() else "")
+
+
+def clear_account_backup(folder: Path) -> None:
+    """Remove an account's backup from its folder. Raises BadInput when something else is in it."""
+    existing_account_backup(folder)
+    for entry in list(folder.iterdir()):
+        if entry.is_dir():
+            files.remove_backup_files(entry)
+            entry.rmdir()
+        else:
+            entry.unlink()
+
+
+def open_account_backup(folder: Path) -> AccountBackup:
+    """Open a folder with the backups of an account's streams. Raises NotFound, BadInput."""
+    if not folder.is_dir():
+        raise NotFound(f"there is no backup of an account at {folder}")
+    if (folder / files.META).exists() or (folder / files.MANIFEST).exists():
+        raise BadInput(f"{folder} is a stream's backup, not an account's", "jsctl stream restore takes it")
+    backups: list[files.Backup] = []
+    broken: list[StreamOutcome] = []
+    for entry in sorted(folder.iterdir()):
+        if entry.name == UNFINISHED or is_temporary(entry.name):
+            continue
+        try:
+            backups.append(files.open_backup(entry))
+        except (JsctlError, OSError) as error:
+            broken.append(outcome(entry.name, "failed", remark=str(error)))
+    if not backups and not broken:
+        raise NotFound(f"there is no backup in {folder}")
+    known = {entry.stream for entry in broken}
+    for name, reason in _failed_streams(folder / UNFINISHED).items():
+        if name not in known:
+            broken.append(outcome(name, "failed", remark=f"it was not backed up: {reason}"))
+    counts = (int((backup.manifest.get("account") or {}).get("streams", 0)) for backup in backups)
+    missing = max(counts, default=0) - len(backups) - len(broken)
+    return AccountBackup(_origins_first(backups), broken, max(0, missing))
+
+
+def write_unfinished(folder: Path, streams: int, failed: Mapping[str, str] | None = None) -> None:
+    """Mark an account's backup as not finished. failed: stream -> reason."""
+    content: Json = {"streams": streams, **({"failed": failed} if failed else {})}
+    write_atomically(folder / UNFINISHED, json.dumps(content, indent=2) + "\n", mode=None)
+
+
+def _failed_streams(path: Path) -> Mapping[str, str]:
+    try:
+        failed = json.loads(path.read_bytes()).get("failed") or {}
+    except (OSError, ValueError, AttributeError):
+        return {}
+    return failed if isinstance(failed, dict) else {}
+
+
+def _origins_first(backups: Sequence[files.Backup]) -> list[files.Backup]:
+    """A mirror that exists before its origin retries in vain, with longer and longer waits."""
+    by_name = {backup.stream: backup for backup in backups}
+    ordered: dict[str, files.Backup] = {}
+
+    def place(backup: files.Backup, above: frozenset[str]) -> None:
+        for origin in origins_of(backup.config):
+            name = str(origin.get("name", ""))
+            if name in by_name and name not in above and name not in ordered:
+                place(by_name[name], above | {name})
+        ordered.setdefault(backup.stream, backup)
+
+    for backup in backups:
+        place(backup, frozenset({backup.stream}))
+    return list(ordered.values())

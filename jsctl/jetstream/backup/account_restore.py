@@ -1,0 +1,119 @@
+"""Restoring the streams of an account."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from jsctl.errors import JsctlError
+from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.backup.account_connection import SharedConnection
+from jsctl.jetstream.backup.account_files import (
+    AccountResult,
+    StreamOutcome,
+    open_account_backup,
+    outcome,
+)
+from jsctl.jetstream.backup.events import AccountRestoreStarted, Advance, Observer, Phase
+from jsctl.jetstream.backup.files import Backup
+from jsctl.jetstream.backup.marks import mark_of, remove_mark
+from jsctl.jetstream.backup.stream_restore import explain_differences, load_stream
+from jsctl.jetstream.consumer import requests as consumers
+from jsctl.jetstream.stream import config as configs
+from jsctl.jetstream.stream import requests as streams
+from jsctl.units import format_count
+
+MISSING = "(missing)"
+"""Stands for the streams that are not in the folder any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class AccountRestoreOptions:
+    """How to restore an account.
+
+    update: bring a stream that exists to the backup's configuration, and add the consumers that it lacks.
+    remove_unfinished: remove what an unfinished restore left.
+    cluster, tags: where to place the streams; empty for what the backup says.
+    """
+
+    update: bool = False
+    remove_unfinished: bool = False
+    cluster: str = ""
+    tags: tuple[str, ...] = ()
+
+
+async def restore_account(
+    connect: Callable[[], Awaitable[Api]], folder: Path, options: AccountRestoreOptions, observer: Observer
+) -> AccountResult:
+    """Verify all streams of an account's backup, then restore those that are whole, one after the other.
+
+    A stream that fails does not stop the others. connect: opens the API, after the verification.
+    Raises NotFound, BadInput for a folder that is not an account's backup, Unreachable.
+    """
+    account_backup = open_account_backup(folder)
+    outcomes = list(account_backup.broken)
+    whole: list[Backup] = []
+    with observer.progress(Phase("verify"), account_backup.size) as advance:
+        for backup in account_backup.backups:
+            try:
+                await asyncio.to_thread(backup.verify, advance)
+            except (JsctlError, OSError) as error:
+                outcomes.append(outcome(backup.stream, "failed", remark=str(error)))
+            else:
+                whole.append(backup)
+    if account_backup.missing:
+        remark = f"{format_count(account_backup.missing)} streams of the backup are not in {folder}"
+        outcomes.append(outcome(MISSING, "failed", remark=remark))
+    api = await connect()
+    size = sum(backup.size for backup in whole)
+    observer.notify(AccountRestoreStarted(len(whole), size, folder))
+    started = time.monotonic_ns()
+    connection = SharedConnection(api.connection)
+    with observer.progress(Phase("transfer"), size) as advance:
+        for backup in whole:
+            try:
+                await connection.check()
+                outcomes.append(await _restore(api, backup, options, advance))
+            except (JsctlError, OSError) as error:
+                outcomes.append(outcome(backup.stream, "failed", backup.state, str(error)))
+    return AccountResult(outcomes, time.monotonic_ns() - started)
+
+
+async def _restore(
+    api: Api, backup: Backup, options: AccountRestoreOptions, advance: Advance
+) -> StreamOutcome:
+    name = backup.stream
+    config = remove_mark(configs.without_reserved(backup.config))
+    placement = {"cluster": options.cluster, "tag": options.tags}
+    config = configs.lay(config, {flag: value for flag, value in placement.items() if value})
+    existing = await streams.exists(api, name)
+    if existing is not None and mark_of(existing):
+        if not options.remove_unfinished:
+            raise JsctlError("an unfinished restore left it", "--force removes that first")
+        await streams.delete(api, name)
+        existing = None
+    if existing is not None:
+        if not options.update:
+            raise JsctlError("it exists already", "--update-streams changes its configuration")
+        return await _update(api, existing, config, backup)
+    info, differences = await load_stream(api, backup, config, advance=advance)
+    return outcome(name, "restored", info["state"], "; ".join(explain_differences(name, config, differences)))
+
+
+async def _update(api: Api, existing: Json, config: Json, backup: Backup) -> StreamOutcome:
+    """Bring a stream to this configuration, and create the durable consumers of the backup that it lacks."""
+    name = backup.stream
+    changed = configs.without_reserved(existing["config"]) != config
+    info = await streams.update(api, config) if changed else existing
+    present = set(await consumers.names(api, name))
+    added = []
+    for consumer_config in backup.consumers:
+        consumer = str(consumer_config.get("name") or consumer_config.get("durable_name") or "")
+        if consumer_config.get("durable_name") and consumer not in present:
+            await consumers.create(api, name, configs.without_reserved(consumer_config))
+            added.append(consumer)
+    remarks = [f"consumers added: {', '.join(added)}"] if added else []
+    if not backup.manifest and int(backup.state.get("consumer_count", 0)):
+        remarks.append("its consumers are only in the snapshot, and stay as they are")
+    return outcome(name, "updated" if changed or added else "unchanged", info["state"], "; ".join(remarks))

@@ -1,0 +1,153 @@
+"""Comparing the messages of two streams."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from dataclasses import dataclass, field
+
+from jsctl.errors import NotFound
+from jsctl.jetstream.api import Json
+from jsctl.jetstream.backup.copy_transfer import Endpoint
+from jsctl.jetstream.backup.events import Advance
+from jsctl.jetstream.message import browse
+from jsctl.jetstream.stream import requests as streams
+from jsctl.nats.message import Message
+
+_CONCURRENT = 4
+"""Ranges that are compared at the same time."""
+
+_RANGE_MESSAGES = 2000
+"""Messages of a range, about."""
+
+_MAX_LISTED = 10
+"""Sequences that a comparison lists of each kind."""
+
+_COMPARED = {"subject": "subject", "time": "timestamp", "header": "header_block", "data": "data"}
+"""What is compared: its name, and the attribute of a message."""
+
+
+@dataclass(slots=True)
+class Comparison:
+    """What a comparison found.
+
+    removed: messages that left the source after it was copied. missing, different: sequences of the first few
+    messages that the copy does not have, or has otherwise; `failures` counts all of them.
+    """
+
+    compared: int = 0
+    removed: int = 0
+    failures: int = 0
+    missing: list[int] = field(default_factory=list)
+    different: dict[int, str] = field(default_factory=dict)  #: sequence -> what differs
+
+    def record(self) -> Json:
+        """Returns it as a JSON object."""
+        return {
+            "compared": self.compared,
+            "gone": self.removed,
+            "failures": self.failures,
+            "missing": sorted(self.missing),
+            "different": {str(sequence): what for sequence, what in sorted(self.different.items())},
+        }
+
+
+async def compare_streams(
+    source: Endpoint, target: Endpoint, state: Json, *, advance: Advance | None = None
+) -> Comparison:
+    """Compare the messages of two streams: sequence, subject, headers, time and data.
+
+    state: of the source when it was copied; what arrived in either later is ignored. Both are read by batch
+    direct get, several ranges at once; messages that seem to differ are fetched from the leaders again, as a
+    replica may lag. advance: called with the number of messages that were compared.
+    """
+    comparison = Comparison()
+    first, last = int(state["first_seq"]), int(state["last_seq"])
+    ranges = max(1, int(state["messages"]) // _RANGE_MESSAGES)
+    width = max(1, -(-(last - first + 1) // ranges))
+    slots = asyncio.Semaphore(_CONCURRENT)
+    source_direct, target_direct = await _allows_direct(source), await _allows_direct(target)
+
+    async def compare_range(start: int) -> None:
+        async with slots:
+            end = min(start + width - 1, last)
+            ours = _read_range(source, start, end, source_direct)
+            theirs = _read_range(target, start, end, target_direct)
+            async with aclosing(ours), aclosing(theirs):
+                await _compare_messages(source, target, ours, theirs, comparison, advance)
+
+    starts = range(first, last + 1, width) if int(state["messages"]) else range(0)
+    tasks = [asyncio.ensure_future(compare_range(start)) for start in starts]
+    try:
+        await asyncio.gather(*tasks)
+    except BaseException:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        raise
+    return comparison
+
+
+async def _compare_messages(
+    source: Endpoint,
+    target: Endpoint,
+    ours: AsyncIterator[Message],
+    theirs: AsyncIterator[Message],
+    comparison: Comparison,
+    advance: Advance | None,
+) -> None:
+    """Walk both ranges side by side, by sequence."""
+    left, right = await anext(ours, None), await anext(theirs, None)
+    while left is not None or right is not None:
+        sequence = min(message.sequence for message in (left, right) if message is not None)
+        here = left if left is not None and left.sequence == sequence else None
+        there = right if right is not None and right.sequence == sequence else None
+        if here is not None:
+            left = await anext(ours, None)
+        if there is not None:
+            right = await anext(theirs, None)
+        if here != there:
+            here, there = await _fetch(source, sequence), await _fetch(target, sequence)
+        _add_to_comparison(comparison, sequence, here, there)
+        if advance:
+            advance(1)
+
+
+def _add_to_comparison(
+    comparison: Comparison, sequence: int, here: Message | None, there: Message | None
+) -> None:
+    comparison.compared += 1
+    if here == there:
+        return
+    if here is None:
+        comparison.removed += 1
+        return
+    comparison.failures += 1
+    if there is None:
+        if len(comparison.missing) < _MAX_LISTED:
+            comparison.missing.append(sequence)
+    elif len(comparison.different) < _MAX_LISTED:
+        what = [key for key, name in _COMPARED.items() if getattr(here, name) != getattr(there, name)]
+        comparison.different[sequence] = ", ".join(what)
+
+
+async def _fetch(endpoint: Endpoint, sequence: int) -> Message | None:
+    try:
+        return await browse.at(endpoint.api, endpoint.stream, sequence)
+    except NotFound:
+        return None
+
+
+async def _read_range(
+    endpoint: Endpoint, start: int, last: int, direct: bool
+) -> AsyncGenerator[Message, None]:
+    messages = browse.read(endpoint.api, endpoint.stream, start=start, last=last, bulk=direct)
+    async for message in messages:
+        if message.sequence <= last:
+            yield message
+        if message.sequence >= last:  # before it fetches more
+            return
+
+
+async def _allows_direct(endpoint: Endpoint) -> bool:
+    info = await streams.info(endpoint.api, endpoint.stream)
+    return bool(info["config"].get("allow_direct"))

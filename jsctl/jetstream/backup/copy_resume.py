@@ -1,0 +1,245 @@
+"""Resuming a copy whose transfer broke off.
+
+The target has the first messages of the source, and is a mirror of a stream that does not exist
+(`copy_transfer`). The messages that it lacks are read from the source, packed as a snapshot and restored as
+that stream (the "rest"); the server then moves them into the target, with sequences and times. All of it can
+break off again: what was restored is moved, and the next run sends what is still missing. After an
+interruption no message is sent twice, but the few that were on their way.
+
+A cluster removes what an interrupted restore leaves, so there the messages go in pieces, each restored to its
+end: an interruption costs the last piece.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, suppress
+
+from jsctl.errors import ApiError, JsctlError, NotFound, RequestTimeout
+from jsctl.jetstream.api import Json
+from jsctl.jetstream.backup.copy_transfer import (
+    ORIGIN,
+    Endpoint,
+    copy_origin,
+    rest_name,
+    rest_subject,
+    wait_until_idle,
+)
+from jsctl.jetstream.backup.events import Advance
+from jsctl.jetstream.backup.marks import add_mark, mark_of
+from jsctl.jetstream.backup.snapshot import restore_snapshot
+from jsctl.jetstream.backup.snapshot_writer import write_snapshot
+from jsctl.jetstream.message import browse
+from jsctl.jetstream.stream import requests as streams
+from jsctl.nats.acks import Metadata
+from jsctl.nats.message import Message
+
+_HEADERS_REMOVED_BY_MIRRORS = (b"\nNats-Expected-", b"\nNats-Batch-")
+
+_FILLER_SUBJECT = "jsctl.rest"
+"""Subject of a message in the place of the source's last one, where that was deleted. It is deleted, too, so
+that the last sequence is the same."""
+
+_PIECE_SECONDS = 45
+"""How long a piece is sent. A mirror whose origin was removed asks a cluster for it after 10 to 20 s, and
+again 40 s later: by then the next piece is there."""
+
+_POLL_SECONDS = 0.25
+_MOVE_SECONDS = 240
+"""How long the server may take to move anything: it looks for a mirror's origin again after 10, 20, ...
+120 s, and asks for up to 30 s."""
+
+_NAME_STILL_TAKEN = (10058, 10130)
+_REMOVAL_SECONDS = 30
+"""How long a cluster may take to remove what an interrupted restore left."""
+
+_STABLE_LOOKS = 8
+"""Looks at a stream, one after the other, after which it is taken to stay."""
+
+
+class CannotResume(JsctlError):
+    """The rest of the messages cannot be brought as they are; the copy has to begin again."""
+
+
+def is_broken_copy(info: Json) -> bool:
+    """Whether a stream is what a broken transfer left, and more can be brought to it."""
+    mirror = info["config"].get("mirror") or {}
+    return bool(mark_of(info)) and mirror.get("name") == rest_name(info["config"]["name"])
+
+
+async def is_copy_of(source: Endpoint, info: Json, consumers: bool) -> bool:
+    """Whether a broken copy is one of this stream, and with or without consumers as wanted now."""
+    metadata: Json = info["config"].get("metadata") or {}
+    return bool(metadata.get(ORIGIN) == await copy_origin(source, consumers))
+
+
+async def wait_until_stable(target: Endpoint, info: Json) -> Json:
+    """Returns the info of a broken copy, once it is certain what stays of it.
+
+    info: as it was before. Raises JsctlError while a transfer goes on.
+    """
+    if "cluster" not in info:
+        return await wait_until_idle(target, info)
+    loop = asyncio.get_running_loop()
+    deadline, looks = loop.time() + _REMOVAL_SECONDS, 0
+    while loop.time() < deadline:
+        # Until a cluster has ended a restore, it does not report the mirror; then it creates the stream anew,
+        # empty, which may be unreachable at first.
+        now = None
+        with suppress(RequestTimeout):
+            now = await streams.exists(target.api, target.stream)
+        looks = looks + 1 if now is not None and now.get("mirror") else 0
+        if now is not None and looks > _STABLE_LOOKS:
+            return now
+        await asyncio.sleep(_POLL_SECONDS)
+    raise JsctlError(f"stream {target.stream} is being restored", "wait for that to end")
+
+
+async def resume_copy(source: Endpoint, target: Endpoint, *, advance: Advance | None = None) -> Json:
+    """Bring the target the messages that it lacks; returns the state of the source that it then has.
+
+    advance: called with the bytes of messages, as the source stores them. Raises CannotResume, JsctlError.
+    """
+    source_info = await streams.info(source.api, source.stream)
+    state: Json = source_info["state"]
+    while True:
+        await _wait_for_move(target)
+        await _delete_filler(target)
+        info = await streams.info(target.api, target.stream)
+        if int(info["state"]["last_seq"]) >= int(state["last_seq"]):
+            return state
+        seconds = _PIECE_SECONDS if "cluster" in info else 0
+        await _send_rest(source, target, source_info, info, advance, seconds=seconds)
+
+
+async def copy_in_pieces(
+    source: Endpoint, target: Endpoint, landing_config: Json, *, advance: Advance | None = None
+) -> Json:
+    """Copy piece by piece from the start; as `resume_copy`. landing_config: see `CopyPlan`."""
+    source_info = await streams.info(source.api, source.stream)
+    nothing = {"config": landing_config, "state": {"last_seq": 0, "bytes": 0}}
+    # Before the stream that mirrors it: that one waits 40 s when it asks in vain.
+    await _send_rest(source, target, source_info, nothing, advance, seconds=_PIECE_SECONDS)
+    await streams.create(target.api, add_mark(landing_config))
+    return await resume_copy(source, target, advance=advance)
+
+
+async def remove_broken_copy(target: Endpoint) -> None:
+    """Remove a broken copy, and what was to be brought to it."""
+    rest = await streams.exists(target.api, rest_name(target.stream))
+    if rest is not None and mark_of(rest):
+        await streams.delete(target.api, rest_name(target.stream))
+    await streams.delete(target.api, target.stream)
+
+
+async def _send_rest(
+    source: Endpoint,
+    target: Endpoint,
+    source_info: Json,
+    target_info: Json,
+    advance: Advance | None,
+    *,
+    seconds: float,
+) -> None:
+    """Restore what follows the target's last message as the stream that it mirrors.
+
+    seconds: to end after, or 0 for all of it.
+    """
+    source_state, target_state = source_info["state"], target_info["state"]
+    start = max(int(target_state["last_seq"]) + 1, int(source_state["first_seq"]))
+    config = {
+        key: target_info["config"][key]
+        for key in ("storage", "num_replicas", "placement", "allow_msg_ttl", "max_bytes")
+        if target_info["config"].get(key) is not None
+    }
+    config |= {"name": rest_name(target.stream), "subjects": [rest_subject(target.stream)]}
+    rest_state: Json = {
+        "messages": 0,
+        "bytes": max(int(source_state["bytes"]) - int(target_state["bytes"]), 0),
+        "first_seq": start,
+        "last_seq": start - 1,  # where it really ends, the messages say
+        "consumer_count": 0,
+    }
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    while True:
+        deadline = loop.time() + seconds if seconds else 0
+        async with (
+            aclosing(_missing_messages(source, source_info, start, deadline, advance)) as messages,
+            aclosing(write_snapshot(messages, rest_state)) as chunks,
+        ):
+            try:
+                await restore_snapshot(target.api, config, rest_state, chunks, keep_partial=True)
+                return
+            except ApiError as error:
+                # A cluster takes some seconds to remove what broke off just before.
+                if error.err_code not in _NAME_STILL_TAKEN or loop.time() - began > _REMOVAL_SECONDS:
+                    raise
+                await asyncio.sleep(1)
+
+
+async def _missing_messages(
+    source: Endpoint, source_info: Json, start: int, deadline: float, advance: Advance | None
+) -> AsyncGenerator[Message, None]:
+    """Yields the messages from a sequence on, and a filler where the last one was deleted.
+
+    deadline: the loop's time at which it ends before, or 0. Raises CannotResume.
+    """
+    loop = asyncio.get_running_loop()
+    last, config = int(source_info["state"]["last_seq"]), source_info["config"]
+    storage, direct = config.get("storage", "file"), bool(config.get("allow_direct"))
+    sequence = start - 1
+    async for message in browse.read(source.api, source.stream, start=start, last=last, bulk=direct):
+        if message.sequence > last:
+            break
+        if message.header_block and any(name in message.header_block for name in _HEADERS_REMOVED_BY_MIRRORS):
+            raise CannotResume(f"message {message.sequence} has a header that only a restore keeps")
+        yield message
+        sequence = message.sequence
+        if advance:
+            advance(browse.stored_size(message, storage))
+        if sequence == last:
+            return  # before it fetches more
+        if deadline and loop.time() > deadline:
+            return
+    if sequence < last:
+        metadata = Metadata(source.stream, last, str(source_info["state"]["last_ts"]))
+        yield Message(_FILLER_SUBJECT, metadata=metadata)
+
+
+async def _wait_for_move(target: Endpoint) -> None:
+    """Wait until the server has moved the rest into the target, and remove the rest.
+
+    Raises JsctlError when another stream has its name, RequestTimeout.
+    """
+    name = rest_name(target.stream)
+    loop = asyncio.get_running_loop()
+    previous, moved_at = -1, loop.time()
+    while True:
+        rest = await streams.exists(target.api, name)
+        if rest is None:
+            return
+        if not mark_of(rest):
+            raise JsctlError(f"stream {name} is in the way", "a copy needs that name; remove it")
+        info = await streams.info(target.api, target.stream)
+        last = int(info["state"]["last_seq"])
+        if not int(rest["state"]["messages"]) or last >= int(rest["state"]["last_seq"]):
+            await streams.delete(target.api, name)
+            return
+        if last != previous:
+            previous, moved_at = last, loop.time()
+        elif loop.time() - moved_at > _MOVE_SECONDS:
+            why = ((info.get("mirror") or {}).get("error") or {}).get("description", "no reason given")
+            raise RequestTimeout(f"the server does not move messages from {name}: {why}", "try again")
+        await asyncio.sleep(_POLL_SECONDS)
+
+
+async def _delete_filler(target: Endpoint) -> None:
+    """Delete the filler, if it is the last message."""
+    last = int((await streams.info(target.api, target.stream))["state"]["last_seq"])
+    try:
+        message = await browse.at(target.api, target.stream, last) if last else None
+    except NotFound:
+        return
+    if message is not None and message.subject == _FILLER_SUBJECT:
+        body = {"seq": last, "no_erase": True}
+        await target.api.call(f"STREAM.MSG.DELETE.{target.stream}", body)

@@ -1,0 +1,273 @@
+"""The first transfer of a copy: a snapshot of one stream, piped into a restore as the other.
+
+Publishing would give new sequences and times; a snapshot keeps both, and subjects and headers byte for byte.
+A transfer that breaks off leaves the first messages, and `copy_resume` brings the others. A copy that was not
+compared to the end carries a mark (`marks`), and is compared when it is requested again.
+"""
+
+import asyncio
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from jsctl.errors import ApiError, JsctlError, NotFound
+from jsctl.jetstream import api_levels
+from jsctl.jetstream.api import Api, Json, hint
+from jsctl.jetstream.api_levels import ApiLevel
+from jsctl.jetstream.backup.events import Advance
+from jsctl.jetstream.backup.marks import add_mark, mark_of, remove_mark, update_marked
+from jsctl.jetstream.backup.s2 import FrameScanner
+from jsctl.jetstream.backup.snapshot import Chunks, request_snapshot, restore_snapshot
+from jsctl.jetstream.message import browse
+from jsctl.jetstream.stream import requests as streams
+
+ORIGIN = "jsctl.origin"
+"""Metadata of a copy whose messages are not all there: what it is a copy of."""
+
+LARGE = 1 << 30
+"""Bytes that go to a cluster in one transfer; more go in pieces, and so does a copy that broke off once."""
+
+_SEALS = ("sealed", "deny_delete", "deny_purge")
+_SENDING = ("sources", "republish", "subject_transform")
+_APPLIED_AFTERWARDS = frozenset(
+    (
+        *_SEALS,
+        *_SENDING,
+        "subjects",
+        "first_seq",
+        "max_age",
+        "max_msgs",
+        "max_msgs_per_subject",
+        "discard",
+        "discard_new_per_subject",
+        "duplicate_window",
+        "consumer_limits",
+        "subject_delete_marker_ttl",
+        "allow_atomic",
+        "allow_batched",
+        "allow_msg_schedules",
+        "mirror_direct",
+    )
+)
+"""Configuration that a mirror may not have, or that would remove messages before all are there."""
+
+_LIMITS = ("max_age", "max_msgs", "max_bytes", "max_msgs_per_subject", "allow_msg_ttl")
+_MAX_NAME_LENGTH = 255
+_SUBJECTS_OVERLAP = 10065
+_STILL_GOING_SECONDS = 1
+"""How long a stream is watched to see whether it is being restored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A stream at a server."""
+
+    api: Api
+    stream: str
+
+
+class CopyPlan(NamedTuple):
+    """How to copy.
+
+    landing_config: the configuration while messages arrive; None where a copy that breaks off cannot be
+    resumed. in_pieces: whether to bring the messages piece by piece from the start (`copy_resume`).
+    """
+
+    landing_config: Json | None
+    in_pieces: bool = False
+
+
+async def plan_copy(
+    source: Endpoint, target: Endpoint, config: Json, *, consumers: bool = False, broke_off: bool = False
+) -> CopyPlan:
+    """Have the server validate the configuration, and decide how to copy.
+
+    consumers: whether they are copied, too. broke_off: whether an earlier transfer did.
+    Raises BadInput, ApiError, JsctlError.
+    """
+    await streams.check_level(target.api, config)
+    if source.stream != target.stream:
+        await api_levels.require(target.api, {ApiLevel.V2_15: ["a copy of messages under another name"]})
+    landing_config = await _landing_config(source, target, config, consumers)
+    if landing_config is None:
+        return CopyPlan(None)
+    clustered = await _try_config(target, {**config, "name": target.stream})
+    state = (await streams.info(source.api, source.stream))["state"]
+    # A cluster keeps nothing of a restore that broke off.
+    large = broke_off or int(state["bytes"]) > LARGE
+    return CopyPlan(landing_config, in_pieces=clustered and not consumers and large)
+
+
+async def transfer_stream(
+    source: Endpoint,
+    target: Endpoint,
+    config: Json,
+    plan: CopyPlan,
+    *,
+    consumers: bool = False,
+    advance: Advance | None = None,
+) -> tuple[Json, Json]:
+    """Create the target with the source's messages.
+
+    advance: called with the bytes that were sent, uncompressed. When it fails, what was transferred stays and
+    `copy_resume` continues with it, where the plan allows that; else nothing is left of the target.
+
+    Returns its info, marked as not compared, and the state of the source that was copied.
+    """
+    config = {**config, "name": target.stream}
+    landing_config = plan.landing_config
+    async with request_snapshot(source.api, source.stream, consumers=consumers) as snapshot:
+
+        async def counted() -> Chunks:
+            scanner = FrameScanner()
+            async with aclosing(snapshot.chunks) as chunks:
+                async for chunk in chunks:
+                    before = scanner.unpacked
+                    scanner.feed(chunk)
+                    yield chunk
+                    if advance:
+                        advance(scanner.unpacked - before)
+
+        async with aclosing(counted()) as chunks:
+            info = await restore_snapshot(
+                target.api,
+                landing_config or config,
+                snapshot.state,
+                chunks,
+                keep_partial=landing_config is not None,
+            )
+    if landing_config:
+        return await apply_config(target, config), snapshot.state
+    if mark_of(info):
+        marked = add_mark(remove_mark(info["config"]), "compare")
+        info = await update_marked(target.api, marked)
+    return info, snapshot.state
+
+
+async def apply_config(target: Endpoint, config: Json) -> Json:
+    """Give a stream that has all messages its own configuration, but the seal.
+
+    Returns its info, marked as not compared. Raises JsctlError, and then all messages stay.
+    """
+    unsealed = {key: value for key, value in config.items() if key not in _SEALS}
+    marked = add_mark({**unsealed, "name": target.stream}, "compare")
+    return await update_marked(
+        target.api, marked, hint="the copy continues when it is started again with other flags"
+    )
+
+
+async def finish_copy(target: Endpoint, info: Json, config: Json) -> Json:
+    """Take the mark off, and seal what shall be sealed; returns the info. Raises JsctlError."""
+    if not mark_of(info):
+        return info
+    seals = {key: True for key in _SEALS if config.get(key)}
+    return await update_marked(target.api, {**remove_mark(info["config"]), **seals})
+
+
+def awaits_comparison(info: Json) -> bool:
+    """Whether a stream is a copy with all messages that was not compared to the end."""
+    return mark_of(info).startswith("compare")
+
+
+def comparable_state(state: Json, copy_info: Json) -> Json:
+    """Returns the state of the source that a copy was made of, as far as that can still be known.
+
+    state: of the source now. That is up to the last message of the copy, and from the copy's first one where
+    limits remove the first messages.
+    """
+    copy_state, config = copy_info["state"], copy_info["config"]
+    limited = any(int(config.get(key) or 0) > 0 for key in _LIMITS) or config.get("retention") == "interest"
+    first = max(int(state["first_seq"]), int(copy_state["first_seq"]) if limited else 0)
+    last = min(int(state["last_seq"]), int(copy_state["last_seq"]))
+    return {**state, "first_seq": first, "last_seq": last}
+
+
+async def wait_until_idle(endpoint: Endpoint, info: Json) -> Json:
+    """Returns the info of what a broken transfer left, a second later.
+
+    info: as it was before. Raises JsctlError when a transfer is still going on.
+    """
+    await asyncio.sleep(_STILL_GOING_SECONDS)
+    now = await streams.info(endpoint.api, endpoint.stream)
+    if now["state"]["last_seq"] != info["state"]["last_seq"]:
+        raise JsctlError(f"stream {endpoint.stream} is being restored", "wait for that to end")
+    return now
+
+
+async def is_untouched(source: Endpoint, target: Endpoint, info: Json) -> bool:
+    """Whether what a broken transfer left ends with a message of the source: nobody else published to it.
+
+    Raises JsctlError when a transfer is still going on.
+    """
+    state = (await wait_until_idle(target, info))["state"]
+    last = int(state["last_seq"])
+    if not int(state["messages"]):
+        return True
+    try:
+        copied = await browse.at(target.api, target.stream, last)
+        return await browse.at(source.api, source.stream, last) == copied
+    except NotFound:
+        return False
+
+
+def rest_name(stream: str) -> str:
+    """Returns the name of the stream that brings a broken copy what it lacks (see `copy_resume`)."""
+    return f"{stream}_jsctl_rest"
+
+
+def rest_subject(stream: str) -> str:
+    """Returns its subject: a stream needs one; nobody publishes to it."""
+    return f"jsctl.rest.{stream}"
+
+
+async def copy_origin(source: Endpoint, consumers: bool) -> str:
+    """Returns what a copy is a copy of: the stream, and when it was created, as another may get its name."""
+    created = (await streams.info(source.api, source.stream)).get("created", "")
+    return f"{source.stream} {created}{' with consumers' if consumers else ''}"
+
+
+async def _landing_config(source: Endpoint, target: Endpoint, config: Json, consumers: bool) -> Json | None:
+    """Returns the configuration while messages arrive; None where a broken copy could not be resumed.
+
+    It is a mirror of a stream that does not exist yet: the only way in which a server gives an existing
+    stream messages with their sequences and times. Nobody can publish to it, and no limit removes anything.
+    """
+    too_long = len(rest_name(target.stream)) > _MAX_NAME_LENGTH
+    if config.get("mirror") or config.get("allow_msg_counter") or too_long:
+        return None
+    for api in {source.api, target.api}:
+        api_info = (await api_levels.account_info(api)).get("api") or {}
+        if int(api_info.get("level", 0)) < ApiLevel.V2_15:
+            return None  # before 2.15 a restore that broke off leaves nothing
+    landing = {key: value for key, value in config.items() if key not in _APPLIED_AFTERWARDS}
+    if landing.get("retention") == "interest":
+        landing["retention"] = "limits"
+    return {
+        **landing,
+        "name": target.stream,
+        "mirror": {"name": rest_name(target.stream)},
+        "metadata": {**(config.get("metadata") or {}), ORIGIN: await copy_origin(source, consumers)},
+    }
+
+
+async def _try_config(target: Endpoint, config: Json) -> bool:
+    """Have the server validate a configuration that it otherwise sees only when all messages are there.
+
+    Returns whether the server is in a cluster. Raises ApiError.
+    """
+    subjects = config.get("subjects") or ([] if config.get("sources") else [target.stream])
+    for subject in subjects:
+        if await streams.names(target.api, subject):
+            text = "subjects overlap with an existing stream"
+            raise ApiError(400, _SUBJECTS_OVERLAP, text, hint(_SUBJECTS_OVERLAP))
+    rest = rest_name(target.stream)
+    trial = {key: value for key, value in config.items() if key not in (*_SEALS, *_SENDING)}
+    trial |= {"name": rest, "subjects": [rest_subject(target.stream)]}
+    existing = await streams.exists(target.api, rest)
+    if existing is not None:
+        if not mark_of(existing):
+            raise JsctlError(f"stream {rest} is in the way", "a copy needs that name; remove it")
+        await streams.delete(target.api, rest)
+    info, _ = await streams.create(target.api, add_mark(trial))
+    await streams.delete(target.api, rest)
+    return "cluster" in info

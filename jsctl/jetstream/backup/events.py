@@ -1,0 +1,161 @@
+"""What backups, restores and copies report and ask while they run.
+
+The engines of this package show nothing themselves. They give events, questions and progress to an
+`Observer`; `views/shared/transfers.py` has the sentences.
+"""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Literal, NamedTuple, Protocol
+
+Advance = Callable[[int], object]
+"""Called with the number of bytes, or of messages, that were dealt with since the last call."""
+
+
+class BackupStarted(NamedTuple):
+    """The first bytes of a stream are about to arrive."""
+
+    stream: str
+    messages: int
+    bytes: int
+
+
+class ServerCheckStarted(NamedTuple):
+    """The server reads the whole stream before it sends anything."""
+
+    stream: str
+
+
+class RestoreStarted(NamedTuple):
+    """A verified backup is about to be sent."""
+
+    stream: str
+    backed_up_stream: str
+    path: Path
+    bytes: int
+
+
+class DigestMissing(NamedTuple):
+    """A backup of another tool can only be checked for its form."""
+
+    path: Path
+
+
+class AccountBackupStarted(NamedTuple):
+    """The streams of an account are about to be backed up."""
+
+    streams: int
+    bytes: int
+    path: Path
+
+
+class AccountRestoreStarted(NamedTuple):
+    """The verified streams of an account's backup are about to be sent."""
+
+    streams: int
+    bytes: int
+    path: Path
+
+
+class CopyStarted(NamedTuple):
+    """The first bytes of a copy are about to arrive."""
+
+    stream: str
+    messages: int
+    bytes: int
+
+
+class CopyResumed(NamedTuple):
+    """An interrupted copy continues. bytes: still to be sent."""
+
+    stream: str
+    first_sequence: int
+    bytes: int
+
+
+class ComparisonResumed(NamedTuple):
+    """A copy has all messages, and only its comparison was interrupted."""
+
+    stream: str
+
+
+class CopyRestarted(NamedTuple):
+    """A copy begins again. reason: why it cannot continue.
+
+    nothing_left: the server kept nothing of the interrupted copy. all_at_once: this time in one transfer.
+    """
+
+    stream: str
+    reason: str = ""
+    nothing_left: bool = False
+    all_at_once: bool = False
+
+
+class CopyInterrupted(NamedTuple):
+    """A copy was interrupted, and what it transferred stays."""
+
+    stream: str
+
+
+Event = (
+    BackupStarted
+    | ServerCheckStarted
+    | RestoreStarted
+    | DigestMissing
+    | AccountBackupStarted
+    | AccountRestoreStarted
+    | CopyStarted
+    | CopyResumed
+    | ComparisonResumed
+    | CopyRestarted
+    | CopyInterrupted
+)
+
+
+class ReplaceBackup(NamedTuple):
+    """Shall a backup replace what is at its target? existing: what that is, in words."""
+
+    path: Path
+    existing: str
+
+
+class RemoveUnfinished(NamedTuple):
+    """Shall a stream that an unfinished restore left be removed?
+
+    other_than: the stream that is being copied, when messages are there that it does not have.
+    """
+
+    stream: str
+    messages: int
+    other_than: str = ""
+
+
+class RemoveOtherCopy(NamedTuple):
+    """Shall what an unfinished copy of another stream left be removed?"""
+
+    stream: str
+    messages: int
+
+
+Question = ReplaceBackup | RemoveUnfinished | RemoveOtherCopy
+
+
+class Phase(NamedTuple):
+    """A part of the work with progress of its own. stream: empty for all streams of an account."""
+
+    kind: Literal["transfer", "verify", "compare"]
+    stream: str = ""
+
+
+class Observer(Protocol):
+    """Who follows a backup, restore or copy."""
+
+    def notify(self, event: Event) -> None:
+        """Take note of an event."""
+
+    async def confirm(self, question: Question) -> None:
+        """Return when the answer is yes. Raises Cancelled, and BadInput when nobody can be asked."""
+
+    def progress(self, phase: Phase, total: int) -> AbstractContextManager[Advance]:
+        """Returns a context manager for a phase. total: messages for a comparison, else bytes."""

@@ -1,0 +1,66 @@
+"""The mark of a stream whose restore or copy has not ended.
+
+From 2.15 on a server creates the stream first and fills it afterwards; when the transfer breaks off, a stream
+with some of its messages stays. So a stream carries a mark in its metadata until everything is there.
+"""
+
+import asyncio
+import time
+from typing import Literal
+
+from jsctl.errors import ApiError, JsctlError, Unreachable
+from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.stream import requests as streams
+from jsctl.jetstream.stream.config import without_metadata
+from jsctl.units import format_rfc3339
+
+MARK = "jsctl.unfinished"
+"""Metadata key of the mark; the value is the step and when it began."""
+
+_ATTEMPTS = 5
+_RETRY_DELAY = 0.5  #: seconds
+
+Step = Literal["restore", "compare"]
+
+
+def add_mark(config: Json, step: Step = "restore") -> Json:
+    """Returns the configuration with a mark. A sealed stream gets none: it could not be removed again."""
+    if config.get("sealed"):
+        return config
+    now = format_rfc3339(time.time_ns())
+    return {**config, "metadata": {**(config.get("metadata") or {}), MARK: f"{step} {now}"}}
+
+
+def remove_mark(config: Json) -> Json:
+    """Returns the configuration without a mark."""
+    return without_metadata(config, lambda key: key == MARK)
+
+
+def mark_of(info: Json) -> str:
+    """Returns the mark of a stream, empty for one that is finished."""
+    return str(((info.get("config") or {}).get("metadata") or {}).get(MARK, ""))
+
+
+async def unmark_stream(api: Api, info: Json) -> Json:
+    """Take the mark off a stream; returns its info. Raises JsctlError."""
+    return await update_marked(api, remove_mark(info["config"])) if mark_of(info) else info
+
+
+async def update_marked(api: Api, config: Json, *, hint: str = "jsctl stream edit removes it") -> Json:
+    """Update a stream that was just created, to change its mark; returns its info.
+
+    Tries several times: in a cluster the leader of a new stream may not be known at once. hint: what to do
+    when the mark stays. Raises JsctlError.
+    """
+    attempt = 0
+    while True:
+        attempt += 1
+        try:
+            return await streams.update(api, config)
+        except (ApiError, Unreachable) as error:
+            final = isinstance(error, ApiError) and error.code not in (404, 503)
+            if final or attempt == _ATTEMPTS:
+                raise JsctlError(
+                    f"stream {config['name']} is complete, but keeps {MARK} in its metadata: {error}", hint
+                ) from None
+            await asyncio.sleep(_RETRY_DELAY)

@@ -1,0 +1,124 @@
+"""Restoring one stream from its backup."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from typing import NamedTuple
+
+from jsctl.errors import ApiError, JsctlError
+from jsctl.jetstream import api_levels
+from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.api_levels import ApiLevel
+from jsctl.jetstream.backup.events import (
+    Advance,
+    DigestMissing,
+    Observer,
+    Phase,
+    RemoveUnfinished,
+    RestoreStarted,
+)
+from jsctl.jetstream.backup.files import Backup
+from jsctl.jetstream.backup.marks import mark_of, unmark_stream
+from jsctl.jetstream.backup.snapshot import Chunks, restore_snapshot, state_differences
+from jsctl.jetstream.stream import requests as streams
+
+_READ_SIZE = 512 << 10
+_OVERLAP = "(10065)"  #: in what the server says of a restore that another stream's subjects forbid
+_LIMITS = ("max_age", "max_msgs", "max_bytes", "max_msgs_per_subject")
+
+
+class StreamRestore(NamedTuple):
+    """A stream that was restored.
+
+    warnings: what the stream lacks of the backup, where its own limits explain that.
+    """
+
+    backup: Backup
+    info: Json
+    warnings: list[str]
+    duration: int  #: ns, without the verification
+
+
+async def restore_stream(
+    connect: Callable[[], Awaitable[Api]], backup: Backup, config: Json, observer: Observer
+) -> StreamRestore:
+    """Verify a backup, and create a stream from it.
+
+    connect: opens the API; only called for a backup that is whole. config: the stream's, under the name that
+    it shall have. The observer is asked before what an unfinished restore left is removed.
+    Raises BadInput for a damaged backup, JsctlError when there is a stream of that name or when the new one
+    lacks messages and nothing explains that, Cancelled.
+    """
+    with observer.progress(Phase("verify", backup.stream), backup.size) as advance:
+        await asyncio.to_thread(backup.verify, advance)
+    if not backup.manifest:
+        observer.notify(DigestMissing(backup.path))
+    api = await connect()
+    name = str(config["name"])
+    await _remove_unfinished(api, name, observer)
+    started = time.monotonic_ns()
+    observer.notify(RestoreStarted(name, backup.stream, backup.path, backup.size))
+    with observer.progress(Phase("transfer", name), backup.size) as advance:
+        info, differences = await load_stream(api, backup, config, advance=advance)
+    warnings = explain_differences(name, config, differences)
+    return StreamRestore(backup, info, warnings, time.monotonic_ns() - started)
+
+
+async def load_stream(
+    api: Api, backup: Backup, config: Json, *, advance: Advance | None = None
+) -> tuple[Json, list[str]]:
+    """Create a stream from a verified backup; returns its info, and how its state differs from the backup's.
+
+    advance: called with the bytes of the file, as they are sent.
+    """
+    await streams.check_level(api, config)  # an older server would ignore what it does not know
+    if config["name"] != backup.config["name"]:
+        await api_levels.require(api, {ApiLevel.V2_15: ["a restore under another name"]})
+
+    async def read() -> Chunks:
+        with backup.open_data() as file:
+            while chunk := await asyncio.to_thread(file.read, _READ_SIZE):
+                yield chunk
+
+    async with aclosing(read()) as chunks:
+        try:
+            info = await restore_snapshot(api, config, backup.state, chunks, advance=advance)
+        except ApiError as error:
+            if _OVERLAP not in error.description:
+                raise
+            hint = "jsctl stream restore --subjects gives it other subjects"
+            raise ApiError(error.code, error.err_code, error.description, hint) from None
+    return await unmark_stream(api, info), state_differences(backup.state, info.get("state") or {})
+
+
+def explain_differences(name: str, config: Json, differences: list[str]) -> list[str]:
+    """Returns warnings for what a stream lacks, where its own limits explain that.
+
+    differences: of `state_differences`. Raises JsctlError where nothing explains them.
+    """
+    if not differences:
+        return []
+    reasons = [key for key in _LIMITS if int(config.get(key) or 0) > 0]
+    if config.get("retention") == "interest":
+        reasons.append("interest retention")
+    if config.get("allow_msg_ttl"):
+        reasons.append("message TTLs")
+    text = f"Stream {name} differs from the backup: {', '.join(differences)}"
+    if not reasons:
+        raise JsctlError(text)
+    return [f"{text}; its limits ({', '.join(reasons)}) apply to restored messages, too"]
+
+
+async def _remove_unfinished(api: Api, name: str, observer: Observer) -> None:
+    """Remove a stream that an earlier restore did not finish, if the user agrees.
+
+    Raises JsctlError when there is another stream of that name, Cancelled.
+    """
+    info = await streams.exists(api, name)
+    if info is None:
+        return
+    if not mark_of(info):
+        raise JsctlError(f"stream {name} exists already", "restore under another name, or remove it first")
+    await observer.confirm(RemoveUnfinished(name, int(info["state"]["messages"])))
+    await streams.delete(api, name)
