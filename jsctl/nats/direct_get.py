@@ -73,10 +73,9 @@ class BatchDecoder:
     """Decodes the replies to one batch direct get of a stream.
 
     count: stored messages so far. last: the sequence of the last one. status: code and description of the
-    end, None before. pending: messages that follow the end. up_to: the sequence to which a request for the
-    last messages of subjects looked, 0 when the server does not say.
+    end, None before. pending: messages that follow the end.
     is_foreign: another stream answered. has_gap: replies were lost on the way. Messages from there on are not
-    decoded: what came before is complete.
+    decoded: what came before is complete. is_single: a server without batches (before 2.11) sent one message.
     """
 
     def __init__(self, stream: str) -> None:
@@ -84,15 +83,20 @@ class BatchDecoder:
         self.count = 0
         self.last = 0
         self.pending = 0
-        self.up_to = 0
         self.status: tuple[int, str] | None = None
         self.is_foreign = False
         self.has_gap = False
+        self.is_single = False
 
     @property
     def is_broken(self) -> bool:
         """Whether the batch must be asked for again, from after `last` on."""
         return self.is_foreign or self.has_gap
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether no more messages of this batch will be decoded."""
+        return self.status is not None or self.is_broken or self.is_single
 
     def decode(self, reply: Message) -> Message | None:
         """Return the stored message of a reply; None for the end, and for what cannot be used."""
@@ -105,7 +109,9 @@ class BatchDecoder:
             self.is_foreign = True
         elif parsed.previous and parsed.previous != self.last:
             self.has_gap = True
-        if parsed is None or self.is_broken:
+        elif parsed.pending is None:
+            self.is_single = True
+        if parsed is None or self.is_broken or self.is_single:
             return None
         message = parsed.message(reply.data)
         self.count += 1
@@ -115,7 +121,6 @@ class BatchDecoder:
     def _end(self, block: bytes) -> None:
         self.status = parse_status(block)
         self.pending = _number(block, "Nats-Num-Pending")
-        self.up_to = _number(block, "Nats-UpTo-Sequence")
         last = _number(block, "Nats-Last-Sequence")
         self.has_gap = self.has_gap or (last > 0 and last != self.last)
 

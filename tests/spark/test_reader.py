@@ -1,8 +1,6 @@
 """The reader of Spark tasks against real servers, without Spark: every trap of batch direct get."""
 
-import asyncio
 import contextlib
-import json
 import random
 import socket
 import threading
@@ -11,7 +9,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import nats
 import nkeys
 import pytest
 import trustme
@@ -27,6 +24,7 @@ from jsctl.spark.source.reader import DataLoss, Job, RangeReader
 from jsctl.units import SECOND
 from tests.support import js
 from tests.support.jwt import Operator, new_key, write_creds
+from tests.support.lagging import Lagging, with_client
 from tests.support.servers import RealServer, free_port
 
 pytestmark = pytest.mark.slow
@@ -58,19 +56,6 @@ def sequences(chunks: Any) -> list[int]:
 
 def consumers(url: str, stream: str = "S") -> int:
     return int(js.ask(url, f"STREAM.INFO.{stream}")["state"]["consumer_count"])
-
-
-def with_client(url: str, work: Callable[[Any], Any]) -> Any:
-    """Run `await work(client)` with nats-py."""
-
-    async def run() -> Any:
-        client = await nats.connect(url)
-        try:
-            return await work(client)
-        finally:
-            await client.close()
-
-    return asyncio.run(run())
 
 
 def fill(url: str, count: int, stream: str = "S", size: int = 100, **config: Any) -> None:
@@ -256,62 +241,6 @@ def test_large_messages_end_an_answer_early(url: str, reader: Kind) -> None:
 
 
 # -- who answers ----------------------------------------------------------------------------------
-
-
-class Lagging:
-    """A JetStream API on the prefix LAG that hands on to the real one, but answers half of the direct gets
-    as a replica does that has one message of what is asked, or none: one that lags at will is hard to have.
-    With `hole` as one that misses the first of what is asked.
-    """
-
-    def __init__(self, url: str, hole: bool = False) -> None:
-        self.url = url
-        self.hole = hole
-        self.short = 0
-        self._random = random.Random(1)
-        self._ready = threading.Event()
-        self._thread = threading.Thread(target=lambda: with_client(url, self._serve))
-
-    def __enter__(self) -> "Lagging":
-        self._thread.start()
-        assert self._ready.wait(5)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join()
-
-    async def _serve(self, client: Any) -> None:
-        self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
-
-        async def answer(message: Any) -> None:
-            real = message.subject.replace("LAG", "$JS.API", 1)
-            if ".DIRECT.GET." not in real or self._random.random() < 0.5:
-                await client.publish(real, message.data, reply=message.reply)
-                return
-            self.short += 1
-            body = json.loads(message.data)
-            if self.hole:
-                other = {**body, "seq": body["seq"] + 1, "batch": max(1, body["batch"] - 1)}
-                await client.publish(real, json.dumps(other).encode(), reply=message.reply)
-                return
-            end = {"Status": "404", "Description": "Message Not Found"}
-            if self._random.random() < 0.5:
-                first = {name: value for name, value in body.items() if name in ("seq", "next_by_subj")}
-                one = await client.request("$JS.API.DIRECT.GET.S", json.dumps(first).encode())
-                if "Status" not in one.headers:
-                    headers = {**one.headers, "Nats-Num-Pending": "0", "Nats-Last-Sequence": "0"}
-                    await client.publish(message.reply, one.data, headers=headers)
-                    end = {"Status": "204", "Description": "EOB"}
-            line = f"NATS/1.0 {end['Status']} {end['Description']}\r\nNats-Num-Pending: 0\r\n\r\n".encode()
-            head = f"HPUB {message.reply} {len(line)} {len(line)}\r\n".encode()
-            await client._send_command(head + line + b"\r\n")
-            await client._flush_pending()
-
-        await client.subscribe("LAG.>", cb=answer)
-        await client.flush()
-        self._ready.set()
-        await self._stop.wait()
 
 
 def test_a_lagging_replica_is_not_taken_for_a_deletion(url: str) -> None:

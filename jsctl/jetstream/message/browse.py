@@ -6,24 +6,22 @@ where the stream allows it; what it leaves out (a follower that lags) is asked o
 
 import asyncio
 import base64
-import contextlib
-import json
 from collections.abc import AsyncGenerator
 
-from jsctl.errors import ApiError, Denied, NoResponders, NotFound, RequestTimeout, Unreachable
+from jsctl.errors import ApiError, JsctlError, NotFound, Unreachable
 from jsctl.jetstream import api_levels
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.api_levels import ApiLevel
+from jsctl.jetstream.message.batches import BATCH, count_from, fetch_batch, fetch_last_batch
+from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.acks import Metadata
-from jsctl.nats.codec import encode_publish
-from jsctl.nats.direct_get import NO_MESSAGE, BatchDecoder, parse_direct_reply
-from jsctl.nats.headers import header_value
+from jsctl.nats.direct_get import END, NO_MESSAGE
 from jsctl.nats.message import Message
-from jsctl.units import SECOND
 
 NO_MESSAGES = (10037, 10057)
-_BATCH = 500
-_BATCH_BYTES = 8 << 20
+_MOST_FOREIGN = 5
+"""Batches in a row that a mirror may answer before all is asked of the leader."""
+_ATTEMPTS = 50
 _PAUSE = 0.25
 """Seconds between two looks for new messages."""
 _AHEAD = 32
@@ -79,33 +77,42 @@ async def since(api: Api, stream: str, time: str, subject: str = "") -> Message 
 
 
 async def read(
-    api: Api, stream: str, *, start: int = 1, subject: str = "", last: int = 0, bulk: bool = False
+    api: Api,
+    stream: str,
+    *,
+    start: int = 1,
+    subject: str = "",
+    last: int = 0,
+    bulk: bool = False,
+    batch: int = BATCH,
 ) -> AsyncGenerator[Message, None]:
-    """Messages from a sequence on, in order, until there is no more.
+    """Iterate over messages from a sequence on, in order, until there is no more.
 
     last: the stream's last sequence, as far as known; up to it messages are asked for side by side.
-    bulk: read by batch direct get; only for a stream that allows direct get.
+    bulk: read by batch direct get, up to `batch` messages a request; only for a stream that allows that.
     """
     position, width = max(start, 1), 4
-    if bulk:
-        status = await _probe(api, stream, position, subject)
-        bulk = status == 0
+    check = _HoleCheck(api, stream) if bulk and not subject else None
+    foreign = 0
     while True:
         if bulk:
-            batch = await _batch(api, stream, position, subject)
-            for message in batch:
+            fetched = await fetch_batch(api, stream, position, subject, batch)
+            foreign = foreign + 1 if fetched.decoder.is_foreign else 0
+            bulk = fetched.is_supported and foreign < _MOST_FOREIGN
+            messages = await check.trusted(position, fetched.messages) if check else fetched.messages
+            for message in messages:
                 yield message
-            if batch:
-                position = batch[-1].sequence + 1
+            if messages:
+                position = messages[-1].sequence + 1
                 continue
         elif not subject and width > 1 and position < last:
             wanted = range(position, min(position + width, last + 1))
             page = await asyncio.gather(*(_get(api, stream, {"seq": n}) for n in wanted))
-            found = [message for message in page if message is not None]
-            for message in found:
+            messages = [message for message in page if message is not None]
+            for message in messages:
                 yield message
             position = wanted.stop
-            width = min(width * 2, _AHEAD) if 2 * len(found) > len(wanted) else max(width // 2, 1)
+            width = min(width * 2, _AHEAD) if 2 * len(messages) > len(wanted) else max(width // 2, 1)
             continue
         one = await following(api, stream, position, subject)
         if one is None:
@@ -113,6 +120,73 @@ async def read(
         width = min(width * 2, _AHEAD) if one.sequence == position else width
         yield one
         position = one.sequence + 1
+
+
+class _HoleCheck:
+    """Tells deleted messages from those that a replica misses, by what the stream's leader has."""
+
+    def __init__(self, api: Api, stream: str) -> None:
+        self._api = api
+        self._stream = stream
+        self._deleted = 0  #: that may still be met
+
+    async def trusted(self, position: int, messages: list[Message]) -> list[Message]:
+        """Return the messages of a batch from `position` on, up to where some may be missing."""
+        if not messages:
+            return messages
+        missing = messages[-1].sequence - position + 1 - len(messages)
+        if messages[0].sequence > position:
+            leaders = await following(self._api, self._stream, position)
+            if leaders is not None and leaders.sequence < messages[0].sequence:
+                return [leaders]
+            missing -= messages[0].sequence - position
+        if missing > self._deleted:
+            self._deleted = int((await streams.info(self._api, self._stream))["state"].get("num_deleted", 0))
+        if missing > self._deleted:
+            first = messages[0].sequence
+            return [message for at, message in enumerate(messages) if message.sequence == first + at]
+        self._deleted -= missing
+        return messages
+
+
+async def read_last(
+    api: Api, stream: str, subjects: list[str], batch: int = BATCH
+) -> AsyncGenerator[Message, None]:
+    """Iterate over the last message of each subject that a filter matches, by direct gets.
+
+    A replica that lags knows older messages as the last ones. Reading on after the last message that comes
+    from here leaves nothing out. Raises NotFound without direct get, JsctlError when a mirror keeps answering
+    in the stream's place, or for too many subjects.
+    """
+    position, attempts = 1, 0
+    while True:
+        fetched = await fetch_last_batch(api, stream, subjects, position, batch)
+        for message in fetched.messages:
+            yield message
+        decoder = fetched.decoder
+        if fetched.messages:
+            position, attempts = decoder.last + 1, 0
+        if not decoder.is_broken:
+            if not fetched.is_supported:
+                raise NotFound(
+                    f"nobody answers direct gets of stream {stream}", "is direct get allowed there?"
+                )
+            code = decoder.status[0] if decoder.status else 0
+            if code == END and not decoder.pending:
+                return
+            if code == NO_MESSAGE and not await _has_any(api, stream, subjects, position):
+                return
+        attempts += 1
+        if attempts > _ATTEMPTS:
+            raise JsctlError(f"no answer to direct gets comes from {stream} itself", "leave out --direct")
+        if attempts > 1:
+            await asyncio.sleep(_PAUSE / 10)
+
+
+async def _has_any(api: Api, stream: str, subjects: list[str], sequence: int) -> bool:
+    """Whether the stream's leader has a message on one of the subjects, from a sequence on."""
+    messages = await asyncio.gather(*(following(api, stream, sequence, subject) for subject in subjects))
+    return any(message is not None for message in messages)
 
 
 async def follow(
@@ -134,18 +208,12 @@ async def follow(
 
 
 async def count_before(api: Api, stream: str, sequence: int, subject: str, total: int) -> int | None:
-    """How many of `total` messages on a subject are before a sequence, where direct get can say so."""
-    status = await _probe(api, stream, sequence, subject)
-    if status is None:
-        return None
-    if status == NO_MESSAGE:  # a follower that lags may not have it yet
-        return total if await following(api, stream, sequence, subject) is None else None
-    # The message's own number counts it on 2.11, and does not on later servers; the batch's end is the same.
-    replies = await api.connection.request_many(
-        f"{api.prefix}.DIRECT.GET.{stream}", _one(sequence, subject), expect=2, timeout=api.timeout
-    )
-    left = header_value(replies[-1].header_block, "Nats-Num-Pending") if len(replies) == 2 else ""
-    return max(0, total - int(left) - 1) if left.isdigit() else None
+    """Return how many of `total` messages on a subject are before a sequence, None when no direct get can
+    tell."""
+    count = await count_from(api, stream, sequence, subject)
+    if count == 0 and await following(api, stream, sequence, subject) is not None:
+        return None  # a follower that lags
+    return None if count is None else max(0, total - count)
 
 
 async def _get(api: Api, stream: str, body: Json) -> Message | None:
@@ -167,56 +235,3 @@ def stored_message(stream: str, record: Json) -> Message:
         base64.b64decode(record.get("hdrs") or ""),
         Metadata(stream, int(record["seq"]), str(record["time"])),
     )
-
-
-async def _probe(api: Api, stream: str, sequence: int, subject: str) -> int | None:
-    """Try a batch direct get of one message; returns its status, 0 for a message.
-
-    None when there is no direct get, or no batches yet (before 2.11), or when another stream answers: a
-    mirror may answer for its origin, also with messages that were deleted there.
-    """
-    try:
-        reply = await api.connection.request(
-            f"{api.prefix}.DIRECT.GET.{stream}", _one(sequence, subject), timeout=api.timeout
-        )
-    except (NoResponders, Denied, RequestTimeout):
-        return None
-    if reply.status[0] == NO_MESSAGE:
-        return NO_MESSAGE
-    parsed = parse_direct_reply(reply.header_block)
-    is_batch = parsed is not None and parsed.stream == stream.encode() and parsed.pending is not None
-    return 0 if is_batch else None
-
-
-def _one(sequence: int, subject: str) -> bytes:
-    """Asks for a batch of one message."""
-    return json.dumps({"seq": sequence, "next_by_subj": subject or ">", "batch": 1}).encode()
-
-
-async def _batch(api: Api, stream: str, sequence: int, subject: str) -> list[Message]:
-    """Fetch one batch; empty where the leader has to be asked."""
-    connection = api.connection
-    messages: list[Message] = []
-    decoder = BatchDecoder(stream)
-    ended = asyncio.Event()
-
-    def handle(reply: Message) -> None:
-        message = decoder.decode(reply)
-        if message is not None:
-            messages.append(message)
-        elif decoder.status or decoder.is_broken:
-            ended.set()
-
-    body: Json = {"seq": sequence, "next_by_subj": subject or ">", "batch": _BATCH, "max_bytes": _BATCH_BYTES}
-    inbox = connection.new_inbox()
-    async with connection.receive(inbox, handle):
-        await connection.send(
-            encode_publish(f"{api.prefix}.DIRECT.GET.{stream}", json.dumps(body).encode(), reply=inbox)
-        )
-        before = -1
-        while not ended.is_set() and len(messages) > before:
-            before = len(messages)
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(api.timeout / SECOND):
-                    await ended.wait()
-    return messages

@@ -1,156 +1,101 @@
-"""A feed without a consumer: batched direct gets (ADR-31)."""
+"""A feed without a consumer: direct gets in batches (ADR-31), and the stream's leader where they do not tell
+all."""
 
 import asyncio
-import json
-from collections.abc import Callable
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 
-from jsctl.errors import ApiError, BadInput, JsctlError, NotFound
-from jsctl.jetstream.api import Api, Json
-from jsctl.jetstream.message.feed import BATCH, Feed, Options, Sink
+from jsctl.errors import BadInput, NotFound, RequestTimeout, Unreachable
+from jsctl.jetstream.api import Json
+from jsctl.jetstream.message import browse
+from jsctl.jetstream.message.feed import BATCH, Feed
 from jsctl.jetstream.stream import requests as streams
-from jsctl.nats.codec import encode_publish
-from jsctl.nats.direct_get import parse_direct_reply
 from jsctl.nats.message import Message
 from jsctl.nats.subjects import matches
-from jsctl.units import SECOND
 
 _POLL = 0.25  #: seconds between requests at the end of the stream
 
 
 class DirectFeed(Feed):
-    """Reads with batched direct gets. At the stream's end it asks again
-    four times a second."""
-
-    def __init__(self, api: Api, options: Options, sink: Sink, say: Callable[[str], None]) -> None:
-        super().__init__(api, options, sink, say)
-        self._answer: tuple[int, str] | None = None
-        self._came = 0  #: messages of this batch
-        self._current = ""
+    """Reads with direct gets. At the stream's end it asks again four times a second."""
 
     async def run(self) -> None:
-        """Raises BadInput when the stream does not allow it."""
-        info = await streams.info(self._api, self._options.stream)
+        """Raises BadInput when the stream does not allow direct gets."""
+        stream = self._options.stream
+        info = await streams.info(self._api, stream)
         config, state = info["config"], info["state"]
         if not config.get("allow_direct"):
             raise BadInput(
-                f"stream {self._options.stream} does not allow direct gets",
+                f"stream {stream} does not allow direct gets",
                 "leave out --direct, or jsctl stream edit --allow-direct",
             )
-        request = await self._first(state)
-        end = int(state.get("last_seq", 0))
-        inbox = self._connection.new_inbox()
-        with self._connection.watching(self._watch):
-            async with self._connection.receive(f"{inbox}.*", self._handle):
-                await self._read(request, inbox, end)
+        if self._options.start.get("deliver_policy") == "last_per_subject":
+            subjects = list(self._options.subjects or [">"])
+            position = int(state.get("last_seq", 0)) + 1
+            async with aclosing(browse.read_last(self._api, stream, subjects, self._batch)) as messages:
+                if await self._hand_all(messages):
+                    return
+            await self._read(self._last + 1 if self._last else position)
+        else:
+            await self._read(await self._first(state))
 
-    async def _first(self, state: Json) -> Json:
-        start = self._options.start
-        last = int(state.get("last_seq", 0))
+    @property
+    def _batch(self) -> int:
+        return min(BATCH, self._left) if self._options.limit else BATCH
+
+    async def _first(self, state: Json) -> int:
+        """Return the sequence to begin with."""
+        start, stream = self._options.start, self._options.stream
+        after = int(state.get("last_seq", 0)) + 1
         match start.get("deliver_policy", "all"):
             case "by_start_sequence":
-                return {"seq": int(start["opt_start_seq"])}
+                return int(start["opt_start_seq"])
             case "by_start_time":
-                return {"start_time": start["opt_start_time"]}
+                first = await browse.since(self._api, stream, start["opt_start_time"])
+                return first.sequence if first else after
             case "last":
-                return {
-                    "seq": max([await self._newest(subject) for subject in self._options.subjects or [">"]])
-                }
-            case "last_per_subject":
-                return {"multi_last": list(self._options.subjects or [">"])}
+                return max([await self._newest(subject) for subject in self._options.subjects or [">"]])
             case "new":
-                return {"seq": last + 1}
+                return after
             case _:
-                return {"seq": max(int(state.get("first_seq", 0)), 1)}
+                return max(int(state.get("first_seq", 0)), 1)
 
     async def _newest(self, subject: str) -> int:
-        """Sequence of the last message, the next one's where there is none."""
+        """Return the sequence of the last message on a subject, 1 when there is none."""
         try:
-            found = await self._api.call(f"STREAM.MSG.GET.{self._options.stream}", {"last_by_subj": subject})
-        except ApiError as error:
-            if error.code != 404:
-                raise
+            return (await browse.last_for(self._api, self._options.stream, subject)).sequence
+        except NotFound:
             return 1
-        return int(found["message"]["seq"])
 
-    async def _read(self, request: Json, inbox: str, end: int) -> None:
+    async def _read(self, position: int) -> None:
+        """Read from a sequence on, over lost connections, to the end that is wanted."""
+        api, stream = self._api, self._options.stream
         subjects = self._options.subjects
-        only = subjects[0] if len(subjects) == 1 else ""
-        number = 0
-        while not self._finished:
-            number += 1
-            self._current = str(number)
-            self._answer, self._came = None, 0
-            batch = min(BATCH, self._left) if self._options.limit else BATCH
-            body = {**request, "batch": batch}
-            if only and "multi_last" not in body:
-                body["next_by_subj"] = only
-            await self._connection.send(
-                encode_publish(
-                    f"{self._api.prefix}.DIRECT.GET.{self._options.stream}",
-                    json.dumps(body).encode(),
-                    f"{inbox}.{number}",
-                )
-            )
-            await self._answered()
-            if self._finished:
-                return
-            request = self._after(request, end)
-            if self._trouble:
-                self.troubles += 1
-                self._trouble = ""
-            elif self._answer is not None and (self._answer[0] == 404 or not self._came):
-                if self._options.to_end:
-                    return
-                await asyncio.sleep(_POLL)
-
-    def _after(self, request: Json, end: int) -> Json:
-        """What to ask for next."""
-        if self._last:
-            # All last messages came in one batch, or the next batch goes on among them.
-            if "multi_last" in request and self._came >= BATCH:
-                return {**request, "seq": self._last + 1, "up_to_seq": end}
-            return {"seq": max(self._last, end if "multi_last" in request else 0) + 1}
-        if "multi_last" in request:
-            return {"seq": end + 1}
-        return request
-
-    async def _answered(self) -> None:
-        while self._answer is None and not self._finished and not self._trouble:
-            self._wake.clear()
+        subject = subjects[0] if len(subjects) == 1 else ""
+        while True:
+            position = max(position, self._last + 1)
             try:
-                async with asyncio.timeout(self._api.timeout / SECOND):
-                    await self._wake.wait()
-            except TimeoutError:
-                self._in_trouble("the server was silent")
-        if self._answer is None:
-            if self._trouble:
-                self._say(f"jsctl: {self._trouble}; going on after sequence {self._last}")
+                if self._options.to_end or await browse.following(api, stream, position, subject):
+                    reading = browse.read(
+                        api, stream, start=position, subject=subject, bulk=True, batch=self._batch
+                    )
+                    async with aclosing(reading) as messages:
+                        if await self._hand_all(messages) or self._options.to_end:
+                            return
+                else:
+                    await asyncio.sleep(_POLL)
+            except (Unreachable, RequestTimeout) as error:
+                self.troubles += 1
+                self._say(f"jsctl: {error.message}; going on after sequence {self._last}")
                 await self._connection.reconnected()
-            return
-        code, said = self._answer
-        if code == 503:
-            raise NotFound(
-                f"nobody answers direct gets of stream {self._options.stream}", "is direct get allowed there?"
-            )
-        if code == 413:
-            raise JsctlError(f"the server says {said}", "name fewer subjects")
-        if code not in (204, 404):
-            raise JsctlError(f"the server says {said or code}")
 
-    def _handle(self, reply: Message) -> None:
-        if reply.subject.rpartition(".")[2] != self._current:
-            return
-        if reply.status[0]:
-            self._answer = reply.status
-            self._wake.set()
-            return
-        parsed = parse_direct_reply(reply.header_block)
-        if parsed is None or self._finished:
-            return
-        item = parsed.message(reply.data)
-        self._came += 1
-        self._last = max(self._last, item.sequence)
+    async def _hand_all(self, messages: AsyncGenerator[Message, None]) -> bool:
+        """Hand messages over; returns whether no more are wanted."""
         subjects = self._options.subjects
-        if subjects and not any(matches(pattern, item.subject) for pattern in subjects):
-            return
-        self._hand(item)
+        async for message in messages:
+            self._last = max(self._last, message.sequence)
+            if not subjects or any(matches(one, message.subject) for one in subjects):
+                self._hand(message)
+            if self._finished:
+                return True
+        return self._finished
