@@ -4,7 +4,8 @@ import os
 import sys
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AbstractContextManager, AsyncExitStack, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from jsctl.errors import BadInput, ExitStatus, JsctlError
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from jsctl.nats.events import ConnectionEvent
     from jsctl.prompts.prompter import Prompter
     from jsctl.render.emit import Form
+    from jsctl.render.screen import Frame, Screen
     from jsctl.views.events import Events
     from jsctl.views.result import Result
 
@@ -156,6 +158,30 @@ class Env:
         emit(result, self.streams.stdout, self.form, width=width, scheme=scheme, color=self.color)
         return result.status
 
+    @property
+    def has_screen(self) -> bool:
+        """Whether what changes can be drawn on a live screen: not in a pipe, with --json, --as or --trace."""
+        dumb = self.environ.get("TERM") == "dumb"
+        return self.form == "table" and self.is_terminal and self.trace is None and not dumb
+
+    def live_screen(
+        self, quit: Callable[[], object], *, leave_last: bool = True
+    ) -> "AbstractContextManager[Screen]":
+        """A live screen on the terminal.
+
+        quit: called when the user ends it with `q`. leave_last: print what it showed last when it is gone.
+        """
+        from jsctl.render.screen import live_screen
+
+        out, stdin = self.streams.stdout, self.streams.stdin
+        return live_screen(out, stdin, quit, color=self.color, leave_last=leave_last)
+
+    def frame(self, result: "Result") -> "Frame":
+        """What draws a result on a live screen."""
+        from jsctl.render.screen import result_frame
+
+        return result_frame(result, scheme=self._scheme() if self.color else "", color=self.color)
+
     def _scheme(self) -> str:
         # A broken context must not hide the output of what repairs it.
         try:
@@ -246,9 +272,9 @@ class Env:
             return outcome
         from jsctl.render.event_writer import write_events
 
-        return await write_events(
-            outcome, self.streams.stdout, self.form, say=self.say, emit_result=self.emit
-        )
+        screen = partial(self.live_screen, leave_last=False) if self.has_screen else None
+        out = self.streams.stdout
+        return await write_events(outcome, out, self.form, say=self.say, screen=screen, frame=self.frame)
 
     async def confirm(self, message: str, *, force: bool, flag: str = "--force") -> None:
         """Ask before something is destroyed. Raises Cancelled on no; without a terminal names the flag."""

@@ -8,7 +8,7 @@ import os
 import signal
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsctl.errors import Cancelled, ExitStatus
 
@@ -22,33 +22,58 @@ class Stopped(Cancelled):
     status = ExitStatus.INTERRUPTED
 
 
+class _Handler(NamedTuple):
+    call: Callable[[int], object]
+    owner: object
+
+
+_installed: dict[int, list[_Handler]] = {}
+"""The handlers of each signal, the one that is called last. asyncio itself knows only one."""
+
+_before: dict[int, Any] = {}
+"""What Python had for these signals."""
+
+
 @contextlib.contextmanager
 def handled(handlers: Mapping[int, Callable[[int], object]]) -> Iterator[Callable[[], None]]:
-    """Call a handler with the number of its signal, in the event loop; restore what was there at the end.
+    """Call a handler with the number of its signal, in the event loop; handlers of an inner block go before
+    those of an outer one. What was there is restored at the end.
 
     Yields a function that restores it earlier.
     """
     import asyncio
 
     loop = asyncio.get_running_loop()
+    owner = object()
     if threading.current_thread() is not threading.main_thread():
         yield lambda: None
         return
-    before = {number: signal.getsignal(number) for number in handlers}
 
     def restore() -> None:
-        while before:
-            number, handler = before.popitem()
-            loop.remove_signal_handler(number)
-            if handler is not None:  # installed by other than Python
-                signal.signal(number, handler)
+        for number, stack in list(_installed.items()):
+            remaining = [handler for handler in stack if handler.owner is not owner]
+            if len(remaining) < len(stack):
+                _install(loop, number, remaining)
 
     for number, handler in handlers.items():
-        loop.add_signal_handler(number, handler, number)
+        _install(loop, number, [*_installed.get(number, []), _Handler(handler, owner)])
     try:
         yield restore
     finally:
         restore()
+
+
+def _install(loop: "asyncio.AbstractEventLoop", number: int, stack: list[_Handler]) -> None:
+    if number not in _installed:
+        _before[number] = signal.getsignal(number)
+    if stack:
+        _installed[number] = stack
+        loop.add_signal_handler(number, stack[-1].call, number)
+        return
+    del _installed[number]
+    loop.remove_signal_handler(number)
+    if (before := _before.pop(number)) is not None:  # None: installed by other than Python
+        signal.signal(number, before)
 
 
 @contextlib.contextmanager

@@ -180,7 +180,7 @@ async def subscribe(env: Env, options: Options) -> Events[Received]:
     events = view.events(receiver, batches, show)
     if options.graph:
         plots = env.is_terminal or env.wants_json
-        graph = RateGraph(() if options.reads_stream else receiver.options.subjects, env.width, plots=plots)
+        graph = RateGraph(() if options.reads_stream else receiver.options.subjects, plots=plots)
         return events._replace(sink=graph.add, gauge=graph, result=graph.result)
     if options.report_subjects or options.report_subscriptions:
         report = SubjectReport(options.report_top, by_subscription=options.report_subscriptions)

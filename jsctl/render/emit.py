@@ -9,7 +9,7 @@ from jsctl.errors import BadInput
 from jsctl.render import sheet, table
 from jsctl.render.style import paint
 from jsctl.render.text import clean_json, clean_lines
-from jsctl.views.result import Cell, Result, Sheet, Table, Text
+from jsctl.views.result import Cell, Chart, Result, Sheet, Table, Text
 
 Form = Literal["table", "plain", "json", "csv", "tsv"]
 _BATCH = 256  #: items of a long list that are encoded at once
@@ -94,6 +94,10 @@ def text_lines(
                 yield from table.boxed(part, width, scheme, color) if box else table.plain(part)
             case Sheet():
                 yield from sheet.lines(part, scheme, color)
+            case Chart():
+                from jsctl.render.plot import chart_lines
+
+                yield from map(clean_lines, chart_lines(part, width or 100))
             case Text():
                 text = clean_lines(part.text)
                 yield paint(text, part.style) if color and part.style else text

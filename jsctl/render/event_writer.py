@@ -5,22 +5,26 @@ import contextlib
 import json
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from typing import Any, Generic, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TextIO, TypeVar
 
 from jsctl.errors import BadInput, ExitStatus, JsctlError
 from jsctl.render.emit import Form, emit, json_items, plain_value
 from jsctl.render.text import clean_json, clean_lines
 from jsctl.signals import interrupts
-from jsctl.views.events import Ending, Events
+from jsctl.views.events import Ending, Events, Gauge
 from jsctl.views.result import Result
 
+if TYPE_CHECKING:
+    from jsctl.render.screen import Frame, Screen
+
 E = TypeVar("E")
+OpenScreen = Callable[[Callable[[], object]], "contextlib.AbstractContextManager[Screen | None]"]
+"""Opens a live screen; its argument is called when the user quits."""
 
 STALLED = 1.0
 """Seconds in one write after which the reader of our output counts as slow."""
 
 _EVERY = 1.0  #: seconds between two pictures of a gauge
-_CLEAR = "\x1b[H\x1b[2J"
 _compact = json.JSONEncoder(ensure_ascii=False, default=plain_value).encode
 
 
@@ -46,7 +50,8 @@ async def write_events(
     form: Form,
     *,
     say: Callable[[str], None],
-    emit_result: Callable[[Result], object] | None = None,
+    screen: OpenScreen | None = None,
+    frame: Callable[[Result], "Frame"] | None = None,
 ) -> Result | ExitStatus | None:
     """Write events as they occur, until their end, their count or ctrl-C.
 
@@ -55,7 +60,8 @@ async def write_events(
 
     Args:
         say: writes a line on stderr.
-        emit_result: writes the picture of a gauge; without it, as plain text.
+        screen: opens the live screen that a gauge is drawn on; without it a gauge is written as lines.
+        frame: draws the picture of a gauge on it.
 
     Returns: what is to be shown last.
 
@@ -63,7 +69,7 @@ async def write_events(
     """
     if form in ("csv", "tsv"):
         raise BadInput("this command has no table", "use --json")
-    return await _Writer(events, out, form, say, emit_result).run()
+    return await _Writer(events, out, form, say, screen, frame).run()
 
 
 class _Writer(Generic[E]):
@@ -73,19 +79,22 @@ class _Writer(Generic[E]):
         out: TextIO,
         form: Form,
         say: Callable[[str], None],
-        emit_result: Callable[[Result], object] | None,
+        screen: OpenScreen | None,
+        frame: Callable[[Result], "Frame"] | None,
     ) -> None:
         self._events = events
         self._out = out
         self._say = say
         self._json = form == "json" or events.as_json
         self._terminal = out.isatty()
-        self._emit_result = emit_result or (lambda result: emit(result, out, "plain"))
+        self._screen = screen
+        self._frame = frame
         self._write = self._chosen()
         self._written = 0  #: events that count
         self._records = 0
         self._reading = False  #: whether we wait for a batch, or for what is done between two
         self._interrupted = False
+        self._task: asyncio.Task[Any] | None = None
 
     def _chosen(self) -> Callable[[Sequence[E]], None]:
         events = self._events
@@ -143,42 +152,40 @@ class _Writer(Generic[E]):
         if not self._events.endless:
             yield
             return
-        task = asyncio.current_task()
-
-        def interrupt() -> None:
-            self._interrupted = True
-            if self._events.stop is not None:
-                self._events.stop()
-            elif task is not None and self._reading:
-                task.cancel()
-
-        with interrupts(interrupt):
+        self._task = asyncio.current_task()
+        with interrupts(self._interrupt):
             yield
+
+    def _interrupt(self) -> None:
+        self._interrupted = True
+        if self._events.stop is not None:
+            self._events.stop()
+        elif self._task is not None and self._reading:
+            self._task.cancel()
 
     @contextlib.contextmanager
     def _drawing(self) -> Iterator[None]:
         if self._events.gauge is None:
             yield
             return
-        drawing = asyncio.ensure_future(self._draw())
-        try:
-            yield
-        finally:
-            drawing.cancel()
+        opened = self._screen(self._interrupt) if self._screen is not None else contextlib.nullcontext()
+        with opened as screen:
+            drawing = asyncio.ensure_future(self._draw(self._events.gauge, screen))
+            try:
+                yield
+            finally:
+                drawing.cancel()
 
-    async def _draw(self) -> None:
-        gauge = self._events.gauge
-        while gauge is not None:
+    async def _draw(self, gauge: Gauge, screen: "Screen | None") -> None:
+        while True:
             await asyncio.sleep(_EVERY)
             gauge.tick()
             if self._json:
                 continue
-            if not self._terminal:
+            if screen is not None and self._frame is not None:
+                screen.show(self._frame(gauge.picture()))
+            else:
                 self._put(clean_lines(gauge.line()))
-                continue
-            self._out.write(_CLEAR)
-            self._emit_result(gauge.picture())
-            self._out.flush()
 
     # -- one batch ---------------------------------------------------------------------------------------
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from jsctl.render.plot import squeeze
+from jsctl.render.plot import Values, squeeze
 from jsctl.render.text import clean, show
-from jsctl.views.report.history import Chart, Values
+from jsctl.views.report.history import Series
 from jsctl.views.result import Cell, Column, Table
 
 _STYLE = """
@@ -36,7 +36,7 @@ th { background: var(--card); font-weight: 600 } tr:last-child td { border-botto
 """
 
 
-def page(title: str, note: str, charts: Sequence[Chart], tables: Sequence[Table]) -> str:
+def page(title: str, note: str, charts: Sequence[Series], tables: Sequence[Table]) -> str:
     """The document. All text in it is taken for foreign."""
     drawn = "\n".join(map(_figure, charts))
     body = "\n".join(map(_table, tables))
@@ -64,7 +64,7 @@ def _text(value: str) -> str:
     return escape(clean(value))
 
 
-def _figure(chart: Chart) -> str:
+def _figure(chart: Series) -> str:
     known = [value for value in chart.values if value is not None]
     most, last = show(round(max(known)), chart.kind), show(round(known[-1]), chart.kind)
     first, end = (f"{at:%Y-%m-%d %H:%M}" for at in (chart.times[0], chart.times[-1]))

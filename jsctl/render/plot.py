@@ -1,27 +1,56 @@
-"""Numbers as lines of text: a sparkline for a cell, a plot of dots for a screen."""
+"""Numbers over time as lines of text: the one place that plots. The newest value is at the right."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+from jsctl.views.result import Chart, Text
 
 Values = Sequence[float | None]
 
-_BARS = "▁▂▃▄▅▆▇█"
+SMALLEST = (20, 20)
+"""Columns and rows without which stacked charts cannot be read."""
+
+_BARS = " ▁▂▃▄▅▆▇█"
 _BRAILLE = 0x2800
 _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))  # of a cell, from the top
 
 
+def chart_lines(chart: Chart, width: int) -> list[str]:
+    """Returns a chart with its caption: below lines and bars, above dots."""
+    match chart.style:
+        case "lines":
+            return [*plot_lines(chart.values, width, chart.height, chart.label), chart.caption]
+        case "bars":
+            return [*plot_bars(chart.values, width, chart.height), f"{'':>11}{chart.caption}"]
+        case "dots":
+            return [chart.caption, *plot_dots(chart.values, min(60, max(20, width - 4)), chart.height)]
+
+
+def stacked_charts(title: str, charts: Sequence[Chart], width: int, height: int) -> list[Text]:
+    """Returns charts one below the other, as high as the screen lets them be."""
+    if width < SMALLEST[0] or height < SMALLEST[1]:
+        return [Text("please increase terminal dimensions", "warn")]
+    rows = (height - 2) // len(charts) - 3
+    lines = [Text(title, "bold"), Text("")]
+    for chart in charts:
+        lines += [Text(line) for line in plot_lines(chart.values, width, rows, chart.label)]
+        lines += [Text(chart.caption.center(width).rstrip(), "dim"), Text("")]
+    return lines
+
+
 def sparkline(values: Values, width: int = 24) -> str:
-    """One row of bars from the least to the most; a space where nothing is known."""
+    """Returns one row of bars from the smallest to the largest value; a space where nothing is known."""
     shown = squeeze(values, width)
     known = [value for value in shown if value is not None]
     if not known:
         return ""
     least, most = min(known), max(known)
-    scale = (len(_BARS) - 1) / (most - least) if most > least else 0.0
-    return "".join(" " if v is None else _BARS[round((v - least) * scale)] for v in shown)
+    scale = (len(_BARS) - 2) / (most - least) if most > least else 0.0
+    return "".join(" " if v is None else _BARS[1 + round((v - least) * scale)] for v in shown)
 
 
-def plot(values: Values, width: int = 60, height: int = 6) -> list[str]:
-    """`height` lines of braille dots, zero or the least at the bottom; two values a column."""
+def plot_dots(values: Values, width: int = 60, height: int = 6) -> list[str]:
+    """Returns `height` lines of braille dots, zero or the smallest at the bottom; two values in a column."""
     shown = squeeze(values, width * 2)
     known = [value for value in shown if value is not None]
     if not known:
@@ -40,13 +69,49 @@ def plot(values: Values, width: int = 60, height: int = 6) -> list[str]:
     return ["".join(chr(_BRAILLE + cell) for cell in row) for row in cells]
 
 
+def plot_bars(values: Values, width: int, height: int) -> list[str]:
+    """Returns `height` lines of bars with an axis from 0 to the largest value; a column for each of the last
+    values."""
+    shown = [value or 0 for value in values[-max(width - 12, 10) :]]
+    most = max([*shown, 1])
+    lines = []
+    for row in range(height - 1, -1, -1):
+        bars = "".join(_BARS[max(0, min(8, round(value * height * 8 / most) - row * 8))] for value in shown)
+        label = f"{most:,}" if row == height - 1 else "0" if row == 0 else ""
+        lines.append(f"{label:>9} ┤{bars}".rstrip())
+    return lines
+
+
+def plot_lines(values: Values, width: int, height: int, label: Callable[[float], str]) -> list[str]:
+    """Returns `height` + 1 lines: a curve of the last values, with an axis from 0 to the largest of them."""
+    known = [value or 0.0 for value in values]
+    top = max([*known[-width:], 0.0]) or 1.0
+    labels = [label(top * row / height) for row in range(height, -1, -1)]
+    margin = max(map(len, labels))
+    space = max(width - margin - 3, 1)
+    levels = [round(value / top * height) for value in known[-space - 1 :]]
+    grid = [[" "] * space for _ in range(height + 1)]
+    offset = space - max(len(levels) - 1, 0)
+    for at, (left, right) in enumerate(pairwise(levels)):
+        column = offset + at
+        if left == right:
+            grid[height - left][column] = "─"
+            continue
+        up = right > left
+        grid[height - right][column] = "╭" if up else "╰"
+        grid[height - left][column] = "╯" if up else "╮"
+        for level in range(min(left, right) + 1, max(left, right)):
+            grid[height - level][column] = "│"
+    return [f" {text:>{margin}} ┤{''.join(cells)}".rstrip() for text, cells in zip(labels, grid, strict=True)]
+
+
 def squeeze(values: Values, width: int) -> Values:
-    """At most `width` values: the largest of each stretch, so that no peak is lost."""
+    """Returns at most `width` values: the largest of each stretch, so that no peak is lost."""
     if len(values) <= width:
         return values
-    found: list[float | None] = []
+    squeezed: list[float | None] = []
     for at in range(width):
         stretch = values[at * len(values) // width : (at + 1) * len(values) // width]
         known = [value for value in stretch if value is not None]
-        found.append(max(known) if known else None)
-    return found
+        squeezed.append(max(known) if known else None)
+    return squeezed

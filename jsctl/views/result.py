@@ -107,7 +107,21 @@ class Text(NamedTuple):
     style: Style = ""
 
 
-Part = Table | Sheet | Text
+class Chart(NamedTuple):
+    """Numbers over time, drawn as text.
+
+    values: the newest last, None where nothing is known. style: a curve, bars or an area of dots. height:
+    lines. label: how a value is written at the axis of a curve.
+    """
+
+    caption: str
+    values: Sequence[float | None]
+    style: Literal["lines", "bars", "dots"] = "lines"
+    height: int = 5
+    label: Callable[[float], str] = str
+
+
+Part = Table | Sheet | Text | Chart
 
 
 class _Unset:

@@ -36,6 +36,24 @@ def test_the_first_signal_is_an_ordinary_end(number: int) -> None:
     assert asyncio.run(work()) == "done"
 
 
+def test_an_inner_handler_goes_first_and_the_outer_one_is_back_after_it() -> None:
+    called: list[str] = []
+
+    async def work() -> None:
+        with signals.handled({signal.SIGTERM: lambda number: called.append("outer")}):
+            with signals.handled({signal.SIGTERM: lambda number: called.append("inner")}) as restore:
+                send(signal.SIGTERM)
+                await asyncio.sleep(0.05)
+                restore()
+                send(signal.SIGTERM)
+                await asyncio.sleep(0.05)
+            send(signal.SIGTERM)
+            await asyncio.sleep(0.05)
+
+    asyncio.run(work())
+    assert called == ["inner", "outer", "outer"]
+
+
 def test_a_second_interrupt_ends_the_process() -> None:
     async def work() -> None:
         ended = asyncio.Event()

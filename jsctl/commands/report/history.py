@@ -10,7 +10,7 @@ from jsctl.files import write_output
 from jsctl.spark.rollup import history as stored
 from jsctl.units import parse_past_time, seconds_to_ns, to_datetime
 from jsctl.views.report import history as view
-from jsctl.views.result import Part, Result, Table, Text
+from jsctl.views.result import Chart, Result, Table, Text
 
 _HEIGHT = 5
 
@@ -44,24 +44,20 @@ def history(
     first, end = _time(env, "--since", since), _time(env, "--until", until)
     path = Path(source).expanduser()
     found = stored.load(path, daily=not hourly, since=first, until=end, pattern=pattern)
-    from jsctl.render.plot import plot, sparkline
+    from jsctl.render.plot import sparkline
 
-    charts = view.charts(found.reports, found.daily)
+    charts = view.series(found.reports, found.daily)
     tables = view.tables(found.reports, found.movers, found.daily, sparkline)
     data = {"period": "hour" if hourly else "day", **found.reports, "movers": found.movers}
     if not tables:
         return Result([Text("nothing was sampled in that time")], data)
     if html:
         return _page(env, Path(html).expanduser(), path, charts, tables)
-    parts: list[Part] = []
-    for chart in charts:
-        width = min(60, max(20, env.width - 4))
-        lines = plot(chart.values, width, _HEIGHT)
-        parts.append(Text("\n".join([_caption(chart), *lines])))
-    return Result([*parts, *tables], data)
+    plots = [Chart(_caption(chart), chart.values, "dots", _HEIGHT) for chart in charts]
+    return Result([*plots, *tables], data)
 
 
-def _caption(chart: view.Chart) -> str:
+def _caption(chart: view.Series) -> str:
     from jsctl.render.text import show
 
     known = [value for value in chart.values if value is not None]
@@ -70,7 +66,7 @@ def _caption(chart: view.Chart) -> str:
     return f"{chart.title}, {first} to {last}: {now}, at most {most}"
 
 
-def _page(env: Env, file: Path, source: Path, charts: list[view.Chart], tables: list[Table]) -> Result:
+def _page(env: Env, file: Path, source: Path, charts: list[view.Series], tables: list[Table]) -> Result:
     from jsctl.render.page import page
 
     created = to_datetime(seconds_to_ns(env.clock()))

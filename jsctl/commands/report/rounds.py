@@ -1,11 +1,10 @@
 """`jsctl report --watch`: rounds on a live screen, as text, or as a JSON document a line."""
 
-import asyncio
-import os
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from jsctl.commands.report.terminal import guarded
+from jsctl.commands.shared.watching import watch, write_json_line
 from jsctl.env import Env
 from jsctl.monitor.report.overview import Overview
 from jsctl.monitor.report.rows import DomainState, Sort
@@ -15,25 +14,24 @@ from jsctl.views.report import report as view
 from jsctl.views.report.panes import Pane
 from jsctl.views.result import Result
 
-_TOGETHER = 0.05
-"""Seconds in which answers that come one after the other are drawn at once."""
-
+if TYPE_CHECKING:
+    from jsctl.render.screen import Frame
 
 _LATE = 3.0
-"""Seconds without an answer that are told; sooner, what was answered last still stands."""
+"""Seconds without an answer that are shown; sooner, what was answered last still stands."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """interval: seconds between rounds. count: rounds, None for ever."""
+    """interval: seconds between rounds. count: rounds, None for no end."""
 
     interval: float
     count: int | None
     sort: Sort
 
 
-def states(watch: Watch[Overview], interval: float) -> list[DomainState]:
-    """What is known of every context and domain."""
+def domain_states(overviews: Watch[Overview], interval: float) -> list[DomainState]:
+    """Returns what is known of every context and domain."""
     late = max(_LATE, 1.5 * interval)
     return [
         DomainState(
@@ -46,82 +44,46 @@ def states(watch: Watch[Overview], interval: float) -> list[DomainState]:
             poller.at,
             poller.waiting if poller.waiting >= late else 0.0,
         )
-        for poller in watch.pollers
+        for poller in overviews.pollers
     ]
 
 
-def outcome(env: Env, found: Sequence[DomainState], sort: Sort, *, timed: bool = False) -> Result:
-    """One round for stdout. In CSV and TSV there is no place for failures: they go to stderr."""
+def round_result(env: Env, states: Sequence[DomainState], sort: Sort, *, timed: bool = False) -> Result:
+    """Returns one round for stdout. In CSV and TSV there is no place for failures: they go to stderr."""
     if env.form not in ("csv", "tsv"):
-        return view.result(found, env.clock(), sort, timed=timed)
-    for state in found:
+        return view.result(states, env.clock(), sort, timed=timed)
+    for state in states:
         if state.error:
             env.say(f"jsctl: {view.title(state)}: {state.error}")
-    return view.flat(found, env.clock())
+    return view.flat(states, env.clock())
 
 
-async def run(env: Env, watch: Watch[Overview], options: Options) -> None:
-    """Rounds until the count is reached or ctrl-C. Without a count, ctrl-C is an ordinary end."""
-    live = env.form == "table" and env.is_terminal and env.trace is None
-    live = live and env.environ.get("TERM") != "dumb"
-    try:
-        await (_screen if live else _lines)(env, watch, options)
-    except BrokenPipeError:
-        env.discard_output()  # jsctl report --watch | head: click would make it a failure
-    except asyncio.CancelledError:
-        if options.count is not None:
-            raise
-
-
-async def _lines(env: Env, watch: Watch[Overview], options: Options) -> None:
-    from jsctl.render.emit import json_text
-
-    async for _ in watch.rounds(options.interval, options.count):
-        found = states(watch, options.interval)
-        if env.wants_json:
-            env.streams.stdout.write(json_text(view.document(found, env.clock()), indent=None) + "\n")
-        else:
-            env.emit(outcome(env, found, options.sort, timed=True))
-        env.streams.stdout.flush()
-
-
-async def _screen(env: Env, watch: Watch[Overview], options: Options) -> None:
-    from jsctl.render.live import LiveScreen
-
-    loop = asyncio.get_running_loop()
-    main = asyncio.current_task()
-    assert main is not None
+async def run(env: Env, overviews: Watch[Overview], options: Options) -> None:
+    """Show rounds until the count is reached, ctrl-C or `q`. Without a count, ctrl-C is an ordinary end."""
     every = exact_duration(round(options.interval * SECOND))
-    pending: asyncio.TimerHandle | None = None
+    scheme = overviews.pollers[0].settings.colors
     panes: dict[int, tuple[object, Pane]] = {}
 
-    def draw() -> None:
-        nonlocal pending
-        pending = None
-        found = states(watch, options.interval)
-        for at, state in enumerate(found):
+    async def rounds() -> AsyncGenerator[list[DomainState], None]:
+        updates = overviews.updates if env.has_screen else overviews.rounds
+        async for _ in updates(options.interval, options.count):
+            yield domain_states(overviews, options.interval)
+
+    def frame(states: list[DomainState]) -> "Frame":
+        from jsctl.render.panes import panes_frame
+
+        for at, state in enumerate(states):
             # One answer changes one pane; with 10,000 streams a pane takes a third of a second.
             known = (view.title(state), state.at, state.error)
             if at not in panes or panes[at][0] != known:
                 panes[at] = known, view.pane(state, options.sort)
-        screen.show(view.heading(env.clock(), every), [panes[at][1] for at in range(len(found))])
+        heading = view.heading(env.clock(), every)
+        return panes_frame(heading, [panes[at][1] for at in range(len(states))], scheme)
 
-    def changed() -> None:
-        nonlocal pending
-        if pending is None:
-            pending = loop.call_later(_TOGETHER, draw)
+    def write(states: list[DomainState]) -> None:
+        if env.wants_json:
+            write_json_line(env, view.document(states, env.clock()))
+        else:
+            env.emit(round_result(env, states, options.sort, timed=True))
 
-    ended: list[int] = []
-    scheme = watch.pollers[0].settings.colors
-    try:
-        with LiveScreen(env.streams.stdout, color=env.color, scheme=scheme) as screen:
-            draw()
-            with guarded(screen, env.streams.stdin, main.cancel) as ended:
-                async for _ in watch.rounds(options.interval, options.count, changed):
-                    draw()
-    finally:
-        if pending is not None:
-            pending.cancel()
-        if ended:
-            # The terminal is as it was: end as the signal would have had it.
-            os.kill(os.getpid(), ended[0])
+    await watch(env, rounds(), frame=frame, write=write, count=options.count)

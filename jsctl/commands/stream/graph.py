@@ -1,15 +1,17 @@
 """`jsctl stream graph`."""
 
+from functools import partial
+
 import click
 
 from jsctl.commands.cli import DURATION, argument, command, option
-from jsctl.commands.shared.graphing import Picture, check, draw
 from jsctl.commands.shared.pick import pick_stream
+from jsctl.commands.shared.watching import check_graph, watch_graph
 from jsctl.env import Env
 from jsctl.jetstream.stream import requests as streams
 from jsctl.monitor.stream import activity
 from jsctl.units import SECOND
-from jsctl.views import graph as view
+from jsctl.views.stream import graph as view
 
 
 @command("graph", examples=["jsctl stream graph ORDERS", "jsctl stream graph ORDERS --count 60 --json"])
@@ -18,14 +20,17 @@ from jsctl.views import graph as view
 @option("--count", type=click.IntRange(min=1), metavar="NUMBER", help="End after so many looks")
 async def graph(env: Env, stream: str, every: int, count: int | None) -> None:
     """Charts on a terminal until ctrl-C or q; in a pipe a line a look, with --json a document a line."""
-    check(env, every)
+    check_graph(env, every)
     api = await env.jetstream()
     name = await pick_stream(env, api, stream)
     await streams.info(api, name)
-    picture = Picture(
-        view.heading(),
-        view.row,
-        lambda sample: view.record(name, sample),
-        lambda history, width, height: view.charts(name, history, width, height),
+    await watch_graph(
+        env,
+        activity.samples(api, name, every / SECOND),
+        heading=view.HEADING,
+        line=view.line,
+        record=partial(view.record, name),
+        title=f"Stream Statistics for {name}",
+        charts=view.charts,
+        count=count,
     )
-    await draw(env, activity.samples(api, name, every / SECOND), picture, count)

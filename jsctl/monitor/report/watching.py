@@ -26,6 +26,10 @@ WINDOW = 6
 """Answers that are kept, for rates and trends."""
 
 
+SETTLE = 0.05
+"""Seconds in which answers that come one after the other count as one."""
+
+
 class Link:
     """The connection of one context: made when it is first needed, kept, made again when lost.
 
@@ -223,6 +227,33 @@ class Watch(Generic[T]):
             # After a pause (a laptop that slept) rounds are left out, not made up for.
             due = max(due, loop.time())
             await asyncio.sleep(due - loop.time())
+
+    async def updates(self, interval: float, count: int | None = None) -> AsyncIterator[None]:
+        """As `rounds`, and yields too before the first answer and after every single one: answers that come
+        one after the other within SETTLE seconds are one update."""
+        changed = asyncio.Event()
+        rounds = self.rounds(interval, count, changed.set)
+        ended = False
+
+        async def run() -> None:
+            async for _ in rounds:
+                changed.set()
+
+        running = asyncio.ensure_future(run())
+        running.add_done_callback(lambda _: changed.set())
+        try:
+            yield
+            while not ended:
+                await changed.wait()
+                if not running.done():
+                    await asyncio.wait({running}, timeout=SETTLE)
+                changed.clear()
+                ended = running.done()
+                yield
+            await running
+        finally:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
 
     def _ask_idle(self, changed: Callable[[], None] | None) -> None:
         for at, poller in enumerate(self.pollers):

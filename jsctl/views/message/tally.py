@@ -6,9 +6,8 @@ from typing import Any
 
 from jsctl.jetstream.message.receive import Received
 from jsctl.units import format_clock
-from jsctl.views.result import Column, Result, Table, Text
+from jsctl.views.result import Chart, Column, Result, Table
 
-_BARS = " ▁▂▃▄▅▆▇█"
 _HEIGHT = 20  #: rows of all plots together
 _LOWEST = 3  #: rows of a plot at least
 
@@ -64,13 +63,12 @@ class RateGraph:
     """A Gauge: messages per second of each subscription; of a stream, of each subject.
 
     subscriptions: the subject filters that are plotted from the start. plots: whether the output takes
-    plots; else each second is a line. width: columns.
+    plots; else each second is a line.
     """
 
-    def __init__(self, subscriptions: Sequence[str], width: int, *, plots: bool) -> None:
+    def __init__(self, subscriptions: Sequence[str], *, plots: bool) -> None:
         self._rates: dict[str, list[int]] = {subscription: [] for subscription in subscriptions}
         self._counts: dict[str, int] = {}  #: messages of the current second
-        self._width = width
         self._plots = plots
 
     def add(self, batch: Sequence[Received]) -> None:
@@ -93,27 +91,12 @@ class RateGraph:
     def picture(self) -> Result:
         """Return the plots, the last second on the right."""
         height = max(_HEIGHT // max(len(self._rates), 1), _LOWEST)
-        plots = [
-            Text("\n".join(_plot(key, values, self._width, height))) for key, values in self._rates.items()
+        charts = [
+            Chart(f"{key}: {values[-1] if values else 0:,} / second", values, "bars", height)
+            for key, values in self._rates.items()
         ]
-        return Result(plots, data=self._rates)
+        return Result(charts, data=self._rates)
 
     def result(self) -> Result | None:
         """Return what is shown last; nothing where each second was a line."""
         return self.picture() if self._plots else None
-
-
-def _plot(subject: str, values: Sequence[int], width: int, height: int) -> list[str]:
-    """Return the lines of a plot: bars `height` rows high."""
-    room = max(width - 12, 10)
-    shown = values[-room:]
-    highest = max([*shown, 1])
-    lines = []
-    for row in range(height - 1, -1, -1):
-        bars = "".join(
-            _BARS[max(0, min(8, round(value * height * 8 / highest) - row * 8))] for value in shown
-        )
-        label = f"{highest:,}" if row == height - 1 else "0" if row == 0 else ""
-        lines.append(f"{label:>9} ┤{bars}".rstrip())
-    last = values[-1] if values else 0
-    return [*lines, f"{'':>11}{subject}: {last:,} / second"]

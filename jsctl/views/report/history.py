@@ -14,7 +14,7 @@ MANY = 300
 """Periods that a trend shows at the most, the latest ones."""
 
 
-class Chart(NamedTuple):
+class Series(NamedTuple):
     """A number over time. `times` has the start of each period; None is a period without samples."""
 
     title: str
@@ -45,7 +45,7 @@ def axis(rows: Iterable[Row], daily: bool) -> list[datetime]:
     return found
 
 
-def charts(reports: Mapping[str, Sequence[Row]], daily: bool) -> list[Chart]:
+def series(reports: Mapping[str, Sequence[Row]], daily: bool) -> list[Series]:
     """What all streams together did, and the worst lag of all consumers."""
     streams, consumers = reports["streams"], reports["consumers"]
     times = axis([*streams, *consumers], daily)
@@ -62,7 +62,7 @@ def charts(reports: Mapping[str, Sequence[Row]], daily: bool) -> list[Chart]:
                 by_period.setdefault(row["period"], []).append(row[column])
         if by_period:
             values = [together(by_period[t]) if t in by_period else None for t in times]
-            found.append(Chart(title, kind, times, values))
+            found.append(Series(title, kind, times, values))
     return found
 
 

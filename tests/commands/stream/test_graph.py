@@ -6,7 +6,8 @@ import re
 import pexpect
 import pytest
 
-from jsctl.views import graph
+from jsctl.render.plot import plot_lines, stacked_charts
+from jsctl.views.stream import graph
 from tests.support import js
 from tests.support.run import Cli
 
@@ -75,20 +76,20 @@ def test_wrong_flags(cli: Cli) -> None:
 
 
 def test_plot() -> None:
-    assert graph.plot([0, 4, 4, 2], 12, 4, lambda value: f"{value:g}") == [
+    assert plot_lines([0, 4, 4, 2], 12, 4, lambda value: f"{value:g}") == [
         " 4 ┤     ╭─╮",
         " 3 ┤     │ │",
         " 2 ┤     │ ╰",
         " 1 ┤     │",
         " 0 ┤     ╯",
     ]
-    flat = graph.plot([0.0] * 50, 12, 2, lambda value: f"{value:.0f}")
+    flat = plot_lines([0.0] * 50, 12, 2, lambda value: f"{value:.0f}")
     assert flat[-1] == " 0 ┤" + "─" * 8
-    for line in graph.plot([float(n % 7) for n in range(500)], 40, 5, lambda value: f"{value:.2f}"):
+    for line in plot_lines([float(n % 7) for n in range(500)], 40, 5, lambda value: f"{value:.2f}"):
         assert len(line) <= 40
 
 
 def test_charts_fit() -> None:
     for height in (20, 24, 50):
-        lines = graph.charts("S", [], 80, height)
+        lines = stacked_charts("S", graph.charts([]), 80, height)
         assert len(lines) <= height

@@ -3,7 +3,7 @@
 import click
 
 from jsctl.commands.cli import DURATION, argument, command, option
-from jsctl.commands.shared.repeat import repeat
+from jsctl.commands.shared.watching import watch_results
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.monitor.server import requests
@@ -46,7 +46,7 @@ async def jetstream(
     connection = await env.connection()
     only = requests.Filter(host, cluster, tags)
 
-    async def ask() -> Result:
+    async def fetch() -> Result:
         replies = await requests.fetch_jetstream(connection, account=account, only=only, expect=limit or 0)
         return view.jetstream_report(
             replies,
@@ -59,6 +59,6 @@ async def jetstream(
         )
 
     if watch is None:
-        return await ask()
-    await repeat(env, watch, ask)
+        return await fetch()
+    await watch_results(env, fetch, watch)
     return None

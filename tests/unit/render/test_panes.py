@@ -1,4 +1,4 @@
-"""The live screen's picture at many sizes, and the judgements and rates behind it."""
+"""Panes at many sizes of the terminal, and the judgements and rates behind them."""
 
 import io
 from datetime import UTC, datetime, timedelta
@@ -14,7 +14,7 @@ from jsctl.monitor.report.overview import Overview
 from jsctl.monitor.report.rates import compute_rates
 from jsctl.monitor.report.rows import DomainState
 from jsctl.monitor.stream.rows import stream_links, stream_row
-from jsctl.render.live import picture
+from jsctl.render.panes import fit_panes
 from jsctl.units import SECOND
 from jsctl.views.report import report as view
 from jsctl.views.report.panes import Pane
@@ -49,7 +49,7 @@ def state(*overviews: Overview, failure: Unreachable | None = None, context: str
 def drawn(panes: list[Pane], width: int, height: int, ansi: bool = False) -> list[str]:
     out = io.StringIO()
     console = Console(file=out, width=width, height=height, force_terminal=ansi, markup=False)
-    console.print(picture(Text("heading"), panes, width, height))
+    console.print(fit_panes(Text("heading"), panes, width, height))
     return out.getvalue().splitlines()
 
 

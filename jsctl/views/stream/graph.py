@@ -1,0 +1,41 @@
+"""`stream graph`: the activity of a stream as lines, JSON records and charts."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from jsctl.monitor.stream.activity import StreamSample
+from jsctl.units import format_count, format_rfc3339, format_time, seconds_to_ns
+from jsctl.views.result import Chart
+from jsctl.views.shared.graph import format_rate, format_whole
+
+HEADING = f"{'Time':<19}  {'Messages':>15}  {'Stored/s':>12}  {'Removed/s':>12}"
+"""The line above those of `line`."""
+
+
+def line(sample: StreamSample) -> str:
+    """Returns a sample on a line."""
+    return (
+        f"{format_time(seconds_to_ns(sample.at)):<19}  {format_count(sample.messages):>15}"
+        f"  {format_rate(sample.stored):>12}  {format_rate(sample.removed):>12}"
+    )
+
+
+def record(stream: str, sample: StreamSample) -> dict[str, Any]:
+    """Returns a sample in JSON; rates are messages per second."""
+    return {
+        "stream": stream,
+        "at": format_rfc3339(seconds_to_ns(sample.at)),
+        "messages": sample.messages,
+        "bytes": sample.bytes,
+        "stored_rate": round(sample.stored, 3),
+        "removed_rate": round(sample.removed, 3),
+    }
+
+
+def charts(samples: Sequence[StreamSample]) -> list[Chart]:
+    """Returns messages stored, and how many per second were removed and stored."""
+    return [
+        Chart("Messages Stored", [sample.messages for sample in samples], label=format_whole),
+        Chart("Messages Removed / second", [sample.removed for sample in samples], label=format_rate),
+        Chart("Messages Stored / second", [sample.stored for sample in samples], label=format_rate),
+    ]
