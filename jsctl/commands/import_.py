@@ -14,7 +14,7 @@ from jsctl.nats.subjects import validate_subject
 from jsctl.spark.importing.rows import FORMATS, ImportOptions, find_files
 from jsctl.spark.importing.run import ImportRun
 from jsctl.spark.session.session import check
-from jsctl.spark.sink.publishing import Job
+from jsctl.spark.sink.publishing import WriteJob
 from jsctl.units import SECOND
 from jsctl.views.export import imports as view
 from jsctl.views.result import Result
@@ -95,7 +95,7 @@ async def import_(env: Env, options: Options) -> Result:
     find_files(rows)
     check(options.spark.master, options.spark.remote)
     api = await env.jetstream()
-    job = Job(await login.with_files(env.settings()), options.stream)
+    job = WriteJob(await login.with_files(env.settings()), options.stream)
 
     run = ImportRun(
         rows,

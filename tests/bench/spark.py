@@ -29,7 +29,7 @@ from jsctl.contexts.settings import Settings
 from jsctl.nats.connection import Connection
 from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.direct import DirectReader
-from jsctl.spark.source.reader import Job
+from jsctl.spark.source.reader import ReadJob
 from tests.support import js
 from tests.support.processes import in_session
 from tests.support.servers import RealServer
@@ -138,7 +138,7 @@ def request(connection: socket.socket, at: int) -> None:
 
 
 def reader(url: str, count: int) -> None:
-    job = Job("S", js.info(url, "S")["created"], 1, count + 1)
+    job = ReadJob("S", js.info(url, "S")["created"], 1, count + 1)
     seen = sum(len(chunk) for chunk in DirectReader(job, lambda: StreamConnection.open(Settings(url=url))))
     assert seen == count
 

@@ -17,10 +17,10 @@ from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, Denied, JsctlError, Unreachable
 from jsctl.spark.source import plan
 from jsctl.spark.source.connection import StreamConnection
-from jsctl.spark.source.direct import DirectReader, MirrorAnswers
+from jsctl.spark.source.direct import DirectReader, MirrorAnswered
 from jsctl.spark.source.options import ReadOptions, parse
 from jsctl.spark.source.pull import ConsumerReader
-from jsctl.spark.source.reader import DataLoss, Job, RangeReader
+from jsctl.spark.source.reader import DataLoss, RangeReader, ReadJob
 from jsctl.units import SECOND
 from tests.support import js
 from tests.support.jwt import Operator, new_key, write_creds
@@ -37,16 +37,16 @@ def options(url: str, stream: str = "S", **more: str) -> ReadOptions:
     return parse({"servers": url, "stream": stream, "requestTimeout": "3s", **more})
 
 
-def job(url: str, stream: str = "S", **more: Any) -> Job:
+def job(url: str, stream: str = "S", **more: Any) -> ReadJob:
     """All that is in a stream now."""
     wanted = options(url, stream)
     with contextlib.closing(StreamConnection.open(wanted.settings)) as connection:
-        seen = plan.look(connection, wanted)
-    made = plan.job(wanted, seen.created, seen.first, seen.end)
+        seen = plan.fetch_stream(connection, wanted)
+    made = plan.read_job(wanted, seen.created, seen.first, seen.end)
     return made._replace(**more)
 
 
-def reading(kind: Kind, url: str, what: Job) -> RangeReader:
+def reading(kind: Kind, url: str, what: ReadJob) -> RangeReader:
     return kind(what, lambda: StreamConnection.open(Settings(url=url)))
 
 
@@ -293,14 +293,14 @@ def test_a_mirror_that_answers_for_its_origin_is_not_believed(url: str) -> None:
 
 def _count_dropped(patch: pytest.MonkeyPatch) -> list[Exception]:
     dropped: list[Exception] = []
-    failed = DirectReader.failed
+    failed = DirectReader.count_failure
 
     def count(self: DirectReader, error: Exception) -> None:
-        if isinstance(error, MirrorAnswers):
+        if isinstance(error, MirrorAnswered):
             dropped.append(error)
         failed(self, error)
 
-    patch.setattr(DirectReader, "failed", count)
+    patch.setattr(DirectReader, "count_failure", count)
     return dropped
 
 
@@ -466,7 +466,7 @@ def test_tls(tmp_path: Path, first: bool) -> None:
             created = connection.call("$JS.API.STREAM.CREATE.S", config)["created"]
             for _ in range(20):
                 connection.call("S.x", {"pad": "x" * 50_000})
-        found = DirectReader(Job("S", created, 1, 21), lambda: StreamConnection.open(settings))
+        found = DirectReader(ReadJob("S", created, 1, 21), lambda: StreamConnection.open(settings))
         assert sequences(found) == list(range(1, 21))
         with pytest.raises(Unreachable, match="TLS with"):
             StreamConnection.open(Settings(url=server.url.replace("nats", "tls")))
@@ -498,8 +498,8 @@ def test_no_nats_server(tmp_path: Path) -> None:
 def planned(url: str, **more: str) -> tuple[int, int, bool]:
     wanted = options(url, **more)
     with contextlib.closing(StreamConnection.open(wanted.settings)) as connection:
-        seen = plan.look(connection, wanted)
-        return (*plan.resolve(connection, wanted, seen), seen.direct)
+        seen = plan.fetch_stream(connection, wanted)
+        return (*plan.resolve_range(connection, wanted, seen), seen.direct)
 
 
 def test_offsets(url: str) -> None:

@@ -13,7 +13,7 @@ import pytest
 from jsctl.contexts.settings import Settings
 from jsctl.nats.headers import parse_headers
 from jsctl.spark.sink import publishing
-from jsctl.spark.sink.publishing import Job
+from jsctl.spark.sink.publishing import WriteJob
 from tests.support import js
 from tests.support.servers import RealServer
 
@@ -65,7 +65,7 @@ def test_equal_rows_are_all_kept_and_a_repeated_write_adds_nothing(spark: Any, u
 def test_ids_do_not_depend_on_the_order(url: str) -> None:
     import pyarrow as pa
 
-    job = Job(Settings(url=url), subject="S.x", write="w")
+    job = WriteJob(Settings(url=url), subject="S.x", write="w")
 
     def ids(partition: int, data: list[bytes]) -> list[str]:
         (burst,) = publishing.messages(job, partition, publishing.rows([pa.record_batch({"data": data})]))
@@ -173,7 +173,7 @@ def test_a_server_that_is_killed_meanwhile(tmp_path: Path) -> None:
         thread = threading.Thread(target=trouble)
         thread.start()
         counts = publishing.publish(
-            Job(Settings(url=server.url), "S", "S.x", "w"), 0, publishing.rows(batches)
+            WriteJob(Settings(url=server.url), "S", "S.x", "w"), 0, publishing.rows(batches)
         )
         thread.join()
         assert (counts.published, counts.duplicates) == (60_000, 0)

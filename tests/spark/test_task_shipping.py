@@ -18,7 +18,7 @@ from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.direct import DirectReader
 from jsctl.spark.source.options import parse
 from jsctl.spark.source.pull import ConsumerReader
-from jsctl.spark.source.reader import Job, RangeReader
+from jsctl.spark.source.reader import RangeReader, ReadJob
 from tests.support import js
 from tests.support.servers import Cluster
 
@@ -59,11 +59,11 @@ def fill(url: str) -> None:
         time.sleep(0.1)
 
 
-def job(urls: str) -> Job:
+def job(urls: str) -> ReadJob:
     options = parse({"servers": urls, "stream": "S", "batchSize": "100", "requestTimeout": "2s"})
     with contextlib.closing(StreamConnection.open(options.settings)) as connection:
-        seen = plan.look(connection, options)
-    return plan.job(options, seen.created, seen.first, seen.end)
+        seen = plan.fetch_stream(connection, options)
+    return plan.read_job(options, seen.created, seen.first, seen.end)
 
 
 def sequences(found: Iterable[Any]) -> list[int]:

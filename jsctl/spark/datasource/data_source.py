@@ -10,8 +10,8 @@ from pyspark.sql.types import StructType
 from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError
 from jsctl.nats import login
-from jsctl.spark.source.batch_reader import JetStreamReader, check_schema, schema_of
-from jsctl.spark.source.failures import plainly
+from jsctl.spark.source.batch_reader import JetStreamReader, spark_schema, validate_schema
+from jsctl.spark.source.failures import without_traceback
 from jsctl.spark.source.options import parse
 
 if TYPE_CHECKING:
@@ -27,35 +27,35 @@ class JetStreamSource(DataSource):
     def name(cls) -> str:
         return "jetstream"
 
-    @plainly
+    @without_traceback
     def schema(self) -> StructType:
         # Spark does not say here whether it is for a stream; the readers check that.
-        return schema_of(parse(self.options, streaming=None, settings=self.settings))
+        return spark_schema(parse(self.options, streaming=None, settings=self.settings))
 
-    @plainly
+    @without_traceback
     def reader(self, schema: StructType) -> JetStreamReader:
         options = parse(self.options, settings=self.settings)
-        check_schema(schema, options)
+        validate_schema(schema, options)
         # Tasks may run where the files that a connection names are not.
         return JetStreamReader(replace(options, settings=asyncio.run(login.with_files(options.settings))))
 
     def streamReader(self, schema: StructType) -> "DataSourceStreamReader":
-        from jsctl.spark.source.stream_reader import JetStreamStreamReader, Refused
+        from jsctl.spark.source.stream_reader import FailingReader, JetStreamStreamReader
 
         try:
             options = parse(self.options, streaming=True, settings=self.settings)
-            check_schema(schema, options)
+            validate_schema(schema, options)
         except JsctlError as error:
-            return Refused(error)
+            return FailingReader(error)
         return JetStreamStreamReader(options)
 
-    @plainly
+    @without_traceback
     def writer(self, schema: StructType, overwrite: bool) -> "DataSourceWriter":
         from jsctl.spark.sink import writers
 
         return writers.writer(self.options, schema, overwrite, self.settings)
 
-    @plainly
+    @without_traceback
     def streamWriter(self, schema: StructType, overwrite: bool) -> "DataSourceStreamWriter":
         from jsctl.spark.sink import writers
 

@@ -28,8 +28,8 @@ def connect(spark: "SparkSession", **options: str) -> None:
     Raises BadInput, NotFound.
     """
     given = {name.lower(): value for name, value in options.items()}
-    read_options.refuse_unknown(given, read_options.CONNECTION)
-    settings = read_options.connection(given, os.environ)
+    read_options.refuse_unknown_options(given, read_options.CONNECTION_OPTIONS)
+    settings = read_options.connection_settings(given, os.environ)
     if cluster.runs_elsewhere(spark):
         task_archive.ship(spark)
     register(spark, settings, "jetstream")

@@ -31,8 +31,7 @@ from jsctl.spark.export.verify import Comparison, compare
 from jsctl.spark.session.task_progress import report_task_progress
 from jsctl.spark.source import plan as source_plan
 from jsctl.spark.source.connection import StreamConnection
-from jsctl.spark.source.failures import are_lost
-from jsctl.spark.source.failures import messages as count_of_messages
+from jsctl.spark.source.failures import format_lost, format_messages
 from jsctl.spark.source.options import ReadOptions, parse
 from jsctl.spark.source.reader import DataLoss, check_identity
 
@@ -65,7 +64,7 @@ class StreamExporter:
         if checkpoint:
             self._check_settings(source, checkpoint)
         options = self._read_options(source)
-        return source_plan.ask(
+        return source_plan.with_connection(
             options, lambda connection: self._plan(connection, source, options, checkpoint)
         )
 
@@ -91,7 +90,9 @@ class StreamExporter:
         if checkpoint is None:
             raise JsctlError(f"{self.target.path} has no {source.table}")
         options = self._read_options(source)
-        stream = source_plan.ask(options, lambda connection: source_plan.look(connection, options))
+        stream = source_plan.with_connection(
+            options, lambda connection: source_plan.fetch_stream(connection, options)
+        )
         if stream.created != checkpoint["created"]:
             raise DataLoss(
                 f"stream {source.stream} was created again", "it cannot be compared with the table"
@@ -112,7 +113,7 @@ class StreamExporter:
 
     def _notify_of_loss(self, source: StreamSource, lost: int, when: str) -> None:
         if lost:
-            count = count_of_messages(lost, bool(self.selection.subjects))
+            count = format_messages(lost, bool(self.selection.subjects))
             self.notify(f"jsctl: {count} of {source.stream} fell off its head {when}")
 
     # -- planning ---------------------------------------------------------------------------------
@@ -124,19 +125,19 @@ class StreamExporter:
         options: ReadOptions,
         checkpoint: dict[str, Any] | None,
     ) -> ReadPlan:
-        stream = source_plan.look(connection, options)
+        stream = source_plan.fetch_stream(connection, options)
         info = connection.call(f"{options.prefix}.STREAM.INFO.{source.stream}", None, options.timeout)
         selection = self.selection
         if checkpoint:
             check_identity(info, checkpoint["created"], int(checkpoint["next"]))
             wanted = int(checkpoint["next"])
         elif selection.since:
-            wanted = source_plan.sequence_at(connection, options, stream, selection.since)
+            wanted = source_plan.find_sequence_at(connection, options, stream, selection.since)
         else:
             wanted = stream.first if selection.start is None else selection.start
         end = stream.end
         if selection.until:
-            end = source_plan.sequence_at(connection, options, stream, selection.until)
+            end = source_plan.find_sequence_at(connection, options, stream, selection.until)
         elif selection.end is not None:
             end = min(selection.end, end)
         if wanted > stream.end:
@@ -147,7 +148,7 @@ class StreamExporter:
         if lost and selection.fail_on_loss:
             raise DataLoss(
                 f"{source.stream} starts at sequence {stream.first}, {wanted} was to be read:"
-                f" {are_lost(lost, bool(selection.subjects))}",
+                f" {format_lost(lost, bool(selection.subjects))}",
                 "--no-fail-on-data-loss reads what is left",
             )
         start = min(max(wanted, stream.first), max(end, wanted))
@@ -313,7 +314,9 @@ class StreamExporter:
         Where loss fails the run, nothing is lost here.
         """
         options = self._read_options(source)
-        stream = source_plan.ask(options, lambda connection: source_plan.look(connection, options))
+        stream = source_plan.with_connection(
+            options, lambda connection: source_plan.fetch_stream(connection, options)
+        )
         if stream.created != read_plan.created:
             raise DataLoss(f"stream {source.stream} was created again while it was read")
         lost = 0

@@ -11,7 +11,7 @@ from jsctl.spark.session.settings_box import settings_for_tasks
 from jsctl.spark.session.spark_errors import first_line, missing_dependency
 from jsctl.spark.session.task_archive import provide_pynacl
 from jsctl.spark.sink import publishing
-from jsctl.spark.sink.publishing import Counts, Job, publish
+from jsctl.spark.sink.publishing import Counts, WriteJob, publish
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,7 +38,7 @@ def preview(frame: "DataFrame") -> Preview:
     return Preview(total.n, total.size or 0, sorted(map(str, subjects)))
 
 
-def publish_rows(frame: "DataFrame", job: Job, write_id: str) -> Counts:
+def publish_rows(frame: "DataFrame", job: WriteJob, write_id: str) -> Counts:
     """Publish all rows of `rows.message_rows`. Raises what `publishing.publish` raises."""
     from pyspark.sql.utils import is_remote
 
@@ -57,7 +57,7 @@ def _column(frame: "DataFrame", name: str) -> "Column":
     return F.col(name) if name in frame.columns else F.lit(None).cast("string").alias(name)
 
 
-def _publish_classic(frame: "DataFrame", job: Job) -> Sequence[Sequence[int]]:
+def _publish_classic(frame: "DataFrame", job: WriteJob) -> Sequence[Sequence[int]]:
     # mapInArrow requires pandas, which is not needed here.
     def task(partition: int, rows: Iterable[Any]) -> Iterable[Counts]:
         provide_pynacl()
@@ -66,7 +66,7 @@ def _publish_classic(frame: "DataFrame", job: Job) -> Sequence[Sequence[int]]:
     return frame.rdd.mapPartitionsWithIndex(task).collect()
 
 
-def _publish_over_connect(frame: "DataFrame", job: Job) -> Sequence[Sequence[int]]:
+def _publish_over_connect(frame: "DataFrame", job: WriteJob) -> Sequence[Sequence[int]]:
     job = replace(job, settings=settings_for_tasks(frame.sparkSession, job.settings))
 
     def task(batches: "Iterator[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":

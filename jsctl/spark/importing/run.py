@@ -16,7 +16,7 @@ from jsctl.spark.importing.publish_rows import Preview, preview, publish_rows
 from jsctl.spark.importing.rows import ImportOptions, message_rows
 from jsctl.spark.session.session import FAST_START_CONF, session
 from jsctl.spark.session.task_progress import cancel_jobs
-from jsctl.spark.sink.publishing import Counts, Job
+from jsctl.spark.sink.publishing import Counts, WriteJob
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -38,7 +38,7 @@ class ImportRun:
     """Imports to the stream that the job names. master, remote: URLs of Spark."""
 
     def __init__(
-        self, options: ImportOptions, job: Job, master: str, remote: str, progress: Progress
+        self, options: ImportOptions, job: WriteJob, master: str, remote: str, progress: Progress
     ) -> None:
         self._options = options
         self._job = job

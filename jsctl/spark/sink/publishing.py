@@ -41,7 +41,7 @@ Row = tuple[Any, Any, Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class WriteJob:
     """Where rows go. stream: acks must come from it, empty for any. subject: for rows without one.
     write: what tells this write from others, in message ids. retries: attempts without progress."""
 
@@ -60,12 +60,12 @@ class Counts(NamedTuple):
     bytes: int = 0
 
 
-def check(job: Job) -> None:
+def check(job: WriteJob) -> None:
     """Raises NotFound when the stream is not there, and what a connection raises."""
     asyncio.run(_check(job))
 
 
-async def _check(job: Job) -> None:
+async def _check(job: WriteJob) -> None:
     connection = await Connection.open(job.settings, reconnect=False)
     try:
         if job.stream:
@@ -78,12 +78,12 @@ async def _check(job: Job) -> None:
         await connection.close()
 
 
-def publish(job: Job, partition: int, rows: Iterable[Row]) -> Counts:
+def publish(job: WriteJob, partition: int, rows: Iterable[Row]) -> Counts:
     """Publish all rows, in their order. Raises BadInput (a row that is no message), Unreachable, ApiError."""
     return asyncio.run(_publish(job, messages(job, partition, rows)))
 
 
-async def _publish(job: Job, bursts: Iterable[Sequence[OutgoingMessage]]) -> Counts:
+async def _publish(job: WriteJob, bursts: Iterable[Sequence[OutgoingMessage]]) -> Counts:
     sender = _Sender(job)
     try:
         for burst in bursts:
@@ -104,7 +104,7 @@ def rows(batches: "Iterable[pa.RecordBatch]") -> Iterator[Row]:
         yield from zip(*columns, strict=True)
 
 
-def messages(job: Job, partition: int, rows: Iterable[Row]) -> Iterator[Sequence[OutgoingMessage]]:
+def messages(job: WriteJob, partition: int, rows: Iterable[Row]) -> Iterator[Sequence[OutgoingMessage]]:
     """Rows as bursts of messages with ids."""
     ids = _Ids(job.write, partition)
     left = iter(rows)
@@ -113,7 +113,7 @@ def messages(job: Job, partition: int, rows: Iterable[Row]) -> Iterator[Sequence
 
 
 def _message(
-    job: Job,
+    job: WriteJob,
     ids: "_Ids",
     subject: str | None,
     data: bytes | bytearray | str | None,
@@ -167,7 +167,7 @@ class _Sender:
     """Bursts to a stream, one after the other. A connection that ends is made again, and what has no ack yet
     is sent again."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: WriteJob) -> None:
         self.published = self.duplicates = self.bytes = 0
         self._job = job
         self._connection: Connection | None = None
@@ -241,7 +241,7 @@ def _passing(error: JsctlError) -> bool:
     return isinstance(error, Unreachable) or (isinstance(error, ApiError) and error.code == 503)
 
 
-def _api(connection: Connection, job: Job) -> Api:
+def _api(connection: Connection, job: WriteJob) -> Api:
     return Api(connection, domain=job.settings.js_domain, prefix=job.settings.js_api_prefix)
 
 

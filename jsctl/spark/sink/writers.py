@@ -34,14 +34,14 @@ from jsctl.errors import BadInput
 from jsctl.nats import login
 from jsctl.spark.session.task_archive import provide_pynacl
 from jsctl.spark.sink import publishing
-from jsctl.spark.sink.publishing import Counts, Job
+from jsctl.spark.sink.publishing import Counts, WriteJob
 from jsctl.spark.source import options as read_options
 from jsctl.units import SECOND
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-NAMES = (*read_options.CONNECTION, "stream", "subject", "writeId", "requestTimeout", "retries")
+OPTION_NAMES = (*read_options.CONNECTION_OPTIONS, "stream", "subject", "writeId", "requestTimeout", "retries")
 
 _OURS = ("subject", "data", "headers", "msg_id")
 _READERS = ("stream", "sequence", "timestamp")
@@ -57,7 +57,7 @@ class Committed(WriterCommitMessage):
 class JetStreamWriter(DataSourceArrowWriter):
     """Made on the driver; `write` runs in tasks."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: WriteJob) -> None:
         self.job = job
 
     def write(self, iterator: "Iterator[pa.RecordBatch]") -> Committed:
@@ -68,7 +68,7 @@ class JetStreamWriter(DataSourceArrowWriter):
 class JetStreamStreamWriter(DataSourceStreamArrowWriter):
     """Message ids hold the query's id, which its checkpoint keeps, and the batch's number."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: WriteJob) -> None:
         self.job = job
 
     def write(self, iterator: "Iterator[pa.RecordBatch]") -> Committed:
@@ -89,7 +89,7 @@ def parse(
     *,
     streaming: bool = False,
     settings: Settings | None = None,
-) -> Job:
+) -> WriteJob:
     """Raises BadInput for options or columns that do not fit, NotFound for an unknown context.
 
     settings: the connection's, which the options then leave out.
@@ -98,13 +98,13 @@ def parse(
     # Spark hands over the query's own.
     for own in ("checkpointlocation", "queryname") if streaming else ():
         given.pop(own, None)
-    read_options.refuse_unknown(given, NAMES)
-    take = read_options.Take(given)
+    read_options.refuse_unknown_options(given, OPTION_NAMES)
+    take = read_options.OptionValues(given)
     if streaming and "writeid" in given:
         raise BadInput("writeId is for df.write", "a stream has its query's id and batch")
-    job = Job(
+    job = WriteJob(
         settings=replace(
-            asyncio.run(login.with_files(read_options.connection(given, environ, settings))),
+            asyncio.run(login.with_files(read_options.connection_settings(given, environ, settings))),
             timeout=take.duration("requestTimeout", 10 * SECOND),
         ),
         stream=take.text("stream"),

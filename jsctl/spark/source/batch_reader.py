@@ -23,25 +23,25 @@ from jsctl.nats import login
 from jsctl.spark.session.task_archive import provide_pynacl
 from jsctl.spark.source import columns, plan, ranges
 from jsctl.spark.source.connection import StreamConnection
-from jsctl.spark.source.direct import DirectReader, MirrorAnswers
-from jsctl.spark.source.failures import plainly
+from jsctl.spark.source.direct import DirectReader, MirrorAnswered
+from jsctl.spark.source.failures import without_traceback
 from jsctl.spark.source.options import ReadOptions
 from jsctl.spark.source.pull import ConsumerReader
-from jsctl.spark.source.reader import Job, RangeReader
-from jsctl.spark.source.replies import size
+from jsctl.spark.source.reader import RangeReader, ReadJob
+from jsctl.spark.source.replies import payload_size
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-ROWS, BYTES = 8192, 4 << 20
+BATCH_ROWS, BATCH_BYTES = 8192, 4 << 20
 """How much goes into one Arrow batch: whichever is reached first."""
 
 
-class Range(InputPartition):
+class RangePartition(InputPartition):
     """A task's part. direct: by batch direct get, else through a consumer. settings: the connection's, when
     they are not the reader's."""
 
-    def __init__(self, job: Job, direct: bool, settings: Settings | None = None) -> None:
+    def __init__(self, job: ReadJob, direct: bool, settings: Settings | None = None) -> None:
         super().__init__(None)
         self.settings = settings
         self.job = job
@@ -57,35 +57,40 @@ class JetStreamReader(DataSourceReader):
     def __init__(self, options: ReadOptions) -> None:
         self.options = options
 
-    @plainly
-    def partitions(self) -> list[Range]:
-        def work(connection: StreamConnection) -> list[Range]:
-            stream = plan.look(connection, self.options)
-            start, end = plan.resolve(connection, self.options, stream)
-            found = split(self.options, stream.created, start, end, stream.direct)
+    @without_traceback
+    def partitions(self) -> list[RangePartition]:
+        def work(connection: StreamConnection) -> list[RangePartition]:
+            stream = plan.fetch_stream(connection, self.options)
+            start, end = plan.resolve_range(connection, self.options, stream)
+            found = plan_partitions(self.options, stream.created, start, end, stream.direct)
             # For no partitions at all Spark makes one of its own, with nothing in it.
-            nothing = plan.job(self.options, stream.created, start, start)
-            return found or [Range(nothing, stream.direct)]
+            nothing = plan.read_job(self.options, stream.created, start, start)
+            return found or [RangePartition(nothing, stream.direct)]
 
-        return plan.ask(self.options, work)
+        return plan.with_connection(self.options, work)
 
     def read(self, partition: InputPartition) -> "Iterator[pa.RecordBatch]":
-        assert isinstance(partition, Range)
-        return read(self.options, partition)
+        assert isinstance(partition, RangePartition)
+        return read_partition(self.options, partition)
 
 
-def split(options: ReadOptions, created: str, start: int, end: int, direct: bool) -> list[Range]:
+def plan_partitions(
+    options: ReadOptions, created: str, start: int, end: int, direct: bool
+) -> list[RangePartition]:
     """[start, end) as parts for tasks."""
-    count = ranges.parts(end - start, options.min_partitions, os.cpu_count() or 1)
-    found = ranges.split(start, end, count)
+    count = ranges.count_ranges(end - start, options.min_partitions, os.cpu_count() or 1)
+    found = ranges.split_range(start, end, count)
     settings = None
     if not options.settings.files:
         # The reader of a streaming query outlives what files say: each batch takes along what they say now.
         settings = asyncio.run(login.with_files(options.settings))
-    return [Range(plan.job(options, created, first, last), direct, settings) for first, last in found]
+    return [
+        RangePartition(plan.read_job(options, created, first, last), direct, settings)
+        for first, last in found
+    ]
 
 
-def read(options: ReadOptions, part: Range) -> "Iterator[pa.RecordBatch]":
+def read_partition(options: ReadOptions, part: RangePartition) -> "Iterator[pa.RecordBatch]":
     """A part's messages. Raises what RangeReader raises."""
     provide_pynacl()
     stream = options.stream
@@ -94,30 +99,30 @@ def read(options: ReadOptions, part: Range) -> "Iterator[pa.RecordBatch]":
     for chunk in _chunks(options, part):
         waiting.append(chunk)
         rows += len(chunk)
-        taken += size(chunk)
-        if rows >= ROWS or taken >= BYTES:
-            yield columns.batch(stream, waiting, options.headers)
+        taken += payload_size(chunk)
+        if rows >= BATCH_ROWS or taken >= BATCH_BYTES:
+            yield columns.to_spark_batch(stream, waiting, options.headers)
             waiting, rows, taken = [], 0, 0
     if waiting:
-        yield columns.batch(stream, waiting, options.headers)
+        yield columns.to_spark_batch(stream, waiting, options.headers)
 
 
-def _chunks(options: ReadOptions, part: Range) -> "Iterator[pa.RecordBatch]":
+def _chunks(options: ReadOptions, part: RangePartition) -> "Iterator[pa.RecordBatch]":
     def connect() -> StreamConnection:
         return StreamConnection.open(part.settings or options.settings)
 
     reader: RangeReader = (DirectReader if part.direct else ConsumerReader)(part.job, connect)
     try:
         yield from reader
-    except MirrorAnswers as error:
+    except MirrorAnswered as error:
         if options.fetch_mode == "direct":
             raise error.with_traceback(None) from None
         yield from ConsumerReader(part.job._replace(start=reader.at), connect)
-    except JsctlError as error:  # as `plainly` does
+    except JsctlError as error:  # as `without_traceback` does
         raise error.with_traceback(None) from None
 
 
-def schema_of(options: ReadOptions) -> StructType:
+def spark_schema(options: ReadOptions) -> StructType:
     """The schema that `jsctl.spark.source.columns` describes."""
     fields: dict[str, DataType] = {
         "stream": StringType(), "subject": StringType(), "sequence": LongType(), "timestamp": TimestampType(),
@@ -129,8 +134,8 @@ def schema_of(options: ReadOptions) -> StructType:
     return StructType([StructField(name, type) for name, type in fields.items()])
 
 
-def check_schema(schema: StructType, options: ReadOptions) -> None:
+def validate_schema(schema: StructType, options: ReadOptions) -> None:
     """Raise BadInput when a schema was given that is not ours."""
-    ours = schema_of(options).simpleString()
+    ours = spark_schema(options).simpleString()
     if schema.simpleString() != ours:
         raise BadInput("the schema of a stream is fixed", f"leave it out: it is {ours}")

@@ -31,9 +31,9 @@ _SCHEMA = pa.schema(
 )
 
 
-def batch(stream: str, found: Sequence[pa.RecordBatch], headers: bool) -> pa.RecordBatch:
+def to_spark_batch(stream: str, found: Sequence[pa.RecordBatch], headers: bool) -> pa.RecordBatch:
     """Messages in messages.SCHEMA as one batch of the schema above."""
-    subject, sequence, time, data, raw = messages.join(found).columns
+    subject, sequence, time, data, raw = messages.join_batches(found).columns
     columns = [
         pa.repeat(pa.scalar(stream, pa.string()), len(sequence)),
         _text(subject),
@@ -43,11 +43,11 @@ def batch(stream: str, found: Sequence[pa.RecordBatch], headers: bool) -> pa.Rec
     ]
     if not headers:
         return pa.RecordBatch.from_arrays(columns, schema=_SCHEMA)
-    columns.append(pa.array(map(pairs, raw.to_pylist()), _HEADERS))
+    columns.append(pa.array(map(parse_headers, raw.to_pylist()), _HEADERS))
     return pa.RecordBatch.from_arrays(columns, schema=_SCHEMA.append(pa.field("headers", _HEADERS)))
 
 
-def pairs(raw: bytes | None) -> list[tuple[str, bytes]] | None:
+def parse_headers(raw: bytes | None) -> list[tuple[str, bytes]] | None:
     """Header lines as (key, value), in order and with duplicates; None without any."""
     if raw is None:
         return None

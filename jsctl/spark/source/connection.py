@@ -124,7 +124,7 @@ class StreamConnection(BlockingConnection):
         from jsctl.spark.source import messages
 
         with memoryview(self._buffer) as whole, whole[at:run] as replies:
-            batches = messages.cut(replies, self._mark, self._middle)
+            batches = messages.parse_run(replies, self._mark, self._middle)
         if batches is None:
             return at
         for key, batch in batches:

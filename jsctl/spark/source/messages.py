@@ -3,7 +3,7 @@
 A run of direct get replies is cut by Arrow, column by column, without a step of Python for each message: at a
 fifth of the time. It is cut at marks, and then each message's sizes are compared with those that the server
 named, so that a payload or a header which holds a mark is noticed. Then, and for anything else, messages are
-cut one by one, and become a `batch`.
+cut one by one, and become a batch with `build_batch`.
 """
 
 import functools
@@ -33,7 +33,7 @@ _LINES = 10  #: of a reply to a direct get without headers of its own
 _FIRST = 8192  #: bytes among which the first reply must end for all to be cut like it
 
 
-def batch(
+def build_batch(
     subjects: Sequence[bytes] = (),
     sequences: Sequence[bytes] = (),
     moments: Sequence[bytes] = (),
@@ -54,15 +54,15 @@ def batch(
     return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
 
 
-def join(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
+def join_batches(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
     """Batches of SCHEMA as one."""
     if len(batches) == 1:
         return batches[0]
     whole = pa.Table.from_batches(batches, schema=SCHEMA).combine_chunks().to_batches()
-    return whole[0] if whole else batch()
+    return whole[0] if whole else build_batch()
 
 
-def cut(run: memoryview, mark: bytes, middle: bytes) -> list[tuple[bytes, pa.RecordBatch]] | None:
+def parse_run(run: memoryview, mark: bytes, middle: bytes) -> list[tuple[bytes, pa.RecordBatch]] | None:
     """Direct get replies, all of them whole, as messages by request.
 
     run: from the beginning of one to the line end ahead of the next one. mark: that line end, and how a reply

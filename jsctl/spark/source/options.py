@@ -36,7 +36,7 @@ _CONNECTION = {
 }
 """Options that are settings of a connection -> the setting."""
 
-NAMES = (
+OPTION_NAMES = (
     "servers", "context", "stream", "domain", "apiPrefix", "user", "password", "token", "creds", "nkey",
     "jwt", "seed", "tlsCert", "tlsKey", "tlsCa", "tlsFirst", "inboxPrefix", "subject", "startingOffsets",
     "endingOffsets", "startingTimestamp", "endingTimestamp", "maxOffsetsPerTrigger", "minPartitions",
@@ -45,7 +45,10 @@ NAMES = (
 )  # fmt: skip
 
 
-CONNECTION = (*NAMES[: NAMES.index("stream")], *NAMES[NAMES.index("domain") : NAMES.index("subject")])
+CONNECTION_OPTIONS = (
+    *OPTION_NAMES[: OPTION_NAMES.index("stream")],
+    *OPTION_NAMES[OPTION_NAMES.index("domain") : OPTION_NAMES.index("subject")],
+)
 """Those that say where and as whom."""
 
 
@@ -95,8 +98,8 @@ def parse(
     which the options then leave out.
     """
     given = {name.lower(): value for name, value in options.items()}
-    refuse_unknown(given, NAMES)
-    take = Take(given)
+    refuse_unknown_options(given, OPTION_NAMES)
+    take = OptionValues(given)
     stream = take.text("stream")
     if not stream:
         raise BadInput("option stream is missing", 'say .option("stream", "ORDERS")')
@@ -123,7 +126,7 @@ def parse(
             "failOnDeleted cannot be with subject", "among other subjects nobody sees what was deleted"
         )
     return ReadOptions(
-        settings=connection(given, environ, settings),
+        settings=connection_settings(given, environ, settings),
         stream=stream,
         subjects=subjects,
         start=cast(Offset, start or ("latest" if streaming else "earliest")),
@@ -143,7 +146,7 @@ def parse(
     )
 
 
-def refuse_unknown(given: Mapping[str, str], names: Sequence[str]) -> None:
+def refuse_unknown_options(given: Mapping[str, str], names: Sequence[str]) -> None:
     """`given` is by lower-case name. Raises BadInput."""
     known = {name.lower(): name for name in names}
     for name in given:
@@ -155,15 +158,15 @@ def refuse_unknown(given: Mapping[str, str], names: Sequence[str]) -> None:
             raise BadInput(f"unknown option {name}", hint)
 
 
-def connection(
-    given: Mapping[str, str], environ: Mapping[str, str], settled: Settings | None = None
+def connection_settings(
+    given: Mapping[str, str], environ: Mapping[str, str], preset: Settings | None = None
 ) -> Settings:
-    """How to connect; settled: known already, and not to be given again. Raises BadInput, NotFound."""
-    if settled is not None:
-        for name in CONNECTION:
+    """How to connect; preset: known already, and not to be given again. Raises BadInput, NotFound."""
+    if preset is not None:
+        for name in CONNECTION_OPTIONS:
             if name.lower() in given:
-                raise BadInput(f"option {name} was settled by connect", "leave it out")
-        return settled
+                raise BadInput(f"option {name} was preset by connect", "leave it out")
+        return preset
     if "servers" not in given and "context" not in given:
         raise BadInput("option servers or context is missing", 'say .option("servers", "nats://host:4222")')
     if "servers" in given and "context" in given:
@@ -172,7 +175,7 @@ def connection(
         raise BadInput("options domain and apiPrefix exclude each other", "give one")
     flags: dict[str, Any] = {setting: given[n] for n, setting in _CONNECTION.items() if n in given}
     if "tlsfirst" in given:
-        flags["tlsfirst"] = Take(given).flag("tlsFirst", False)
+        flags["tlsfirst"] = OptionValues(given).flag("tlsFirst", False)
     context = ContextStore.from_environment(environ).find(given["context"]) if "context" in given else None
     return resolve(flags, context)
 
@@ -187,7 +190,7 @@ def _subjects(text: str) -> tuple[str, ...]:
     return () if found == (">",) else found
 
 
-class Take:
+class OptionValues:
     """Values by option name."""
 
     def __init__(self, given: Mapping[str, str]) -> None:

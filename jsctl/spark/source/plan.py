@@ -15,17 +15,17 @@ from jsctl.spark.session.task_archive import provide_pynacl
 from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.failures import warn_of_loss
 from jsctl.spark.source.options import ReadOptions
-from jsctl.spark.source.reader import DataLoss, Job
+from jsctl.spark.source.reader import DataLoss, ReadJob
 from jsctl.units import SECOND, format_rfc3339
 
 T = TypeVar("T")
 
 
-DETAILS = 100_000
+MAX_DELETED_DETAILS = 100_000
 """Up to so many deleted messages the server is asked which they are, for every batch of a streaming query."""
 
 
-class Stream(NamedTuple):
+class StreamState(NamedTuple):
     """A stream as it is, [first, end) its sequences; `deleted` of them hold no message. direct: batch direct
     get works."""
 
@@ -36,7 +36,7 @@ class Stream(NamedTuple):
     direct: bool
 
 
-def ask(options: ReadOptions, work: Callable[[StreamConnection], T]) -> T:
+def with_connection(options: ReadOptions, work: Callable[[StreamConnection], T]) -> T:
     """Do `work` on a connection of its own; again, as the options say, when that fails or nobody answers."""
     provide_pynacl()  # Spark plans in a Python of the executors, too
     attempt = 0
@@ -53,18 +53,20 @@ def ask(options: ReadOptions, work: Callable[[StreamConnection], T]) -> T:
         attempt += 1
 
 
-def look(connection: StreamConnection, options: ReadOptions) -> Stream:
+def fetch_stream(connection: StreamConnection, options: ReadOptions) -> StreamState:
     """Raises ApiError 10059 when there is none, Unreachable, BadInput when the fetch mode cannot work."""
     info = connection.call(f"{options.prefix}.STREAM.INFO.{options.stream}", None, options.timeout)
     state = info["state"]
     end = state["last_seq"] + 1
     first = min(max(state["first_seq"], 1), end)
     deleted = end - first - int(state["messages"])
-    return Stream(info["created"], first, end, deleted, _is_direct(connection, options, info, first < end))
+    return StreamState(
+        info["created"], first, end, deleted, _is_direct(connection, options, info, first < end)
+    )
 
 
-def deleted_in(
-    connection: StreamConnection, options: ReadOptions, stream: Stream, start: int, end: int
+def count_deleted(
+    connection: StreamConnection, options: ReadOptions, stream: StreamState, start: int, end: int
 ) -> int | None:
     """How many sequences of [start, end), from the stream's first on, hold no message now.
 
@@ -76,7 +78,7 @@ def deleted_in(
         return 0
     if (start, end) == (stream.first, stream.end):
         return stream.deleted
-    if stream.deleted > DETAILS:
+    if stream.deleted > MAX_DELETED_DETAILS:
         return None
     body = {"deleted_details": True}
     info = connection.call(f"{options.prefix}.STREAM.INFO.{options.stream}", body, options.timeout)
@@ -120,11 +122,11 @@ def _has_batches(connection: StreamConnection, options: ReadOptions, first: int)
     return reply.status in (204, 404)
 
 
-def resolve(connection: StreamConnection, options: ReadOptions, stream: Stream) -> tuple[int, int]:
+def resolve_range(connection: StreamConnection, options: ReadOptions, stream: StreamState) -> tuple[int, int]:
     """The range that a batch reads. Raises DataLoss, BadInput."""
-    start = start_of(connection, options, stream)
+    start = resolve_start(connection, options, stream)
     if options.end_time:
-        end = sequence_at(connection, options, stream, options.end_time)
+        end = find_sequence_at(connection, options, stream, options.end_time)
     elif options.end == "latest":
         end = stream.end
     elif options.end == "earliest":
@@ -141,10 +143,10 @@ def resolve(connection: StreamConnection, options: ReadOptions, stream: Stream) 
     return start, max(start, end)
 
 
-def start_of(connection: StreamConnection, options: ReadOptions, stream: Stream) -> int:
+def resolve_start(connection: StreamConnection, options: ReadOptions, stream: StreamState) -> int:
     """The first sequence to read. Raises DataLoss when a sequence is named that is gone already."""
     if options.start_time:
-        return sequence_at(connection, options, stream, options.start_time)
+        return find_sequence_at(connection, options, stream, options.start_time)
     if options.start == "earliest":
         return stream.first
     if options.start == "latest":
@@ -164,7 +166,9 @@ def start_of(connection: StreamConnection, options: ReadOptions, stream: Stream)
     return max(options.start, stream.first)
 
 
-def sequence_at(connection: StreamConnection, options: ReadOptions, stream: Stream, moment: datetime) -> int:
+def find_sequence_at(
+    connection: StreamConnection, options: ReadOptions, stream: StreamState, moment: datetime
+) -> int:
     """The first sequence at or after a time; one past the last when all are before it.
 
     A consumer that starts there knows; STREAM.MSG.GET takes a time on newer servers only.
@@ -194,9 +198,9 @@ def sequence_at(connection: StreamConnection, options: ReadOptions, stream: Stre
     return int(made["delivered"]["stream_seq"]) + 1
 
 
-def job(options: ReadOptions, created: str, start: int, end: int) -> Job:
+def read_job(options: ReadOptions, created: str, start: int, end: int) -> ReadJob:
     """What a task reads of [start, end)."""
-    return Job(
+    return ReadJob(
         stream=options.stream,
         created=created,
         start=start,

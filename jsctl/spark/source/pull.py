@@ -15,8 +15,8 @@ from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Json
 from jsctl.nats.blocking import ConnectionLost
 from jsctl.spark.source.connection import StreamConnection
-from jsctl.spark.source.reader import Job, RangeReader
-from jsctl.spark.source.replies import before, sequence_of
+from jsctl.spark.source.reader import RangeReader, ReadJob
+from jsctl.spark.source.replies import count_before, sequence_of_row
 from jsctl.units import SECOND
 
 if TYPE_CHECKING:
@@ -29,12 +29,12 @@ IDLE = 60 * SECOND
 class ConsumerReader(RangeReader):
     """Raises what a RangeReader raises."""
 
-    def __init__(self, job: Job, connect: Callable[[], StreamConnection]) -> None:
+    def __init__(self, job: ReadJob, connect: Callable[[], StreamConnection]) -> None:
         super().__init__(job, connect)
         self._name = ""
         self._max_bytes = job.max_bytes
 
-    def step(self, connection: StreamConnection) -> "pa.RecordBatch | None":
+    def read_batch(self, connection: StreamConnection) -> "pa.RecordBatch | None":
         job = self.job
         if not self._name:
             self._create(connection)
@@ -51,7 +51,7 @@ class ConsumerReader(RangeReader):
             connection.pump(deadline)
         connection.forget(key)
         rows = delivered.messages()
-        if rows and sequence_of(rows, 0) < self.at:
+        if rows and sequence_of_row(rows, 0) < self.at:
             raise ConnectionLost("the consumer started over")
         if not rows and reply.status == 409 and "exceeds maxbytes" in reply.description.lower():
             self._max_bytes = 0  # one message is larger: take it by itself
@@ -62,7 +62,7 @@ class ConsumerReader(RangeReader):
             raise ConnectionLost("the consumer is gone")
         if not rows and reply.status not in (404, 408):
             raise JsctlError(f"{job.stream}: {reply.status} {reply.description}")
-        batch = rows.slice(0, before(rows, job.end))
+        batch = rows.slice(0, count_before(rows, job.end))
         reached = self._reached(connection, rows, len(batch) < len(rows), delivered.pending)
         self.count_missing(connection, batch, reached)
         self.at = reached
@@ -75,11 +75,11 @@ class ConsumerReader(RangeReader):
         end = self.job.end
         if beyond:
             return end
-        after = sequence_of(rows, -1) + 1 if rows else self.at
+        after = sequence_of_row(rows, -1) + 1 if rows else self.at
         if after >= end or (rows and pending):
             return after
         # Where the consumer is there is no more. Any of the stream's servers may have it, also one that lags.
-        following = self.next_of_leader(connection, after)
+        following = self.next_sequence_of_leader(connection, after)
         if not following or following >= end:
             return end
         if not rows:
@@ -89,16 +89,16 @@ class ConsumerReader(RangeReader):
             )  # the next consumer may be on another one
         return following
 
-    def interrupted(self) -> "pa.RecordBatch | None":
+    def on_connection_lost(self) -> "pa.RecordBatch | None":
         self._name = ""
         return None
 
     def finish(self) -> None:
         name, self._name = self._name, ""
-        if name and self._wire is not None:
+        if name and self._connection is not None:
             # Otherwise the server removes it when it is idle.
             with contextlib.suppress(ConnectionLost, TimeoutError, JsctlError):
-                self.call(self._wire, f"CONSUMER.DELETE.{self.job.stream}.{name}")
+                self.call(self._connection, f"CONSUMER.DELETE.{self.job.stream}.{name}")
 
     def _create(self, connection: StreamConnection) -> None:
         job = self.job

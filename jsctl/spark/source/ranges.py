@@ -3,7 +3,7 @@
 import itertools
 
 
-def split(start: int, end: int, parts: int) -> list[tuple[int, int]]:
+def split_range(start: int, end: int, parts: int) -> list[tuple[int, int]]:
     """[start, end) in at most `parts` ranges of nearly the same length, in order, none of them empty."""
     total = max(0, end - start)
     parts = min(parts, total)
@@ -11,6 +11,6 @@ def split(start: int, end: int, parts: int) -> list[tuple[int, int]]:
     return list(itertools.pairwise(edges))
 
 
-def parts(total: int, least: int, cores: int) -> int:
+def count_ranges(total: int, least: int, cores: int) -> int:
     """How many ranges: one a core, unless there is too little to share; `least` is what the user wants."""
     return max(least, min(cores, total // 10_000), 1)

@@ -10,8 +10,8 @@ from jsctl.errors import ApiError, JsctlError, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Json
 from jsctl.nats.blocking import ConnectionLost
 from jsctl.spark.source.connection import StreamConnection
-from jsctl.spark.source.failures import are_lost, messages, warn_of_loss
-from jsctl.spark.source.replies import before
+from jsctl.spark.source.failures import format_lost, format_messages, warn_of_loss
+from jsctl.spark.source.replies import count_before
 from jsctl.units import SECOND
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ class DataLoss(JsctlError):
     """Messages that were to be read are gone, and the options say to fail."""
 
 
-class Job(NamedTuple):
+class ReadJob(NamedTuple):
     """What one task reads.
 
     start, end: sequences, half open. created: the stream's creation time; another one is another stream.
@@ -53,13 +53,13 @@ class RangeReader:
     Raises DataLoss, Unreachable, Denied, ApiError.
     """
 
-    def __init__(self, job: Job, connect: Callable[[], StreamConnection]) -> None:
+    def __init__(self, job: ReadJob, connect: Callable[[], StreamConnection]) -> None:
         self.job = job
         self.at = job.start
         self.deleted = 0
         self.lost = 0
         self._connect = connect
-        self._wire: StreamConnection | None = None
+        self._connection: StreamConnection | None = None
         self._failures = 0
 
     def __iter__(self) -> "Iterator[pa.RecordBatch]":
@@ -67,7 +67,7 @@ class RangeReader:
             self._with_retries(self._check_stream)
             while self.at < self.job.end:
                 before = self.at
-                batch = self._with_retries(self.step)
+                batch = self._with_retries(self.read_batch)
                 if self.at > before:
                     self._failures = 0
                 if batch:
@@ -80,11 +80,11 @@ class RangeReader:
                 job = self.job
                 warn_of_loss(job.stream, self.lost, job.start, job.end, bool(job.subjects))
 
-    def step(self, connection: StreamConnection) -> "pa.RecordBatch | None":
+    def read_batch(self, connection: StreamConnection) -> "pa.RecordBatch | None":
         """Read on from `at`, and move it."""
         raise NotImplementedError
 
-    def interrupted(self) -> "pa.RecordBatch | None":
+    def on_connection_lost(self) -> "pa.RecordBatch | None":
         """The connection is lost: forget what was asked on it, and return what is sure of its answers."""
         return None
 
@@ -96,20 +96,20 @@ class RangeReader:
     ) -> "pa.RecordBatch | None":
         while True:
             try:
-                if self._wire is None:
-                    self._wire = self._connect()
-                    self._wire.watch(self.job.stream)
-                return step(self._wire)
+                if self._connection is None:
+                    self._connection = self._connect()
+                    self._connection.watch(self.job.stream)
+                return step(self._connection)
             except (ConnectionLost, TimeoutError, Unreachable) as error:
-                sure = self.interrupted()
+                sure = self.on_connection_lost()
                 self._disconnect()
                 if sure is not None:
                     return sure
-                self.failed(error)
+                self.count_failure(error)
                 # Soon at first; five times outlast the choice of another leader, which takes up to 9 s.
                 time.sleep(min(0.2 * 4 ** (self._failures - 1), 5))
 
-    def failed(self, error: Exception) -> None:
+    def count_failure(self, error: Exception) -> None:
         """Count an attempt that brought nothing. Raises when there were too many."""
         self._failures += 1
         if self._failures > self.job.retries:
@@ -120,9 +120,9 @@ class RangeReader:
             ) from None
 
     def _disconnect(self) -> None:
-        if self._wire is not None:
-            self._wire.close()
-            self._wire = None
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
     def call(self, connection: StreamConnection, verb: str, body: Json | None = None) -> Json:
         """A JetStream request; `verb` is what follows the prefix."""
@@ -132,7 +132,7 @@ class RangeReader:
         except RequestTimeout as error:
             raise Unreachable(error.message, f"reading needs the right to publish to {subject}") from None
 
-    def next_of_leader(self, connection: StreamConnection, sequence: int) -> int:
+    def next_sequence_of_leader(self, connection: StreamConnection, sequence: int) -> int:
         """The first sequence from `sequence` on that the stream's leader has, of what is read; 0 for none."""
         found = (self._next_on(connection, sequence, subject) for subject in self.job.subjects or (">",))
         return min(filter(None, found), default=0)
@@ -156,19 +156,19 @@ class RangeReader:
             return
         state = self._info(connection)["state"]
         first = state["first_seq"]
-        gone = min(first, reached) - self.at - before(batch, first) if first > self.at else 0
+        gone = min(first, reached) - self.at - count_before(batch, first) if first > self.at else 0
         missing -= gone
         if not job.subjects and missing > state.get("num_deleted", 0):
-            raise ConnectionLost(f"{messages(missing)} did not come that the stream's leader has")
+            raise ConnectionLost(f"{format_messages(missing)} did not come that the stream's leader has")
         self.lost += gone
         if gone and job.fail_on_loss:
-            raise head_is_lost(job.stream, first, self.at, gone, bool(job.subjects))
+            raise head_loss_error(job.stream, first, self.at, gone, bool(job.subjects))
         if job.subjects:
             return
         self.deleted += missing
         if missing and job.fail_on_deleted:
             raise DataLoss(
-                f"{messages(missing)} of {job.stream} {'was' if missing == 1 else 'were'} deleted"
+                f"{format_messages(missing)} of {job.stream} {'was' if missing == 1 else 'were'} deleted"
                 f" between {self.at} and {reached - 1}",
                 "set failOnDeleted to false to read what is left",
             )
@@ -189,11 +189,11 @@ class RangeReader:
         self._info(connection)
 
 
-def head_is_lost(stream: str, first: int, wanted: int, count: int, filtered: bool) -> DataLoss:
+def head_loss_error(stream: str, first: int, wanted: int, count: int, filtered: bool) -> DataLoss:
     """The error for `count` messages from `wanted` on, when the stream begins at `first` now. filtered: only
     some subjects are read."""
     return DataLoss(
-        f"{stream} starts at sequence {first} now, {wanted} was to be read: {are_lost(count, filtered)}",
+        f"{stream} starts at sequence {first} now, {wanted} was to be read: {format_lost(count, filtered)}",
         "set failOnDataLoss to false to read what is left",
     )
 

@@ -64,13 +64,13 @@ class Reply:
         from jsctl.spark.source import messages
 
         self._flush()
-        return messages.join(self._batches)
+        return messages.join_batches(self._batches)
 
     def _flush(self) -> None:
         from jsctl.spark.source import messages
 
         if self._columns[0]:
-            self._batches.append(messages.batch(*self._columns))
+            self._batches.append(messages.build_batch(*self._columns))
             self._columns = _no_rows()
 
 
@@ -78,7 +78,7 @@ def _no_rows() -> tuple[list[bytes], list[bytes], list[bytes], list[bytes], list
     return [], [], [], [], []
 
 
-def before(batch: "pa.RecordBatch", sequence: int) -> int:
+def count_before(batch: "pa.RecordBatch", sequence: int) -> int:
     """Return how many messages come before `sequence`."""
     sequences = batch.column(1)
     low, high = 0, len(sequences)
@@ -91,12 +91,12 @@ def before(batch: "pa.RecordBatch", sequence: int) -> int:
     return low
 
 
-def sequence_of(batch: "pa.RecordBatch", row: int) -> int:
+def sequence_of_row(batch: "pa.RecordBatch", row: int) -> int:
     """Return the sequence of a row; -1 is the last one."""
     sequence: int = batch.column(1)[row].as_py()
     return sequence
 
 
-def size(batch: "pa.RecordBatch") -> int:
+def payload_size(batch: "pa.RecordBatch") -> int:
     """Return the bytes of payload, about."""
     return int(batch.column(3).nbytes)

@@ -94,7 +94,7 @@ def test_together_and_one_by_one(
 def test_usual_answers_are_cut_together() -> None:
     """With headers of their own, of several requests, and payloads with line ends."""
     data = b"".join(reply(n % 2, b"S", n, b"S.a", b"A: 1\r\n" * (n % 3), b"x\r\n") for n in range(1, 50))
-    found = messages.cut(memoryview(data)[:-2], MARK, b"\r\nNats-Stream: S\r\nNats-Subject: ")
+    found = messages.parse_run(memoryview(data)[:-2], MARK, b"\r\nNats-Stream: S\r\nNats-Subject: ")
     assert found is not None
     assert {key: batch["sequence"].to_pylist() for key, batch in found} == {
         b"0": list(range(2, 50, 2)),
@@ -110,6 +110,6 @@ def test_replies_of_as_many_lines_take_the_fastest_way() -> None:
     assert messages._checked(parts) is not None
 
 
-@pytest.mark.parametrize("batches", [[], [messages.batch()], [messages.batch()] * 2])
+@pytest.mark.parametrize("batches", [[], [messages.build_batch()], [messages.build_batch()] * 2])
 def test_nothing_is_a_batch_too(batches: list[pa.RecordBatch]) -> None:
-    assert len(messages.join(batches)) == 0
+    assert len(messages.join_batches(batches)) == 0

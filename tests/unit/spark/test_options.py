@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsctl.errors import BadInput, NotFound
-from jsctl.spark.source.columns import pairs
-from jsctl.spark.source.options import NAMES, parse
-from jsctl.spark.source.ranges import parts, split
+from jsctl.spark.source.columns import parse_headers
+from jsctl.spark.source.options import OPTION_NAMES, parse
+from jsctl.spark.source.ranges import count_ranges, split_range
 from jsctl.units import SECOND
 
 BASE = {"servers": "nats://h:4222", "stream": "ORDERS"}
@@ -116,7 +116,7 @@ def test_contexts(tmp_path: Path) -> None:
 
 
 def test_every_option_is_taken() -> None:
-    for name in NAMES:
+    for name in OPTION_NAMES:
         try:
             parse({**BASE, name: "?"})
         except (BadInput, NotFound) as error:
@@ -125,7 +125,7 @@ def test_every_option_is_taken() -> None:
 
 @given(st.integers(1, 1 << 50), st.integers(0, 1 << 30), st.integers(1, 50))
 def test_ranges_cover_all_once(start: int, total: int, count: int) -> None:
-    found = split(start, start + total, count)
+    found = split_range(start, start + total, count)
     assert [a for a, _ in found[1:]] == [b for _, b in found[:-1]]
     assert sum(b - a for a, b in found) == total
     assert all(b > a for a, b in found)
@@ -136,15 +136,15 @@ def test_ranges_cover_all_once(start: int, total: int, count: int) -> None:
 
 
 def test_how_many_ranges() -> None:
-    assert parts(0, 0, 4) == 1
-    assert parts(5_000, 0, 4) == 1
-    assert parts(25_000, 0, 4) == 2
-    assert parts(10_000_000, 0, 4) == 4
-    assert parts(10_000_000, 16, 4) == 16
+    assert count_ranges(0, 0, 4) == 1
+    assert count_ranges(5_000, 0, 4) == 1
+    assert count_ranges(25_000, 0, 4) == 2
+    assert count_ranges(10_000_000, 0, 4) == 4
+    assert count_ranges(10_000_000, 16, 4) == 16
 
 
 def test_headers_keep_order_duplicates_and_bytes() -> None:
     raw = b"NATS/1.0\r\nA: 1\r\nB:2\r\nA:  \xff \r\nno colon\r\nC:a:b\r\n"
-    assert pairs(raw) == [("A", b"1"), ("B", b"2"), ("A", b"\xff"), ("C", b"a:b")]
-    assert pairs(None) is None
-    assert pairs(b"NATS/1.0\r\n") is None
+    assert parse_headers(raw) == [("A", b"1"), ("B", b"2"), ("A", b"\xff"), ("C", b"a:b")]
+    assert parse_headers(None) is None
+    assert parse_headers(b"NATS/1.0\r\n") is None
