@@ -6,8 +6,8 @@ from jsctl.commands.cli import command, option
 from jsctl.commands.shared.declared import file_flags, read, targets
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus, JsctlError
-from jsctl.jetstream.declared.plan import Plan, Step, make
-from jsctl.jetstream.declared.run import run
+from jsctl.jetstream.declared.execute import execute
+from jsctl.jetstream.declared.plan import Plan, Step, make_plan
 from jsctl.views import declared as view
 from jsctl.views.result import Result
 
@@ -49,15 +49,15 @@ async def apply(
     declared = read(env, files, var)
     if prune and not declared.labels:
         raise BadInput("--prune needs a label", "give the file `label: NAME`")
-    plan = await make(declared, await targets(env, declared), prune=prune)
+    plan = await make_plan(declared, await targets(env, declared), prune=prune)
     for warning in plan.warnings:
         env.say(f"warning: {warning}")
     if dry_run or not plan.steps:
-        return view.planned(plan)._replace(status=ExitStatus.OK)
+        return view.plan_result(plan)._replace(status=ExitStatus.OK)
     if plan.refused:
-        env.say(view.text(plan))
+        env.say(view.format_plan(plan))
         raise JsctlError(
-            f"nothing was changed: {view.counted(plan.refused)} cannot be changed as declared",
+            f"nothing was changed: {view.format_counts(plan.refused)} cannot be changed as declared",
             "remove and add, or declare what is there",
         )
     await _agree(env, plan, force)
@@ -69,19 +69,19 @@ async def _agree(env: Env, plan: Plan, force: bool) -> None:
     removals = [step for step in plan.steps if step.action == "remove"]
     if force or not (removals or (plan.count("change") and env.can_ask)):
         return
-    env.say(view.text(plan))
+    env.say(view.format_plan(plan))
     env.say("")
-    await env.confirm(view.question(plan), force=False)
+    await env.confirm(view.format_question(plan), force=False)
 
 
 async def _run(env: Env, plan: Plan) -> Result:
     done: list[Step] = []
     try:
-        with env.progress("Applying", len(plan.steps)) as told:
-            outcome = await run(plan.steps, done, told)
+        with env.progress("Applying", len(plan.steps)) as advance:
+            outcome = await execute(plan.steps, done, advance)
     except asyncio.CancelledError:
         env.say(f"{len(done)} of {len(plan.steps)} were done; apply again goes on")
         raise
     for step, error in outcome.failed:
-        env.say(f"jsctl: error: {view.name(step)}: {error}")
-    return view.applied(outcome, plan)
+        env.say(f"jsctl: error: {view.format_name(step)}: {error}")
+    return view.apply_result(outcome, plan)

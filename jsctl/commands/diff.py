@@ -3,7 +3,7 @@
 from jsctl.commands.cli import command, option
 from jsctl.commands.shared.declared import file_flags, read, targets
 from jsctl.env import Env
-from jsctl.jetstream.declared import plan
+from jsctl.jetstream.declared.plan import make_plan
 from jsctl.views import declared as view
 from jsctl.views.result import Result
 
@@ -21,7 +21,7 @@ from jsctl.views.result import Result
 async def diff(env: Env, files: tuple[str, ...], var: tuple[str, ...], prune: bool) -> Result:
     """jsctl apply --help explains the files."""
     declared = read(env, files, var)
-    found = await plan.make(declared, await targets(env, declared), prune=prune)
-    for warning in found.warnings:
+    plan = await make_plan(declared, await targets(env, declared), prune=prune)
+    for warning in plan.warnings:
         env.say(f"warning: {warning}")
-    return view.planned(found)
+    return view.plan_result(plan)

@@ -3,14 +3,10 @@
 Each question fills one key of the draft; a key that the draft has is not asked for.
 """
 
-import re
-from typing import Any
-
-from jsctl.jetstream.consumer import config as configs
-from jsctl.nats.subjects import check_name, is_subject, split_subjects
+from jsctl.jetstream.config.kind import Json
+from jsctl.jetstream.consumer.config import CONSUMER, get_filters, with_filters, with_start
+from jsctl.nats.subjects import check_name
 from jsctl.prompts.prompter import Prompter
-
-Json = dict[str, Any]
 
 
 async def ask_name(prompter: Prompter) -> str:
@@ -23,64 +19,51 @@ async def ask_name(prompter: Prompter) -> str:
 async def ask_rest(prompter: Prompter, draft: Json, *, pull: bool, all_subjects: bool, now: float) -> Json:
     """The draft with an answer for everything that it leaves out.
 
-    pull: it was said to be a pull consumer. all_subjects: it was said to have no filter. now: seconds
+    pull: it is known to be a pull consumer. all_subjects: it is known to have no filter. now: seconds
     since the epoch, for a start some time ago.
     """
-    made = dict(draft)
-    if not pull and "deliver_subject" not in made:
+    answered = dict(draft)
+
+    async def ask_number(key: str, message: str, default: str) -> None:
+        field = CONSUMER.by_key[key]
+        if key not in answered:
+            text = await prompter.text(
+                message, flag=f"--{field.flag}", default=default, check=field.kind.parse
+            )
+            answered[key] = field.kind.parse(text)
+
+    if not pull and "deliver_subject" not in answered:
         target = await prompter.text(
-            "Delivery target (empty for Pull Consumers)", flag="--target or --pull", check=_target
+            "Delivery target (empty for Pull Consumers)",
+            flag="--target or --pull",
+            check=CONSUMER.by_key["deliver_subject"].kind.parse,
         )
         if target:
-            made["deliver_subject"] = target
-    if "deliver_policy" not in made:
+            answered["deliver_subject"] = target
+    if "deliver_policy" not in answered:
         start = await prompter.text(
             "Start policy (all, new, last, 1h, msg sequence)",
             flag="--deliver",
             default="all",
-            check=lambda text: configs.starting({}, text, now),
+            check=lambda text: with_start({}, text, now),
         )
-        made = configs.starting(made, start, now)
-    if made.get("deliver_subject") and "ack_policy" not in made:
-        made["ack_policy"] = await prompter.select(
+        answered = with_start(answered, start, now)
+    if answered.get("deliver_subject") and "ack_policy" not in answered:
+        answered["ack_policy"] = await prompter.select(
             "Acknowledgement policy", ["explicit", "all", "none"], flag="--ack", default="none"
         )
-    if "replay_policy" not in made:
-        made["replay_policy"] = await prompter.select(
+    if "replay_policy" not in answered:
+        answered["replay_policy"] = await prompter.select(
             "Replay policy", ["instant", "original"], flag="--replay", default="instant"
         )
-    if not all_subjects and not configs.filters(made):
-        only = await prompter.text("Filter Stream by subject (blank for all)", flag="--filter", check=_filter)
-        made = configs.with_filters(made, [only])
-    if made.get("ack_policy") == "none":
-        return made
-    if "max_deliver" not in made:
-        tries = await prompter.text(
-            "Maximum Allowed Deliveries", flag="--max-deliver", default="-1", check=_number
+    if not all_subjects and not get_filters(answered):
+        text = await prompter.text(
+            "Filter Stream by subject (blank for all)",
+            flag="--filter",
+            check=CONSUMER.by_key["filter_subjects"].kind.parse,
         )
-        made["max_deliver"] = int(tries) if int(tries) > 0 else -1
-    if "max_ack_pending" not in made:
-        most = await prompter.text(
-            "Maximum Acknowledgements Pending",
-            flag="--max-pending",
-            default="0",
-            check=_number,
-        )
-        made["max_ack_pending"] = int(most)
-    return made
-
-
-def _target(text: str) -> None:
-    if text and (not is_subject(text) or any(token in "*>" for token in text.split("."))):
-        raise ValueError(f"{text!r} is no subject to publish to")
-
-
-def _filter(text: str) -> None:
-    for subject in split_subjects([text]):
-        if not is_subject(subject):
-            raise ValueError(f"{subject!r} is no subject")
-
-
-def _number(text: str) -> None:
-    if not re.fullmatch(r"-1|\d+", text):
-        raise ValueError(f"{text!r} is no number; -1 means unlimited")
+        answered = with_filters(answered, [text])
+    if answered.get("ack_policy") != "none":
+        await ask_number("max_deliver", "Maximum Allowed Deliveries", "-1")
+        await ask_number("max_ack_pending", "Maximum Acknowledgements Pending", "0")
+    return answered

@@ -3,16 +3,12 @@
 Each question fills one key of the draft; a key that the draft has is not asked for.
 """
 
-from collections.abc import Callable
-from typing import Any
-
-from jsctl.jetstream.stream.config import default_window
-from jsctl.jetstream.stream.origins import has_start, import_from, is_imported, starting
-from jsctl.nats.subjects import check_name, is_subject, split_subjects
+from jsctl.jetstream.config.kind import Json
+from jsctl.jetstream.stream.config import STREAM, default_window
+from jsctl.jetstream.stream.origins import has_start, import_from, is_imported, with_start
+from jsctl.nats.subjects import check_name, split_subjects
 from jsctl.prompts.prompter import Choice, Prompter
-from jsctl.units import exact_duration, parse_bytes, parse_duration, parse_time
-
-Json = dict[str, Any]
+from jsctl.units import exact_duration, parse_time
 
 _RETENTION = (Choice("Limits", "limits"), Choice("Interest", "interest"), Choice("Work Queue", "workqueue"))
 _DISCARD = (Choice("New", "new"), Choice("Old", "old"))
@@ -24,8 +20,8 @@ async def ask_name(prompter: Prompter) -> str:
 
 
 async def ask_subjects(prompter: Prompter) -> list[str]:
-    """Subjects, parted by spaces or commas."""
-    answer = await prompter.text("Subjects to consume", flag="--subjects", check=_subjects)
+    """Subjects, separated by spaces or commas."""
+    answer = await prompter.text("Subjects to consume", flag="--subjects", check=_check_subjects)
     return split_subjects([answer])
 
 
@@ -34,46 +30,47 @@ async def ask_rest(prompter: Prompter, draft: Json, *, size_needed: bool = False
 
     size_needed: the account wants a limit of size on every stream.
     """
-    made = dict(draft)
-    mirror, collects = "mirror" in made, bool(made.get("sources"))
+    answered = dict(draft)
+    mirror, collects = "mirror" in answered, bool(answered.get("sources"))
 
-    async def number(key: str, message: str, flag: str, default: str, read: Callable[[str], int]) -> None:
-        if key not in made:
-            made[key] = read(await prompter.text(message, flag=flag, default=default, check=read))
+    async def ask_number(key: str, message: str, default: str) -> None:
+        field = STREAM.by_key[key]
+        if key not in answered:
+            text = await prompter.text(
+                message, flag=f"--{field.flag}", default=default, check=field.kind.parse
+            )
+            answered[key] = field.kind.parse(text)
 
-    if "storage" not in made:
-        made["storage"] = await prompter.select(
+    if "storage" not in answered:
+        answered["storage"] = await prompter.select(
             "Storage backend", ["file", "memory"], flag="--storage", default="file"
         )
-    if "retention" not in made:
-        made["retention"] = await prompter.select(
+    if "retention" not in answered:
+        answered["retention"] = await prompter.select(
             "Retention Policy", _RETENTION, flag="--retention", default="Limits"
         )
-    if "discard" not in made:
-        made["discard"] = await prompter.select("Discard Policy", _DISCARD, flag="--discard", default="Old")
-    await number("max_msgs", "Stream Messages Limit", "--max-msgs", "-1", _limit)
+    if "discard" not in answered:
+        answered["discard"] = await prompter.select(
+            "Discard Policy", _DISCARD, flag="--discard", default="Old"
+        )
+    await ask_number("max_msgs", "Stream Messages Limit", "-1")
     if not mirror and not collects:
-        await number(
-            "max_msgs_per_subject", "Per Subject Messages Limit", "--max-msgs-per-subject", "-1", _limit
-        )
-    await number(
-        "max_bytes", "Message size limit", "--max-bytes", "256MB" if size_needed else "-1", parse_bytes
-    )
-    await number("max_age", "Maximum message age limit", "--max-age", "-1", _span)
-    await number("max_msg_size", "Maximum individual message size", "--max-msg-size", "-1", parse_bytes)
+        await ask_number("max_msgs_per_subject", "Per Subject Messages Limit", "-1")
+    await ask_number("max_bytes", "Message size limit", "256MB" if size_needed else "-1")
+    await ask_number("max_age", "Maximum message age limit", "-1")
+    await ask_number("max_msg_size", "Maximum individual message size", "-1")
     if not mirror:
-        window = exact_duration(default_window(made["max_age"])).replace("m0s", "m")
-        await number(
-            "duplicate_window", "Duplicate tracking time window", "--dupe-window", window, parse_duration
-        )
-    await number("num_replicas", "Replicas", "--replicas", "1", _replicas)
+        window = exact_duration(default_window(answered["max_age"])).replace("m0s", "m")
+        await ask_number("duplicate_window", "Duplicate tracking time window", window)
+    await ask_number("num_replicas", "Replicas", "1")
     if mirror:
-        made["mirror"] = await _ask_origin(prompter, made["mirror"], _MirrorWords())
+        answered["mirror"] = await _ask_origin(prompter, answered["mirror"], _MirrorWords())
     if collects:
-        made["sources"] = [
-            await _ask_origin(prompter, one, _SourceWords(one["name"])) for one in made["sources"]
+        answered["sources"] = [
+            await _ask_origin(prompter, origin, _SourceWords(origin["name"]))
+            for origin in answered["sources"]
         ]
-    return made
+    return answered
 
 
 class _MirrorWords:
@@ -109,65 +106,43 @@ class _SourceWords(_MirrorWords):
 
 
 async def _ask_origin(prompter: Prompter, origin: Json, words: _MirrorWords) -> Json:
-    made = origin
-    if not has_start(made) and await prompter.confirm(words.adjust, flag=words.flag):
-        sequence = await prompter.text(words.sequence, flag=words.flag, default="0", check=_sequence)
-        made = starting(made, sequence)
+    """The origin with answers to where it starts and where it is."""
+    if not has_start(origin) and await prompter.confirm(words.adjust, flag=words.flag):
+        sequence = await prompter.text(words.sequence, flag=words.flag, default="0", check=_check_sequence)
+        origin = with_start(origin, sequence)
         if not int(sequence):
-            moment = await prompter.text(
-                words.time, flag=words.flag, check=_moment, help="2026-11-21T06:00:00Z"
+            time = await prompter.text(
+                words.time, flag=words.flag, check=_check_time, help="2026-11-21T06:00:00Z"
             )
-            made = starting(made, moment) if moment else made
-    if is_imported(made):
-        return made
+            origin = with_start(origin, time) if time else origin
+    if is_imported(origin):
+        return origin
     if await prompter.confirm(words.other_domain, flag=words.flag):
-        domain = await prompter.text(words.domain, flag=words.flag, check=_something)
+        domain = await prompter.text(words.domain, flag=words.flag, check=_check_not_empty)
         deliver = await prompter.text(words.domain_deliver, flag=words.flag)
-        return import_from(made, domain=domain, deliver=deliver)
+        return import_from(origin, domain=domain, deliver=deliver)
     if await prompter.confirm(words.other_account, flag=words.flag):
-        api = await prompter.text(words.api, flag=words.flag, check=_something)
-        deliver = await prompter.text(words.deliver, flag=words.flag, check=_something)
-        return import_from(made, api=api, deliver=deliver)
-    return made
+        api = await prompter.text(words.api, flag=words.flag, check=_check_not_empty)
+        deliver = await prompter.text(words.deliver, flag=words.flag, check=_check_not_empty)
+        return import_from(origin, api=api, deliver=deliver)
+    return origin
 
 
-def _subjects(text: str) -> None:
-    found = split_subjects([text])
-    if not found:
+def _check_subjects(text: str) -> None:
+    if not STREAM.by_key["subjects"].kind.parse(text):
         raise ValueError("a stream needs a subject")
-    for subject in found:
-        if not is_subject(subject):
-            raise ValueError(f"{subject!r} is no subject")
 
 
-def _limit(text: str) -> int:
-    try:
-        number = int(text)
-    except ValueError:
-        raise ValueError(f"{text!r} is no number; -1 means unlimited") from None
-    return number if number > 0 else -1
-
-
-def _replicas(text: str) -> int:
-    if not text.isdigit() or not int(text):
-        raise ValueError("a number from 1 on")
-    return int(text)
-
-
-def _span(text: str) -> int:
-    return 0 if text.strip() == "-1" else parse_duration(text)
-
-
-def _sequence(text: str) -> None:
+def _check_sequence(text: str) -> None:
     if not text.isdigit():
-        raise ValueError(f"{text!r} is no sequence; 0 asks for a time")
+        raise ValueError(f"{text!r} is not a sequence; 0 asks for a time")
 
 
-def _moment(text: str) -> None:
+def _check_time(text: str) -> None:
     if text:
         parse_time(text)
 
 
-def _something(text: str) -> None:
+def _check_not_empty(text: str) -> None:
     if not text.strip():
-        raise ValueError("it cannot be empty")
+        raise ValueError("this cannot be empty")

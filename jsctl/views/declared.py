@@ -1,15 +1,15 @@
-"""Plans of declared streams, and what became of them."""
+"""Plans of declared streams, and their outcomes."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from jsctl.errors import ExitStatus
+from jsctl.jetstream.declared.execute import Outcome
 from jsctl.jetstream.declared.plan import Plan, Step
-from jsctl.jetstream.declared.run import Outcome
 from jsctl.units import format_bytes
+from jsctl.views.config import format_change, format_value
 from jsctl.views.result import Column, Part, Result, Style, Table, Text
 from jsctl.views.shared.text import plural
-from jsctl.views.stream.edit import line, shown
 
 _MARKS: dict[str, tuple[str, Style]] = {
     "create": ("+", "good"),
@@ -27,7 +27,7 @@ _COLUMNS = (
 )
 
 
-def planned(plan: Plan) -> Result:
+def plan_result(plan: Plan) -> Result:
     """What would change; the status says whether anything would."""
     data = {"changes": [_record(step) for step in plan.steps], "unchanged": _same(plan)}
     if not plan.steps:
@@ -36,44 +36,44 @@ def planned(plan: Plan) -> Result:
     return Result([*parts, Text(_summary(plan))], data=data, status=ExitStatus.DIFFERENT)
 
 
-def text(plan: Plan) -> str:
-    """The same for a question."""
+def format_plan(plan: Plan) -> str:
+    """The steps as text, shown before a question."""
     return "\n".join([*(one for step in plan.steps for one in _lines(step)), "", _summary(plan)])
 
 
-def question(plan: Plan) -> str:
-    """What to ask before removals and changes; names what goes."""
-    gone = [step for step in plan.steps if step.action == "remove"]
+def format_question(plan: Plan) -> str:
+    """What to ask before removals and changes; names what is removed."""
+    removed = [step for step in plan.steps if step.action == "remove"]
     changed = [step for step in plan.steps if step.action == "change"]
-    asked = []
-    if gone:
-        asked.append("remove " + ", ".join(name(step) + _loss(step) for step in gone))
+    actions = []
+    if removed:
+        actions.append("remove " + ", ".join(format_name(step) + _loss(step) for step in removed))
     if changed:
-        asked.append(f"change {counted(changed)}")
-    return "Really " + " and ".join(asked)
+        actions.append(f"change {format_counts(changed)}")
+    return "Really " + " and ".join(actions)
 
 
-def applied(outcome: Outcome, plan: Plan) -> Result:
-    """What was done, and after a failure what was not."""
+def apply_result(outcome: Outcome, plan: Plan) -> Result:
+    """What was done, and after a failure what was not done."""
     rows = [_row(step, _DONE[step.action]) for step in outcome.done]
     rows += [_row(step, "failed", str(error)) for step, error in outcome.failed]
-    rows += [_row(step, "not done") for step in outcome.left]
+    rows += [_row(step, "not done") for step in outcome.not_tried]
     table = Table("Applied", _COLUMNS, rows)
     status = ExitStatus(outcome.failure.status) if outcome.failure else ExitStatus.OK
-    told = f"{counted(outcome.done)} done"
+    summary = f"{format_counts(outcome.done)} done"
     if outcome.failed:
-        told += f", {counted([step for step, _ in outcome.failed])} failed"
-        told += f", {counted(outcome.left)} not tried" if outcome.left else ""
+        summary += f", {format_counts([step for step, _ in outcome.failed])} failed"
+        summary += f", {format_counts(outcome.not_tried)} not tried" if outcome.not_tried else ""
     data = {"applied": table.records(), "unchanged": _same(plan)}
-    return Result([table, Text(told, "bad" if outcome.failed else "")], data=data, status=status)
+    return Result([table, Text(summary, "bad" if outcome.failed else "")], data=data, status=status)
 
 
-def name(step: Step) -> str:
+def format_name(step: Step) -> str:
     """`stream ORDERS` or `consumer ORDERS > NEW`."""
     return f"consumer {step.stream} > {step.consumer}" if step.consumer else f"stream {step.stream}"
 
 
-def counted(steps: Sequence[Step]) -> str:
+def format_counts(steps: Sequence[Step]) -> str:
     """`2 streams and 1 consumer`."""
     consumers = sum(bool(step.consumer) for step in steps)
     parts = [(len(steps) - consumers, "stream"), (consumers, "consumer")]
@@ -82,14 +82,14 @@ def counted(steps: Sequence[Step]) -> str:
 
 def _lines(step: Step) -> Iterator[str]:
     mark = "!" if step.refused else _MARKS[step.action][0]
-    yield f"{mark} {name(step)}{_loss(step)}{_where(step)}"
+    yield f"{mark} {format_name(step)}{_loss(step)}{_where(step)}"
     for change in step.changes:
         if step.action == "create":
             if change.key not in ("name", "durable_name"):
-                yield f"    {change.key}: {shown(change.key, change.after)}"
+                yield f"    {change.key}: {format_value(change.kind, change.after)}"
         else:
             refused = step.refused.get(change.key)
-            yield f"    {line(change)}" + (f"  ({refused})" if refused else "")
+            yield f"    {format_change(change)}" + (f"  ({refused})" if refused else "")
 
 
 def _style(step: Step) -> Style:
@@ -117,9 +117,9 @@ def _summary(plan: Plan) -> str:
 
 def _unchanged(plan: Plan) -> str:
     parts = [(plan.streams, "stream"), (plan.consumers, "consumer")]
-    told = " and ".join(plural(count, what) for count, what in parts if count)
+    counts = " and ".join(plural(count, what) for count, what in parts if count)
     are = "is" if plan.streams + plan.consumers == 1 else "are"
-    return f"Nothing to change: {told} {are} as declared" if told else "Nothing is declared"
+    return f"Nothing to change: {counts} {are} as declared" if counts else "Nothing is declared"
 
 
 def _same(plan: Plan) -> dict[str, int]:
@@ -137,9 +137,9 @@ def _record(step: Step) -> dict[str, Any]:
         "consumer": step.consumer,
         "context": step.target.context,
         "domain": step.target.domain,
-        "at": step.at,
+        "at": step.position,
         "differences": [
-            {**change._asdict(), "refused": step.refused.get(change.key)} for change in step.changes
+            {**change.to_json(), "refused": step.refused.get(change.key)} for change in step.changes
         ],
         **({"messages": step.messages, "bytes": step.bytes} if step.action == "remove" else {}),
     }

@@ -13,9 +13,9 @@ import yaml
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from jsctl.jetstream.config import fields
-from jsctl.jetstream.declared import schema
-from jsctl.jetstream.stream import config as configs
+from jsctl.jetstream.config.kinds import ListOf
+from jsctl.jetstream.config.schema import Object
+from jsctl.jetstream.stream.config import STREAM, StreamSchema
 from jsctl.units import DAY, SECOND
 from tests.support.run import Cli
 
@@ -34,12 +34,11 @@ SPAN = st.integers(2 * 120 * SECOND, 400 * DAY)
 @contextmanager
 def unaware(keys: Iterable[str]) -> Iterator[None]:
     """A jsctl that has never heard of these keys, while the server knows them."""
-    gone = frozenset(keys)
-    known = tuple(field for field in fields.FIELDS if field.path[0] not in gone)
+    unknown = frozenset(keys)
+    known = [field for field in STREAM.fields if field.path[0] not in unknown]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fields, "FIELDS", known)
-        patch.setattr(configs, "FIELDS", known)
-        patch.setattr(schema, "STREAM", {k: v for k, v in schema.STREAM.items() if k not in gone})
+        patch.setattr(STREAM, "fields", known)
+        patch.setattr(STREAM, "kinds", StreamSchema("stream", known).kinds)
         yield
 
 
@@ -115,7 +114,9 @@ OWN = maybe(
         unique_by=lambda source: source["name"],
     ),
 )
-UNKNOWN = sorted({field.path[0] for field in fields.FIELDS} - {"subjects", "metadata", "mirror", "sources"})
+UNKNOWN = sorted(
+    {field.path[0] for field in STREAM.by_flag.values()} - {"subjects", "metadata", "mirror", "sources"}
+)
 """Keys that a jsctl may not know. It has to know what it is asked to change itself."""
 
 EXCLUDED: tuple[tuple[Json, tuple[str, ...]], ...] = (
@@ -167,7 +168,7 @@ def holds(live: Any, wanted: Any) -> bool:
 
 def normal(config: Json) -> Json:
     """Without what the server owns, and in an order of its own."""
-    made = configs.without_reserved(config)
+    made = STREAM.without_server_keys(config)
     made["sources"] = sorted(made.get("sources") or [], key=lambda one: json.dumps(one, sort_keys=True))
     return {key: value for key, value in made.items() if value not in (None, [], {}, "", False, 0)}
 
@@ -211,8 +212,10 @@ def test_every_key_is_drawn() -> None:
         look(config, ())
 
     draw()
-    origins = {(top, key) for top in ("mirror", "sources") for key in schema.inner_keys(top)}
-    assert {field.path for field in fields.FIELDS} | origins <= seen
+    sources = STREAM.kinds["sources"]
+    assert isinstance(sources, ListOf) and isinstance(sources.item, Object)
+    origins = {(top, key) for top in ("mirror", "sources") for key in sources.item.kinds}
+    assert {field.path for field in STREAM.by_flag.values()} | origins <= seen
 
 
 @given(config=streams(), unknown=st.sets(st.sampled_from(UNKNOWN)))

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from jsctl.jetstream.api_levels import server_version
-from jsctl.jetstream.config import fields
-from jsctl.jetstream.consumer import config as consumer_config
+from jsctl.jetstream.consumer.config import CONSUMER, PRIORITY_FLAGS
+from jsctl.jetstream.stream.config import STREAM
 from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import RealServer
@@ -52,9 +52,9 @@ VERBS = {
 
 
 def test_every_flag_with_a_level_is_tried_here() -> None:
-    streams = {field.flag: field.level for field in fields.FIELDS if field.level}
+    streams = {field.flag: field.level for field in STREAM.by_flag.values() if field.level}
     assert {flag: level for flag, (level, _) in STREAM_FLAGS.items()} == streams
-    consumers = {field.flag for field in consumer_config.FIELDS if field.level} | {*consumer_config.GROUPS}
+    consumers = {field.flag for field in CONSUMER.by_flag.values() if field.level} | {*PRIORITY_FLAGS}
     assert {*CONSUMER_FLAGS} == consumers | {"pause", "ack"}
 
 
@@ -104,7 +104,7 @@ def test_flags_of_streams(old_cli: Cli) -> None:
             continue
         live = old_cli(line, status=0).json["config"]
         old_cli("stream rm T --force", status=0)
-        key = fields.BY_FLAG[flag].path[0]
+        key = STREAM.by_flag[flag].path[0]
         assert live[key], f"{flag} is lost"
 
 

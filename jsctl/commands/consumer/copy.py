@@ -1,21 +1,32 @@
 """`jsctl consumer copy`."""
 
-from typing import Any
+from dataclasses import dataclass
 
 from jsctl.commands.cli import argument, command
-from jsctl.commands.consumer.flags import consumer_flags, laid
+from jsctl.commands.consumer.flags import NewConsumerFlags, consumer_flags
 from jsctl.commands.shared.pick import consumer_name, stream_name
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream.consumer import config as configs
 from jsctl.jetstream.consumer import requests as consumers
-from jsctl.jetstream.declared.model import unlabelled
+from jsctl.jetstream.consumer.config import CONSUMER, as_push, with_name
+from jsctl.jetstream.declared.model import without_label
 from jsctl.views.consumer import info as view
 from jsctl.views.result import Result, Text
 
 
+@dataclass(frozen=True, slots=True)
+class Options:
+    """source, destination: names of consumers of the same stream."""
+
+    stream: str
+    source: str
+    destination: str
+    flags: NewConsumerFlags
+
+
 @command(
     "copy",
+    options=Options,
     examples=[
         "jsctl consumer copy ORDERS NEW NEW2 --filter ORDERS.eu",
         "jsctl consumer copy ORDERS MONITOR DEBUG --target debug.ORDERS --deliver new",
@@ -25,20 +36,22 @@ from jsctl.views.result import Result, Text
 @argument("source", noun="consumer")
 @argument("destination")
 @consumer_flags("copy")
-async def copy(env: Env, stream: str, source: str, destination: str, **flags: Any) -> Result:
+async def copy(env: Env, options: Options) -> Result:
     """Flags replace single settings."""
-    stream, source, destination = stream_name(stream), consumer_name(source), consumer_name(destination)
+    stream, flags = stream_name(options.stream), options.flags
+    source, destination = consumer_name(options.source), consumer_name(options.destination)
     if source == destination:
         raise BadInput("a copy needs a name of its own")
     api = await env.jetstream()
-    live = unlabelled(configs.own((await consumers.info(api, stream, source))["config"]))
-    if flags["target"] and not live.get("deliver_subject"):
-        live = configs.as_push(live)
-    draft = configs.named(laid(live, flags, env.clock()), destination, ephemeral=flags["ephemeral"])
-    configs.check(draft)
+    info = await consumers.info(api, stream, source)
+    config = without_label(CONSUMER.without_server_keys(info["config"]))
+    if flags.push and not config.get("deliver_subject"):
+        config = as_push(config)
+    draft = with_name(flags.apply(config, env.clock()), destination, ephemeral=flags.ephemeral)
+    CONSUMER.validate(draft)
     info, created = await consumers.create(api, stream, draft)
     result = view.sheet(info)
     if created:
         return result
-    told = f"Consumer {stream} > {destination} exists already, nothing was changed"
-    return Result([Text(told), *result.parts], data=result.data)
+    outcome = f"Consumer {stream} > {destination} exists already, nothing was changed"
+    return Result([Text(outcome), *result.parts], data=result.data)

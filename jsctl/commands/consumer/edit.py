@@ -1,23 +1,33 @@
 """`jsctl consumer edit`."""
 
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from jsctl.commands.cli import argument, command
-from jsctl.commands.consumer.flags import consumer_flags, laid, said
-from jsctl.commands.shared import editing
+from jsctl.commands.consumer.flags import ConsumerFlags, consumer_flags
+from jsctl.commands.shared.editing import Editable, EditOptions, edit_config, edit_flags
 from jsctl.commands.shared.pick import pick_consumer
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream.api import Json
-from jsctl.jetstream.consumer import config as configs
 from jsctl.jetstream.consumer import requests as consumers
+from jsctl.jetstream.consumer.config import CONSUMER
 from jsctl.views.consumer import info as view
 from jsctl.views.result import Result
 
 
+@dataclass(frozen=True, slots=True)
+class Options:
+    """stream, consumer: names, empty where they are asked for."""
+
+    stream: str
+    consumer: str
+    edit: EditOptions
+    flags: ConsumerFlags
+
+
 @command(
     "edit",
+    options=Options,
     examples=[
         "jsctl consumer edit ORDERS NEW --max-pending 5000",
         "jsctl consumer edit ORDERS NEW --config new.yaml --dry-run",
@@ -26,35 +36,28 @@ from jsctl.views.result import Result
 )
 @argument("stream", default="")
 @argument("consumer", default="")
-@editing.edit_flags("consumer")
+@edit_flags("consumer")
 @consumer_flags("edit")
-async def edit(env: Env, stream: str, consumer: str, **flags: Any) -> Result:
+async def edit(env: Env, options: Options) -> Result:
     """Whatever no flag names stays as it is."""
-    file = editing.read_file(env, flags, configs.parse_config, said=said(flags))
+    flags = options.flags
+    file = options.edit.read_config(env, CONSUMER, changed=bool(flags))
     api = await env.jetstream()
-    stream, consumer = await pick_consumer(env, api, stream, consumer)
+    stream, consumer = await pick_consumer(env, api, options.stream, options.consumer)
     info = await consumers.info(api, stream, consumer)
-    live = configs.own(info["config"])
-    if flags["target"] and not live.get("deliver_subject"):
+    live = info["config"]
+    if flags.push and not live.get("deliver_subject"):
         raise BadInput(
             f"consumer {stream} > {consumer} pulls and cannot become a push consumer",
-            "jsctl consumer copy --target makes one",
+            "jsctl consumer copy --target creates one",
         )
-
-    def composed(base: Json) -> Json:
-        names: Json = {key: live[key] for key in ("name", "durable_name") if key in live}
-        made: Json = {**laid(base, flags, env.clock()), **names}
-        configs.check(made)
-        return made
-
-    one = editing.Editable(
-        f"Consumer {stream} > {consumer}",
-        info,
-        live,
-        lambda text, name: configs.with_defaults(configs.parse_config(text, name)),
-        composed,
-        partial(consumers.update, api, stream),
-        view.sheet,
+    target = Editable(
+        schema=CONSUMER,
+        label=f"Consumer {stream} > {consumer}",
+        info=info,
+        name_keys={key: live[key] for key in ("name", "durable_name") if key in live},
+        apply_flags=lambda config: flags.apply(config, env.clock()),
+        update=partial(consumers.update, api, stream),
+        sheet=view.sheet,
     )
-    draft = configs.with_defaults(file) if file and flags["replace"] else configs.over(live, file or {})
-    return await editing.change(env, one, draft, flags)
+    return await edit_config(env, target, file, options.edit)

@@ -1,126 +1,144 @@
 """The flags of a consumer's configuration, for add, edit and copy."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import click
 
 from jsctl.commands.cli import DURATION, option
-from jsctl.commands.shared.field_flags import field_option, parameter
+from jsctl.commands.shared.field_flags import ConfigFlags, config_flags
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
-from jsctl.jetstream.consumer import config as configs
+from jsctl.jetstream.consumer.config import (
+    CONSUMER,
+    PRIORITY_FLAGS,
+    as_pull,
+    parse_backoff,
+    parse_deadline,
+    with_priority_groups,
+    with_start,
+)
 from jsctl.units import MINUTE
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 
 _GROUP_HELP = {
     "pinned-groups": "Priority groups whose messages go to one pinned client",
     "overflow-groups": "Priority groups that only get what overflows",
     "prioritized-groups": "Priority groups whose clients have priorities",
 }
+_RETRY_OPTIONS = (
+    option("--backoff", metavar="MODE", help="Wait before retries: linear, none, or 1s,5s,1m"),
+    option("--backoff-steps", type=int, default=10, metavar="NUMBER", help="Retries (10)"),
+    option("--backoff-min", type=DURATION, default=MINUTE, metavar="DURATION", help="Shortest retry (1m)"),
+    option(
+        "--backoff-max", type=DURATION, default=20 * MINUTE, metavar="DURATION", help="Longest retry (20m)"
+    ),
+    option("--sample", type=click.IntRange(0, 100), metavar="PERCENT", help="Acknowledgements to sample"),
+)
+_CREATE_OPTIONS = (
+    option("--deliver", metavar="POLICY", help="Start at all, new, last, subject, 1h, a time or a sequence"),
+    option("--ephemeral", is_flag=True, help="Remove it when nobody uses it"),
+    option("--pull", is_flag=True, help="Make it a pull consumer"),
+    option("--pause", metavar="TIME", help="Start paused, until a time or for a duration"),
+    *(
+        option(f"--{flag}", into="groups", multiple=True, metavar="GROUP", help=_GROUP_HELP[flag])
+        for flag in PRIORITY_FLAGS
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerFlags(ConfigFlags):
+    """What the command line says of a consumer's configuration; part of the options of edit.
+
+    backoff: how the waits before redeliveries are given, None where they are not; backoff_min, backoff_max:
+    ns, of a linear backoff. sample: percent, 0 is none.
+    """
+
+    backoff: str | None
+    backoff_steps: int
+    backoff_min: int
+    backoff_max: int
+    sample: int | None
+
+    def __bool__(self) -> bool:
+        """Whether any flag asks for a change."""
+        return bool(self.fields) or bool(self.backoff) or self.sample is not None
+
+    @property
+    def push(self) -> bool:
+        """Whether the flags make it a push consumer."""
+        return bool(self.fields.get("target"))
+
+    def apply(self, config: Json, now: float) -> Json:
+        """A copy of the configuration with the flags applied to it. now: seconds since the epoch, for a start
+        some time ago and a pause. Raises BadInput."""
+        updated = CONSUMER.apply_flags(config, self.values)
+        if self.sample is not None:
+            updated["sample_freq"] = str(self.sample)
+            if not self.sample:
+                del updated["sample_freq"]
+        if self.backoff:
+            updated["backoff"] = self._parse_backoff(self.backoff)
+            if not updated["backoff"]:
+                del updated["backoff"]
+        return updated
+
+    def _parse_backoff(self, mode: str) -> list[int]:
+        return _parse(
+            "--backoff",
+            lambda: parse_backoff(
+                mode, steps=self.backoff_steps, least=self.backoff_min, most=self.backoff_max
+            ),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class NewConsumerFlags(ConsumerFlags):
+    """The same with what only a new consumer takes; part of the options of add and copy.
+
+    deliver, pause: as they were written. groups: the texts of each flag of priority groups, by keyword.
+    """
+
+    deliver: str | None
+    ephemeral: bool
+    pull: bool
+    pause: str | None
+    groups: Mapping[str, Sequence[str]]
+
+    def __post_init__(self) -> None:
+        if self.pull and self.push:
+            raise BadInput("--pull and --target exclude each other")
+
+    def apply(self, config: Json, now: float) -> Json:
+        updated = as_pull(config) if self.pull else dict(config)
+        if deliver := self.deliver:
+            start = updated
+            updated = _parse("--deliver", lambda: with_start(start, deliver, now))
+        updated = ConsumerFlags.apply(self, updated, now)
+        if pause := self.pause:
+            updated["pause_until"] = _parse("--pause", lambda: parse_deadline(pause, now))
+        groups = {name.replace("_", "-"): texts for name, texts in self.groups.items()}
+        return with_priority_groups(updated, groups)
 
 
 def consumer_flags(verb: str) -> Callable[[F], F]:
-    """Add the flags that `verb` ("add", "edit", "copy") takes; the function gets them as keywords."""
+    """Add the flags that `verb` takes: "edit" for `ConsumerFlags`, "add" and "copy" for
+    `NewConsumerFlags`."""
 
     def declare(function: F) -> F:
-        if verb != "edit":
-            for flag in reversed(list(configs.GROUPS)):
-                function = option(
-                    f"--{flag}", parameter(flag), multiple=True, metavar="GROUP", help=_GROUP_HELP[flag]
-                )(function)
-            function = option("--pause", metavar="TIME", help="Start paused, until a time or for a duration")(
-                function
-            )
-            function = option("--pull", is_flag=True, help="Make it a pull consumer")(function)
-            function = option("--ephemeral", is_flag=True, help="Remove it when nobody uses it")(function)
-            function = option(
-                "--deliver",
-                metavar="POLICY",
-                help="Start at all, new, last, subject, 1h, a time or a sequence",
-            )(function)
-        function = option(
-            "--sample", type=click.IntRange(0, 100), metavar="PERCENT", help="Acknowledgements to sample"
-        )(function)
-        function = option(
-            "--backoff-max",
-            type=DURATION,
-            default=20 * MINUTE,
-            metavar="DURATION",
-            help="Longest retry (20m)",
-        )(function)
-        function = option(
-            "--backoff-min", type=DURATION, default=MINUTE, metavar="DURATION", help="Shortest retry (1m)"
-        )(function)
-        function = option("--backoff-steps", type=int, default=10, metavar="NUMBER", help="Retries (10)")(
-            function
-        )
-        function = option("--backoff", metavar="MODE", help="Wait before retries: linear, none, or 1s,5s,1m")(
-            function
-        )
-        for field in reversed(configs.FIELDS):
-            if verb in field.verbs:
-                function = field_option(field)(function)
-        return function
+        for add_option in reversed((*_RETRY_OPTIONS, *(() if verb == "edit" else _CREATE_OPTIONS))):
+            function = add_option(function)
+        return config_flags(CONSUMER, verb)(function)
 
     return declare
 
 
-def given(flags: Mapping[str, Any]) -> dict[str, Any]:
-    """The simple flags that were said, by flag."""
-    return {
-        flag: flags[parameter(flag)]
-        for flag in configs.BY_FLAG
-        if flags.get(parameter(flag)) not in (None, ())
-    }
-
-
-def said(flags: Mapping[str, Any]) -> bool:
-    """Whether any flag says something about the configuration."""
-    return (
-        bool(given(flags))
-        or any(
-            flags.get(name) not in (None, (), "", False)
-            for name in ("sample", "backoff", "deliver", "pause", "pull", *map(parameter, configs.GROUPS))
-        )
-        or flags.get("sample") == 0
-    )
-
-
-def laid(config: Json, flags: Mapping[str, Any], now: float) -> Json:
-    """A copy of `config` with all that was said laid over it. Raises BadInput."""
-    if flags.get("pull") and flags.get("target"):
-        raise BadInput("--pull and --target exclude each other")
-    made = dict(config)
-    if flags.get("pull"):
-        made = configs.as_pull(made)
-    if flags.get("deliver"):
-        made = _read(configs.starting, "--deliver", made, flags["deliver"], now)
-    made = configs.lay(made, given(flags))
-    if flags.get("sample") is not None:
-        made["sample_freq"] = str(flags["sample"])
-        if not flags["sample"]:
-            del made["sample_freq"]
-    if flags.get("backoff"):
-        waits = _read(
-            configs.backoff,
-            "--backoff",
-            flags["backoff"],
-            steps=flags["backoff_steps"],
-            least=flags["backoff_min"],
-            most=flags["backoff_max"],
-        )
-        made["backoff"] = waits
-        if not waits:
-            del made["backoff"]
-    if flags.get("pause"):
-        made["pause_until"] = _read(configs.until, "--pause", flags["pause"], now)
-    return configs.grouped(made, {flag: flags.get(parameter(flag)) or () for flag in configs.GROUPS})
-
-
-def _read(reader: Callable[..., Any], flag: str, *args: Any, **more: Any) -> Any:
+def _parse(flag: str, parse: Callable[[], T]) -> T:
     try:
-        return reader(*args, **more)
+        return parse()
     except ValueError as error:
         raise BadInput(f"{flag}: {error}") from None

@@ -4,8 +4,8 @@ from jsctl.commands.cli import argument, command, option
 from jsctl.commands.shared.pick import pick_consumer
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
-from jsctl.jetstream.consumer import config as configs
 from jsctl.jetstream.consumer import requests as consumers
+from jsctl.jetstream.consumer.config import parse_deadline
 from jsctl.units import HOUR, SECOND, format_duration, format_server_time
 from jsctl.views.result import Result, Text
 
@@ -31,7 +31,7 @@ async def pause(env: Env, stream: str, consumer: str, until: str, force: bool) -
         "Pause until (time or duration)",
         flag="UNTIL",
         default=format_duration(HOUR),
-        check=lambda text: configs.until(text, env.clock()),
+        check=lambda text: parse_deadline(text, env.clock()),
     )
     deadline = _deadline(until, env.clock())
     await env.confirm(
@@ -64,6 +64,6 @@ async def resume(env: Env, stream: str, consumer: str, force: bool) -> Result:
 
 def _deadline(text: str, now: float) -> str:
     try:
-        return configs.until(text, now)
+        return parse_deadline(text, now)
     except ValueError as error:
         raise BadInput(str(error)) from None

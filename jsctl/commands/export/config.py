@@ -52,9 +52,9 @@ async def config(
         for config, _ in found:
             name = config["name"]
             configs = [one["config"] for one in listed[name].infos] if name in listed else []
-            lasting = [one for one in configs if write.is_lasting(one)]
-            lost += [one["name"] for one in configs if not write.is_lasting(one)]
-            made.append(write.stream(config, lasting, place if len(wanted) > 1 else {}))
+            lasting = [one for one in configs if write.is_durable(one)]
+            lost += [one["name"] for one in configs if not write.is_durable(one)]
+            made.append(write.declare_stream(config, lasting, place if len(wanted) > 1 else {}))
     _refuse_none(stream, made)
     if lost:
         env.say(f"left out: {plural(len(lost), 'consumer')} without a durable name or answer")
@@ -62,10 +62,10 @@ async def config(
     if output == "-" and env.wants_json:
         return Result(data=document)
     if output == "-":
-        env.streams.stdout.writelines(map(clean_lines, write.yaml_pieces(document)))
+        env.streams.stdout.writelines(map(clean_lines, write.render_yaml(document)))
         return None
     with open_output(output) as file:
-        file.writelines(piece.encode() for piece in write.yaml_pieces(document))
+        file.writelines(piece.encode() for piece in write.render_yaml(document))
     count = sum(len(one.get("consumers", ())) for one in made)
     told = f"wrote {plural(len(made), 'stream')} and {plural(count, 'consumer')} to {output}"
     return Result([Text(told)], data=document)

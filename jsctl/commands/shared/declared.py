@@ -10,9 +10,10 @@ from jsctl.contexts.settings import Settings, resolve
 from jsctl.env import Env, read_input
 from jsctl.errors import BadInput, NotFound
 from jsctl.jetstream.api import Api
-from jsctl.jetstream.declared import load, variables
+from jsctl.jetstream.declared import load
 from jsctl.jetstream.declared.model import Declared, Place
-from jsctl.jetstream.declared.plan import Target, all_of
+from jsctl.jetstream.declared.plan import Target, gather_all
+from jsctl.jetstream.declared.variables import parse_variables
 from jsctl.nats.connection import Connection
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -40,7 +41,7 @@ def file_flags(function: F) -> F:
 def read(env: Env, files: tuple[str, ...], var: tuple[str, ...]) -> Declared:
     """What the files declare. Raises BadInput, NotFound."""
     found = [(path, read_input(path, env)) for given in files for path in _paths(given)]
-    return load.load([("stdin" if p == "-" else p, text) for p, text in found], variables.from_flags(var))
+    return load.load([("stdin" if p == "-" else p, text) for p, text in found], parse_variables(var))
 
 
 async def targets(env: Env, declared: Declared) -> dict[Place, Target]:
@@ -61,7 +62,7 @@ async def connections(env: Env, wanted: Sequence[Settings]) -> list[Connection]:
     """The connection of each; those that differ in the domain alone share one. All are opened at once."""
     keys = [replace(one, js_domain="", js_api_prefix="", context="") for one in wanted]
     different = list(dict.fromkeys(keys))
-    opened = dict(zip(different, await all_of(env.connect(one) for one in different), strict=True))
+    opened = dict(zip(different, await gather_all(env.connect(one) for one in different), strict=True))
     return [opened[key] for key in keys]
 
 

@@ -1,7 +1,7 @@
-"""How edit changes a configuration, for streams and consumers alike."""
+"""How edit changes a configuration, for every noun alike."""
 
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -10,16 +10,74 @@ from jsctl.commands.shared.editor import edit_text
 from jsctl.env import Env, read_input
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
-from jsctl.jetstream.config.differences import differences
+from jsctl.jetstream.config.differences import find_differences
+from jsctl.jetstream.config.schema import Schema
+from jsctl.views.config import changes_result, format_change, format_value
 from jsctl.views.result import Result, Text
-from jsctl.views.stream import edit as view
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+@dataclass(frozen=True, slots=True)
+class EditOptions:
+    """The flags that every edit takes; part of a verb's options.
+
+    config_file: a path, `-` for stdin; None where it is not given.
+    """
+
+    config_file: str | None
+    replace: bool
+    force: bool
+    interactive: bool
+    dry_run: bool
+
+    def read_config(self, env: Env, schema: Schema, *, changed: bool) -> Json | None:
+        """The configuration of --config; None without one. changed: whether other flags ask for a change.
+        Raises BadInput, also when nothing asks for one."""
+        if not self.config_file and self.replace:
+            raise BadInput("--replace needs --config")
+        if not (self.config_file or changed or self.interactive):
+            raise BadInput("nothing to change was given", "use flags, --config or --interactive")
+        return (
+            schema.parse_config(read_input(self.config_file, env), self.config_file)
+            if self.config_file
+            else None
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Editable:
+    """A stream or consumer as edit sees it.
+
+    label: `Stream ORDERS`. info: as the server sent it. name_keys: what names it, and cannot change.
+    apply_flags: gives a copy of a configuration with the flags applied. update: sends a configuration and
+    gives the new info. sheet: shows an info. find_warnings: of what the server accepts but does not do as it
+    reads.
+    """
+
+    schema: Schema
+    label: str
+    info: Json
+    name_keys: Json
+    apply_flags: Callable[[Json], Json]
+    update: Callable[[Json], Awaitable[Json]]
+    sheet: Callable[[Json], Result]
+    find_warnings: Callable[[Json], Sequence[str]] = lambda draft: ()
+
+    def complete(self, draft: Json) -> Json:
+        """A draft with flags and names applied to it, validated. Raises BadInput."""
+        config = {**self.apply_flags(draft), **self.name_keys}
+        self.schema.validate(config)
+        return config
+
+    def parse_whole(self, text: str, file: str) -> Json:
+        """The whole configuration in a text, defaults for what it leaves out, completed. Raises BadInput."""
+        return self.complete(self.schema.with_defaults(self.schema.parse_config(text, file)))
+
+
 def edit_flags(noun: str) -> Callable[[F], F]:
-    """Add the flags that every edit takes. noun: "stream" or "consumer"."""
-    file = f"Lay this configuration (JSON or YAML) over the {noun}'s"
+    """Add the flags that every edit takes, for `EditOptions`. noun: "stream"."""
+    file = f"Apply this configuration (JSON or YAML) to the {noun}'s"
     whole = "--config is the whole configuration: what it leaves out takes its default"
     flags = (
         option("--config", "config_file", metavar="FILE", help=file),
@@ -32,70 +90,49 @@ def edit_flags(noun: str) -> Callable[[F], F]:
     )
 
     def declare(function: F) -> F:
-        for flag in reversed(flags):
-            function = flag(function)
+        for add_option in reversed(flags):
+            function = add_option(function)
         return function
 
     return declare
 
 
-def read_file(
-    env: Env, flags: Mapping[str, Any], parse: Callable[[str, str], Json], *, said: bool
-) -> Json | None:
-    """The configuration of --config, read by `parse` (text, file name). said: other flags ask for a change.
-    Raises BadInput, also when nothing asks for one."""
-    file = flags["config_file"]
-    if not file and flags["replace"]:
-        raise BadInput("--replace needs --config")
-    if not (file or said or flags["interactive"]):
-        raise BadInput("nothing to change was given", "use flags, --config or --interactive")
-    return parse(read_input(file, env), file) if file else None
-
-
-@dataclass(frozen=True, slots=True)
-class Editable:
-    """A stream or consumer as edit sees it.
-
-    label: `Stream ORDERS`. info: as the server sent it. live: the configuration in it that is the user's.
-    whole: the configuration in a text, by its file's name, defaults for what it leaves out. composed: a draft
-    under all that flags and the name say, checked. update: makes the server take it and gives the new info.
-    sheet: shows an info. warnings: of what the server takes but does not do as it reads.
-    """
-
-    label: str
-    info: Json
-    live: Json
-    whole: Callable[[str, str], Json]
-    composed: Callable[[Json], Json]
-    update: Callable[[Json], Awaitable[Json]]
-    sheet: Callable[[Json], Result]
-    warnings: Callable[[Json], Sequence[str]] = lambda draft: ()
-
-
-async def change(env: Env, one: Editable, draft: Json, flags: Mapping[str, Any]) -> Result:
-    """Show the difference to a draft, ask, and make it so. Raises BadInput, Cancelled."""
-    if flags["interactive"]:
-        name = f"{one.label.split()[-1]}.json"
-        text = json.dumps(draft, indent=2, ensure_ascii=False) + "\n"
-        edited = await edit_text(env, text, name, lambda text: one.composed(one.whole(text, name)))
-        draft = draft if edited is None else edited
-    draft = one.composed(draft)
-    changes = differences(one.live, draft)
+async def edit_config(env: Env, target: Editable, file: Json | None, options: EditOptions) -> Result:
+    """Show how the configuration changes, ask, and change it. file: the configuration of --config.
+    Raises BadInput, Cancelled."""
+    schema = target.schema
+    live = schema.without_server_keys(target.info["config"])
+    draft = schema.with_defaults(file) if file and options.replace else schema.update(live, file or {})
+    if options.interactive:
+        draft = await _edit_in_editor(env, target, draft)
+    draft = target.complete(draft)
+    changes = find_differences(live, draft, schema)
     if not changes:
-        return Result([Text("No difference in configuration")], data=[] if flags["dry_run"] else one.info)
-    if flags["dry_run"]:
-        return view.changes(changes)
-    for warning in one.warnings(draft):
+        data = [] if options.dry_run else target.info
+        return Result([Text("No difference in configuration")], data=data)
+    if options.dry_run:
+        return changes_result(changes)
+    for warning in target.find_warnings(draft):
         env.say(f"warning: {warning}")
-    if not flags["force"]:
-        env.say(f"Changes of {one.label}:")
-        for difference in changes:
-            env.say("  " + view.line(difference))
+    if not options.force:
+        env.say(f"Changes of {target.label}:")
+        for change in changes:
+            env.say("  " + format_change(change))
         env.say("")
-        await env.confirm(f"Really edit {one.label}", force=False)
-    updated = await one.update(draft)
-    changed = {difference.key for difference in differences(one.live, updated["config"])}
-    for key, before, after in changes:
-        if after is not None and key not in changed:
-            env.say(f"warning: the server keeps {key} as it is: {view.shown(key, before)}")
-    return Result([Text(f"{one.label} was updated"), *one.sheet(updated).parts], data=updated)
+        await env.confirm(f"Really edit {target.label}", force=False)
+    updated = await target.update(draft)
+    changed = {change.key for change in find_differences(live, updated["config"], schema)}
+    for change in changes:
+        if change.after is not None and change.key not in changed:
+            before = format_value(change.kind, change.before)
+            env.say(f"warning: the server keeps {change.key} as it is: {before}")
+    parts = target.sheet(updated).parts
+    return Result([Text(f"{target.label} was updated"), *parts], data=updated)
+
+
+async def _edit_in_editor(env: Env, target: Editable, draft: Json) -> Json:
+    """The draft as the user edited it."""
+    name = f"{target.label.split()[-1]}.json"
+    text = json.dumps(draft, indent=2, ensure_ascii=False) + "\n"
+    edited = await edit_text(env, text, name, lambda changed: target.parse_whole(changed, name))
+    return draft if edited is None else edited

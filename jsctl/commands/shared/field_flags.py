@@ -1,64 +1,76 @@
-"""Flags made from fields of a configuration, for streams and consumers alike."""
+"""Flags made from the fields of a configuration, for every noun alike."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import click
 
-from jsctl.commands.cli import DURATION, SIZE, option
+from jsctl.commands.cli import option
 from jsctl.jetstream.config.fields import Field
+from jsctl.jetstream.config.kind import Kind, Text
+from jsctl.jetstream.config.kinds import Choice, ListOf, Map, Switch, Texts
+from jsctl.jetstream.config.schema import Schema
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class Span(click.ParamType[int]):
-    """ns from `1y`; -1 means for ever, which the server writes as 0."""
+@dataclass(frozen=True, slots=True)
+class ConfigFlags:
+    """What the command line says of a configuration; part of a verb's options.
 
-    name = "duration"
+    fields: the values of the flags that `config_flags` adds, of those that were given, by keyword.
+    """
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        return 0 if value == "-1" else DURATION.convert(value, param, ctx)
+    fields: Mapping[str, Any]
 
-
-class Limit(click.ParamType[int]):
-    """A count; below 1 means unlimited, which the server writes as -1."""
-
-    name = "number"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        number = click.INT.convert(value, param, ctx)
-        return number if number > 0 else -1
+    @property
+    def values(self) -> dict[str, Any]:
+        """The values by flag, as `Schema.apply_flags` takes them."""
+        return {name.replace("_", "-"): value for name, value in self.fields.items()}
 
 
-def parameter(flag: str) -> str:
-    """The keyword that a flag arrives as."""
-    return flag.replace("-", "_")
+class KindType(click.ParamType[Any]):
+    """The type of a flag whose value is of a kind."""
+
+    def __init__(self, kind: Kind) -> None:
+        self.name = kind.metavar.lower()
+        self._kind = kind
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
+            return value
+        try:
+            return self._kind.parse(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
 
 
-_KINDS: Mapping[str, Mapping[str, Any]] = {
-    "texts": {"multiple": True},
-    "subjects": {"multiple": True},
-    "map": {"multiple": True, "metavar": "KEY=VALUE"},
-    "origins": {"multiple": True, "metavar": "STREAM"},
-    "origin": {"metavar": "STREAM"},
-    "span": {"type": Span(), "metavar": "DURATION"},
-    "size": {"type": SIZE, "metavar": "BYTES"},
-    "limit": {"type": Limit(), "metavar": "NUMBER"},
-    "integer": {"type": int, "metavar": "NUMBER"},
-    "number": {"type": click.IntRange(min=0), "metavar": "NUMBER"},
-    "text": {"metavar": "TEXT"},
-}
+def config_flags(schema: Schema, verb: str) -> Callable[[F], F]:
+    """Add the flags of a configuration that `verb` ("add", "edit", "copy") takes, for `ConfigFlags`."""
+
+    def declare(function: F) -> F:
+        for field in reversed(schema.flags(verb)):
+            function = _field_option(field)(function)
+        if verb == "edit":
+            for flag, key in schema.removals.items():
+                what = f"Remove the {key.replace('_', ' ')}"
+                function = option(f"--{flag}", into="fields", is_flag=True, default=None, help=what)(function)
+        return function
+
+    return declare
 
 
-def field_option(field: Field) -> Callable[[F], F]:
-    """The flag of one field; None or () when it was not given."""
-    flag, attrs = f"--{field.flag}", dict(_KINDS.get(field.kind, {}))
-    match field.kind:
-        case "switch" | "inverse":
-            flag = f"{flag}/--no-{field.flag}" if field.negatable else flag
-            attrs["is_flag"] = True
-        case "texts" | "subjects":
-            attrs["metavar"] = field.flag.rstrip("s").upper()
-        case "choice":
-            attrs["type"] = click.Choice(list(field.choices), case_sensitive=False)
-    return option(flag, parameter(field.flag), default=None, help=field.help, **attrs)
+def _field_option(field: Field) -> Callable[[F], F]:
+    flag, kind = f"--{field.flag}", field.kind
+    attrs: dict[str, Any] = {"multiple": kind.repeatable, "metavar": kind.metavar}
+    if isinstance(kind, Switch):
+        flag = f"{flag}/--no-{field.flag}" if kind.negatable else flag
+        attrs = {"is_flag": True}
+    elif isinstance(kind, Choice):
+        attrs = {"type": click.Choice(list(kind.choices), case_sensitive=False)}
+    elif isinstance(kind, Texts):
+        attrs["metavar"] = field.flag.rstrip("s").upper()
+    elif not isinstance(kind, (Text, Map, ListOf)):
+        attrs["type"] = KindType(kind)
+    return option(flag, into="fields", default=None, help=field.help, **attrs)

@@ -1,22 +1,31 @@
 """`jsctl stream edit`."""
 
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from jsctl.commands.cli import argument, command
-from jsctl.commands.shared import editing
+from jsctl.commands.shared.editing import Editable, EditOptions, edit_config, edit_flags
 from jsctl.commands.shared.pick import pick_stream
-from jsctl.commands.stream.flags import given, stream_flags
+from jsctl.commands.stream.flags import StreamFlags, stream_flags
 from jsctl.env import Env
-from jsctl.jetstream.api import Json
-from jsctl.jetstream.stream import config as configs
 from jsctl.jetstream.stream import requests as streams
+from jsctl.jetstream.stream.config import STREAM, find_warnings
 from jsctl.views.result import Result
 from jsctl.views.stream import info as view
 
 
+@dataclass(frozen=True, slots=True)
+class Options:
+    """stream: the name, empty where it is asked for or in the file."""
+
+    stream: str
+    edit: EditOptions
+    flags: StreamFlags
+
+
 @command(
     "edit",
+    options=Options,
     examples=[
         "jsctl stream edit ORDERS --max-age 30d",
         "jsctl stream edit ORDERS --config orders.yaml --dry-run",
@@ -24,31 +33,21 @@ from jsctl.views.stream import info as view
     ],
 )
 @argument("stream", default="")
-@editing.edit_flags("stream")
+@edit_flags("stream")
 @stream_flags("edit")
-async def edit(env: Env, stream: str, **flags: Any) -> Result:
+async def edit(env: Env, options: Options) -> Result:
     """Whatever no flag names stays as it is."""
-    wanted = given(flags)
-    file = editing.read_file(env, flags, configs.parse_config, said=bool(wanted))
+    file = options.edit.read_config(env, STREAM, changed=bool(options.flags.fields))
     api = await env.jetstream()
-    name = await pick_stream(env, api, stream or str((file or {}).get("name") or ""))
-    info = await streams.info(api, name)
-    live = configs.without_reserved(info["config"])
-
-    def composed(base: Json) -> Json:
-        made = {**configs.lay(base, wanted), "name": name}
-        configs.check(made)
-        return made
-
-    one = editing.Editable(
-        f"Stream {name}",
-        info,
-        live,
-        lambda text, name: configs.with_defaults(configs.parse_config(text, name)),
-        composed,
-        partial(streams.update, api),
-        view.sheet,
-        partial(configs.warnings, domain=api.own_domain),
+    name = await pick_stream(env, api, options.stream or STREAM.name_of(file or {}))
+    target = Editable(
+        schema=STREAM,
+        label=f"Stream {name}",
+        info=await streams.info(api, name),
+        name_keys={"name": name},
+        apply_flags=options.flags.apply,
+        update=partial(streams.update, api),
+        sheet=view.sheet,
+        find_warnings=partial(find_warnings, domain=api.own_domain),
     )
-    draft = configs.with_defaults(file) if file and flags["replace"] else {**live, **(file or {})}
-    return await editing.change(env, one, draft, flags)
+    return await edit_config(env, target, file, options.edit)

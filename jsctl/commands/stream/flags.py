@@ -1,58 +1,55 @@
-"""The flags of a stream's configuration, made from `jetstream.fields` for add, edit and copy."""
+"""The flags of a stream's configuration, for add, edit and copy."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from jsctl.commands.cli import option
-from jsctl.commands.shared.field_flags import field_option, parameter
+from jsctl.commands.shared.field_flags import ConfigFlags, config_flags
 from jsctl.errors import BadInput
-from jsctl.jetstream.config.fields import FIELDS, REMOVALS
+from jsctl.jetstream.api import Json
+from jsctl.jetstream.stream.config import STREAM
 from jsctl.jetstream.stream.origins import import_from, parse_origin
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_IMPORTS = {
-    "mirror_domain": ("--mirror-domain", "DOMAIN", "JetStream domain that --mirror is in"),
-    "mirror_api_prefix": ("--mirror-api-prefix", "PREFIX", "API prefix of the account that --mirror is in"),
-    "mirror_deliver_prefix": (
-        "--mirror-deliver-prefix",
-        "PREFIX",
-        "Prefix of the subjects that --mirror is delivered on",
-    ),
-}
+
+@dataclass(frozen=True, slots=True)
+class StreamFlags(ConfigFlags):
+    """What the command line says of a stream's configuration. Empty: not given."""
+
+    mirror_domain: str
+    mirror_api_prefix: str
+    mirror_deliver_prefix: str
+
+    def __post_init__(self) -> None:
+        imported = self.mirror_domain or self.mirror_api_prefix or self.mirror_deliver_prefix
+        if imported and "mirror" not in self.fields:
+            raise BadInput("--mirror-domain, --mirror-api-prefix and --mirror-deliver-prefix need --mirror")
+
+    def apply(self, config: Json) -> Json:
+        """A copy of the configuration with the flags applied to it. Raises BadInput."""
+        values = self.values
+        if mirror := values.get("mirror"):
+            values["mirror"] = import_from(
+                parse_origin(mirror) if isinstance(mirror, str) else mirror,
+                domain=self.mirror_domain,
+                api=self.mirror_api_prefix,
+                deliver=self.mirror_deliver_prefix,
+            )
+        return STREAM.apply_flags(config, values)
 
 
 def stream_flags(verb: str) -> Callable[[F], F]:
-    """Add the flags that `verb` ("add", "edit", "copy") takes; the function gets them as keywords."""
+    """Add the flags that `verb` ("add", "edit", "copy") takes, for `StreamFlags`."""
 
     def declare(function: F) -> F:
-        for name, (flag, metavar, help) in reversed(_IMPORTS.items()):
-            function = option(flag, name, metavar=metavar, default="", help=help)(function)
-        if verb == "edit":
-            for flag, key in REMOVALS.items():
-                what = key.replace("_", " ")
-                function = option(
-                    f"--{flag}", parameter(flag), is_flag=True, default=None, help=f"Remove the {what}"
-                )(function)
-        for field in reversed(FIELDS):
-            if verb in field.verbs:
-                function = field_option(field)(function)
-        return function
+        for flag, metavar, help in (
+            ("--mirror-deliver-prefix", "PREFIX", "Prefix of the subjects that --mirror is delivered on"),
+            ("--mirror-api-prefix", "PREFIX", "API prefix of the account that --mirror is in"),
+            ("--mirror-domain", "DOMAIN", "JetStream domain that --mirror is in"),
+        ):
+            function = option(flag, metavar=metavar, default="", help=help)(function)
+        return config_flags(STREAM, verb)(function)
 
     return declare
-
-
-def given(flags: Mapping[str, Any]) -> dict[str, Any]:
-    """What was said on the command line, by flag, as `config.lay` takes it. Raises BadInput."""
-    found = {
-        flag: flags[parameter(flag)]
-        for flag in (*(field.flag for field in FIELDS), *REMOVALS)
-        if flags.get(parameter(flag)) not in (None, ())
-    }
-    imports = [flags.get(name) or "" for name in _IMPORTS]
-    if any(imports):
-        if "mirror" not in found:
-            raise BadInput("--mirror-domain, --mirror-api-prefix and --mirror-deliver-prefix need --mirror")
-        domain, api, deliver = imports
-        found["mirror"] = import_from(parse_origin(found["mirror"]), domain=domain, api=api, deliver=deliver)
-    return found

@@ -10,8 +10,8 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup.files import Backup, open_backup
 from jsctl.jetstream.backup.marks import remove_mark
 from jsctl.jetstream.backup.stream_restore import restore_stream
-from jsctl.jetstream.declared.model import unlabelled
-from jsctl.jetstream.stream import config as configs
+from jsctl.jetstream.declared.model import without_label
+from jsctl.jetstream.stream.config import STREAM
 from jsctl.views.result import Result
 from jsctl.views.stream import restore as view
 
@@ -76,20 +76,22 @@ async def restore(env: Env, options: Options) -> Result:
 
 def _restored_config(env: Env, backup: Backup, options: Options) -> Json:
     """Returns the configuration to restore with: the backup's, then --config, then flags. Raises BadInput."""
-    config = remove_mark(configs.without_reserved(backup.config))
+    config = remove_mark(STREAM.without_server_keys(backup.config))
     if options.new_name and options.new_name != backup.stream:
-        config = unlabelled(config)
+        config = without_label(config)
     if options.config_file:
         text = read_input(options.config_file, env)
-        config = {**config, **configs.parse_config(text, options.config_file)}
+        config = {**config, **STREAM.parse_config(text, options.config_file)}
     flags = {
         "subjects": options.subjects,
         "cluster": options.cluster,
         "tag": options.tag,
         "replicas": options.replicas,
     }
-    config = configs.lay(config, {flag: value for flag, value in flags.items() if value not in (None, ())})
+    config = STREAM.apply_flags(
+        config, {flag: value for flag, value in flags.items() if value not in (None, ())}
+    )
     if options.new_name:
         config["name"] = stream_name(options.new_name)
-    configs.check(config)
+    STREAM.validate(config)
     return config

@@ -20,8 +20,9 @@ from jsctl.jetstream.backup.files import Backup
 from jsctl.jetstream.backup.marks import mark_of, remove_mark
 from jsctl.jetstream.backup.stream_restore import explain_differences, load_stream
 from jsctl.jetstream.consumer import requests as consumers
-from jsctl.jetstream.stream import config as configs
+from jsctl.jetstream.consumer.config import CONSUMER
 from jsctl.jetstream.stream import requests as streams
+from jsctl.jetstream.stream.config import STREAM
 from jsctl.units import format_count
 
 MISSING = "(missing)"
@@ -84,9 +85,9 @@ async def _restore(
     api: Api, backup: Backup, options: AccountRestoreOptions, advance: Advance
 ) -> StreamOutcome:
     name = backup.stream
-    config = remove_mark(configs.without_reserved(backup.config))
+    config = remove_mark(STREAM.without_server_keys(backup.config))
     placement = {"cluster": options.cluster, "tag": options.tags}
-    config = configs.lay(config, {flag: value for flag, value in placement.items() if value})
+    config = STREAM.apply_flags(config, {flag: value for flag, value in placement.items() if value})
     existing = await streams.exists(api, name)
     if existing is not None and mark_of(existing):
         if not options.remove_unfinished:
@@ -104,14 +105,14 @@ async def _restore(
 async def _update(api: Api, existing: Json, config: Json, backup: Backup) -> StreamOutcome:
     """Bring a stream to this configuration, and create the durable consumers of the backup that it lacks."""
     name = backup.stream
-    changed = configs.without_reserved(existing["config"]) != config
+    changed = STREAM.without_server_keys(existing["config"]) != config
     info = await streams.update(api, config) if changed else existing
     present = set(await consumers.names(api, name))
     added = []
     for consumer_config in backup.consumers:
         consumer = str(consumer_config.get("name") or consumer_config.get("durable_name") or "")
         if consumer_config.get("durable_name") and consumer not in present:
-            await consumers.create(api, name, configs.without_reserved(consumer_config))
+            await consumers.create(api, name, CONSUMER.without_server_keys(consumer_config))
             added.append(consumer)
     remarks = [f"consumers added: {', '.join(added)}"] if added else []
     if not backup.manifest and int(backup.state.get("consumer_count", 0)):

@@ -10,8 +10,8 @@ from typing import Literal
 
 from jsctl.errors import ApiError, JsctlError, Unreachable
 from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.config.schema import without_metadata
 from jsctl.jetstream.stream import requests as streams
-from jsctl.jetstream.stream.config import without_metadata
 from jsctl.units import format_rfc3339
 
 MARK = "jsctl.unfinished"

@@ -1,30 +1,10 @@
 """What differs between two configurations: what changes, and nothing that only reads differently."""
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from jsctl.jetstream.config.fields import FIELDS
-from jsctl.units import SECOND
-
-Json = dict[str, Any]
-
-
-_PLAIN = {
-    "compression": "none",
-    "persist_mode": "default",
-    "ack_wait": 30 * SECOND,
-    "max_ack_pending": 1000,
-    "max_deliver": -1,
-    "max_waiting": 512,
-}
-"""What stands where nothing was said: left out by the server, or by a file."""
-_BOUNDS = {".".join(field.path) for field in FIELDS if field.kind in ("limit", "size")}
-_TURNS_ON = {
-    "subject_delete_marker_ttl": ("allow_msg_ttl", "allow_rollup_hdrs"),
-    "allow_msg_schedules": ("allow_rollup_hdrs",),
-}
-"""What a server turns on with a key, whatever it is told (nats-server: checkStreamCfg)."""
+from jsctl.jetstream.config.kind import Json, Kind
+from jsctl.jetstream.config.schema import Schema, get_value
 
 
 class Difference(NamedTuple):
@@ -33,35 +13,41 @@ class Difference(NamedTuple):
     key: str
     before: Any
     after: Any
+    kind: Kind
+
+    def to_json(self) -> Json:
+        """The values, without what they are."""
+        return {"key": self.key, "before": self.before, "after": self.after}
 
 
-def differences(before: Json, after: Json) -> list[Difference]:
-    """By key. Lists count as sets (the server keeps no order of subjects, tags or sources), and what is
-    missing equals what is empty, zero or false; every limit below 1 is none."""
-    forced = {key: True for cause, keys in _TURNS_ON.items() if after.get(cause) for key in keys}
-    return list(_walk("", before, {**after, **forced}))
+def find_differences(before: Json, after: Json, schema: Schema) -> list[Difference]:
+    """The differences by key.
+
+    Lists count as sets, and what is missing equals what is empty, zero, false or the server's default.
+    """
+    turned_on = {
+        key: True
+        for field in schema.fields
+        if field.turns_on and get_value(after, field.path)
+        for key in field.turns_on
+    }
+    return list(_walk(schema, "", before, {**after, **turned_on}))
 
 
-def _walk(path: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Difference]:
+def _walk(
+    schema: Schema, path: str, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> Iterator[Difference]:
     for key in [*before, *(key for key in after if key not in before)]:
         old, new = before.get(key), after.get(key)
         if isinstance(old or {}, dict) and isinstance(new or {}, dict) and (old or new):
-            yield from _walk(f"{path}{key}.", old or {}, new or {})
-        elif _canonical(path + key, old) != _canonical(path + key, new):
-            yield Difference(path + key, old, new)
+            yield from _walk(schema, f"{path}{key}.", old or {}, new or {})
+            continue
+        field = schema.by_key.get(path + key)
+        kind = schema.kind_of(path + key)
+        default = field.default if field else None
+        if _normalize(kind, old, default) != _normalize(kind, new, default):
+            yield Difference(path + key, old, new, kind)
 
 
-def _canonical(key: str, value: Any) -> Any:
-    if value == _PLAIN.get(key) or (key in _BOUNDS and isinstance(value, int) and value < 1):
-        return None
-    if isinstance(value, list):
-        return sorted(json.dumps(filled(one), sort_keys=True) for one in value) or None
-    return value or None
-
-
-def filled(value: Any) -> Any:
-    """Without what is empty: the server adds `deliver: ""` to a source of another domain."""
-    if not isinstance(value, dict):
-        return value
-    kept = {key: filled(inner) for key, inner in value.items()}
-    return {key: inner for key, inner in kept.items() if inner}
+def _normalize(kind: Kind, value: Any, default: Any) -> Any:
+    return None if value == default else kind.normalize(value)

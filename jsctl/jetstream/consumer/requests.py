@@ -13,7 +13,7 @@ from jsctl.errors import ApiError, Denied, JsctlError, NoResponders
 from jsctl.jetstream import api_levels, paging
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.api_levels import ApiLevel
-from jsctl.jetstream.consumer.config import needed_levels
+from jsctl.jetstream.consumer.config import CONSUMER
 from jsctl.jetstream.paging import Collected
 from jsctl.jetstream.stream import requests as streams
 
@@ -102,7 +102,7 @@ async def create(api: Api, stream: str, config: Json) -> tuple[Json, bool]:
     there or the account may not use it. Raises BadInput when the server is too old for it, ApiError
     10148 when there is another of that name.
     """
-    await api_levels.require(api, needed_levels(config))
+    await api_levels.require(api, CONSUMER.needed_levels(config))
     if not config.get("name") and not config.get("durable_name"):
         config = {**config, "name": new_name()}
     name = str(config.get("name") or config["durable_name"])
@@ -123,7 +123,7 @@ async def create(api: Api, stream: str, config: Json) -> tuple[Json, bool]:
 
 async def update(api: Api, stream: str, config: Json) -> Json:
     """Change a consumer to this whole configuration; gives its info."""
-    await api_levels.require(api, needed_levels(config))
+    await api_levels.require(api, CONSUMER.needed_levels(config))
     return await _put(api, stream, config, "update")
 
 

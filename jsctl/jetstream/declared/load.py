@@ -1,6 +1,6 @@
-"""Declared files: read, variables and loops worked out, checked as far as no server is needed.
+"""Declared files: read, variables and loops resolved, validated as far as that needs no server.
 
-label: logs                     # marks what is made here, for --prune
+label: logs                     # marks what is created here, for --prune
 context: hub                    # for all streams of the document; each may have its own
 domain: leaf
 vars: {keep: 1d}
@@ -20,148 +20,170 @@ from typing import Any
 
 from jsctl.contexts.settings import check_subject
 from jsctl.errors import BadInput
-from jsctl.jetstream.consumer import config as consumer_config
-from jsctl.jetstream.declared import schema
-from jsctl.jetstream.declared.model import LABEL, Consumer, Declared, Json, Place, Stream
-from jsctl.jetstream.declared.nodes import Node, documents
-from jsctl.jetstream.declared.variables import Variables, expand, rounds, settled
-from jsctl.jetstream.stream import config as configs
+from jsctl.jetstream.config.documents import parse_documents
+from jsctl.jetstream.config.kind import Json, merge
+from jsctl.jetstream.config.nodes import Node
+from jsctl.jetstream.config.schema import Schema
+from jsctl.jetstream.consumer.config import CONSUMER
+from jsctl.jetstream.declared.model import LABEL, Consumer, Declared, Place, Stream
+from jsctl.jetstream.declared.variables import Variables, expand, iterate_loop, resolve_variables
+from jsctl.jetstream.stream.config import STREAM
 from jsctl.jetstream.stream.origins import origins_of
+from jsctl.nats.subjects import check_name
 
-_DOCUMENT = ("label", "context", "domain", "vars", "streams")
-_HEAD: tuple[str, ...] = ("label", "context", "domain")
-_STREAM = frozenset({"for", "context", "domain", "consumers", "extra"})
-_CONSUMER = frozenset({"for", "extra"})
+_DOCUMENT_KEYS = ("label", "context", "domain", "vars", "streams")
+_HEAD_KEYS = ("label", "context", "domain")
+_STREAM_KEYS = frozenset({"for", "context", "domain", "consumers"})
+_CONSUMER_KEYS = frozenset({"for"})
 
 
 def load(files: Iterable[tuple[str, str]], variables: Variables) -> Declared:
-    """What the files (name and text of each) declare. variables: those of the command line, which win.
+    """Returns what the files (name and text of each) declare.
 
-    Raises BadInput with file and line for what is wrong.
+    variables: those of the command line, which replace a file's. Raises BadInput with file and line.
     """
     streams: list[Stream] = []
     labels: dict[Place, set[str]] = {}
     used: set[str] = set()
     for name, text in files:
-        for document in documents(text, name):
-            _read(document, variables, streams, labels, used)
+        for document in parse_documents(text, name):
+            _read_document(document, variables, streams, labels, used)
     if unknown := sorted(variables.keys() - used):
         raise BadInput(f"--var {unknown[0]}: no file has this variable in its vars")
-    _refuse_twins(streams)
+    _refuse_same_streams(streams)
     _refuse_cycles(streams)
-    return Declared(tuple(streams), {place: frozenset(found) for place, found in labels.items()})
+    return Declared(tuple(streams), {place: frozenset(names) for place, names in labels.items()})
 
 
-def _read(
+def _read_document(
     document: Node,
     variables: Variables,
     streams: list[Stream],
     labels: dict[Place, set[str]],
     used: set[str],
 ) -> None:
+    """Add a document's streams to `streams`, its label to `labels` and its variables' names to `used`."""
     keys = document.keys("a file of declared streams")
     for key, node in keys.items():
-        if key not in _DOCUMENT:
-            hint = f"at the top of a file are {', '.join(_DOCUMENT)}"
-            raise node.error(f"unknown key {key!r}", hint)
+        if key not in _DOCUMENT_KEYS:
+            raise node.error(f"unknown key {key!r}", f"a file has {', '.join(_DOCUMENT_KEYS)} at the top")
     known: dict[str, Node] = {}
     if "vars" in keys and keys["vars"].value is not None:
         used.update(keys["vars"].keys("vars"))
-        known = settled(keys["vars"], variables)
-    head: dict[str, Node] = {key: expand(keys[key], known) for key in _HEAD if key in keys}
+        known = resolve_variables(keys["vars"], variables)
+    head = {key: expand(keys[key], known) for key in _HEAD_KEYS if key in keys}
     label = head["label"].string("label") if "label" in head else ""
-    place = _place(head, Place())
+    place = _read_place(head, Place())
     before = len(streams)
-    listed = keys.get("streams")
-    for node in listed.items("streams") if listed and listed.value is not None else ():
-        for round_ in rounds(_loop(node, "stream"), known):
-            streams.append(_stream(node, round_, place, label))
+    for node in _list_items(keys, "streams"):
+        for round_variables in iterate_loop(_loop_of(node, "stream"), known):
+            streams.append(_read_stream(node, round_variables, place, label))
     if label:
-        # What a file no longer declares is looked for where it says, even when nothing is left there.
+        # What a file no longer declares is looked for where the file names a place, even when no stream of it
+        # is left there.
         places = {stream.place for stream in streams[before:]}
         if {"context", "domain"} & head.keys() or not places:
             places.add(place)
-        for one in places:
-            labels.setdefault(one, set()).add(label)
+        for labelled in places:
+            labels.setdefault(labelled, set()).add(label)
 
 
-def _loop(node: Node, what: str) -> Node | None:
-    return node.keys(f"a {what}").get("for")
+def _list_items(keys: Mapping[str, Node], key: str) -> list[Node]:
+    node = keys.get(key)
+    return node.items(key) if node and node.value is not None else []
 
 
-def _stream(node: Node, known: Variables, place: Place, label: str) -> Stream:
-    parts = {key: value for key, value in node.value.items() if key not in ("for", "consumers")}
-    made = expand(node._replace(value=parts), known)
-    name = schema.name_of(made, "stream")
-    place = _place(made.value, place)
-    config = _labelled({**schema.stream(made, _STREAM), "name": name}, label)
-    _check(made, configs.problems(configs.with_defaults(schema.merge({}, config))))
-    listed = node.value.get("consumers")
+def _loop_of(node: Node, noun: str) -> Node | None:
+    return node.keys(f"a {noun}").get("for")
+
+
+def _read_stream(node: Node, known: Variables, place: Place, label: str) -> Stream:
+    members = {key: value for key, value in node.value.items() if key not in ("for", "consumers")}
+    expanded = expand(node._replace(value=members), known)
+    name = _read_name(expanded, "stream")
+    place = _read_place(expanded.value, place)
+    declared = STREAM.read(expanded, "a stream", ignored=_STREAM_KEYS)
+    config = _with_label({**declared, "name": name}, label)
+    _validate(STREAM, config, expanded)
     consumers: list[Consumer] = []
-    for one in listed.items("consumers") if listed and listed.value is not None else ():
-        for round_ in rounds(_loop(one, "consumer"), known):
-            consumers.append(_consumer(one, round_, label))
-    _refuse_twice(consumers, name)
+    for item in _list_items(node.value, "consumers"):
+        for round_variables in iterate_loop(_loop_of(item, "consumer"), known):
+            consumers.append(_read_consumer(item, round_variables, label))
+    _refuse_same_consumers(consumers, name)
     return Stream(name, config, f"{node.file}:{node.line}", place, label, tuple(consumers))
 
 
-def _consumer(node: Node, known: Variables, label: str) -> Consumer:
-    parts = {key: value for key, value in node.value.items() if key != "for"}
-    made = expand(node._replace(value=parts), known)
-    name = schema.name_of(made, "consumer")
-    config = {"durable_name": name, **schema.consumer(made, _CONSUMER), "name": name}
+def _read_consumer(node: Node, known: Variables, label: str) -> Consumer:
+    members = {key: value for key, value in node.value.items() if key != "for"}
+    expanded = expand(node._replace(value=members), known)
+    name = _read_name(expanded, "consumer")
+    declared = CONSUMER.read(expanded, "a consumer", ignored=_CONSUMER_KEYS)
+    config = {"durable_name": name, **declared, "name": name}
     if config["durable_name"] not in (name, None):
-        raise made.error(f"the durable_name of consumer {name} is the name itself, or null")
+        raise expanded.error(f"the durable_name of consumer {name} must be the name itself, or null")
     if config.get("filter_subject") and config.get("filter_subjects"):
-        raise made.error(f"consumer {name} has filter_subject or filter_subjects, not both")
-    _check(made, consumer_config.problems(consumer_config.with_defaults(schema.merge({}, config))))
-    return Consumer(name, _labelled(config, label), f"{node.file}:{node.line}")
+        raise expanded.error(f"consumer {name} has filter_subject or filter_subjects, not both")
+    _validate(CONSUMER, config, expanded)
+    return Consumer(name, _with_label(config, label), f"{node.file}:{node.line}")
 
 
-def _place(keys: Mapping[str, Node], below: Place) -> Place:
-    found = below
+def _read_name(node: Node, noun: str) -> str:
+    name = node.keys(f"a {noun}").get("name")
+    if name is None:
+        raise node.error(f"this {noun} has no name")
+    try:
+        return check_name(name.string("name"), noun)
+    except ValueError as error:
+        raise name.error(str(error)) from None
+
+
+def _read_place(keys: Mapping[str, Node], above: Place) -> Place:
+    """The place that `context` and `domain` name; what they leave out is that of `above`."""
+    place = above
     if "context" in keys:
         context = "" if keys["context"].value is None else keys["context"].string("context")
-        found = replace(found, context=context, domain=None if context != found.context else found.domain)
+        place = replace(place, context=context, domain=None if context != place.context else place.domain)
     if "domain" in keys:
         domain = None if keys["domain"].value is None else keys["domain"].string("domain")
         try:
             check_subject("domain", domain or "")
         except BadInput as error:
             raise keys["domain"].error(error.message, error.hint) from None
-        found = replace(found, domain=domain)
-    return found
+        place = replace(place, domain=domain)
+    return place
 
 
-def _labelled(config: Json, label: str) -> Json:
+def _with_label(config: Json, label: str) -> Json:
     if not label:
         return config
     metadata: dict[str, Any] = {**(config.get("metadata") or {}), LABEL: label}
     return {**config, "metadata": metadata}
 
 
-def _check(node: Node, wrong: list[str]) -> None:
-    """The checks of add know flags, not lines."""
-    if wrong:
-        raise node.error("; ".join(wrong))
+def _validate(schema: Schema, declared: Json, node: Node) -> None:
+    """The checks of add; they do not know lines."""
+    schema.validate(schema.with_defaults(merge({}, declared)), f"{node.file}:{node.line}")
 
 
-def _refuse_twice(consumers: list[Consumer], stream: str) -> None:
+def _refuse_same_consumers(consumers: list[Consumer], stream: str) -> None:
     seen: dict[str, Consumer] = {}
-    for one in consumers:
-        if one.name in seen:
+    for consumer in consumers:
+        first = seen.setdefault(consumer.name, consumer)
+        if first is not consumer:
             raise BadInput(
-                f"{one.at}: consumer {stream} > {one.name} is declared twice", f"first in {seen[one.name].at}"
+                f"{consumer.position}: consumer {stream} > {consumer.name} is declared twice",
+                f"first in {first.position}",
             )
-        seen[one.name] = one
 
 
-def _refuse_twins(streams: list[Stream]) -> None:
+def _refuse_same_streams(streams: list[Stream]) -> None:
     seen: dict[tuple[Place, str], Stream] = {}
     for stream in streams:
-        other = seen.setdefault((stream.place, stream.name), stream)
-        if other is not stream:
-            raise BadInput(f"{stream.at}: stream {stream.name} is declared twice", f"first in {other.at}")
+        first = seen.setdefault((stream.place, stream.name), stream)
+        if first is not stream:
+            raise BadInput(
+                f"{stream.position}: stream {stream.name} is declared twice", f"first in {first.position}"
+            )
 
 
 def _refuse_cycles(streams: list[Stream]) -> None:
@@ -169,17 +191,20 @@ def _refuse_cycles(streams: list[Stream]) -> None:
 
     Over domains it may be meant, each with filters of its own.
     """
-    here = {(stream.place, stream.name): stream for stream in streams}
-    above = {key: [one for one in _inner_origins(stream) if one in here] for key, stream in here.items()}
+    by_key = {(stream.place, stream.name): stream for stream in streams}
+    origins = {
+        key: [one for one in _local_origins(stream) if one in by_key] for key, stream in by_key.items()
+    }
     try:
-        TopologicalSorter(above).prepare()
+        TopologicalSorter(origins).prepare()
     except CycleError as error:
         circle: list[tuple[Place, str]] = error.args[1]
         names = " -> ".join(name for _, name in circle)
-        raise BadInput(f"{here[circle[-1]].at}: streams copy from each other in a circle: {names}") from None
+        position = by_key[circle[-1]].position
+        raise BadInput(f"{position}: streams copy from each other in a circle: {names}") from None
 
 
-def _inner_origins(stream: Stream) -> Iterator[tuple[Place, str]]:
+def _local_origins(stream: Stream) -> Iterator[tuple[Place, str]]:
     for origin in origins_of(stream.config):
         if not (origin.get("external") or {}).get("api"):
             yield stream.place, str(origin["name"])

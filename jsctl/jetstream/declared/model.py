@@ -1,25 +1,24 @@
-"""What files declare: streams with their consumers, and where they belong."""
+"""What files declare: streams with their consumers, and the places that they belong to."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from jsctl.jetstream.stream.config import without_metadata
-
-Json = dict[str, Any]
+from jsctl.jetstream.config.kind import Json
+from jsctl.jetstream.config.schema import without_metadata
 
 LABEL = "jsctl.label"
-"""The metadata key that marks what a file with `label:` has made."""
+"""The metadata key that marks what a file with `label:` created."""
 
 
-def unlabelled(config: Json) -> Json:
+def without_label(config: Json) -> Json:
     """The configuration of a copy, which no file declares: --prune leaves it alone."""
     return without_metadata(config, lambda key: key == LABEL)
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A context (empty: the one of the command line) and a JetStream domain in it (None: the context's)."""
+    """Where streams are: a context (empty: the one of the command line) and a JetStream domain in it (None:
+    the context's)."""
 
     context: str = ""
     domain: str | None = None
@@ -27,20 +26,23 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Consumer:
-    """config: the declared keys in the server's form; None takes a key away. at: file:line."""
+    """A declared consumer.
+
+    config: the declared keys in the server's form; None takes a key away. position: file:line.
+    """
 
     name: str
     config: Json
-    at: str
+    position: str
 
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A declared stream. label: empty where the file has none."""
+    """A declared stream. config, position: as of a Consumer. label: empty where the file has none."""
 
     name: str
     config: Json
-    at: str
+    position: str
     place: Place
     label: str = ""
     consumers: Sequence[Consumer] = ()
@@ -48,7 +50,7 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """All that the files say. labels: by place, those whose leftovers --prune may remove."""
+    """All that the files declare. labels: by place, those whose leftovers --prune may remove."""
 
     streams: Sequence[Stream]
     labels: Mapping[Place, frozenset[str]] = field(default_factory=dict)

@@ -1,48 +1,51 @@
-"""Changes that the server refuses, told before anything is sent (server: checkStreamCfg,
+"""Changes that the server refuses, found before anything is sent (server: checkStreamCfg,
 configUpdateCheck; acceptableConsumerUpdate; each tried on nats-server 2.15)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jsctl.jetstream.config.differences import Difference
+from jsctl.jetstream.config.fields import Change
+from jsctl.jetstream.config.schema import Schema
+from jsctl.jetstream.consumer.config import CONSUMER
+from jsctl.jetstream.stream.config import STREAM
 
-ANEW = "cannot be changed: remove and add"
+RECREATE = "cannot be changed: remove and add"
 _PAUSE = "cannot be changed here: jsctl consumer pause and resume do"
-_FIXED = frozenset({"storage", "persist_mode", "allow_msg_counter"})
-_ONE_WAY = frozenset({"deny_delete", "deny_purge", "allow_msg_ttl", "allow_msg_schedules", "sealed"})
-_CONSUMER_FIXED = frozenset({
-    "ack_policy", "deliver_policy", "replay_policy", "max_waiting", "mem_storage", "idle_heartbeat",
-    "flow_control", "opt_start_seq", "opt_start_time", "durable_name",
-})  # fmt: skip
 
 
-def stream_refusals(
+def find_stream_refusals(
     before: Mapping[str, Any], after: Mapping[str, Any], changes: Sequence[Difference]
 ) -> dict[str, str]:
-    """Why, by key."""
+    """Why the server refuses a change, by key."""
     if before.get("sealed"):
         return {change.key: "the stream is sealed" for change in changes}
-    found = {}
+    refusals = {}
     for change in changes:
-        top = change.key.partition(".")[0]
         # A mirror may become a stream of its own, and nothing else.
-        mirror = top == "mirror" and bool(after.get("mirror"))
-        queue = top == "retention" and "workqueue" in (change.before, change.after)
-        back = top in _ONE_WAY and bool(change.before)
-        if top in _FIXED or mirror or queue or back:
-            found[change.key] = ANEW
-    return found
+        other_mirror = change.key.partition(".")[0] == "mirror" and bool(after.get("mirror"))
+        work_queue = change.key == "retention" and "workqueue" in (change.before, change.after)
+        if other_mirror or work_queue or _is_refused(STREAM, change):
+            refusals[change.key] = RECREATE
+    return refusals
 
 
-def consumer_refusals(
+def find_consumer_refusals(
     before: Mapping[str, Any], after: Mapping[str, Any], changes: Sequence[Difference]
 ) -> dict[str, str]:
-    """Why, by key."""
+    """Why the server refuses a change, by key."""
     turned = bool(before.get("deliver_subject")) != bool(after.get("deliver_subject"))
-    found = {}
+    refusals = {}
     for change in changes:
-        if change.key in _CONSUMER_FIXED or (change.key == "deliver_subject" and turned):
-            found[change.key] = ANEW
+        if _is_refused(CONSUMER, change) or (change.key == "deliver_subject" and turned):
+            refusals[change.key] = RECREATE
         elif change.key == "pause_until":
-            found[change.key] = _PAUSE
-    return found
+            refusals[change.key] = _PAUSE
+    return refusals
+
+
+def _is_refused(schema: Schema, change: Difference) -> bool:
+    field = schema.by_key.get(change.key)
+    if field is None:
+        return False
+    return field.change is Change.NEVER or (field.change is Change.ONLY_ON and bool(change.before))

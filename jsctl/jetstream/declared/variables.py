@@ -1,7 +1,7 @@
 """Variables and loops of declared files: `{{name}}` in any text, `for: {i: 0..9}` on a stream or consumer.
 
-There is nothing to run: a name is replaced by its value, `{{site.region}}` by what is below it. The server's
-own `{{wildcard(1)}}` and its like stay as they are, and `\\{{name}}` is the text `{{name}}`.
+A name is replaced by its value, `{{site.region}}` by what is below it; nothing is evaluated. The server's
+own `{{wildcard(1)}}` and the like stay as they are, and `\\{{name}}` is the text `{{name}}`.
 """
 
 import itertools
@@ -10,54 +10,56 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jsctl.errors import BadInput
-from jsctl.jetstream.declared.nodes import Node
+from jsctl.jetstream.config.nodes import Node
 
 Variables = Mapping[str, Node]
 
-MOST = 10_000
-"""Streams or consumers that one loop may make."""
+MAX_ROUNDS = 10_000
+"""Streams or consumers that one loop may declare at most."""
 
 _NAME = r"[A-Za-z_]\w*"
-_PLACE = re.compile(rf"(\\*)\{{\{{\s*({_NAME}(?:\.{_NAME})*)\s*\}}\}}")
-_ANY_BRACES = re.compile(rf"(\\*)(\{{\{{\s*{_NAME}(?:\.{_NAME})*\s*\}}\}})")
+_REFERENCE = re.compile(rf"(\\*)\{{\{{\s*({_NAME}(?:\.{_NAME})*)\s*\}}\}}")
+_ESCAPABLE = re.compile(rf"(\\*)(\{{\{{\s*{_NAME}(?:\.{_NAME})*\s*\}}\}})")
 _RANGE = re.compile(r"(\d+)\.\.(\d+)")
 
 
 def expand(node: Node, known: Variables) -> Node:
     """A copy with every variable replaced. Text that is one variable takes its value whole, a number or list
-    too. Raises BadInput for names that nobody set."""
+    too. Raises BadInput for unknown names."""
     if isinstance(node.value, dict):
-        made = {_text(key, node, known): expand(value, known) for key, value in node.value.items()}
-        return node._replace(value=made)
+        members = {_replace_all(key, node, known): expand(value, known) for key, value in node.value.items()}
+        return node._replace(value=members)
     if isinstance(node.value, list):
-        return node._replace(value=[expand(one, known) for one in node.value])
+        return node._replace(value=[expand(item, known) for item in node.value])
     if not isinstance(node.value, str) or "{{" not in node.value:
         return node
-    whole = _PLACE.fullmatch(node.value)
+    whole = _REFERENCE.fullmatch(node.value)
     if whole and not whole[1]:
-        found = _lookup(whole[2], node, known)
-        return found._replace(file=node.file, line=node.line)
-    text = _text(node.value, node, known)
+        variable = _lookup(whole[2], node, known)
+        return variable._replace(file=node.file, line=node.line)
+    text = _replace_all(node.value, node, known)
     return node._replace(value=text, text=text)
 
 
 def escape(text: str) -> str:
     """Text that `expand` turns into this one."""
-    return _ANY_BRACES.sub(lambda m: m[1] * 2 + "\\" + m[2], text)
+    return _ESCAPABLE.sub(lambda m: m[1] * 2 + "\\" + m[2], text)
 
 
-def settled(variables: Node, above: Variables) -> dict[str, Node]:
-    """A file's variables, which may use those before them; `above` wins. Raises BadInput."""
-    found: dict[str, Node] = {}
+def resolve_variables(variables: Node, above: Variables) -> dict[str, Node]:
+    """A file's variables by name; each may use those before it, and those of `above` replace them.
+    Raises BadInput."""
+    resolved: dict[str, Node] = {}
     for name, node in variables.keys("vars").items():
         if not re.fullmatch(_NAME, name):
-            raise node.error(f"{name!r} is no name of a variable", "letters, digits and _")
-        found[name] = above[name] if name in above else expand(node, {**above, **found})
-    return {**above, **found}
+            raise node.error(f"{name!r} is not the name of a variable", "letters, digits and _")
+        resolved[name] = above[name] if name in above else expand(node, {**above, **resolved})
+    return {**above, **resolved}
 
 
-def rounds(loop: Node | None, known: Variables) -> Iterator[dict[str, Node]]:
-    """The variables of each round of a loop; several variables make every combination, the last one fastest.
+def iterate_loop(loop: Node | None, known: Variables) -> Iterator[dict[str, Node]]:
+    """Yields the variables of each round of a loop. Several variables give every combination, the last one
+    changes fastest.
 
     A value is a range `0..9` (`00..09` keeps the zeros) or a list. Raises BadInput.
     """
@@ -67,13 +69,13 @@ def rounds(loop: Node | None, known: Variables) -> Iterator[dict[str, Node]]:
     names, values, total = [], [], 1
     for name, node in loop.keys("for").items():
         if not re.fullmatch(_NAME, name):
-            raise node.error(f"{name!r} is no name of a variable", "letters, digits and _")
+            raise node.error(f"{name!r} is not the name of a variable", "letters, digits and _")
         span = expand(node, known)
         names.append(name)
         values.append(_values(span))
         total *= len(values[-1])
-        if total > MOST:
-            raise node.error(f"the loop makes more than {MOST:,}")
+        if total > MAX_ROUNDS:
+            raise node.error(f"the loop makes more than {MAX_ROUNDS:,}")
     for combination in itertools.product(*values):
         yield {**known, **dict(zip(names, combination, strict=True))}
 
@@ -85,57 +87,57 @@ def _values(node: Node) -> list[Node]:
     if not match:
         raise node.error("a loop goes over a range such as 0..9 or a list")
     first, last = int(match[1]), int(match[2])
-    if last - first >= MOST:
-        raise node.error(f"the loop makes more than {MOST:,}")
+    if last - first >= MAX_ROUNDS:
+        raise node.error(f"the loop makes more than {MAX_ROUNDS:,}")
     width = len(match[1]) if match[1].startswith("0") else 0
     numbers = range(first, last + 1) if first <= last else range(first, last - 1, -1)
-    if len(numbers) > MOST:
-        raise node.error(f"the loop makes more than {MOST:,}")
+    if len(numbers) > MAX_ROUNDS:
+        raise node.error(f"the loop makes more than {MAX_ROUNDS:,}")
     return [node._replace(value=n if width < 2 else f"{n:0{width}}", text=f"{n:0{width}}") for n in numbers]
 
 
-def _text(text: str, node: Node, known: Variables) -> str:
+def _replace_all(text: str, node: Node, known: Variables) -> str:
     def value(match: re.Match[str]) -> str:
         marks = match[1]
-        kept = "\\" * (len(marks) // 2)
+        backslashes = "\\" * (len(marks) // 2)
         if len(marks) % 2:
-            return kept + match[0][len(marks) :]
-        found = _lookup(match[2], node, known)
-        if isinstance(found.value, (dict, list)) or found.value is None:
-            raise node.error(f"{{{{{match[2]}}}}} is no text")
-        return kept + found.text
+            return backslashes + match[0][len(marks) :]
+        variable = _lookup(match[2], node, known)
+        if isinstance(variable.value, (dict, list)) or variable.value is None:
+            raise node.error(f"{{{{{match[2]}}}}} is not text")
+        return backslashes + variable.text
 
-    return _PLACE.sub(value, text)
+    return _REFERENCE.sub(value, text)
 
 
 def _lookup(name: str, node: Node, known: Variables) -> Node:
     head, *below = name.split(".")
     if head not in known:
         names = ", ".join(sorted(known)) or "none"
-        raise node.error(f"no variable {head!r}", f"there is {names}; \\{{{{{name}}}}} is plain text")
-    found = known[head]
+        raise node.error(f"no variable {head!r}", f"known: {names}; \\{{{{{name}}}}} is plain text")
+    variable = known[head]
     for key in below:
-        if not isinstance(found.value, dict) or key not in found.value:
+        if not isinstance(variable.value, dict) or key not in variable.value:
             raise node.error(f"{{{{{name}}}}}: there is no {key!r}")
-        found = found.value[key]
-    return found
+        variable = variable.value[key]
+    return variable
 
 
-def _typed(text: str) -> Any:
+def _to_scalar(text: str) -> Any:
     if text in ("true", "false"):
         return text == "true"
     return int(text) if re.fullmatch(r"-?(0|[1-9]\d*)", text) else text
 
 
-def from_flags(texts: tuple[str, ...]) -> dict[str, Node]:
+def parse_variables(texts: tuple[str, ...]) -> dict[str, Node]:
     """Variables from `--var NAME=VALUE`; whole numbers, true and false are what they look like.
 
     Raises BadInput.
     """
-    found = {}
+    variables = {}
     for text in texts:
         name, mark, value = text.partition("=")
         if not mark or not re.fullmatch(_NAME, name):
             raise BadInput(f"--var {text!r} is not NAME=VALUE")
-        found[name] = Node(_typed(value), "--var", 1, value)
-    return found
+        variables[name] = Node(_to_scalar(value), "--var", 1, value)
+    return variables

@@ -6,54 +6,43 @@ Every key that the server has is written, so that a later diff sees what drifted
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from jsctl.jetstream.api import Json
-from jsctl.jetstream.config import fields as stream_fields
-from jsctl.jetstream.config.fields import Field
-from jsctl.jetstream.consumer import config as consumer_config
-from jsctl.jetstream.declared import schema
+from jsctl.jetstream.config.kind import Json
+from jsctl.jetstream.config.kinds import ListOf
+from jsctl.jetstream.config.schema import Object, Schema
+from jsctl.jetstream.consumer.config import CONSUMER
 from jsctl.jetstream.declared.variables import escape
-from jsctl.jetstream.stream import config as configs
-from jsctl.units import DAY, HOUR, MINUTE, MS, SECOND
-
-_SPANS = ((DAY, "d"), (HOUR, "h"), (MINUTE, "m"), (SECOND, "s"), (MS, "ms"))
-_SIZES = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
+from jsctl.jetstream.stream.config import STREAM
 
 
-def stream(config: Json, consumers: Sequence[Json], place: Mapping[str, str]) -> Json:
-    """A stream of a file. place: `context` and `domain`, where they are to be said."""
-    own = configs.without_reserved(config)
-    made = {"name": own["name"], **place, **_known(own, schema.STREAM, stream_fields.FIELDS)}
+def declare_stream(config: Json, consumers: Sequence[Json], place: Mapping[str, str]) -> Json:
+    """A stream of a file, in the server's form. place: `context` and `domain`, where the file names them."""
+    own = STREAM.without_server_keys(config)
+    declared = {"name": own["name"], **place, **_split_unknown(own, STREAM)}
     if consumers:
-        made["consumers"] = [_consumer(one) for one in consumers]
-    return made
+        declared["consumers"] = [_declare_consumer(consumer) for consumer in consumers]
+    return declared
 
 
-def is_lasting(config: Json) -> bool:
+def is_durable(config: Json) -> bool:
     """Whether a consumer stays when nobody uses it."""
     return bool(config.get("durable_name"))
 
 
-def yaml_pieces(document: Json) -> Iterator[str]:
+def render_yaml(document: Json) -> Iterator[str]:
     """YAML that holds exactly this, durations and sizes as people write them, to the last unit; and
-    nothing that a terminal would take for a command. A piece a stream: one of many takes little memory."""
+    nothing that a terminal would take for a command. One piece for each stream: one of many takes little
+    memory."""
     if place := {key: value for key, value in document.items() if key != "streams"}:
-        yield _yaml(place)
+        yield _dump(place)
     yield "streams:\n" if document["streams"] else "streams: []\n"
-    for one in document["streams"]:
-        yield _yaml([_human_stream(one)])
+    for stream in document["streams"]:
+        readable = STREAM.write(stream)
+        if "consumers" in stream:
+            readable["consumers"] = [CONSUMER.write(consumer) for consumer in stream["consumers"]]
+        yield _dump([readable])
 
 
-def _human_stream(stream: Json) -> Json:
-    made = _human(stream, stream_fields.FIELDS)
-    if "consumers" in made:
-        made["consumers"] = [_human(each, consumer_config.FIELDS) for each in made["consumers"]]
-        for each in made["consumers"]:
-            if each.get("backoff"):
-                each["backoff"] = [_in_units(wait, _SPANS) for wait in each["backoff"]]
-    return made
-
-
-def _yaml(value: Any) -> str:
+def _dump(value: Any) -> str:
     import yaml
 
     # libyaml's is eight times as fast, and not in every build.
@@ -64,71 +53,53 @@ def _yaml(value: Any) -> str:
     return str(yaml.dump(value, Dumper=dumper, allow_unicode=False, sort_keys=False, width=100))
 
 
-def _consumer(config: Json) -> Json:
-    own = consumer_config.own(config)
+def _declare_consumer(config: Json) -> Json:
+    own = CONSUMER.without_server_keys(config)
     own = {"name": own["durable_name"], **own}
     del own["durable_name"]  # it is the name, unless a file says otherwise
-    made = _known(own, schema.CONSUMER, consumer_config.FIELDS)
-    return {"name": own["name"], **made}
+    declared = _split_unknown(own, CONSUMER)
+    return {"name": own["name"], **declared}
 
 
-def _known(config: Json, keys: schema.Keys, fields: Sequence[Field]) -> Json:
+def _split_unknown(config: Json, schema: Schema) -> Json:
     """Known keys in the order of the help; unknown ones below `extra`, whatever their depth."""
-    order = {field.path[0]: number for number, field in enumerate(reversed(fields))}
-    names = sorted(config, key=lambda key: -order.get(key, -1))
-    made: Json = {}
+    heads = list(dict.fromkeys(field.path[0] for field in schema.by_flag.values()))
+    order = {key: number for number, key in enumerate(heads)}
+    declared: Json = {}
     extra: Json = {}
-    for key in names:
-        value = config[key]
-        if key not in keys:
+    for key in sorted(config, key=lambda key: order.get(key, len(heads))):
+        value, kind = config[key], schema.kinds.get(key)
+        if kind is None:
             extra[key] = value
-            continue
-        inner = schema.inner_keys(key)
-        if isinstance(value, dict) and inner:
-            made[key] = {name: one for name, one in value.items() if name in inner}
-            if rest := {name: one for name, one in value.items() if name not in inner}:
-                extra[key] = rest
-        elif isinstance(value, list) and inner:
-            made[key] = [_item(one, inner) for one in value]
+        elif isinstance(kind, Object) and isinstance(value, dict):
+            declared[key], unknown = _split(value, kind)
+            if unknown:
+                extra[key] = unknown
+        elif isinstance(kind, ListOf) and isinstance(kind.item, Object) and isinstance(value, list):
+            declared[key] = [_with_extra(item, kind.item) for item in value]
         else:
-            made[key] = value
-    made = _escaped(made)
-    return {**made, "extra": _escaped(extra)} if extra else made
+            declared[key] = value
+    declared = _escape(declared)
+    return {**declared, "extra": _escape(extra)} if extra else declared
 
 
-def _item(value: Any, inner: frozenset[str]) -> Any:
+def _with_extra(value: Any, kind: Object) -> Any:
     if not isinstance(value, dict):
         return value
-    known = {name: one for name, one in value.items() if name in inner}
-    rest = {name: one for name, one in value.items() if name not in inner}
-    return {**known, "extra": rest} if rest else known
+    known, unknown = _split(value, kind)
+    return {**known, "extra": unknown} if unknown else known
 
 
-def _escaped(value: Any) -> Any:
+def _split(value: Json, kind: Object) -> tuple[Json, Json]:
+    """The known and the unknown keys."""
+    known = {name: item for name, item in value.items() if name in kind.kinds}
+    return known, {name: item for name, item in value.items() if name not in kind.kinds}
+
+
+def _escape(value: Any) -> Any:
     """`{{name}}` on a server is text."""
     if isinstance(value, dict):
-        return {escape(str(key)): _escaped(one) for key, one in value.items()}
+        return {escape(str(key)): _escape(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_escaped(one) for one in value]
+        return [_escape(item) for item in value]
     return escape(value) if isinstance(value, str) else value
-
-
-def _human(config: Json, fields: Sequence[Field]) -> Json:
-    made = dict(config)
-    for field in fields:
-        units = {"span": _SPANS, "size": _SIZES}.get(field.kind)
-        above, value = made, configs.get(made, field.path)
-        if not units or not isinstance(value, int):
-            continue
-        for key in field.path[:-1]:
-            above[key] = above = dict(above[key])
-        above[field.path[-1]] = _in_units(value, units)
-    return made
-
-
-def _in_units(value: int, units: Sequence[tuple[int, str]]) -> int | str:
-    """The largest unit that leaves nothing over."""
-    for size, unit in units:
-        if value >= size and not value % size:
-            return f"{value // size}{unit}"
-    return value

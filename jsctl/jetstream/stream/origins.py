@@ -12,12 +12,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from jsctl.errors import BadInput
+from jsctl.jetstream.config.fields import Field
+from jsctl.jetstream.config.kind import Text
+from jsctl.jetstream.config.kinds import ListOf, Subject, Time
+from jsctl.jetstream.config.nodes import Node
+from jsctl.jetstream.config.numbers import Number
+from jsctl.jetstream.config.schema import Object
 from jsctl.nats.subjects import check_name
 from jsctl.units import format_rfc3339
 
 Json = dict[str, Any]
 
-FORMS = (
+_FORMS = (
     "NAME, NAME@DOMAIN, or NAME,key=value,... with the keys domain, api and deliver (prefixes of another"
     " account), start (a sequence or a time), filter (SUBJECT or SUBJECT:DESTINATION, may be repeated)"
 )
@@ -34,15 +40,17 @@ def parse_origin(text: str) -> Json:
         return _from_json(text)
     head, *settings = text.split(",")
     name, at, domain = head.strip().partition("@")
-    made: Json = {"name": name}
+    origin: Json = {"name": name}
     if at:
-        _external(made, api=api_of(_given(domain, text)))
+        if not domain:
+            raise BadInput(f"{text!r}: the domain after @ is missing")
+        _set_external(origin, api=api_of(domain))
     for setting in settings:
         key, mark, value = setting.partition("=")
         if not mark or not value:
-            raise BadInput(f"{text!r}: {setting!r} is not key=value", f"it may be {FORMS}")
-        _set(made, key.strip(), value.strip(), text)
-    return check_origin(made)
+            raise BadInput(f"{text!r}: {setting!r} is not key=value", f"write {_FORMS}")
+        _apply_setting(origin, key.strip(), value.strip(), text)
+    return _check_name(origin)
 
 
 def origins_of(config: Json) -> list[Json]:
@@ -50,38 +58,29 @@ def origins_of(config: Json) -> list[Json]:
     return [one for one in (config.get("mirror"), *(config.get("sources") or [])) if isinstance(one, dict)]
 
 
-def check_origin(origin: Json) -> Json:
-    """The origin itself, when its name is one. Raises BadInput."""
-    try:
-        check_name(str(origin.get("name") or ""))
-    except ValueError as error:
-        raise BadInput(f"a mirror or source: {error}") from None
-    return origin
-
-
 def import_from(origin: Json, *, domain: str = "", api: str = "", deliver: str = "") -> Json:
     """A copy of `origin` that is imported from a domain, or from where another account's API is."""
-    made = dict(origin)
+    imported = dict(origin)
     if domain and api:
         raise BadInput("--mirror-domain and --mirror-api-prefix exclude each other")
     if domain or api:
-        _external(made, api=api or api_of(domain))
+        _set_external(imported, api=api or api_of(domain))
     if deliver:
-        _external(made, deliver=deliver)
-    return made
+        _set_external(imported, deliver=deliver)
+    return imported
 
 
-def starting(origin: Json, start: str) -> Json:
+def with_start(origin: Json, start: str) -> Json:
     """A copy of `origin` that starts at a sequence (`1000`) or time (RFC 3339). Raises ValueError."""
-    made = {key: value for key, value in origin.items() if key not in ("opt_start_seq", "opt_start_time")}
+    rest = {key: value for key, value in origin.items() if key not in ("opt_start_seq", "opt_start_time")}
     if start.isdigit():
-        return {**made, "opt_start_seq": int(start)} if int(start) else made
-    return {**made, "opt_start_time": format_rfc3339(start)}
+        return {**rest, "opt_start_seq": int(start)} if int(start) else rest
+    return {**rest, "opt_start_time": format_rfc3339(start)}
 
 
-def filtering(origin: Json, wanted: str) -> Json:
+def with_filter(origin: Json, text: str) -> Json:
     """A copy of `origin` with one more filter: SUBJECT, or SUBJECT:DESTINATION to rename it."""
-    subject, _, destination = wanted.partition(":")
+    subject, _, destination = text.partition(":")
     transform = {"src": subject, "dest": destination}
     return {**origin, "subject_transforms": [*origin.get("subject_transforms", []), transform]}
 
@@ -96,45 +95,89 @@ def has_start(origin: Mapping[str, Any]) -> bool:
     return any(key in origin for key in ("opt_start_seq", "opt_start_time", "consumer"))
 
 
+_KEYS = (
+    Field("name", Text()),
+    Field("opt_start_seq", Number()),
+    Field("opt_start_time", Time()),
+    Field("filter_subject", Subject()),
+    Field("subject_transforms", ListOf(Object((Field("src", Text()), Field("dest", Text()))))),
+    Field("external.api", Text()),
+    Field("external.deliver", Text()),
+    Field("consumer.name", Text()),
+    Field("consumer.deliver_subject", Text()),
+)
+
+
+class Origin(Object):
+    """A mirror or source: an object, or text as flags write it."""
+
+    metavar = "STREAM"
+    takes = "an object with a name"
+
+    def __init__(self) -> None:
+        super().__init__(_KEYS, needs=("name",))
+
+    def parse(self, text: str) -> Json:
+        return parse_origin(text)
+
+    def read(
+        self, node: Node, key: str, *, keep_unknown: bool = False, ignored: frozenset[str] = frozenset()
+    ) -> Json:
+        if not isinstance(node.value, dict):
+            text = node.string(key)
+            try:
+                return parse_origin(text)
+            except BadInput as error:
+                raise node.error(error.message, error.hint) from None
+        origin = super().read(node, key, keep_unknown=keep_unknown, ignored=ignored)
+        try:
+            check_name(str(origin["name"]))
+        except ValueError as error:
+            raise node.value["name"].error(str(error)) from None
+        return origin
+
+
 def _from_json(text: str) -> Json:
     try:
-        found = json.loads(text)
+        origin = json.loads(text)
     except ValueError as error:
         raise BadInput(f"{text!r} is not JSON: {error}") from None
-    if not isinstance(found, dict) or not found.get("name"):
+    if not isinstance(origin, dict) or not origin.get("name"):
         raise BadInput(f"{text!r} has no name")
-    return check_origin(found)
+    return _check_name(origin)
 
 
-def _set(made: Json, key: str, value: str, text: str) -> None:
+def _check_name(origin: Json) -> Json:
+    try:
+        check_name(str(origin.get("name") or ""))
+    except ValueError as error:
+        raise BadInput(f"a mirror or source: {error}") from None
+    return origin
+
+
+def _apply_setting(origin: Json, key: str, value: str, text: str) -> None:
     match key:
         case "domain":
-            _external(made, api=api_of(value))
+            _set_external(origin, api=api_of(value))
         case "api":
-            _external(made, api=value)
+            _set_external(origin, api=value)
         case "deliver":
-            _external(made, deliver=value)
+            _set_external(origin, deliver=value)
         case "start":
             try:
-                made.update(starting({}, value))
+                origin.update(with_start({}, value))
             except ValueError:
                 raise BadInput(f"{text!r}: {value!r} is neither a sequence nor a time") from None
         case "filter":
-            made.update(filtering(made, value))
+            origin.update(with_filter(origin, value))
         case _:
-            raise BadInput(f"{text!r}: no setting {key!r}", f"it may be {FORMS}")
+            raise BadInput(f"{text!r}: unknown setting {key!r}", f"write {_FORMS}")
 
 
-def _external(made: Json, *, api: str = "", deliver: str = "") -> None:
-    external = dict(made.get("external") or {})
+def _set_external(origin: Json, *, api: str = "", deliver: str = "") -> None:
+    external = dict(origin.get("external") or {})
     if api:
         external["api"] = api
     if deliver:
         external["deliver"] = deliver
-    made["external"] = external
-
-
-def _given(domain: str, text: str) -> str:
-    if not domain:
-        raise BadInput(f"{text!r}: no domain after @")
-    return domain
+    origin["external"] = external

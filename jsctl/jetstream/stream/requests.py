@@ -9,7 +9,7 @@ from jsctl.errors import ApiError, Denied
 from jsctl.jetstream import api_levels, paging
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.paging import Collected
-from jsctl.jetstream.stream.config import needed_levels
+from jsctl.jetstream.stream.config import STREAM
 
 T = TypeVar("T")
 
@@ -91,7 +91,7 @@ async def delete(api: Api, name: str) -> None:
 
 async def check_level(api: Api, config: Json) -> None:
     """Raises BadInput when the configuration needs a newer server. Asks only when it needs any level."""
-    await api_levels.require(api, needed_levels(config))
+    await api_levels.require(api, STREAM.needed_levels(config))
 
 
 def needs_max_bytes(account_info: Json) -> bool:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
-from jsctl.jetstream.consumer.config import filters
+from jsctl.jetstream.consumer.config import get_filters
 from jsctl.jetstream.consumer.requests import ConsumerList
 from jsctl.jetstream.state import peers, required_level
 from jsctl.units import age, known_time
@@ -72,7 +72,7 @@ async def collect(api: Api, streams: Mapping[str, Json]) -> tuple[list[Row], Seq
         for one in lists
         for info in one.infos
         if info.get("num_pending")
-        for only in filters(info["config"])
+        for only in get_filters(info["config"])
     }
     gate = asyncio.Semaphore(16)
 
@@ -145,7 +145,7 @@ def consumer_row(info: Json, matching: int) -> Row:
 
 def _matching(info: Json, stream: Json, counts: Mapping[tuple[str, str], int | None]) -> int:
     total = int(stream["state"].get("messages", 0))
-    wanted = filters(info["config"])
+    wanted = get_filters(info["config"])
     if not wanted:
         return total
     found = [counts.get((info["stream_name"], only)) for only in wanted]

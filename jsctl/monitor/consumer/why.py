@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from jsctl.errors import ApiError, NoResponders, RequestTimeout
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
-from jsctl.jetstream.consumer.config import filters
+from jsctl.jetstream.consumer.config import get_filters
 from jsctl.jetstream.state import peers as follower_names
 from jsctl.jetstream.stream import requests as streams
 from jsctl.monitor.consumer.rows import count_messages
@@ -103,7 +103,7 @@ async def _silent(api: Api, stream: str, name: str, consumer: Json | str, around
 
 
 async def _matching(api: Api, consumer: Json, stream: Json) -> int | None:
-    wanted = filters(consumer["config"])
+    wanted = get_filters(consumer["config"])
     if not wanted:
         return int(stream["state"].get("messages", 0))
     found = await asyncio.gather(*(count_messages(api, consumer["stream_name"], only) for only in wanted))
@@ -254,7 +254,7 @@ def _waiting_for_acks(info: Json, names: str, unacked: int) -> Cause:
 def _nothing(facts: Facts, names: str) -> Iterator[Cause]:
     """Nothing is left to deliver: because nothing matches, or because it starts later."""
     config, state = facts.consumer["config"], facts.stream["state"]
-    wanted, messages = filters(config), int(state.get("messages", 0))
+    wanted, messages = get_filters(config), int(state.get("messages", 0))
     numbers: dict[str, Any] = {"num_pending": 0, "messages": messages}
     if not messages:
         yield Cause("empty stream", FINE, f"stream {facts.stream_name} holds no messages", numbers)

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from jsctl.jetstream.consumer.config import CONSUMER
+from jsctl.jetstream.consumer.fields import DELIVER_POLICY
 from jsctl.units import (
     NEVER,
     age,
@@ -13,15 +15,12 @@ from jsctl.units import (
     known_time,
     whole_seconds,
 )
+from jsctl.views.config import config_lines
 from jsctl.views.result import Field, Result, Section, Sheet
 from jsctl.views.stream.info import cluster_section, present
 
 Json = dict[str, Any]
 
-ACKS = {"none": "None", "all": "All", "explicit": "Explicit", "flow_control": "Flow Control"}
-_REPLAY = {"instant": "Instant", "original": "Original"}
-_PRIORITY = {"pinned_client": "Pinned Client", "overflow": "Overflow", "prioritized": "Prioritized"}
-_DELIVER = {"all": "All", "last": "Last", "new": "New", "last_per_subject": "Last Per Subject"}
 _RESERVED = "_nats."
 _TARGETS = (("Mirror Target", "_nats.mirror."), ("Source Target", "_nats.src."))
 
@@ -44,13 +43,7 @@ def sheet(info: Json, *, state_only: bool = False) -> Result:
     return Result([Sheet(heading, sections)], data=info)
 
 
-def ack_word(config: Json) -> str:
-    """The acknowledgement policy as people read it."""
-    policy = str(config.get("ack_policy", ""))
-    return ACKS.get(policy, policy)
-
-
-def backoff(waits: list[int]) -> str:
+def format_backoff(waits: list[int]) -> str:
     """The waits in words; of many only the first and last five."""
     words = [exact_duration(wait) for wait in waits]
     if len(words) > 15:
@@ -60,43 +53,34 @@ def backoff(waits: list[int]) -> str:
 
 def _configuration(info: Json) -> list[Field]:
     config = info["config"]
-    durable, push = config.get("durable_name"), config.get("deliver_subject")
+    name, push = config.get("name") or info["name"], config.get("deliver_subject")
+    durable = config.get("durable_name")
     rate = int(config.get("rate_limit_bps") or 0)
+    acknowledges = config.get("ack_policy") != "none"
     policy = config.get("priority_policy")
-    grouped = policy not in (None, "", "none")
-    return present(
-        Field("Name", config.get("name") or info["name"]),
-        Field("Durable Name", durable if durable != (config.get("name") or info["name"]) else None),
-        Field("Description", config.get("description")),
-        Field("Delivery Subject", push) if push else Field("Pull Mode", True, "bool"),
-        Field("Filter Subject", config.get("filter_subject")),
-        Field("Filter Subjects", ", ".join(config.get("filter_subjects") or [])),
+    groups = ("priority_policy", "priority_groups") if policy not in (None, "", "none") else ()
+    pinned = ("priority_timeout",) if policy == "pinned_client" else ()
+
+    def lines(*keys: str) -> list[Field]:
+        return config_lines(CONSUMER, config, *keys)
+
+    return [
+        Field("Name", name),
+        *(lines("durable_name") if durable != name else []),
+        *lines("description"),
+        *(lines("deliver_subject") if push else [Field("Pull Mode", True, "bool")]),
+        *lines("filter_subject", "filter_subjects"),
         Field("Deliver Policy", _deliver(config)),
-        Field("Deliver Queue Group", config.get("deliver_group")),
-        Field("Ack Policy", ack_word(config)),
-        Field("Ack Wait", config.get("ack_wait") if config.get("ack_policy") != "none" else None, "span"),
-        Field("Replay Policy", _REPLAY.get(config.get("replay_policy", ""), config.get("replay_policy"))),
-        Field("Maximum Deliveries", config.get("max_deliver") if _positive(config, "max_deliver") else None,
-              "count"),
-        Field("Sampling Rate", config.get("sample_freq")),
-        Field("Rate Limit", f"{format_bytes(rate // 8)} / second" if rate else None),
-        Field("Max Ack Pending", _positive(config, "max_ack_pending"), "count"),
-        Field("Max Waiting Pulls", _positive(config, "max_waiting"), "count"),
-        Field("Idle Heartbeat", _positive(config, "idle_heartbeat"), "span"),
-        Field("Flow Control", bool(config.get("flow_control")) if push else None, "bool"),
-        Field("Headers Only", config.get("headers_only") or None, "bool"),
-        Field("Inactive Threshold", _positive(config, "inactive_threshold"), "span"),
-        Field("Max Pull Expire", _positive(config, "max_expires"), "span"),
-        Field("Max Pull Batch", _positive(config, "max_batch"), "count"),
-        Field("Max Pull MaxBytes", _positive(config, "max_bytes"), "bytes"),
-        Field("Backoff", backoff(config.get("backoff") or []) or None),
-        Field("Replicas", _positive(config, "num_replicas"), "count"),
-        Field("Memory Storage", config.get("mem_storage") or None, "bool"),
-        Field("Paused Until Deadline", _pause(info)),
-        Field("Priority Policy", _PRIORITY.get(str(policy), policy) if grouped else None),
-        Field("Priority Groups", ", ".join(config.get("priority_groups") or []) if grouped else None),
-        Field("Pinned TTL", config.get("priority_timeout") if policy == "pinned_client" else None, "span"),
-    )  # fmt: skip
+        *lines("deliver_group", "ack_policy", *(("ack_wait",) if acknowledges else ()), "replay_policy"),
+        *lines("max_deliver", "sample_freq"),
+        *present(Field("Rate Limit", f"{format_bytes(rate // 8)} / second" if rate else None)),
+        *lines("max_ack_pending", "max_waiting", "idle_heartbeat", *(("flow_control",) if push else ())),
+        *lines("headers_only", "inactive_threshold", "max_expires", "max_batch", "max_bytes"),
+        *present(Field("Backoff", format_backoff(config.get("backoff") or []) or None)),
+        *lines("num_replicas", "mem_storage"),
+        *present(Field("Paused Until Deadline", _pause(info))),
+        *lines(*groups, *pinned),
+    ]
 
 
 def _deliver(config: Json) -> str:
@@ -105,7 +89,7 @@ def _deliver(config: Json) -> str:
         return f"Since {format_server_time(config.get('opt_start_time'))}"
     if policy == "by_start_sequence":
         return f"From Sequence {format_count(int(config.get('opt_start_seq', 0)))}"
-    return _DELIVER.get(policy, policy)
+    return DELIVER_POLICY.describe(policy)
 
 
 def _pause(info: Json) -> str | None:
@@ -136,27 +120,29 @@ def _state(info: Json) -> list[Field]:
     now = info.get("ts")
     return present(
         Field("Host Version", metadata.get("_nats.ver")),
-        Field("Required API Level",
-              f"{needed or 0} hosted at level {level or ''}" if level or needed else None),
+        Field(
+            "Required API Level", f"{needed or 0} hosted at level {level or ''}" if level or needed else None
+        ),
         Field("Last Delivered Message", _sequences(info.get("delivered") or {}, now, "Last delivery")),
-        Field("Acknowledgment Floor",
-              _sequences(info.get("ack_floor") or {}, now, "Last Ack") if acks else None),
+        Field(
+            "Acknowledgment Floor", _sequences(info.get("ack_floor") or {}, now, "Last Ack") if acks else None
+        ),
         Field("Outstanding Acks", outstanding if acks else None),
         Field("Redelivered Messages", info.get("num_redelivered", 0) if acks else None, "count"),
         Field("Unprocessed Messages", info.get("num_pending", 0), "count"),
         _interest(info),
         Field("Paused Until", _paused_until(info)),
         Field("Priority Groups", _pins(info)),
-    )  # fmt: skip
+    )
 
 
 def _sequences(at: Json, now: str | None, last: str) -> str:
-    said = (
+    sequences = (
         f"Consumer sequence: {format_count(int(at.get('consumer_seq', 0)))}"
         f" Stream sequence: {format_count(int(at.get('stream_seq', 0)))}"
     )
     since = age(at.get("last_active"), now)
-    return said if since == NEVER else f"{said} {last}: {format_duration(since)} ago"
+    return sequences if since == NEVER else f"{sequences} {last}: {format_duration(since)} ago"
 
 
 def _interest(info: Json) -> Field:
@@ -181,12 +167,12 @@ def _paused_until(info: Json) -> str | None:
 def _pins(info: Json) -> list[str] | None:
     if info["config"].get("priority_policy") != "pinned_client":
         return None
-    said = []
+    pins = []
     for group in info.get("priority_groups") or []:
         client = group.get("pinned_client_id")
         pin = f"pinned {client} at {format_server_time(group.get('pinned_ts'))}" if client else "No client"
-        said.append(f"{group.get('group', '')}: {pin}")
-    return said or None
+        pins.append(f"{group.get('group', '')}: {pin}")
+    return pins or None
 
 
 def _positive(config: Json, key: str) -> int | None:

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from jsctl.jetstream.consumer.fields import ACK_POLICY
 from jsctl.jetstream.consumer.requests import ConsumerList
 from jsctl.monitor.consumer.rows import Row
 from jsctl.units import exact_duration, format_count, format_server_time
-from jsctl.views.consumer.info import ACKS
 from jsctl.views.result import Cell, Column, Part, Result, Table, Text
 from jsctl.views.shared.leaders import leader_report
 from jsctl.views.shared.tables import raw_columns, recorder
@@ -126,7 +126,7 @@ def _cells(row: Row, raw: bool) -> list[object]:
     return [
         row.consumer,
         Cell(row.mode, row.mode.title()),
-        Cell(row.ack_policy, ACKS.get(row.ack_policy, row.ack_policy)),
+        Cell(row.ack_policy, ACK_POLICY.describe(row.ack_policy)),
         ack_wait,
         ack_pending,
         redelivered,

@@ -1,9 +1,9 @@
 """A stream's information sheet, in the words of the `nats` tool."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from jsctl.jetstream.state import deleted_messages, last_active, lost_messages, origin_filters
+from jsctl.jetstream.stream.config import STREAM
 from jsctl.units import (
     NEVER,
     age,
@@ -13,14 +13,48 @@ from jsctl.units import (
     format_server_time,
     known_time,
 )
+from jsctl.views.config import config_lines
 from jsctl.views.result import Field, Result, Section, Sheet
 
 Json = dict[str, Any]
 
-_STORAGE = {"file": "File", "memory": "Memory"}
-_RETENTION = {"limits": "Limits", "interest": "Interest", "workqueue": "WorkQueue"}
-_DISCARD = {"old": "Old", "new": "New"}
-_COMPRESSION = {"s2": "S2 Compression", "none": "No Compression"}
+_BASICS = (
+    "description",
+    "subjects",
+    "num_replicas",
+    "sealed",
+    "storage",
+    "compression",
+    "persist_mode",
+    "first_seq",
+    "placement.cluster",
+    "placement.tags",
+    "placement.preferred",
+)
+_OPTIONS = (
+    "duplicate_window",
+    "allow_direct",
+    "mirror_direct",
+    "allow_atomic",
+    "allow_batched",
+    "allow_msg_counter",
+    "deny_delete",
+    "allow_msg_ttl",
+    "deny_purge",
+    "allow_msg_schedules",
+    "subject_delete_marker_ttl",
+    "allow_rollup_hdrs",
+)
+_LIMITS = (
+    "max_msgs",
+    "max_msgs_per_subject",
+    "max_bytes",
+    "max_age",
+    "max_msg_size",
+    "max_consumers",
+    "consumer_limits.inactive_threshold",
+    "consumer_limits.max_ack_pending",
+)
 _RESERVED = "_nats."
 
 
@@ -46,66 +80,32 @@ def sheet(info: Json, *, state_only: bool = False) -> Result:
 
 
 def _configuration(config: Json) -> list[Section]:
-    placement = config.get("placement") or {}
-    limits = config.get("consumer_limits") or {}
     metadata = {
         k: v for k, v in sorted((config.get("metadata") or {}).items()) if not k.startswith(_RESERVED)
     }
-    basics = present(
-        Field("Description", config.get("description")),
-        Field("Subjects", ", ".join(config.get("subjects") or [])),
-        Field("Replicas", config.get("num_replicas", 1), "count"),
-        Field("Sealed", config.get("sealed") or None, "bool"),
-        Field("Storage", _word(_STORAGE, config.get("storage"))),
-        Field("Compression", _word(_COMPRESSION, _unless(config.get("compression"), "none"))),
-        Field("Persistence Mode", str(_unless(config.get("persist_mode"), "default") or "").title()),
-        Field("First Sequence", config.get("first_seq") or None, "count"),
-        Field("Placement Cluster", placement.get("cluster")),
-        Field("Placement Tags", ", ".join(placement.get("tags") or [])),
-        Field("Placement Preferred", placement.get("preferred")),
-    )
-    bounds = present(
-        Field("Maximum Messages", config.get("max_msgs", -1), "limit"),
-        Field("Maximum Per Subject", config.get("max_msgs_per_subject", -1), "limit"),
-        Field("Maximum Bytes", config.get("max_bytes", -1), "bytes_limit"),
-        Field("Maximum Age", config.get("max_age", 0), "span_limit"),
-        Field("Maximum Message Size", config.get("max_msg_size", -1), "bytes_limit"),
-        Field("Maximum Consumers", config.get("max_consumers", -1), "limit"),
-        Field("Consumer Inactive Threshold", limits.get("inactive_threshold") or None, "span"),
-        Field("Consumer Max Ack Pending", limits.get("max_ack_pending") or None, "count"),
-    )
     return [
-        Section("", basics),
+        Section("", config_lines(STREAM, config, *_BASICS)),
         Section("Options", _options(config)),
-        Section("Limits", bounds),
+        Section("Limits", config_lines(STREAM, config, *_LIMITS)),
         Section("Metadata", [Field(key, value) for key, value in metadata.items()]),
         Section("Replication", _replication(config)),
     ]
 
 
 def _options(config: Json) -> list[Field]:
-    return present(
-        Field("Subject Transform", _move(config.get("subject_transform"))),
-        Field(
-            "Republishing Headers" if (config.get("republish") or {}).get("headers_only") else "Republishing",
-            _move(config.get("republish")),
+    headers_only = (config.get("republish") or {}).get("headers_only")
+    discard = config_lines(STREAM, config, "discard")
+    if config.get("discard_new_per_subject"):
+        discard = [line._replace(value="New Per Subject") for line in discard]
+    return [
+        *present(
+            Field("Subject Transform", _move(config.get("subject_transform"))),
+            Field("Republishing Headers" if headers_only else "Republishing", _move(config.get("republish"))),
         ),
-        Field("Retention", _word(_RETENTION, config.get("retention"))),
-        Field("Acknowledgments", not config.get("no_ack"), "bool"),
-        Field("Discard Policy", _discard(config)),
-        Field("Duplicate Window", config.get("duplicate_window", 0), "span"),
-        Field("Direct Get", config.get("allow_direct") or None, "bool"),
-        Field("Mirror Direct Get", config.get("mirror_direct") or None, "bool"),
-        Field("Allows Atomic Batch Publish", bool(config.get("allow_atomic")), "bool"),
-        Field("Allows Fast Batch Publish", bool(config.get("allow_batched")), "bool"),
-        Field("Allows Counters", bool(config.get("allow_msg_counter")), "bool"),
-        Field("Allows Msg Delete", not config.get("deny_delete"), "bool"),
-        Field("Allows Per-Message TTL", bool(config.get("allow_msg_ttl")), "bool"),
-        Field("Allows Purge", not config.get("deny_purge"), "bool"),
-        Field("Allows Schedules", bool(config.get("allow_msg_schedules")), "bool"),
-        Field("Subject Delete Markers TTL", config.get("subject_delete_marker_ttl") or None, "span"),
-        Field("Allows Rollups", bool(config.get("allow_rollup_hdrs")), "bool"),
-    )
+        *config_lines(STREAM, config, "retention", "no_ack"),
+        *discard,
+        *config_lines(STREAM, config, *_OPTIONS),
+    ]
 
 
 def _replication(config: Json) -> list[Field]:
@@ -224,21 +224,6 @@ def _alternates(alternates: list[Json]) -> list[str]:
 def present(*fields: Field) -> list[Field]:
     """Those that say something."""
     return [field for field in fields if field.value is not None and field.value != ""]
-
-
-def _word(words: Mapping[str, str], value: Any) -> str | None:
-    """A known value's word; what we have never heard of as it is."""
-    return None if value in (None, "") else words.get(str(value), str(value))
-
-
-def _unless(value: Any, plain: str) -> Any:
-    return None if value == plain else value
-
-
-def _discard(config: Json) -> str | None:
-    return (
-        "New Per Subject" if config.get("discard_new_per_subject") else _word(_DISCARD, config.get("discard"))
-    )
 
 
 def _move(pair: Json | None) -> str | None:

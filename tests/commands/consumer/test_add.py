@@ -165,12 +165,12 @@ def test_validate_asks_no_server(offline_cli: Cli) -> None:
     ("line", "said"),
     [
         ("--pull --target x", "exclude each other"),
-        ("--deliver sometime", "--deliver: 'sometime' is no start"),
+        ("--deliver sometime", "--deliver: 'sometime' is not a start policy"),
         ("--backoff never", "--backoff: "),
         ("--pause tomorrow", "--pause: "),
         ("--sample 101", "--sample"),
         ("--ack maybe", "--ack"),
-        ("--filter a..b", "'a..b' is no subject"),
+        ("--filter a..b", "'a..b' is not a valid subject"),
         ("--metadata x", "not KEY=VALUE"),
     ],
 )
@@ -242,10 +242,10 @@ def test_only_what_flags_left_out_is_asked(cli: Cli) -> None:
 def test_wrong_answers(cli: Cli) -> None:
     for answers, said in (
         (["a.b"], "not a valid consumer name"),
-        (["C", "a.>"], "no subject to publish to"),
-        (["C", "", "sometime"], "is no start"),
-        (["C", "", "all", "instant", "a..b"], "no subject"),
-        (["C", "", "all", "instant", "", "many"], "is no number"),
+        (["C", "a.>"], "not a valid subject to publish to"),
+        (["C", "", "sometime"], "is not a start policy"),
+        (["C", "", "all", "instant", "a..b"], "not a valid subject"),
+        (["C", "", "all", "instant", "", "many"], "is not a whole number"),
     ):
         assert said in cli("consumer add ORDERS", tty=True, answers=answers, status=64).err
 

@@ -170,7 +170,7 @@ def test_bad_names_are_refused_before_any_request(offline_cli: Cli, name: str) -
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
-        ("--subjects a..b", "no subject"),
+        ("--subjects a..b", "not a valid subject"),
         ("--subjects s --mirror O", "mirror"),
         ("--mirror O --source P", "--mirror"),
         ("--subjects '>'", "--no-ack"),

@@ -118,15 +118,15 @@ def test_an_info_without_its_configuration_is_none(stream: Cli, tmp_path: Path, 
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ('{"discard": "bogus"}', 'discard is "bogus"; it takes new or old'),
-        ('{"max_msgs": "many"}', 'max_msgs is "many"; it takes a whole number'),
-        ('{"sources": [{}], "subjects": "a"}', "sources is [{}]; it takes a list of objects with names"),
+        ('{"discard": "bogus"}', "wrong.json:1: discard must be one of new, old, not 'bogus'"),
+        ('{"max_msgs": "many"}', "wrong.json:1: max_msgs must be a whole number, not 'many'"),
+        ('{"sources": [{}], "subjects": "a"}', "wrong.json:1: sources needs name"),
     ],
 )
 def test_values_of_the_wrong_type(stream: Cli, tmp_path: Path, text: str, told: str) -> None:
     file = tmp_path / "wrong.json"
     file.write_text(text)
-    assert stream(f"stream edit S --config {file} -f", status=64).err == f"jsctl: error: {told}\n"
+    assert stream(f"stream edit S --config {file} -f", status=64).err == f"jsctl: error: {tmp_path}/{told}\n"
 
 
 def test_an_unknown_stream(cli: Cli) -> None:

@@ -5,13 +5,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jsctl.errors import BadInput
+from jsctl.jetstream.config.nodes import Node
 from jsctl.jetstream.declared import load, variables, write
 from jsctl.jetstream.declared.model import Declared, Place
-from jsctl.jetstream.declared.nodes import Node
 
 
 def read(text: str, **values: str) -> Declared:
-    given = variables.from_flags(tuple(f"{name}={value}" for name, value in values.items()))
+    given = variables.parse_variables(tuple(f"{name}={value}" for name, value in values.items()))
     return load.load([("f.yaml", text)], given)
 
 
@@ -38,12 +38,15 @@ def read(text: str, **values: str) -> Declared:
         ("streams:\n- name: a.b", "f.yaml:2: 'a.b' is not a valid stream name"),
         ("streams:\n- name: A\n  max_age: soon", "f.yaml:3: max_age: 'soon' is not a duration"),
         ("streams:\n- name: A\n  max_bytes: 1XB", "f.yaml:3: max_bytes: '1XB' is not a size"),
-        ("streams:\n- name: A\n  storage: disk", "f.yaml:3: storage is one of file, memory, not 'disk'"),
-        ("streams:\n- name: A\n  num_replicas: three", "f.yaml:3: num_replicas is a whole number"),
-        ("streams:\n- name: A\n  max_msgs: true", "f.yaml:3: max_msgs is a whole number"),
-        ("streams:\n- name: A\n  deny_purge: 1", "f.yaml:3: deny_purge is true or false"),
-        ("streams:\n- name: A\n  subjects:\n  - a\n  - b..c", "f.yaml:5: subjects: 'b..c' is no subject"),
-        ("streams:\n- name: A\n  metadata: x", "f.yaml:3: metadata is an object"),
+        ("streams:\n- name: A\n  storage: disk", "f.yaml:3: storage must be one of file, memory, not 'disk'"),
+        ("streams:\n- name: A\n  num_replicas: three", "f.yaml:3: num_replicas must be a whole number"),
+        ("streams:\n- name: A\n  max_msgs: true", "f.yaml:3: max_msgs must be a whole number"),
+        ("streams:\n- name: A\n  deny_purge: 1", "f.yaml:3: deny_purge must be true or false"),
+        (
+            "streams:\n- name: A\n  subjects:\n  - a\n  - b..c",
+            "f.yaml:5: subjects: 'b..c' is not a valid subject",
+        ),
+        ("streams:\n- name: A\n  metadata: x", "f.yaml:3: metadata must be an object"),
         ("streams:\n- name: A\n  name: B", "f.yaml:3: 'name' is there twice"),
         ("streams:\n- name: A\n  subjects: s\n  mirror: B", "f.yaml:2: a mirror takes no --subjects"),
         (
@@ -54,8 +57,8 @@ def read(text: str, **values: str) -> Declared:
             "streams:\n- name: A\n  consumers: [{name: C},\n   {name: C}]",
             "f.yaml:4: consumer A > C is declared twice",
         ),
-        ("streams:\n- name: A_{{x}}", "f.yaml:2: no variable 'x'; there is none"),
-        ("vars: {v: 1}\nstreams:\n- name: A_{{w}}", "f.yaml:3: no variable 'w'; there is v"),
+        ("streams:\n- name: A_{{x}}", "f.yaml:2: no variable 'x'; known: none"),
+        ("vars: {v: 1}\nstreams:\n- name: A_{{w}}", "f.yaml:3: no variable 'w'; known: v"),
         ("streams:\n- for: {i: 0..99999}\n  name: A{{i}}", "f.yaml:2: the loop makes more than 10,000"),
         (
             "streams:\n- for: {i: some}\n  name: A{{i}}",
@@ -64,15 +67,15 @@ def read(text: str, **values: str) -> Declared:
         ("streams:\n- for: {i: 0..1}\n  name: A", "stream A is declared twice"),
         (
             "streams:\n- name: A\n  max_age: {{age}}",
-            "f.yaml:3: a key is text; text with {{...}} goes into quotes",
+            "f.yaml:3: a key must be text; put text with {{...}} into quotes",
         ),
-        ("streams:\n- name: A\n  subjects: [a.{{i}}.b]", "text with {{...}} goes into quotes"),
+        ("streams:\n- name: A\n  subjects: [a.{{i}}.b]", "put text with {{...}} into quotes"),
         ("streams:\n- name: A\n   subjects: s", "f.yaml:3: mapping values are not allowed"),
         ("streams:\n- name: A\n  mirror: B\n- name: B\n  mirror: A", "copy from each other in a circle: "),
         ("streams:\n- name: A\n  sources: [A]", "copy from each other in a circle: A -> A"),
-        ("- a", "f.yaml:1: a file of declared streams is an object"),
+        ("- a", "f.yaml:1: a file of declared streams must be an object"),
         ("a: &a [*a]", "nested too deeply"),
-        ("streams:\n- name: A\n  mirror: B,nope=1", "f.yaml:3: 'B,nope=1': no setting 'nope'"),
+        ("streams:\n- name: A\n  mirror: B,nope=1", "f.yaml:3: 'B,nope=1': unknown setting 'nope'"),
         ("domain: a b", "f.yaml:1: domain 'a b' is not a valid subject prefix"),
         (
             "streams:\n- {name: A, consumers: [{name: C, filter_subject: a, filter_subjects: [b]}]}",
@@ -91,7 +94,7 @@ def test_unused_variables_are_errors() -> None:
     with pytest.raises(BadInput, match="--var keep: no file has"):
         read("streams: [{name: A}]", keep="1d")
     with pytest.raises(BadInput, match="not NAME=VALUE"):
-        variables.from_flags(("keep",))
+        variables.parse_variables(("keep",))
 
 
 def test_values_of_people() -> None:
@@ -179,8 +182,8 @@ def test_escaped_text_is_itself(text: str) -> None:
 def test_written_units_are_exact(age: int, size: int) -> None:
     age = max(age, 0)
     config = {"name": "A", "max_age": age, "max_bytes": size}
-    document = {"streams": [write.stream(config, [], {})]}
-    (stream,) = read("".join(write.yaml_pieces(document))).streams
+    document = {"streams": [write.declare_stream(config, [], {})]}
+    (stream,) = read("".join(write.render_yaml(document))).streams
     assert stream.config == config
 
 
@@ -192,8 +195,8 @@ def test_unknown_keys_are_written_as_extra() -> None:
         "sources": [{"name": "S", "weight": 3}],
         "metadata": {"any": "thing", "_nats.level": "1"},
     }
-    written = write.stream(config, [{"name": "C", "durable_name": "C", "new": 1}], {})
+    written = write.declare_stream(config, [{"name": "C", "durable_name": "C", "new": 1}], {})
     assert written["extra"] == {"magic": {"a": [1]}, "placement": {"zone": "\\{{z}}"}}
-    (stream,) = read("".join(write.yaml_pieces({"streams": [written]}))).streams
+    (stream,) = read("".join(write.render_yaml({"streams": [written]}))).streams
     assert stream.config == {**config, "metadata": {"any": "thing"}}
     assert stream.consumers[0].config == {"name": "C", "durable_name": "C", "new": 1}

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsctl.errors import BadInput
-from jsctl.jetstream.config.differences import differences
-from jsctl.jetstream.config.fields import BY_FLAG, FIELDS
-from jsctl.jetstream.stream import config, origins
+from jsctl.jetstream.config.differences import find_differences
+from jsctl.jetstream.stream import origins
+from jsctl.jetstream.stream.config import STREAM
 from jsctl.nats.subjects import check_name, is_subject
 
 # YAML has no place for some control characters, and 64 bits are what the server takes.
@@ -28,27 +28,31 @@ CONFIGS = st.dictionaries(KEYS, UNKNOWN, max_size=5).map(lambda unknown: {"name"
 @given(CONFIGS)
 def test_unknown_fields_survive_files_flags_and_defaults(known: dict[str, Any]) -> None:
     for text in (json.dumps(known), json.dumps({"config": known, "state": {}}), yaml.safe_dump(known)):
-        read = config.parse_config(text, "f")
+        read = STREAM.parse_config(text, "f")
         assert read == known
-        made = config.with_defaults(config.lay(read, {"max-msgs": 5, "metadata": ["k=v"], "tag": ["t"]}))
+        made = STREAM.with_defaults(
+            STREAM.apply_flags(read, {"max-msgs": 5, "metadata": ["k=v"], "tag": ["t"]})
+        )
         assert {key: made[key] for key in known} == known
         assert (made["max_msgs"], made["metadata"], made["placement"]) == (5, {"k": "v"}, {"tags": ["t"]})
 
 
 @given(CONFIGS)
 def test_a_configuration_does_not_differ_from_itself(known: dict[str, Any]) -> None:
-    assert differences(known, json.loads(json.dumps(known))) == []
+    assert find_differences(known, json.loads(json.dumps(known)), STREAM) == []
 
 
-def test_laying_flags_leaves_the_original_alone() -> None:
+def test_applying_flags_leaves_the_original_alone() -> None:
     base = {"placement": {"cluster": "c"}, "metadata": {"a": "b"}}
-    made = config.lay(base, {"tag": ["t"], "metadata": ["k=v"]})
+    made = STREAM.apply_flags(base, {"tag": ["t"], "metadata": ["k=v"]})
     assert base == {"placement": {"cluster": "c"}, "metadata": {"a": "b"}}
     assert made == {"placement": {"cluster": "c", "tags": ["t"]}, "metadata": {"a": "b", "k": "v"}}
 
 
 def test_each_flag_has_one_key() -> None:
-    assert len(BY_FLAG) == len(FIELDS) == len({field.path for field in FIELDS})
+    flags = [field.flag for field in STREAM.fields if field.flag]
+    assert len(set(flags)) == len(flags)
+    assert len(STREAM.by_key) == len(STREAM.fields)
 
 
 @pytest.mark.parametrize(
@@ -65,14 +69,14 @@ def test_each_flag_has_one_key() -> None:
     ],
 )
 def test_differences(before: dict[str, Any], after: dict[str, Any], keys: list[str]) -> None:
-    assert [one.key for one in differences(before, after)] == keys
-    assert [one.key for one in differences(after, before)] == keys
+    assert [one.key for one in find_differences(before, after, STREAM)] == keys
+    assert [one.key for one in find_differences(after, before, STREAM)] == keys
 
 
 def test_what_the_server_owns_is_left_out() -> None:
     metadata = {"_nats.ver": "2", "_nats.level": "1"}
-    assert config.without_reserved({"name": "S", "metadata": metadata}) == {"name": "S"}
-    assert config.without_reserved({"metadata": {**metadata, "k": "v"}}) == {"metadata": {"k": "v"}}
+    assert STREAM.without_server_keys({"name": "S", "metadata": metadata}) == {"name": "S"}
+    assert STREAM.without_server_keys({"metadata": {**metadata, "k": "v"}}) == {"metadata": {"k": "v"}}
 
 
 @pytest.mark.parametrize(

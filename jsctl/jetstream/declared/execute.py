@@ -1,4 +1,4 @@
-"""Making a plan come true: in order, at once where the order allows it, up to the first failure."""
+"""Execute a plan: in order, in parallel where the order allows it, up to the first failure."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -12,30 +12,31 @@ from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.origins import api_of, origins_of
 from jsctl.nats.subjects import overlap
 
-AT_ONCE = 16
+MAX_PARALLEL = 16
 
 Key = tuple[tuple[int, str], str, str]
 
 
 class Outcome(NamedTuple):
-    """What became of the steps; `failure` is the first one, None when all is done."""
+    """What became of the steps. not_tried: those that were not begun after a failure."""
 
     done: Sequence[Step]
     failed: Sequence[tuple[Step, JsctlError]]
-    left: Sequence[Step]
+    not_tried: Sequence[Step]
 
     @property
     def failure(self) -> JsctlError | None:
+        """The first failure; None when all is done."""
         return self.failed[0][1] if self.failed else None
 
 
-async def run(steps: Sequence[Step], done: list[Step], told: Callable[[int], None]) -> Outcome:
-    """Do the steps; those that are done are added to `done` as they are. After a failure nothing is begun.
+async def execute(steps: Sequence[Step], done: list[Step], advance: Callable[[int], None]) -> Outcome:
+    """Execute the steps; after a failure no other is begun.
 
-    told: called with 1 for each step.
+    done: each step is added when it is done. advance: called with 1 for each.
     """
     by_key = {_key(step): step for step in steps}
-    sorter = TopologicalSorter(order(steps))
+    sorter = TopologicalSorter(find_dependencies(steps))
     sorter.prepare()
     failed: list[tuple[Step, JsctlError]] = []
     running: dict[asyncio.Task[None], Key] = {}
@@ -43,9 +44,9 @@ async def run(steps: Sequence[Step], done: list[Step], told: Callable[[int], Non
     try:
         while sorter.is_active() or running:
             ready.extend(sorter.get_ready())
-            while ready and not failed and len(running) < AT_ONCE:
+            while ready and not failed and len(running) < MAX_PARALLEL:
                 key = ready.pop(0)
-                running[asyncio.create_task(_do(by_key[key]))] = key
+                running[asyncio.create_task(_send(by_key[key]))] = key
             if not running:
                 break
             ended, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
@@ -58,54 +59,54 @@ async def run(steps: Sequence[Step], done: list[Step], told: Callable[[int], Non
                 else:
                     done.append(by_key[key])
                     sorter.done(key)
-                    told(1)
+                    advance(1)
     finally:
         for task in running:
             task.cancel()
     position = {_key(step): number for number, step in enumerate(steps)}
-    gone = {_key(step) for step in done} | {_key(step) for step, _ in failed}
+    begun = {_key(step) for step in done} | {_key(step) for step, _ in failed}
     return Outcome(
         sorted(done, key=lambda step: position[_key(step)]),
         failed,
-        [step for step in steps if _key(step) not in gone],
+        [step for step in steps if _key(step) not in begun],
     )
 
 
-def order(steps: Sequence[Step]) -> dict[Key, set[Key]]:
-    """For each step those that go first: origins before their mirrors, streams before their consumers, who
-    gives a subject up before who takes it, removals last."""
+def find_dependencies(steps: Sequence[Step]) -> dict[Key, set[Key]]:
+    """For each step those that are done first: origins before their mirrors, streams before their consumers,
+    the stream that gives a subject up before the one that takes it, removals last."""
     before: dict[Key, set[Key]] = {_key(step): set() for step in steps}
-    giving = [step for step in steps if not step.consumer and step.before is not None]
+    existing = [step for step in steps if not step.consumer and step.before is not None]
     early: set[Key] = set()
     names = _by_name(steps)
     for step in steps:
-        mine = before[_key(step)]
+        first = before[_key(step)]
         own = (step.target.key, step.stream, "")
         if step.consumer:
             if own in before:
-                mine.add(own)
+                first.add(own)
         elif step.after is not None:
-            mine.update(_origin_keys(step, names))
-            for other in giving:
+            first.update(_origin_keys(step, names))
+            for other in existing:
                 if (
                     other.target.key == step.target.key
                     and other.stream != step.stream
-                    and _yields(other, step)
+                    and _gives_up_subject(other, step)
                 ):
-                    mine.add(_key(other))
+                    first.add(_key(other))
                     early.add(_key(other))
     removals = [step for step in steps if step.action == "remove"]
     rest = {_key(step) for step in steps if step.action != "remove"}
-    going = _by_name(removals)
+    removed = _by_name(removals)
     for step in removals:
         if _key(step) not in early:
             before[_key(step)] |= rest
-        for key in _origin_keys(step, going):
+        for key in _origin_keys(step, removed):
             before[key].add(_key(step))
-    return _without_circles(before)
+    return _break_circles(before)
 
 
-def _without_circles(before: dict[Key, set[Key]]) -> dict[Key, set[Key]]:
+def _break_circles(before: dict[Key, set[Key]]) -> dict[Key, set[Key]]:
     """Streams of several domains may copy from each other: one of them has to be first."""
     while True:
         try:
@@ -118,7 +119,7 @@ def _without_circles(before: dict[Key, set[Key]]) -> dict[Key, set[Key]]:
 
 
 def _origin_keys(step: Step, by_name: Mapping[str, Sequence[Step]]) -> Iterator[Key]:
-    """The steps of what this stream copies from, as far as an API prefix tells where that is."""
+    """The steps of what this stream copies from, as far as the API prefix shows where that is."""
     for origin in origins_of(step.after or step.before or {}):
         api = str((origin.get("external") or {}).get("api") or "")
         for other in by_name.get(str(origin["name"]), ()):
@@ -132,27 +133,27 @@ def _origin_keys(step: Step, by_name: Mapping[str, Sequence[Step]]) -> Iterator[
 
 
 def _by_name(steps: Iterable[Step]) -> dict[str, list[Step]]:
-    found: dict[str, list[Step]] = {}
+    by_name: dict[str, list[Step]] = {}
     for step in steps:
         if not step.consumer:
-            found.setdefault(step.stream, []).append(step)
-    return found
+            by_name.setdefault(step.stream, []).append(step)
+    return by_name
 
 
-def _yields(giver: Step, taker: Step) -> bool:
-    """Whether the giver has a subject now that the taker wants, and will not have it then."""
-    now: list[Any] = (giver.before or {}).get("subjects") or []
-    then: list[Any] = (giver.after or {}).get("subjects") or []
-    wanted: list[Any] = (taker.after or {}).get("subjects") or []
-    if set(now) <= set(then):
+def _gives_up_subject(giver: Step, taker: Step) -> bool:
+    """Whether `giver` has a subject before its step that `taker` has after its own, and loses it."""
+    before: list[Any] = (giver.before or {}).get("subjects") or []
+    after: list[Any] = (giver.after or {}).get("subjects") or []
+    taken: list[Any] = (taker.after or {}).get("subjects") or []
+    if set(before) <= set(after):
         return False
     return any(
-        any(overlap(one, subject) for one in now) and not any(overlap(one, subject) for one in then)
-        for subject in wanted
+        any(overlap(own, subject) for own in before) and not any(overlap(own, subject) for own in after)
+        for subject in taken
     )
 
 
-async def _do(step: Step) -> None:
+async def _send(step: Step) -> None:
     api = step.target.api
     match step.action, bool(step.consumer):
         case "create", False:

@@ -1,0 +1,210 @@
+"""YAML and JSON documents, read into Nodes."""
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any
+
+from jsctl.errors import BadInput
+from jsctl.jetstream.config.nodes import QUOTES_HINT, Node
+from jsctl.units import format_rfc3339
+
+if TYPE_CHECKING:
+    import yaml
+
+_MAX_DEPTH = 40
+_MAX_VALUES = 1_000_000
+
+
+def parse_documents(text: str, file: str) -> Iterator[Node]:
+    """The documents of a YAML or JSON text that are not empty. file: its name, for errors.
+
+    Raises BadInput with file and line.
+    """
+    if text.lstrip()[:1] in ("{", "[") and (node := _parse_json(text, file)) is not None:
+        return iter([node])
+    return _parse_yaml(text, file)
+
+
+def parse_document(text: str, file: str) -> Node:
+    """The one object of a YAML or JSON text. Raises BadInput."""
+    nodes = list(parse_documents(text, file))
+    if len(nodes) > 1:
+        raise nodes[1].error("only one document is expected")
+    if not nodes or not isinstance(nodes[0].value, dict):
+        raise BadInput(f"{file} holds no configuration", "it should be a JSON or YAML object")
+    return nodes[0]
+
+
+def _parse_json(text: str, file: str) -> Node | None:
+    """None for what is not JSON: YAML may begin with a bracket, too."""
+    try:
+        return _JsonReader(text, file).read_document()
+    except (ValueError, IndexError):
+        return None
+
+
+class _JsonReader:
+    """JSON with the line of each value. Raises ValueError or IndexError for what is not JSON."""
+
+    _SPACE = re.compile(r"[ \t\r\n]*")
+    _SCALAR = re.compile(r'["\d-]|true|false|null')
+    _DECODER = json.JSONDecoder()
+
+    def __init__(self, text: str, file: str) -> None:
+        self._text = text
+        self._file = file
+        self._at = 0
+        self._line = 1
+        self._counted = 0  # up to where line ends were counted
+
+    def read_document(self) -> Node:
+        self._skip_space()
+        node = self._read(0)
+        self._skip_space()
+        if self._at != len(self._text):
+            raise ValueError
+        return node
+
+    def _read(self, depth: int) -> Node:
+        self._line += self._text.count("\n", self._counted, self._at)
+        self._counted = self._at
+        line, first = self._line, self._text[self._at]
+        if depth > _MAX_DEPTH:
+            raise BadInput(f"{self._file}:{line}: nested too deeply")
+        if first == "{":
+            return Node(self._read_object(depth), self._file, line)
+        if first == "[":
+            return Node(self._read_list(depth), self._file, line)
+        value, text = self._read_scalar()
+        return Node(value, self._file, line, value if isinstance(value, str) else text)
+
+    def _read_object(self, depth: int) -> dict[str, Node]:
+        members: dict[str, Node] = {}
+        self._at += 1
+        self._skip_space()
+        while self._text[self._at] != "}":
+            if members:
+                self._expect(",")
+            start = self._at
+            key, _ = self._read_scalar()
+            if not isinstance(key, str):
+                raise ValueError
+            self._expect(":")
+            node = self._read(depth + 1)
+            if key in members:
+                line = 1 + self._text.count("\n", 0, start)
+                raise BadInput(f"{self._file}:{line}: {key!r} is there twice")
+            members[key] = node
+            self._skip_space()
+        self._at += 1
+        return members
+
+    def _read_list(self, depth: int) -> list[Node]:
+        items: list[Node] = []
+        self._at += 1
+        self._skip_space()
+        while self._text[self._at] != "]":
+            if items:
+                self._expect(",")
+            items.append(self._read(depth + 1))
+            self._skip_space()
+        self._at += 1
+        return items
+
+    def _read_scalar(self) -> tuple[Any, str]:
+        """The value, and how it is written."""
+        start = self._at
+        if not self._SCALAR.match(self._text, start):
+            raise ValueError
+        value, self._at = self._DECODER.raw_decode(self._text, start)
+        return value, self._text[start : self._at]
+
+    def _expect(self, mark: str) -> None:
+        self._skip_space()
+        if self._text[self._at] != mark:
+            raise ValueError
+        self._at += 1
+        self._skip_space()
+
+    def _skip_space(self) -> None:
+        match = self._SPACE.match(self._text, self._at)
+        self._at = match.end() if match else self._at
+
+
+def _parse_yaml(text: str, file: str) -> Iterator[Node]:
+    import yaml
+
+    # libyaml's loader is faster, and not in every build.
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(text)
+    reader = _YamlReader(loader, file)
+    try:
+        while loader.check_node():
+            node = loader.get_node()
+            if node is not None and (document := reader.read(node, 0)).value is not None:
+                yield document
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f"{file}:{mark.line + 1}" if mark else file
+        problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+        lines = text.splitlines()
+        near = lines[mark.line] if mark and mark.line < len(lines) else ""
+        raise BadInput(f"{place}: {problem}", QUOTES_HINT if "{{" in near else "") from None
+    except RecursionError:
+        raise BadInput(f"{file}: nested too deeply") from None
+    finally:
+        loader.dispose()
+
+
+class _YamlReader:
+    def __init__(self, loader: "yaml.SafeLoader", file: str) -> None:
+        self._loader = loader
+        self._file = file
+        self._left = _MAX_VALUES  # aliases of aliases could make billions
+
+    def read(self, node: "yaml.Node", depth: int) -> Node:
+        import yaml
+
+        line = node.start_mark.line + 1
+        self._left -= 1
+        if depth > _MAX_DEPTH or self._left < 0:
+            raise BadInput(f"{self._file}:{line}: nested too deeply or too large")
+        if isinstance(node, yaml.MappingNode):
+            return Node(self._read_mapping(node, depth), self._file, line)
+        if isinstance(node, yaml.SequenceNode):
+            return Node([self.read(item, depth + 1) for item in node.value], self._file, line)
+        try:
+            value = self._loader.construct_object(node)
+        except (ValueError, yaml.YAMLError) as error:
+            reason = getattr(error, "problem", None) or error
+            raise BadInput(f"{self._file}:{line}: {node.value!r}: {reason}") from None
+        return Node(_to_json_scalar(value, node.value), self._file, line, node.value)
+
+    def _read_mapping(self, node: "yaml.MappingNode", depth: int) -> dict[str, Node]:
+        members: dict[str, Node] = {}
+        self._refuse_repeated_keys(node)
+        self._loader.flatten_mapping(node)  # `<<: *base`; what is merged comes first
+        for key_node, value_node in node.value:
+            if not hasattr(key_node, "value") or not isinstance(key_node.value, str):
+                line = key_node.start_mark.line + 1
+                raise BadInput(f"{self._file}:{line}: a key must be text", QUOTES_HINT)
+            members[key_node.value] = self.read(value_node, depth + 1)
+        return members
+
+    def _refuse_repeated_keys(self, node: "yaml.MappingNode") -> None:
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if isinstance(key.value, str) and key.tag != "tag:yaml.org,2002:merge":
+                if key.value in seen:
+                    raise BadInput(f"{self._file}:{key.start_mark.line + 1}: {key.value!r} is there twice")
+                seen.add(key.value)
+
+
+def _to_json_scalar(value: Any, text: str) -> Any:
+    """YAML knows times and bytes; JSON and the server do not."""
+    if isinstance(value, datetime):
+        return format_rfc3339(value)
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    return value.isoformat() if isinstance(value, date) else text

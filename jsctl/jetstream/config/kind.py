@@ -1,0 +1,108 @@
+"""What a kind of configuration values can do, and what kinds share."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from jsctl.jetstream.config.nodes import Node
+
+Json = dict[str, Any]
+
+
+class Kind:
+    """Text, and the base of all other kinds.
+
+    metavar: what stands for a value in help. takes: what a value must be, for errors. repeatable: whether
+    the flag may be given several times. sheet: how an information sheet shows it, a kind of `views.result`.
+    """
+
+    metavar = "TEXT"
+    takes = "text"
+    repeatable = False
+    sheet = "text"
+
+    def parse(self, text: str) -> Any:
+        """The value of a flag or an answer. Raises ValueError."""
+        return text
+
+    def collect(self, values: Sequence[Any], before: Any) -> Any:
+        """The value of a repeatable flag. values: one for each time, texts are parsed; before: what the
+        configuration has now. Raises ValueError."""
+        raise NotImplementedError
+
+    def read(self, node: Node, key: str, *, keep_unknown: bool = False) -> Any:
+        """The value of a file's node. key: for errors. keep_unknown: whether objects keep keys that jsctl
+        does not know. Raises BadInput."""
+        return node.string(key)
+
+    def accepts(self, value: Any) -> bool:
+        """Whether a value in the server's form is of this kind."""
+        return isinstance(value, str)
+
+    def problems(self, value: Any, key: str) -> Iterator[str]:
+        """What is wrong with a value in the server's form, a sentence each."""
+        if not self.accepts(value):
+            yield f"{key} must be {self.takes}, not {shorten(value)}"
+
+    def normalize(self, value: Any) -> Any:
+        """A value to compare with: None for what is the same as a missing key; lists count as sets (the
+        server keeps no order of subjects, tags or sources)."""
+        if isinstance(value, list):
+            return sorted(json.dumps(without_empty(item), sort_keys=True) for item in value) or None
+        return value or None
+
+    def format(self, value: Any) -> str:
+        """The value for people."""
+        if isinstance(value, str):
+            return value
+        if isinstance(value, list) and all(isinstance(item, str) for item in value):
+            return ", ".join(value)
+        return json.dumps(value, ensure_ascii=False)
+
+    def write(self, value: Any) -> Any:
+        """The value as people write it into a file; `read` gives it back exactly."""
+        return value
+
+
+class Text(Kind):
+    """Any text."""
+
+
+class Anything(Kind):
+    """A key that jsctl does not know."""
+
+    def read(self, node: Node, key: str, *, keep_unknown: bool = False) -> Any:
+        return node.to_json()
+
+    def accepts(self, value: Any) -> bool:
+        return True
+
+
+def merge(below: Json, above: Mapping[str, Any], *, keep_none: bool = False) -> Json:
+    """`above` applied to `below`, objects key by key. None takes a key away, or with keep_none stays."""
+    merged = dict(below)
+    for key, value in above.items():
+        if isinstance(value, dict) and (isinstance(merged.get(key), dict) or not keep_none):
+            inner = merge(merged.get(key) or {}, value, keep_none=keep_none)
+            merged[key] = inner
+            if not inner and value and not keep_none:
+                del merged[key]
+        elif value is None and not keep_none:
+            merged.pop(key, None)
+        else:
+            merged[key] = value
+    return merged
+
+
+def without_empty(value: Any) -> Any:
+    """An object without its empty values: the server adds `deliver: ""` to a source of another domain."""
+    if not isinstance(value, dict):
+        return value
+    members = {key: without_empty(item) for key, item in value.items()}
+    return {key: item for key, item in members.items() if item}
+
+
+def shorten(value: Any) -> str:
+    """A value for an error, cut where it is long."""
+    text = repr(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 40 else text[:37] + "..."

@@ -1,0 +1,257 @@
+"""Kinds of configuration values (numbers are beside): how each is parsed, read, validated and formatted."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from jsctl.jetstream.config.kind import Kind, merge, shorten
+from jsctl.jetstream.config.nodes import Node
+from jsctl.jetstream.config.numbers import Duration
+from jsctl.nats.subjects import is_subject, split_subjects
+from jsctl.units import format_rfc3339
+
+
+class Subject(Kind):
+    """A subject, with wildcards or without (publish)."""
+
+    takes = "a subject"
+
+    def __init__(self, *, publish: bool = False) -> None:
+        self._publish = publish
+
+    def parse(self, text: str) -> str:
+        if text and not self._is_valid(text):
+            raise ValueError(self._describe(text))
+        return text
+
+    def read(self, node: Node, key: str, *, keep_unknown: bool = False) -> str:
+        text = node.string(key)
+        if text and not self._is_valid(text):
+            raise node.error(f"{key}: {self._describe(text)}")
+        return text
+
+    def problems(self, value: Any, key: str) -> Iterator[str]:
+        if not isinstance(value, str):
+            yield from super().problems(value, key)
+        elif value and not self._is_valid(value):
+            yield f"{key}: {self._describe(value)}"
+
+    def _is_valid(self, text: str) -> bool:
+        wildcard = self._publish and any(token in ("*", ">") for token in text.split("."))
+        return is_subject(text) and not wildcard
+
+    def _describe(self, text: str) -> str:
+        return f"{text!r} is not a valid subject{' to publish to' if self._publish else ''}"
+
+
+class Texts(Kind):
+    """A list of texts."""
+
+    takes = "a list of texts"
+    repeatable = True
+
+    def parse(self, text: str) -> list[str]:
+        return split_subjects([text])
+
+    def collect(self, values: Sequence[Any], before: Any) -> list[str]:
+        return [item for value in values for item in (self.parse(value) if isinstance(value, str) else value)]
+
+    def read(self, node: Node, key: str, *, keep_unknown: bool = False) -> list[str]:
+        items = node.value if isinstance(node.value, list) else [node]
+        return [text for item in items for text in self._read_item(item, key)]
+
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+    def _read_item(self, node: Node, key: str) -> list[str]:
+        return [node.string(f"each of {key}")]
+
+
+class Subjects(Texts):
+    """A list of subjects; one text may hold several, separated by commas or spaces."""
+
+    takes = "a list of subjects"
+
+    def parse(self, text: str) -> list[str]:
+        subjects = split_subjects([text])
+        for subject in subjects:
+            if not is_subject(subject):
+                raise ValueError(f"{subject!r} is not a valid subject")
+        return subjects
+
+    def problems(self, value: Any, key: str) -> Iterator[str]:
+        if not self.accepts(value):
+            yield from super().problems(value, key)
+            return
+        for subject in value:
+            if not is_subject(subject):
+                yield f"{key}: {subject!r} is not a valid subject"
+
+    def _read_item(self, node: Node, key: str) -> list[str]:
+        try:
+            return self.parse(node.string(f"each of {key}"))
+        except ValueError as error:
+            raise node.error(f"{key}: {error}") from None
+
+
+class Switch(Kind):
+    """true or false.
+
+    negatable: whether there is a flag --no-<flag>, too. inverse_flag, inverse_label: whether the flag, or the
+    label in sheets, says the opposite of the key.
+    """
+
+    takes = "true or false"
+    sheet = "bool"
+
+    def __init__(
+        self, *, negatable: bool = True, inverse_flag: bool = False, inverse_label: bool = False
+    ) -> None:
+        self.negatable = negatable
+        self._inverse_flag = inverse_flag
+        self._inverse_label = inverse_label
+
+    def parse(self, text: str) -> bool:
+        if text not in ("true", "false"):
+            raise ValueError(f"{text!r} must be true or false")
+        return text == "true"
+
+    def read(self, node: Node, key: str, *, keep_unknown: bool = False) -> bool:
+        if not isinstance(node.value, bool):
+            raise node.error(f"{key} must be {self.takes}, not {shorten(node.to_json())}")
+        return node.value
+
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, bool)
+
+    def of_flag(self, value: bool) -> bool:
+        """What is stored for the flag."""
+        return bool(value) != self._inverse_flag
+
+    def on_sheet(self, value: bool) -> bool:
+        """What a sheet shows beside the label."""
+        return bool(value) != self._inverse_label
+
+
+class Choice(Kind):
+    """One of several words.
+
+    choices: what may be written, and what is stored for it. words: what an information sheet shows for what
+    is stored, empty where it shows nothing; what is not there is shown as it is.
+    """
+
+    def __init__(self, choices: Mapping[str, str], words: Mapping[str, str] | None = None) -> None:
+        self.choices = choices
+        self._words = words or {}
+        stored = list(dict.fromkeys(choices.values()))
+        self._accepted = {**choices, **{value: value for value in stored}}
+        self._stored = frozenset(stored)
+        self.takes = f"one of {', '.join(stored)}"
+
+    def parse(self, text: str) -> str:
+        if text.lower() not in self._accepted:
+            raise ValueError(f"{text!r} is not {self.takes}")
+        return self._accepted[text.lower()]
+
+    def read(self, node: Node, key: str, *, keep_unknown: bool = False) -> str:
+        try:
+            return self.parse(node.string(key))
+        except ValueError:
+            raise node.error(f"{key} must be {self.takes}, not {node.text!r}") from None
+
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, str) and value in self._stored
+
+    def describe(self, stored: str) -> str:
+        """What an information sheet shows."""
+        return self._words.get(stored, stored)
+
+
+class Map(Kind):
+    """Texts by text."""
+
+    metavar = "KEY=VALUE"
+    takes = "an object of texts"
+    repeatable = True
+
+    def parse(self, text: str) -> dict[str, str]:
+        key, mark, value = text.partition("=") if "=" in text else text.partition(":")
+        if not mark or not key:
+            raise ValueError(f"{text!r} is not KEY=VALUE")
+        if key.startswith("_nats."):
+            raise ValueError(f"{key!r} belongs to the server")
+        return {key: value}
+
+    def collect(self, values: Sequence[Any], before: Any) -> dict[str, str]:
+        pairs = dict(before or {})
+        for value in values:
+            pairs.update(self.parse(value) if isinstance(value, str) else value)
+        return pairs
+
+    def read(self, node: Node, key: str, *, keep_unknown: bool = False) -> dict[str, str | None]:
+        """What the server owns is left to it."""
+        return {
+            name: None if item.value is None else item.string(f"{key}.{name}")
+            for name, item in node.keys(key).items()
+            if not name.startswith("_nats.")
+        }
+
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, dict) and all(isinstance(item, str) for item in value.values())
+
+
+class Time(Kind):
+    """A time, RFC 3339."""
+
+    metavar = "TIME"
+    takes = "a time such as 2026-11-21T06:57:05Z"
+
+    def parse(self, text: str) -> str:
+        """As the server writes times: UTC, no zeros at the end of a fraction."""
+        try:
+            return format_rfc3339(text)
+        except ValueError:
+            raise ValueError(f"{text!r} is not {self.takes}") from None
+
+    def read(self, node: Node, key: str, *, keep_unknown: bool = False) -> str:
+        try:
+            return self.parse(node.string(key))
+        except ValueError as error:
+            raise node.error(f"{key}: {error}") from None
+
+
+class ListOf(Kind):
+    """A list of values of one kind; a file may write a single one without the list."""
+
+    repeatable = True
+
+    def __init__(self, item: Kind) -> None:
+        self.item = item
+        self.metavar = item.metavar
+        self.takes = "a list"
+
+    def parse(self, text: str) -> list[Any]:
+        return [self.item.parse(text)]
+
+    def collect(self, values: Sequence[Any], before: Any) -> list[Any]:
+        return [self.item.parse(value) if isinstance(value, str) else value for value in values]
+
+    def read(self, node: Node, key: str, *, keep_unknown: bool = False) -> list[Any]:
+        nodes = node.value if isinstance(node.value, list) else [node]
+        items = [self.item.read(each, key, keep_unknown=keep_unknown) for each in nodes]
+        return [merge({}, item) if isinstance(item, dict) else item for item in items]
+
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, list)
+
+    def problems(self, value: Any, key: str) -> Iterator[str]:
+        yield from super().problems(value, key)
+        for item in value if isinstance(value, list) else ():
+            yield from self.item.problems(item, f"each of {key}")
+
+    def format(self, value: Any) -> str:
+        if isinstance(value, list) and isinstance(self.item, Duration):
+            return ", ".join(map(self.item.format, value))
+        return super().format(value)
+
+    def write(self, value: Any) -> Any:
+        return [self.item.write(item) for item in value] if isinstance(value, list) else value

@@ -1,0 +1,55 @@
+"""Values of a configuration file with their place, so that each error names file and line."""
+
+from typing import Any, NamedTuple
+
+from jsctl.errors import BadInput
+
+QUOTES_HINT = "put text with {{...}} into quotes"
+
+
+class Node(NamedTuple):
+    """A value of a file.
+
+    value: a scalar, a list of Nodes, or a dict of Nodes by key. line: from 1; 0 where it is not known.
+    text: a scalar as it was written, so that `name: NO` or `version: 1.10` can be read as text.
+    """
+
+    value: Any
+    file: str
+    line: int
+    text: str = ""
+
+    def error(self, message: str, hint: str = "") -> BadInput:
+        """The error with file and line."""
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return BadInput(f"{place}: {message}", hint)
+
+    def keys(self, what: str) -> "dict[str, Node]":
+        """The value as an object. Raises BadInput."""
+        if not isinstance(self.value, dict):
+            raise self.error(f"{what} must be an object with keys", self._hint())
+        return self.value
+
+    def items(self, what: str) -> "list[Node]":
+        """The value as a list. Raises BadInput."""
+        if not isinstance(self.value, list):
+            raise self.error(f"{what} must be a list", self._hint())
+        return self.value
+
+    def string(self, what: str) -> str:
+        """The value as text, as it was written. Raises BadInput."""
+        if isinstance(self.value, (dict, list)) or self.value is None:
+            raise self.error(f"{what} must be text", self._hint())
+        return self.text
+
+    def to_json(self) -> Any:
+        """The value without places, as JSON has it."""
+        if isinstance(self.value, dict):
+            return {key: node.to_json() for key, node in self.value.items()}
+        if isinstance(self.value, list):
+            return [node.to_json() for node in self.value]
+        return self.value
+
+    def _hint(self) -> str:
+        # `max_age: {{age}}` is an object to YAML.
+        return QUOTES_HINT if isinstance(self.value, dict) else ""

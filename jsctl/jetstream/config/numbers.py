@@ -1,0 +1,131 @@
+"""Kinds of numbers: counts, limits, sizes and durations."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from jsctl.jetstream.config.kind import Kind, shorten
+from jsctl.jetstream.config.nodes import Node
+from jsctl.units import DAY, HOUR, MINUTE, MS, SECOND, exact_duration, parse_bytes, parse_duration
+
+
+class Number(Kind):
+    """A whole number. least: the smallest one; None where it may be negative."""
+
+    metavar = "NUMBER"
+    takes = "a whole number"
+    sheet = "count"
+
+    def __init__(self, least: int | None = 0) -> None:
+        self._least = least
+
+    def parse(self, text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            raise ValueError(f"{text!r} is not a whole number") from None
+        return self._check(number)
+
+    def read(self, node: Node, key: str, *, keep_unknown: bool = False) -> int:
+        if not self.accepts(node.value):
+            raise node.error(f"{key} must be {self.takes}, not {shorten(node.to_json())}")
+        try:
+            return self._check(node.value)
+        except ValueError as error:
+            raise node.error(f"{key}: {error}") from None
+
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, int) and not isinstance(value, bool)
+
+    def _check(self, number: int) -> int:
+        if self._least is not None and number < self._least:
+            raise ValueError(f"{number} is less than {self._least}")
+        return number
+
+
+class Limit(Number):
+    """A count; -1, and in the server's answers any number below 1, is unlimited."""
+
+    sheet = "limit"
+
+    def __init__(self) -> None:
+        super().__init__(least=None)
+
+    def parse(self, text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            raise ValueError(f"{text!r} is not a whole number; -1 is unlimited") from None
+        return number if number > 0 else -1
+
+    def normalize(self, value: Any) -> Any:
+        return None if isinstance(value, int) and value < 1 else super().normalize(value)
+
+
+class _Unit(Number):
+    """A number that people write with a unit."""
+
+    units: Sequence[tuple[int, str]] = ()
+    stored_unit = ""
+    unlimited = 0  #: what -1 means to the server
+
+    def read(self, node: Node, key: str, *, keep_unknown: bool = False) -> int:
+        if isinstance(node.value, bool) or not isinstance(node.value, (int, str)):
+            raise node.error(f"{key} must be {self.takes}, not {shorten(node.to_json())}")
+        try:
+            if node.text == "-1":
+                return self.unlimited
+            return self.parse(node.value) if isinstance(node.value, str) else self._check(node.value)
+        except ValueError as error:
+            raise node.error(f"{key}: {error}") from None
+
+    def problems(self, value: Any, key: str) -> Iterator[str]:
+        if not self.accepts(value):
+            yield f"{key} must be a whole number of {self.stored_unit}, not {shorten(value)}"
+
+    def write(self, value: Any) -> Any:
+        """With the largest unit that leaves nothing over."""
+        for size, unit in self.units if self.accepts(value) else ():
+            if value >= size and not value % size:
+                return f"{value // size}{unit}"
+        return value
+
+
+class Size(_Unit):
+    """Bytes; -1 is unlimited."""
+
+    metavar = "BYTES"
+    takes = "a size such as 512, 10MB or 1GiB"
+    sheet = "bytes_limit"
+    stored_unit = "bytes"
+    units = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
+    unlimited = -1
+
+    def parse(self, text: str) -> int:
+        return parse_bytes(text)
+
+    def normalize(self, value: Any) -> Any:
+        return None if isinstance(value, int) and value < 1 else super().normalize(value)
+
+
+class Duration(_Unit):
+    """Nanoseconds; -1 is stored as 0. forever: whether 0 is unlimited, and not none."""
+
+    metavar = "DURATION"
+    takes = "a duration such as 30s, 2h or 1y6M"
+    stored_unit = "ns"
+    units = ((DAY, "d"), (HOUR, "h"), (MINUTE, "m"), (SECOND, "s"), (MS, "ms"))
+
+    def __init__(self, *, forever: bool = False) -> None:
+        super().__init__()
+        self.sheet = "span_limit" if forever else "span"
+
+    def parse(self, text: str) -> int:
+        if text.strip() == "-1":
+            return 0
+        duration = parse_duration(text)
+        if duration < 0:
+            raise ValueError(f"{text!r} is negative; -1 is unlimited")
+        return duration
+
+    def format(self, value: Any) -> str:
+        return exact_duration(value) if self.accepts(value) else super().format(value)

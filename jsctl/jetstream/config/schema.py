@@ -1,0 +1,250 @@
+"""The keys of a configuration, and all that follows from their fields.
+
+A configuration is the server's own JSON object and stays one: keys that jsctl does not know are kept.
+"""
+
+import copy
+import difflib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from jsctl.errors import BadInput
+from jsctl.jetstream.config.documents import parse_document
+from jsctl.jetstream.config.fields import Field
+from jsctl.jetstream.config.kind import Anything, Json, Kind, Text, merge
+from jsctl.jetstream.config.kinds import Map, Switch
+from jsctl.jetstream.config.nodes import Node
+from jsctl.nats.subjects import check_name
+
+_INFO_KEYS = frozenset({"created", "state", "delivered"})  #: what an info has beside its configuration
+_ANYTHING = Anything()
+_TEXT = Text()
+
+
+class Object(Kind):
+    """An object with known keys. what: its name in errors; empty for its key. needs: keys it must have."""
+
+    takes = "an object"
+
+    def __init__(self, fields: Iterable[Field], *, what: str = "", needs: Sequence[str] = ()) -> None:
+        self.what = what
+        self.fields = tuple(fields)
+        self._needs = needs
+        inner: dict[str, list[Field]] = {}
+        self.kinds: dict[str, Kind] = {}
+        for field in self.fields:
+            head, _, rest = field.key.partition(".")
+            if rest:
+                inner.setdefault(head, []).append(field._replace(key=rest))
+            self.kinds[head] = field.kind
+        self.kinds |= {head: Object(below) for head, below in inner.items()}
+
+    def read(
+        self, node: Node, key: str, *, keep_unknown: bool = False, ignored: frozenset[str] = frozenset()
+    ) -> Json:
+        """As `Kind.read`. ignored: keys that are not of the configuration. A key that is newer than jsctl
+        may stand below `extra`."""
+        what = self.what or key
+        config: Json = {}
+        for name, member in node.keys(what).items():
+            if name in ignored or name == "extra":
+                continue
+            if name not in self.kinds and not keep_unknown:
+                raise member.error(f"unknown key {name!r} of {what}", self.hint_for(name, ignored))
+            kind = self.kinds.get(name, _ANYTHING)
+            config[name] = (
+                None if member.value is None else kind.read(member, name, keep_unknown=keep_unknown)
+            )
+        for name in self._needs:
+            if not config.get(name):
+                raise node.error(f"{key} needs {name}")
+        extra = node.value.get("extra")
+        if extra and extra.keys("extra"):
+            return merge(config, extra.to_json(), keep_none=True)
+        return config
+
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, dict) and all(value.get(name) for name in self._needs)
+
+    def problems(self, value: Any, key: str) -> Iterator[str]:
+        yield from super().problems(value, key)
+        for name, item in value.items() if isinstance(value, dict) else ():
+            if name in self.kinds and item is not None:
+                yield from self.kinds[name].problems(item, f"{key}.{name}" if key else name)
+
+    def write(self, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        return {
+            name: self.kinds[name].write(item) if name in self.kinds else item for name, item in value.items()
+        }
+
+    def hint_for(self, key: str, others: Iterable[str] = ()) -> str:
+        """What to do about an unknown key. others: keys that may stand beside those of the configuration."""
+        flag = key.replace("_", "-").lower()
+        for field in self.fields:
+            if flag == field.flag:
+                return f"it is {field.key} here"
+        near = difflib.get_close_matches(key, [*self.kinds, *others], n=1)
+        newer = "a key that is newer than jsctl goes below `extra:`"
+        return f"did you mean {near[0]!r}? {newer}" if near else newer
+
+
+class Schema(Object):
+    """The configuration of a noun: "stream".
+
+    removals: flags of edit that take a whole key away, and the key. by_key, by_flag: its fields.
+    initial: what a new configuration has where nothing else was given.
+
+    Subclasses add what is true of one noun: `rules`, `with_defaults`, `without_server_keys`, `update`.
+    """
+
+    obsolete: frozenset[str] = frozenset()
+    """Keys that old servers write and new ones refuse; they are left out."""
+
+    def __init__(self, noun: str, fields: Iterable[Field], removals: Mapping[str, str] | None = None) -> None:
+        super().__init__(fields, what=f"a {noun}")
+        self.noun = noun
+        self.removals: Mapping[str, str] = removals or {}
+        self.by_key = {field.key: field for field in self.fields}
+        self.by_flag = {field.flag: field for field in self.fields if field.flag}
+        self.initial = {field.key: field.initial for field in self.fields if field.initial is not None}
+
+    # What a noun has of its own.
+
+    def rules(self, config: Json) -> Iterator[str]:
+        """What is wrong although every value is of its kind, a sentence each."""
+        yield from ()
+
+    def with_defaults(self, config: Json) -> Json:
+        """A new configuration, what is left out filled in; what is there stays."""
+        return {**self.initial, **config}
+
+    def without_server_keys(self, config: Json) -> Json:
+        """The configuration without what the server writes into it, and without obsolete keys."""
+        own = without_metadata(config, lambda key: key.startswith("_nats."))
+        return {key: value for key, value in own.items() if key not in self.obsolete}
+
+    def update(self, live: Json, changes: Json) -> Json:
+        """A live configuration with the top-level keys of another applied to it."""
+        return {**live, **changes}
+
+    # What follows from the fields.
+
+    def flags(self, verb: str) -> list[Field]:
+        """The fields with a flag of this verb ("add", "edit", "copy")."""
+        return [field for field in self.by_flag.values() if not (field.create_only and verb == "edit")]
+
+    def kind_of(self, key: str) -> Kind:
+        """The kind of a key written with dots."""
+        kind: Kind = self
+        for name in key.split("."):
+            if isinstance(kind, Map):
+                return _TEXT
+            kind = kind.kinds.get(name, _ANYTHING) if isinstance(kind, Object) else _ANYTHING
+        return kind
+
+    def apply_flags(self, config: Json, values: Mapping[str, Any]) -> Json:
+        """A copy of the configuration with the values of flags applied to it.
+
+        values: by flag; of a repeatable flag a sequence. Raises BadInput.
+        """
+        updated = copy.deepcopy(config)
+        for flag, value in values.items():
+            if flag in self.removals:
+                if value:
+                    updated.pop(self.removals[flag], None)
+                continue
+            field = self.by_flag[flag]
+            put_value(updated, field.path, _to_stored(field, value, get_value(updated, field.path)))
+        return updated
+
+    def parse_config(self, text: str, file: str, *, keep_unknown: bool = True) -> Json:
+        """A configuration from JSON or YAML, or from a whole `info --json` document.
+
+        Durations, sizes and choices may be written as flags take them. What the server owns is left out.
+        file: the name, for errors. keep_unknown: whether keys stay that jsctl does not know.
+        Raises BadInput.
+        """
+        document = parse_document(text, file)
+        node = document.value.get("config")
+        if node is None or not isinstance(node.value, dict):
+            node = document
+        elif (noun := _noun_of(document.value) or self.noun) != self.noun:
+            raise BadInput(f"{file} is a {noun}'s document, not a {self.noun}'s")
+        if not node.value or node.value.keys() & _INFO_KEYS:
+            raise BadInput(f"{file} holds no {self.noun} configuration")
+        config = self.read(node, self.what, keep_unknown=keep_unknown, ignored=self.obsolete)
+        return self.without_server_keys(config)
+
+    def find_problems(self, config: Json) -> list[str]:
+        """What is wrong with a configuration, as far as that shows without a server, a sentence each."""
+        problems = list(self.problems(config, ""))
+        try:
+            check_name(self.name_of(config), self.noun)
+        except ValueError as error:
+            problems.insert(0, str(error))
+        return problems or list(self.rules(config))
+
+    def validate(self, config: Json, place: str = "") -> None:
+        """Raises BadInput with all that is wrong. place: where the configuration stands (`file.yaml:3`)."""
+        if problems := self.find_problems(config):
+            raise BadInput(f"{place}: {'; '.join(problems)}" if place else "; ".join(problems))
+
+    def name_of(self, config: Json) -> str:
+        """The name in a configuration; empty where there is none."""
+        return str(config.get("name") or "")
+
+    def needed_levels(self, config: Json) -> dict[int, list[str]]:
+        """Flags that a configuration uses, by the API level that they need."""
+        needs: dict[int, list[str]] = {}
+        for field in self.by_flag.values():
+            value = get_value(config, field.path) if field.level else None
+            if value and value != field.default:
+                needs.setdefault(field.level, []).append(f"--{field.flag}")
+        return needs
+
+
+def get_value(config: Json, path: Sequence[str]) -> Any:
+    """What is at a path of keys, None where there is nothing."""
+    value: Any = config
+    for key in path:
+        if not isinstance(value, dict):
+            return None
+        value = value.get(key)
+    return value
+
+
+def put_value(config: Json, path: Sequence[str], value: Any) -> None:
+    """Put a value at a path of keys; objects on the way are copied, or created."""
+    for key in path[:-1]:
+        inner = config.get(key)
+        config[key] = config = dict(inner) if isinstance(inner, dict) else {}
+    config[path[-1]] = value
+
+
+def without_metadata(config: Json, drop: Callable[[str], bool]) -> Json:
+    """The configuration without some keys of its metadata, and without any metadata when none is left."""
+    if not isinstance(config.get("metadata"), dict):
+        return config
+    metadata = {key: value for key, value in config["metadata"].items() if not drop(key)}
+    rest = {key: value for key, value in config.items() if key != "metadata"}
+    return {**config, "metadata": metadata} if metadata else rest
+
+
+def _to_stored(field: Field, value: Any, before: Any) -> Any:
+    """The value of a flag as the server has it."""
+    kind = field.kind
+    if isinstance(kind, Switch):
+        return kind.of_flag(value)
+    try:
+        if kind.repeatable:
+            return kind.collect(value, before)
+        return kind.parse(value) if isinstance(value, str) else value
+    except ValueError as error:
+        raise BadInput(f"--{field.flag}: {error}") from None
+
+
+def _noun_of(document: Mapping[str, Node]) -> str:
+    """Of which noun a whole `info --json` document is."""
+    return "consumer" if "stream_name" in document else "stream" if "state" in document else ""

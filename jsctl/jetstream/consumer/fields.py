@@ -1,0 +1,222 @@
+"""The keys of a consumer's configuration."""
+
+from jsctl.jetstream.config.fields import Change, Field
+from jsctl.jetstream.config.kind import Text
+from jsctl.jetstream.config.kinds import Choice, ListOf, Map, Subject, Subjects, Switch, Texts, Time
+from jsctl.jetstream.config.numbers import Duration, Limit, Number, Size
+from jsctl.units import SECOND
+
+ACK_POLICY = Choice(
+    {
+        "none": "none",
+        "all": "all",
+        "explicit": "explicit",
+        "flow_control": "flow_control",
+        "flowcontrol": "flow_control",
+        "fc": "flow_control",
+    },
+    {"none": "None", "all": "All", "explicit": "Explicit", "flow_control": "Flow Control"},
+)
+REPLAY_POLICY = Choice(
+    {"instant": "instant", "original": "original"}, {"instant": "Instant", "original": "Original"}
+)
+_DELIVER_POLICIES = ("all", "last", "new", "by_start_sequence", "by_start_time", "last_per_subject")
+DELIVER_POLICY = Choice(
+    {policy: policy for policy in _DELIVER_POLICIES},
+    {"all": "All", "last": "Last", "new": "New", "last_per_subject": "Last Per Subject"},
+)
+_PRIORITY_POLICIES = ("none", "pinned_client", "overflow", "prioritized")
+PRIORITY_POLICY = Choice(
+    {policy: policy for policy in _PRIORITY_POLICIES},
+    {"pinned_client": "Pinned Client", "overflow": "Overflow", "prioritized": "Prioritized"},
+)
+
+FIELDS: tuple[Field, ...] = (
+    Field(
+        "ack_policy",
+        ACK_POLICY,
+        flag="ack",
+        help="How messages are acknowledged",
+        label="Ack Policy",
+        create_only=True,
+        change=Change.NEVER,
+    ),
+    Field(
+        "rate_limit_bps",
+        Number(),
+        flag="bps",
+        help="Bits per second that a push consumer delivers at most",
+        label="Rate Limit",
+        create_only=True,
+    ),
+    Field(
+        "deliver_group",
+        Text(),
+        flag="deliver-group",
+        help="Deliver to this queue group only",
+        label="Deliver Queue Group",
+        create_only=True,
+    ),
+    Field(
+        "description",
+        Text(),
+        flag="description",
+        help="What the consumer is for",
+        label="Description",
+    ),
+    Field(
+        "filter_subjects",
+        Subjects(),
+        flag="filter",
+        help="Only these subjects; may be repeated, '' is all",
+        label="Filter Subjects",
+    ),
+    Field(
+        "flow_control",
+        Switch(negatable=False),
+        flag="flow-control",
+        help="Flow control of a push consumer",
+        label="Flow Control",
+        blank=False,
+        create_only=True,
+        change=Change.NEVER,
+    ),
+    Field(
+        "idle_heartbeat",
+        Duration(),
+        flag="heartbeat",
+        help="Heartbeats of an idle push consumer; -1 is none",
+        label="Idle Heartbeat",
+        create_only=True,
+        change=Change.NEVER,
+    ),
+    Field(
+        "headers_only",
+        Switch(),
+        flag="headers-only",
+        help="Deliver headers and no payloads",
+        label="Headers Only",
+    ),
+    Field(
+        "max_deliver",
+        Limit(),
+        flag="max-deliver",
+        help="Times that a message is delivered; -1 is unlimited",
+        label="Maximum Deliveries",
+        default=-1,
+    ),
+    Field(
+        "max_ack_pending",
+        Number(least=None),
+        flag="max-pending",
+        help="Unacknowledged messages before delivery stops; -1 is unlimited",
+        label="Max Ack Pending",
+        default=1000,
+    ),
+    Field(
+        "max_waiting",
+        Number(),
+        flag="max-waiting",
+        help="Pulls that may wait",
+        label="Max Waiting Pulls",
+        create_only=True,
+        default=512,
+        change=Change.NEVER,
+    ),
+    Field(
+        "max_batch",
+        Number(),
+        flag="max-pull-batch",
+        help="Messages that one pull may ask for",
+        label="Max Pull Batch",
+    ),
+    Field(
+        "max_expires",
+        Duration(),
+        flag="max-pull-expire",
+        help="Time that one pull may wait",
+        label="Max Pull Expire",
+    ),
+    Field(
+        "max_bytes",
+        Size(),
+        flag="max-pull-bytes",
+        help="Bytes that one pull may ask for",
+        label="Max Pull MaxBytes",
+    ),
+    Field(
+        "replay_policy",
+        REPLAY_POLICY,
+        flag="replay",
+        help="At once, or at the pace at which they were stored",
+        label="Replay Policy",
+        create_only=True,
+        initial="instant",
+        change=Change.NEVER,
+    ),
+    Field(
+        "deliver_subject",
+        Subject(publish=True),
+        flag="target",
+        help="Push messages to this subject",
+        label="Delivery Subject",
+    ),
+    Field(
+        "ack_wait",
+        Duration(),
+        flag="wait",
+        help="Time to acknowledge a message in",
+        label="Ack Wait",
+        default=30 * SECOND,
+    ),
+    Field(
+        "inactive_threshold",
+        Duration(),
+        flag="inactive-threshold",
+        help="Idle time after which it is removed",
+        label="Inactive Threshold",
+    ),
+    Field(
+        "mem_storage",
+        Switch(negatable=False),
+        flag="memory",
+        help="Hold its state in memory",
+        label="Memory Storage",
+        create_only=True,
+        change=Change.NEVER,
+    ),
+    Field(
+        "num_replicas",
+        Number(),
+        flag="replicas",
+        help="Copies of its state; 0 is what the stream has",
+        label="Replicas",
+    ),
+    Field(
+        "metadata",
+        Map(),
+        flag="metadata",
+        help="KEY=VALUE to store with the consumer; may be repeated",
+    ),
+    Field(
+        "priority_timeout",
+        Duration(),
+        flag="pinned-ttl",
+        help="Idle time after which a pinned client loses its pin",
+        label="Pinned TTL",
+        create_only=True,
+        level=1,
+    ),
+    Field("name", Text(), label="Name"),
+    Field("durable_name", Text(), label="Durable Name", change=Change.NEVER),
+    Field("filter_subject", Subject(), label="Filter Subject"),
+    Field("deliver_policy", DELIVER_POLICY, label="Deliver Policy", initial="all", change=Change.NEVER),
+    Field("opt_start_seq", Number(least=1), change=Change.NEVER),
+    Field("opt_start_time", Time(), change=Change.NEVER),
+    Field("backoff", ListOf(Duration()), label="Backoff"),
+    Field("sample_freq", Text(), label="Sampling Rate"),
+    Field("pause_until", Time(), label="Paused Until Deadline"),
+    Field("priority_policy", PRIORITY_POLICY, label="Priority Policy"),
+    Field("priority_groups", Texts(), label="Priority Groups"),
+    Field("direct", Switch()),
+)

@@ -1,0 +1,67 @@
+"""Declared keys applied to a live configuration. What a file does not name stays as it is."""
+
+import json
+
+from jsctl.jetstream.config.kind import Json, merge, without_empty
+from jsctl.jetstream.config.schema import Object
+from jsctl.jetstream.consumer.config import CONSUMER, get_filters, with_filters
+from jsctl.jetstream.stream.config import STREAM
+from jsctl.jetstream.stream.origins import Origin
+
+_KEPT_FOR_CONSUMERS = ("deliver_policy", "ack_policy", "replay_policy", "max_waiting", "name")
+_ORIGIN: Object = Origin()
+
+
+def without_none(config: Json) -> Json:
+    """A new configuration, from which nothing can be taken away."""
+    return merge({}, config)
+
+
+def merge_stream(live: Json, declared: Json) -> Json:
+    """The stream's configuration to send: objects are merged key by key, lists replace lists, None takes a
+    key away."""
+    declared = dict(declared)
+    if not declared.get("duplicate_window", True):
+        del declared["duplicate_window"]  # 0 leaves it to the server
+    merged = {**STREAM.initial, **merge(live, declared)}
+    if "sources" in declared and merged.get("sources"):
+        merged["sources"] = _merge_sources(live.get("sources") or [], merged["sources"])
+    window, age = int(merged.get("duplicate_window") or 0), int(merged.get("max_age") or 0)
+    if "duplicate_window" not in declared and 0 < age < window:
+        merged["duplicate_window"] = age  # the server wants it to be no longer
+    return merged
+
+
+def merge_consumer(live: Json, declared: Json) -> Json:
+    """As `merge_stream`, for a consumer."""
+    rest = {k: v for k, v in declared.items() if k not in ("filter_subject", "filter_subjects")}
+    merged = merge(live, rest)
+    if len(rest) < len(declared):
+        filters = get_filters(declared)
+        if sorted(filters) != sorted(get_filters(live)):
+            merged = with_filters(merged, filters)
+    for key in ("ack_wait", "max_deliver", "max_ack_pending"):
+        if key in declared and not declared[key] and live.get(key):
+            merged[key] = CONSUMER.by_key[key].default  # server: setConsumerConfigDefaults
+    for key in _KEPT_FOR_CONSUMERS:
+        if not merged.get(key) and live.get(key):
+            merged[key] = live[key]
+    if merged.get("backoff"):
+        merged["ack_wait"] = merged["backoff"][0]  # as the server does
+    return merged
+
+
+def _merge_sources(live: list[Json], declared: list[Json]) -> list[Json]:
+    """Sources that exist already keep the keys that jsctl does not know."""
+    by_form = {_known_form(source): source for source in live}
+    merged = []
+    for source in declared:
+        before = by_form.get(_known_form(source)) or {}
+        unknown = {key: value for key, value in before.items() if key not in _ORIGIN.kinds}
+        merged.append({**unknown, **source})
+    return merged
+
+
+def _known_form(source: Json) -> str:
+    known = {key: value for key, value in source.items() if key in _ORIGIN.kinds}
+    return json.dumps(without_empty(known), sort_keys=True)

@@ -1,0 +1,59 @@
+"""Configurations as people see them: the lines of an information sheet, and changes."""
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from jsctl.jetstream.config.differences import Difference
+from jsctl.jetstream.config.kind import Json, Kind
+from jsctl.jetstream.config.kinds import Choice, Switch, Texts
+from jsctl.jetstream.config.numbers import Number
+from jsctl.jetstream.config.schema import Schema, get_value
+from jsctl.views import result
+from jsctl.views.result import Column, Result, Table
+
+_COLUMNS = (Column("Key", "key"), Column("Now", "before"), Column("Then", "after"))
+
+
+def config_lines(schema: Schema, config: Json, *keys: str) -> list[result.Field]:
+    """The lines of a sheet for these keys, with the labels of their fields; what is empty and has no
+    `blank` is left out."""
+    lines = []
+    for key in keys:
+        field = schema.by_key[key]
+        value = _on_sheet(field.kind, get_value(config, field.path), field.blank)
+        if value is not None and value != "":
+            lines.append(result.Field(field.label, value, cast(result.Kind, field.kind.sheet)))
+    return lines
+
+
+def changes_result(changes: Sequence[Difference]) -> Result:
+    """What would change, key by key."""
+    rows = [
+        (change.key, format_value(change.kind, change.before), format_value(change.kind, change.after))
+        for change in changes
+    ]
+    return Result([Table("Changes", _COLUMNS, rows)], data=[change.to_json() for change in changes])
+
+
+def format_change(change: Difference) -> str:
+    """`max_age: 0s -> 30d0h0m0s`."""
+    before, after = format_value(change.kind, change.before), format_value(change.kind, change.after)
+    return f"{change.key}: {before} -> {after}"
+
+
+def format_value(kind: Kind, value: Any) -> str:
+    """A value for people; None is not set."""
+    return "(not set)" if value is None else kind.format(value)
+
+
+def _on_sheet(kind: Kind, value: Any, blank: Any) -> Any:
+    """What stands beside the label; None for nothing."""
+    if not value or (isinstance(kind, Number) and value < 1):
+        value = blank
+    if value is None:
+        return None
+    if isinstance(kind, Choice):
+        return kind.describe(str(value))
+    if isinstance(kind, Switch):
+        return kind.on_sheet(value)
+    return ", ".join(value) if isinstance(kind, Texts) else value
