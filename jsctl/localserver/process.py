@@ -1,4 +1,4 @@
-"""The guard as this process sees it: orders go out, events come back."""
+"""The guard process as jsctl uses it: sends orders, receives events."""
 
 import asyncio
 import contextlib
@@ -19,28 +19,32 @@ _RUN = (
 )
 
 
-def own(module: str, *args: str) -> list[str]:
-    """The command line that runs a module of jsctl as `__main__`, whatever lies in the current folder."""
+def module_command(module: str, *args: str) -> list[str]:
+    """Return the command line that runs a module of jsctl, whatever is in the current folder."""
     root = str(Path(jsctl.__file__).parents[1])
     return [sys.executable, "-P", "-c", _RUN, root, module, *args]
 
 
 class Guarded:
-    """Servers under a guard process. Use `open`, and `close` in every case."""
+    """Servers under a guard process. Create it with `open`, and call `close` in every case but `leave`."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
+    def __init__(
+        self, process: asyncio.subprocess.Process, stdin: asyncio.StreamWriter, stdout: asyncio.StreamReader
+    ) -> None:
         self._process = process
+        self._stdin = stdin
+        self._stdout = stdout
         self._started: dict[str, asyncio.Future[int]] = {}
         self._ended: dict[str, asyncio.Future[int]] = {}
         self._pids: dict[str, int] = {}
-        self.stopping = False  #: somebody asked the guard to stop
+        self.stopping = False  #: whether the guard received SIGTERM
         self._reader = asyncio.create_task(self._read())
 
     @classmethod
     async def open(cls, lock: int, folder: Path, environ: Mapping[str, str]) -> "Guarded":
-        """lock: a descriptor that guard and servers shall hold, of the lock on `folder`."""
+        """Start a guard. lock: a descriptor of the lock on `folder`, which guard and servers inherit."""
         process = await asyncio.create_subprocess_exec(
-            *own("jsctl.localserver.guard", str(lock), str(folder)),
+            *module_command("jsctl.localserver.guard", str(lock), str(folder)),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
@@ -48,14 +52,17 @@ class Guarded:
             env=dict(environ),
             start_new_session=True,  # ctrl-C on the terminal is for jsctl, which then stops the servers
         )
-        return cls(process)
+        if process.stdin is None or process.stdout is None:
+            raise RuntimeError("the guard has no pipes")
+        return cls(process, process.stdin, process.stdout)
 
     @property
     def pid(self) -> int:
+        """The process number of the guard."""
         return self._process.pid
 
     async def start(self, name: str, argv: Sequence[str], cwd: Path, log: Path) -> int:
-        """Start a server; returns its process number. Raises JsctlError."""
+        """Start a server. Returns its process number. Raises JsctlError."""
         loop = asyncio.get_running_loop()
         self._started[name] = loop.create_future()
         self._ended[name] = loop.create_future()
@@ -63,35 +70,31 @@ class Guarded:
         return await self._started[name]
 
     def ended(self, name: str) -> "asyncio.Future[int]":
-        """Done when a server has ended, with its exit status."""
+        """Return a future of the exit status of a server."""
         return self._ended[name]
 
     def forget(self, contexts: Sequence[str], folder: Path) -> None:
-        """Have these contexts removed when the servers stop, however that comes."""
+        """Let the guard remove contexts when the servers stop, for whatever reason."""
         self._order(do="forget", contexts=list(contexts), folder=str(folder))
 
     async def leave(self) -> None:
-        """Let the servers go on without this process; SIGTERM to the guard stops them."""
+        """Let the servers continue without this process. SIGTERM to the guard stops them."""
         self._order(do="keep")
-        assert self._process.stdin is not None
-        await self._process.stdin.drain()
-        self._process.stdin.close()
+        await self._stdin.drain()
+        self._stdin.close()
         self._reader.cancel()
 
     async def close(self) -> None:
-        """Stop the servers; returns when all have ended."""
-        assert self._process.stdin is not None
-        self._process.stdin.close()
+        """Stop the servers, and wait until all have ended."""
+        self._stdin.close()
         await self._process.wait()
         await self._reader
 
     def _order(self, **order: Any) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.write((json.dumps(order) + "\n").encode())
+        self._stdin.write((json.dumps(order) + "\n").encode())
 
     async def _read(self) -> None:
-        assert self._process.stdout is not None
-        async for line in self._process.stdout:
+        async for line in self._stdout:
             event = json.loads(line)
             name = event.get("name", "")
             if event["event"] == "stopping":
@@ -104,7 +107,7 @@ class Guarded:
             elif event["event"] == "ended":
                 self._pids.pop(name, None)
                 _settle(self._ended[name], event["status"])
-        # The guard has ended. What it did not stop has nobody else now: it was killed.
+        # The guard has ended. Servers that it did not stop, because it was killed, are stopped here.
         for pid in self._pids.values():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGTERM)
@@ -113,7 +116,7 @@ class Guarded:
 
 
 def _settle(future: "asyncio.Future[int]", outcome: int | JsctlError) -> None:
-    if future.done():  # cancelled: whoever waited has gone
+    if future.done():  # cancelled: nobody waits any longer
         return
     if isinstance(outcome, JsctlError):
         future.set_exception(outcome)

@@ -1,7 +1,7 @@
-"""Networks as data: which servers, on which ports, with which configuration, and who logs in where.
+"""Networks as data: their servers, ports, configurations and logins.
 
-In configurations and files `@node.purpose@` stands for a port: `@hub.client@`, `@hub.leafnodes@`. Paths in
-them are relative to the network's folder, where the servers run.
+In configurations and files `@node.purpose@` stands for a port: `@hub.client@`, `@hub.leafnodes@`. Their
+paths are relative to the folder of the network, in which the servers run.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ CLIENT = "client"  #: the purpose of the port that clients connect to
 class Node:
     """One server. Its configuration goes to `<name>.conf`, its output to `<name>.log`.
 
-    ports: the usual port of each purpose. file: a configuration that is there already and is used as it is.
+    ports: the default port of each purpose. file: an existing configuration, which is used as it is.
     """
 
     name: str
@@ -27,10 +27,10 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """A context to write, and what must answer it before the network is ready.
+    """A context to write, and what it must reach before the network is ready.
 
-    domains: JetStream domains that this login must reach ("" is the server's own).
-    servers: how many servers must answer this login, one of the system account.
+    domains: JetStream domains that must reply ("" for that of the server).
+    servers: how many servers must reply to this login, which is one of the system account.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Login:
 
 @dataclass(frozen=True, slots=True)
 class Topology:
-    """Nodes start in their order. `files` are configurations that several nodes include."""
+    """A network. nodes: in the order in which they start. files: what their configurations include."""
 
     name: str
     nodes: tuple[Node, ...]
@@ -53,7 +53,7 @@ class Topology:
 
 
 def single(name: str = "local", domain: str = "") -> Topology:
-    """One server with JetStream. Whoever does not log in is the user `local`; `admin` sees the system."""
+    """Return one server with JetStream. User `local` needs no login; user `admin` has the system account."""
     in_domain = f"\n    domain: {domain}" if domain else ""
     config = f"""listen: "127.0.0.1:@server.client@"
 server_name: {name}
@@ -83,7 +83,7 @@ no_auth_user: local
 
 
 def as_configured(file: Path, name: str = "local") -> Topology:
-    """One server on a configuration of the user's. Nothing is known of its logins."""
+    """Return one server with a configuration of the user's, whose logins are not known."""
     return Topology(
         name,
         (Node("server", file=file),),
@@ -139,12 +139,12 @@ include ./accounts.conf
 
 
 def hub_leaf(name: str = "") -> Topology:
-    """The leaf node guide's pair: domain `hub`, and domain `leaf` behind a leaf node connection.
+    """Return the pair of the leaf node guide: domain `hub`, and domain `leaf` behind a leaf node connection.
 
-    The configurations are the guide's, but for listening on this machine alone and for looking for a lost
-    hub each second.
+    The configurations are those of the guide, except that the servers listen on this machine only and that
+    the leaf node looks for a lost hub every second.
     """
-    before = f"{name}-" if name else ""
+    prefix = f"{name}-" if name else ""
     both = ("hub", "leaf")
     return Topology(
         name or "hub-leaf",
@@ -153,20 +153,20 @@ def hub_leaf(name: str = "") -> Topology:
             Node("leaf", {CLIENT: 4111}, _LEAF, "leaf"),
         ),
         (
-            Login(f"{before}hub", "hub", "Local hub", "acc", "acc", domains=both),
-            Login(f"{before}leaf", "leaf", "Local leaf node", "acc", "acc", domains=both),
-            Login(f"{before}system", "hub", "Local hub, system account", "admin", "admin", servers=2),
+            Login(f"{prefix}hub", "hub", "Local hub", "acc", "acc", domains=both),
+            Login(f"{prefix}leaf", "leaf", "Local leaf node", "acc", "acc", domains=both),
+            Login(f"{prefix}system", "hub", "Local hub, system account", "admin", "admin", servers=2),
         ),
         {"accounts.conf": _ACCOUNTS},
     )
 
 
 TOPOLOGIES: Mapping[str, Callable[[str], Topology]] = {"hub-leaf": hub_leaf}
-"""Networks by the name that `jsctl server run` takes; made when asked for, under a name of the user's."""
+"""Networks by the name that `jsctl server run` takes. The functions take a name of the user's."""
 
 
 def fill(text: str, ports: Mapping[str, int]) -> str:
-    """A configuration with its ports (`hub.client` -> 4222) filled in."""
+    """Return a configuration with its ports filled in. ports: such as `hub.client` -> 4222."""
     for purpose, port in ports.items():
         text = text.replace(f"@{purpose}@", str(port))
     return text

@@ -6,7 +6,7 @@ NOUNS = {"stream": "stream", "consumer": "consumer", "context": "context"}
 """Each noun, and the file beside this one that describes it."""
 
 VERBS: dict[str, Entry] = {
-    "demo": verb("Run a demo: two real servers, two domains, mirrors, a report, and Spark", "demo.demo:demo"),
+    "demo": verb("Run a demo: two real servers, two domains, mirrors, a report, and Spark", "demo:demo"),
     "stream": group(
         "Create, inspect, change, back up and remove streams",
         target="stream.group:stream",

@@ -200,7 +200,7 @@ def test_a_context_of_the_users_is_never_touched(start: Callable[..., Run], tmp_
     run.process.terminate()
     code, err = run.end()
     assert code == 0
-    assert "context 'local' is somebody else's" in err
+    assert "context 'local' is not from jsctl" in err
     assert theirs.read_text() == '{"url": "nats://elsewhere:4222"}'
     assert sorted(path.name for path in theirs.parent.iterdir()) == ["local.json"]
 
@@ -233,7 +233,7 @@ def test_a_port_in_use(start: Callable[..., Run]) -> None:
         taken.listen()
         port = taken.getsockname()[1]
         run = start("--port", str(port))
-        assert fails(run).startswith(f"jsctl: error: port {port} is in use; --port")
+        assert fails(run).startswith(f"jsctl: error: port {port} is in use; choose another one with --port")
     assert not (run.home / "nats").exists()
 
 
@@ -252,7 +252,7 @@ def test_an_unwritable_store(start: Callable[..., Run], tmp_path: Path) -> None:
     line = fails(start("--port", "0", "--store", str(tmp_path / "file" / "below")))
     assert line == (
         f"jsctl: error: cannot write to {tmp_path / 'file' / 'below'}: Not a directory;"
-        " --store names another folder"
+        " choose another folder with --store"
     )
     (tmp_path / "store").mkdir()
     (tmp_path / "store" / "jetstream").touch()
@@ -278,14 +278,14 @@ def test_two_networks_at_once(start: Callable[..., Run]) -> None:
 
 def test_no_nats_server(start: Callable[..., Run], tmp_path: Path) -> None:
     line = fails(start(environ={"JSCTL_NATS_SERVER": str(tmp_path / "nope")}))
-    assert f"JSCTL_NATS_SERVER is {tmp_path / 'nope'}, which is not there" in line
+    assert f"JSCTL_NATS_SERVER is {tmp_path / 'nope'}, which does not exist" in line
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         (b"\x7fELF" + b"\x99" * 60, "is not a program for this machine"),
-        (b"#!/bin/sh\necho hello\n", "is no working nats-server"),
+        (b"#!/bin/sh\necho hello\n", "is not a working nats-server"),
         (b"#!/no/such/interpreter\n", "cannot run"),
     ],
 )
@@ -315,14 +315,14 @@ authorization {{ user: joe, password: secret }}
     login = "--user joe --password secret"
     assert run.cli()(f"stream ls --context local {login} --json", status=0).json == []
     run.process.terminate()
-    assert "my.conf asks for a login; jsctl context edit local adds one" in run.end()[1]
+    assert "my.conf requires a login; add one with jsctl context edit local" in run.end()[1]
 
 
 def test_a_wrong_configuration(start: Callable[..., Run], tmp_path: Path) -> None:
     config = tmp_path / "my.conf"
     config.write_text(f'jetstream {{ store_dir: "{tmp_path}" }}\n')
     line = fails(start("--config", str(config), "--store", str(tmp_path / "s")), status=64)
-    assert "the configuration has a store_dir of its own; leave out --store" in line
+    assert "the configuration has its own store_dir; leave out --store" in line
     config.write_text("listen: 127.0.0.1:-1\nnonsense: 1\n")
     assert "my.conf:2:" in (line := fails(start("--config", str(config)))) and "nonsense" in line
     assert "there is no file" in fails(start("--config", str(tmp_path / "none.conf")), status=64)
@@ -377,12 +377,12 @@ def test_an_edited_configuration_stays(start: Callable[..., Run], tmp_path: Path
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("server run nonsense", "no topology 'nonsense'; there is hub-leaf"),
+        ("server run nonsense", "unknown topology 'nonsense'; use hub-leaf"),
         ("server run hub-leaf --domain x", "--domain cannot be used with hub-leaf"),
         ("server run hub-leaf --config x", "--config cannot be used with hub-leaf"),
         ("server run --domain x --config y", "--domain and --config exclude each other"),
-        ("server run --domain 'a b'", "'a b' cannot be a JetStream domain"),
-        ("server run --name ../x", "invalid name '../x'"),
+        ("server run --domain 'a b'", "'a b' is not a valid JetStream domain"),
+        ("server run --name ../x", "'../x' is not a valid name"),
         ("server run --port 99999", "99999 is not in the range"),
     ],
 )

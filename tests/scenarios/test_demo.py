@@ -99,7 +99,7 @@ def test_a_folder_is_never_overwritten(demo: Demo) -> None:
     (demo.work / "jsctl-demo").mkdir()
     (demo.work / "jsctl-demo" / "mine").write_text("mine")
     _, err = demo.run("demo", "--to", "jsctl-demo", "--no-spark", status=64)
-    assert err == "jsctl: error: jsctl-demo exists; --to takes a folder that is not there yet\n"
+    assert err == "jsctl: error: jsctl-demo exists; name a new folder with --to\n"
     process = demo.start("demo", "--no-spark")
     wait_for((demo.work / "jsctl-demo-2").exists, "no fresh folder")
     process.send_signal(signal.SIGINT)
@@ -157,10 +157,10 @@ def test_without_java_one_line_says_what_to_install(demo: Demo) -> None:
 
 def test_no_folder_to_write_to(demo: Demo) -> None:
     _, err = demo.run("demo", "--to", "nope/demo", "--no-spark", status=64)
-    assert err == "jsctl: error: there is no folder nope; --to takes a folder in one that exists\n"
+    assert err == "jsctl: error: there is no folder nope; name a folder in an existing one with --to\n"
     (demo.work / "file").touch()
     _, err = demo.run("demo", "--to", "file/demo", "--no-spark", status=1)
-    assert err.startswith("jsctl: error: cannot make file/demo: Not a directory")
+    assert err.startswith("jsctl: error: cannot create file/demo: Not a directory")
 
 
 @pytest.mark.spark

@@ -1,6 +1,7 @@
 """`jsctl server run`."""
 
 import asyncio
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -10,15 +11,84 @@ from jsctl.contexts.store import is_name
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.localserver import binary, folder
-from jsctl.localserver.network import Ended, Network, Plan
+from jsctl.localserver.network import Ended, Network, Plan, Server
 from jsctl.localserver.topology import TOPOLOGIES, Topology, as_configured, single
 from jsctl.signals import Stopped, stoppable
 from jsctl.views.result import Result, Text
 from jsctl.views.server import local as view
 
 
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The flags of `jsctl server run`. arguments: a topology, and arguments for nats-server."""
+
+    arguments: tuple[str, ...]
+    port: int | None
+    store: str
+    domain: str
+    config: str
+    name: str
+    logs: bool
+
+    @property
+    def kind(self) -> str:
+        """The name of the topology; empty for a single server."""
+        return "" if not self.arguments or self.arguments[0].startswith("-") else self.arguments[0]
+
+    @property
+    def server_arguments(self) -> tuple[str, ...]:
+        """The arguments for nats-server."""
+        return self.arguments[1:] if self.kind else self.arguments
+
+    def topology(self) -> Topology:
+        """Return what to start. Raises BadInput."""
+        if self.name and not is_name(self.name):
+            raise BadInput(
+                f"{self.name!r} is not a valid name", "use one without slashes, '..' or a leading dot"
+            )
+        if self.kind:
+            return self._named_topology()
+        if self.config:
+            if self.domain:
+                raise BadInput(
+                    "--domain and --config exclude each other", "write the domain into the configuration"
+                )
+            file = Path(self.config).expanduser()
+            if not file.is_file():
+                raise BadInput(f"there is no file {self.config}")
+            return as_configured(file, self.name or "local")
+        if self.domain and (not self.domain.isprintable() or any(c in " .*>{}#\"'" for c in self.domain)):
+            raise BadInput(
+                f"{self.domain!r} is not a valid JetStream domain", "use letters, digits and dashes"
+            )
+        return single(self.name or "local", self.domain)
+
+    def _named_topology(self) -> Topology:
+        if self.kind not in TOPOLOGIES:
+            raise BadInput(f"unknown topology {self.kind!r}", f"use {' or '.join(TOPOLOGIES)}")
+        for flag, value in (("--domain", self.domain), ("--config", self.config)):
+            if value:
+                raise BadInput(f"{flag} cannot be used with {self.kind}", f"{self.kind} has its own")
+        return TOPOLOGIES[self.kind](self.name)
+
+    def plan(self, env: Env) -> Plan:
+        """Return where and how to start it. Raises BadInput."""
+        topology = self.topology()
+        data = Path(self.store).expanduser() if self.store else folder.default(env.environ, topology.name)
+        data = data.absolute()
+        return Plan(
+            topology,
+            data,
+            port=self.port,
+            store=data if self.store and self.config else None,
+            extra=self.server_arguments,
+            temporary=self.port == 0,
+        )
+
+
 @command(
     "run",
+    options=Options,
     examples=[
         "jsctl server run",
         "jsctl server run hub-leaf --port 0",
@@ -33,41 +103,23 @@ from jsctl.views.server import local as view
 @option("--name", metavar="NAME", default="", help="Name of the contexts and of the default folder (local)")
 @option("--logs", is_flag=True, help="Show the servers' logs")
 @argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[TOPOLOGY] [-- NATS-SERVER ARGUMENTS]")
-async def run(
-    env: Env,
-    port: int | None,
-    store: str,
-    domain: str,
-    config: str,
-    name: str,
-    logs: bool,
-    arguments: tuple[str, ...],
-) -> Result | None:
-    """TOPOLOGY hub-leaf starts the leaf node guide's two servers: domain hub on port 4222 and domain leaf on
-    4111, users acc/acc and admin/admin. Without it one server starts that needs no login.
+async def run(env: Env, options: Options) -> Result | None:
+    """TOPOLOGY hub-leaf starts the two servers of the leaf node guide: domain hub on port 4222 and domain
+    leaf on port 4111, with the users acc/acc and admin/admin. Without a topology one server starts, which
+    needs no login.
 
-    Contexts are written for each login. They stay when the servers stop, as the next run answers there;
-    with free ports they go. A context of yours is never changed. Data is kept in
-    ~/.local/share/jsctl/NAME unless --store names a folder.
+    A context is written for each login. It stays when the servers stop, as the next run has the same
+    address; with free ports it is removed. Contexts of your own never change. Data goes to
+    ~/.local/share/jsctl/NAME, or to the folder of --store.
     """
-    topology, extra = _choose(arguments, domain, config, name)
-    where = Path(store).expanduser() if store else folder.default(env.environ, topology.name)
-    where = where.absolute()
-    plan = Plan(
-        topology,
-        where,
-        port=port,
-        store=where if store and config else None,
-        extra=extra,
-        temporary=port == 0,
-    )
+    plan = options.plan(env)
     server = binary.find(env.environ)
     try:
         async with stoppable(), Network.start(plan, server, env.environ) as network:
-            _tell(env, network, server.version)
+            _announce(env, network, server.version)
             async with asyncio.TaskGroup() as group:
-                shown = network.servers.values() if logs else ()
-                tails = [group.create_task(_show_log(env, s.node.name, s.log)) for s in shown]
+                shown = network.servers.values() if options.logs else ()
+                tails = [group.create_task(_show_log(env, one)) for one in shown]
                 failure = await network.failed()
                 for tail in tails:
                     tail.cancel()
@@ -77,74 +129,21 @@ async def run(
     except Ended as ended:
         return Result([Text(str(ended).rstrip())])
     except Stopped:
-        env.say("stopped")  # ctrl-C is how a server in the foreground ends well
+        env.say("stopped")  # ctrl-C is the ordinary end of a server in the foreground
     return None
 
 
-def _choose(
-    arguments: tuple[str, ...], domain: str, config: str, name: str
-) -> tuple[Topology, tuple[str, ...]]:
-    """The topology, and what goes to nats-server."""
-    if name and not is_name(name):
-        raise BadInput(f"invalid name {name!r}", "use one without slashes, '..' or a leading dot")
-    kind = "" if not arguments or arguments[0].startswith("-") else arguments[0]
-    if not kind:
-        if config:
-            if domain:
-                raise BadInput("--domain and --config exclude each other", "write the domain into the file")
-            file = Path(config).expanduser()
-            if not file.is_file():
-                raise BadInput(f"there is no file {config}")
-            return as_configured(file, name or "local"), arguments
-        if domain and (not domain.isprintable() or any(c in " .*>{}#\"'" for c in domain)):
-            raise BadInput(f"{domain!r} cannot be a JetStream domain", "use letters, digits and dashes")
-        return single(name or "local", domain), arguments
-    if kind not in TOPOLOGIES:
-        raise BadInput(f"no topology {kind!r}", f"there is {', '.join(TOPOLOGIES)}")
-    for flag, value in (("--domain", domain), ("--config", config)):
-        if value:
-            raise BadInput(f"{flag} cannot be used with {kind}", f"{kind} has its own")
-    return TOPOLOGIES[kind](name), arguments[1:]
-
-
-def _tell(env: Env, network: Network, version: str) -> None:
-    """Say what runs and how to reach it."""
-    for name in network.edited:
-        env.say(f"{network.folder / name} was edited and is used as it is")
-    for wanted, taken in network.contexts.items():
-        if wanted != taken:
-            env.say(f"context {wanted!r} is somebody else's and stays; this server's is {taken!r}")
-    servers = [
-        {
-            "name": s.info.get("server_name", s.node.name),
-            "url": s.url,
-            "domain": s.info.get("domain", ""),
-            "pid": s.pid,
-            "log": str(s.log),
-        }
-        for s in network.servers.values()
-    ]
-    logins = [
-        {"context": network.contexts[login.name], "description": login.description, "server": login.node}
-        for login in network.plan.topology.logins
-    ]
-    env.emit(view.running(servers, logins, str(network.folder)))
+def _announce(env: Env, network: Network, version: str) -> None:
+    """Show what runs and how to reach it."""
+    for sentence in view.kept_files(network):
+        env.say(sentence)
+    env.emit(view.running(network))
     env.streams.stdout.flush()
-    first = next(iter(network.servers.values()))
-    context = logins[0]["context"]
-    if first.node.file and first.info and not first.info.get("jetstream"):
-        env.say(f"JetStream is off in {first.node.file}")
-    if first.node.file and first.info.get("auth_required"):
-        env.say(f"{first.node.file} asks for a login; jsctl context edit {context} adds one")
-    kept = "logs are" if first.node.file and not network.plan.store else "data is"
-    env.say(f"nats-server {version} runs; {kept} in {network.folder}")
-    env.say(f"try: jsctl stream ls --context {context}        ctrl-C stops")
+    for sentence in view.notes(network, version):
+        env.say(sentence)
 
 
-async def _show_log(env: Env, name: str, path: Path) -> None:
-    """Follow a log until cancelled."""
-    with path.open(encoding="utf-8", errors="replace") as log:
-        while True:
-            while line := log.readline():
-                env.say(f"{name}: {line.rstrip()}")
-            await asyncio.sleep(0.2)
+async def _show_log(env: Env, server: Server) -> None:
+    """Show the lines of a server's log until cancelled."""
+    async for line in folder.follow_log(server.log):
+        env.say(f"{server.node.name}: {line}")

@@ -1,11 +1,7 @@
-"""Local servers: what runs, and how to reach it."""
+"""`server run`: the servers that run, and how to reach them."""
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
-
-from jsctl.errors import ExitStatus
-from jsctl.views.result import Column, Field, Result, Section, Sheet, Table, Text
+from jsctl.localserver.network import Network
+from jsctl.views.result import Column, Result, Table
 
 _SERVERS = (
     Column("Server", "name"),
@@ -21,44 +17,52 @@ _CONTEXTS = (
 )
 
 
-def running(
-    servers: Sequence[Mapping[str, Any]], contexts: Sequence[Mapping[str, Any]], folder: str
-) -> Result:
-    """Servers `{name, url, domain, pid, log}` and contexts `{context, description, server}`."""
+def running(network: Network) -> Result:
+    """Show the servers of a network and the contexts that reach them."""
+    servers = [
+        {
+            "name": server.info.get("server_name", server.node.name),
+            "url": server.url,
+            "domain": server.info.get("domain", ""),
+            "pid": server.pid,
+            "log": str(server.log),
+        }
+        for server in network.servers.values()
+    ]
+    contexts = [
+        {"context": network.contexts[login.name], "description": login.description, "server": login.node}
+        for login in network.plan.topology.logins
+    ]
     return Result(
         [
             Table("Local Servers", _SERVERS, [[server[c.key] for c in _SERVERS] for server in servers]),
             Table("Contexts", _CONTEXTS, [[context[c.key] for c in _CONTEXTS] for context in contexts]),
         ],
-        data={"folder": folder, "servers": list(servers), "contexts": list(contexts)},
+        data={"folder": str(network.folder), "servers": servers, "contexts": contexts},
     )
 
 
-def demo(folder: Path, contexts: Sequence[str], steps: Sequence[Mapping[str, Any]], *, spark: bool) -> Result:
-    """Where the demo's things are. contexts: those of a network that was left running."""
-    fields = [
-        Field("Configurations", str(folder / "*.conf")),
-        Field("Logs", str(folder / "*.log")),
-        Field("Streams", str(folder / "store_*")),
+def kept_files(network: Network) -> list[str]:
+    """Return sentences about files and contexts of the user's that stayed as they are."""
+    sentences = [f"{network.folder / name} was edited and is used as it is" for name in network.edited]
+    for wanted, used in network.contexts.items():
+        if wanted != used:
+            sentences.append(f"context {wanted!r} is not from jsctl and stays; this server's is {used!r}")
+    return sentences
+
+
+def notes(network: Network, version: str) -> list[str]:
+    """Return sentences about a running network. version: of nats-server."""
+    first = next(iter(network.servers.values()))
+    context = network.contexts[network.plan.topology.logins[0].name]
+    sentences = []
+    if first.node.file and first.info and not first.info.get("jetstream"):
+        sentences.append(f"JetStream is off in {first.node.file}")
+    if first.node.file and first.info.get("auth_required"):
+        sentences.append(f"{first.node.file} requires a login; add one with jsctl context edit {context}")
+    files = "logs are" if first.node.file and not network.plan.store else "data is"
+    return [
+        *sentences,
+        f"nats-server {version} runs; {files} in {network.folder}",
+        f"try: jsctl stream ls --context {context}        ctrl-C stops",
     ]
-    if spark:
-        fields.append(Field("Reports", str(folder / "reports")))
-    if contexts:
-        fields += [
-            Field("Contexts", list(contexts)),
-            Field("Look", f"jsctl report --watch --context {contexts[0]}"),
-            Field("Stop", f"jsctl server stop {contexts[0]}"),
-        ]
-    else:
-        fields += [Field("Start again", f"jsctl server run hub-leaf --store {folder}")]
-    heading = "The network is running" if contexts else "All servers have stopped"
-    return Result([Text(""), Sheet(heading, [Section("", fields)])], data=_document(folder, contexts, steps))
-
-
-def demo_failed(folder: Path, steps: Sequence[Mapping[str, Any]]) -> Result:
-    """A demo that one of its commands ended."""
-    return Result(data=_document(folder, (), steps), status=ExitStatus.FAILURE)
-
-
-def _document(folder: Path, contexts: Sequence[str], steps: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    return {"folder": str(folder), "contexts": list(contexts), "steps": list(steps)}

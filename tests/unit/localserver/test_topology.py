@@ -35,23 +35,23 @@ def test_the_guides_ports() -> None:
         (
             '[1] [FTL] Error listening on port: 127.0.0.1:4222, "listen tcp 127.0.0.1:4222: bind:'
             ' address already in use"',
-            "port 4222 is in use; --port takes another one, --port 0 any that is free",
+            "port 4222 is in use; choose another one with --port, or any free one with --port 0",
         ),
         (
             "[1] [FTL] Error listening on leafnode port: 7422 - listen tcp 127.0.0.1:7422: bind:"
             " address already in use",
-            "port 7422 is in use; --port takes another one, --port 0 any that is free",
+            "port 7422 is in use; choose another one with --port, or any free one with --port 0",
         ),
         (
             '[1] [FTL] Error listening on port: 127.0.0.1:80, "listen tcp 127.0.0.1:80: bind:'
             ' permission denied"',
-            "cannot listen on port 80: permission denied; --port takes another one",
+            "cannot listen on port 80: permission denied; choose another one with --port",
         ),
         (
             "[1] [FTL] Can't start JetStream: could not create storage directory - mkdir /x:"
             " read-only file system",
             "JetStream cannot use its store S: could not create storage directory - mkdir /x: read-only file"
-            " system; --store names another folder",
+            " system; choose another folder with --store",
         ),
         (
             'nats-server: my.conf:1:28: unknown field "x"',
@@ -77,7 +77,7 @@ def test_a_folder_is_locked_once(tmp_path: Path) -> None:
     folder.write_pid(handle, 17)
     assert folder.in_use(tmp_path)
     assert folder.pid(tmp_path) == 17
-    with pytest.raises(JsctlError, match=r"is in use by a local server \(process 17\); jsctl server stop"):
+    with pytest.raises(JsctlError, match=r"is in use by a local server \(process 17\); stop it with"):
         folder.lock(tmp_path)
     os.close(handle)
     assert not folder.in_use(tmp_path)

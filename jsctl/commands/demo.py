@@ -1,0 +1,120 @@
+"""`jsctl demo`."""
+
+import io
+import json
+import shlex
+import shutil
+from pathlib import Path
+from typing import Any
+
+from jsctl.commands.cli import command, option
+from jsctl.env import Env
+from jsctl.errors import JsctlError, MissingDependency
+from jsctl.localserver import binary
+from jsctl.localserver.demo import GUIDE, SPARK, Demo, Step, choose_folder, create_folder
+from jsctl.localserver.network import Network, Plan
+from jsctl.localserver.topology import hub_leaf
+from jsctl.signals import Stopped, stoppable
+from jsctl.spark.session.session import check as check_spark
+from jsctl.views.result import Result, Text
+from jsctl.views.server import demo as view
+
+
+@command("demo", examples=["jsctl demo", "jsctl demo --keep --no-spark", "jsctl demo --to /tmp/demo"])
+@option("--to", metavar="DIR", default="", help="New folder for all files of the demo (jsctl-demo)")
+@option("--keep", is_flag=True, help="Leave the network running")
+@option("--no-spark", is_flag=True, help="Leave out the export, which needs Java and PySpark")
+async def demo(env: Env, to: str, keep: bool, no_spark: bool) -> Result:
+    """Starts a hub and a leaf node on free ports and walks through the leaf node guide: shows each command
+    with its output, exports the reports to Parquet and queries them with SQL. Then stops what it started.
+    After ctrl-C nothing is left.
+    """
+    server = binary.find(env.environ)
+    folder = choose_folder(to)
+    try:
+        async with stoppable() as signals:
+            create_folder(folder)
+            try:
+                return await _run(env, server, folder, keep, no_spark)
+            finally:
+                if signals:
+                    shutil.rmtree(folder, ignore_errors=True)
+    except Stopped:
+        raise Stopped("the demo was stopped; nothing of it is left") from None
+
+
+async def _run(env: Env, server: binary.Binary, folder: Path, keep: bool, no_spark: bool) -> Result:
+    plan = Plan(hub_leaf("demo"), folder.absolute(), port=0, temporary=True)
+    steps: list[dict[str, Any]] = []
+    async with Network.start(plan, server, env.environ) as network:
+        if not env.wants_json:
+            env.say(f"nats-server {server.version} runs as hub and leaf node, in {folder}")
+        contexts = network.contexts
+        values = {
+            "hub": contexts["demo-hub"],
+            "system": contexts["demo-system"],
+            "reports": str(folder / "reports"),
+        }
+        runner = Demo(values, network.servers["hub"].url.replace("//", "//acc:acc@"), env.environ)
+        missing: MissingDependency | None = None
+        try:
+            for step in GUIDE:
+                steps.append(await _show_step(env, runner, step))
+            if not no_spark:
+                check_spark()
+                for step in SPARK:
+                    steps.append(await _show_step(env, runner, step))
+        except MissingDependency as error:
+            missing = error  # the rest of the demo is complete
+        except _StepFailed:
+            env.say(f"the demo ends here; configurations and logs are in {folder}")
+            return view.failed(folder, steps)
+        except JsctlError as error:
+            raise JsctlError(str(error), f"configurations and logs are in {folder}") from None
+        if keep:
+            await network.leave()
+    if missing:
+        raise MissingDependency(missing.message, f"{missing.hint}; all else is in {folder}")
+    return view.done(folder, tuple(contexts.values()) if keep else (), steps, spark=not no_spark)
+
+
+class _StepFailed(Exception):
+    """A command of the demo failed, and has reported why."""
+
+
+async def _show_step(env: Env, runner: Demo, step: Step) -> dict[str, Any]:
+    """Show a step's command line and its output. Returns both for the JSON document.
+
+    Raises _StepFailed, JsctlError.
+    """
+    args = runner.arguments(step)
+    line = shlex.join(["jsctl", *args])
+    if not env.wants_json:
+        note = f"# {step.note}\n" if step.note else ""
+        env.emit(Result([Text(f"\n{note}$ {line}\n", "bold")]))
+    if step.copied:
+        await runner.wait_until_copied(step.copied)
+    if form := env.flags.get("form"):
+        args = ["--as", form, *args]
+    env.streams.stdout.flush()
+    stdout = None if env.wants_json else _descriptor(env.streams.stdout)
+    status, output = await runner.run(args, stdout, gentle=step.gentle)
+    if status:
+        raise _StepFailed
+    if output and not env.wants_json:
+        env.streams.stdout.write(output)
+    return {"command": line, "output": _parse(output)}
+
+
+def _descriptor(stream: Any) -> int | None:
+    try:
+        return int(stream.fileno())
+    except (OSError, io.UnsupportedOperation):
+        return None
+
+
+def _parse(output: str) -> Any:
+    try:
+        return json.loads(output)
+    except ValueError:
+        return output

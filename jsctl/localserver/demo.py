@@ -1,0 +1,208 @@
+"""The steps of `jsctl demo`, and how they are run: each is a command line of jsctl, a process of its own.
+
+The steps are the commands of the leaf node guide up to its replication report, and the report in Spark.
+"""
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from jsctl.contexts.settings import Settings
+from jsctl.errors import BadInput, JsctlError
+from jsctl.jetstream.api import Api
+from jsctl.localserver.process import module_command
+from jsctl.nats.connection import Connection
+from jsctl.units import SECOND
+
+_FOLDER = "jsctl-demo"
+_COPY_SECONDS = 30
+_GRACE_SECONDS = 10.0
+"""How long a command may take to end after ctrl-C; Spark needs some time."""
+
+
+class Step(NamedTuple):
+    """A command line of jsctl, and a note on what it shows.
+
+    args: `{hub}` and `{system}` stand for contexts, `{reports}` for a folder.
+    copied: streams in the domain hub that must hold a message before the command runs.
+    gentle: the command is stopped as by ctrl-C, since it has files to remove.
+    """
+
+    note: str
+    args: tuple[str, ...]
+    copied: tuple[str, ...] = ()
+    gentle: bool = False
+
+
+_HUB = ("--context", "{hub}")
+_BOTH = (*_HUB, "--js-domain", "hub", "--js-domain", "leaf")
+_COPIES = ("backup-test-leaf", "aggregate-test-leaf")
+
+GUIDE = (
+    Step(
+        "The system accounts are connected, so one report covers both servers.",
+        ("server", "report", "jetstream", "--context", "{system}"),
+    ),
+    Step(
+        "A stream in the domain of the server we are connected to, hub.",
+        ("stream", "add", "test", "--subjects", "test", "--defaults", *_HUB),
+    ),
+    Step(
+        "The same in the domain leaf, over the same connection.",
+        ("stream", "add", "test", "--subjects", "test", "--defaults", *_HUB, "--js-domain", "leaf"),
+    ),
+    Step("One message.", ("pub", "test", "hello world", *_HUB)),
+    Step(
+        "Both streams listen on its subject, so each domain stores it.",
+        ("stream", "report", *_HUB, "--js-domain", "leaf"),
+    ),
+    Step("", ("stream", "report", *_HUB, "--js-domain", "hub")),
+    Step(
+        "A mirror, in the hub, of the leaf node's stream.",
+        (
+            "stream",
+            "add",
+            "backup-test-leaf",
+            "--mirror",
+            "test@leaf",
+            "--defaults",
+            *_HUB,
+            "--js-domain",
+            "hub",
+        ),
+    ),
+    Step(
+        "A stream in the hub that collects from the leaf node, and could collect from many.",
+        (
+            "stream",
+            "add",
+            "aggregate-test-leaf",
+            "--source",
+            "test@leaf",
+            "--defaults",
+            *_HUB,
+            "--js-domain",
+            "hub",
+        ),
+    ),
+    Step("Both have copied the message.", ("stream", "report", *_HUB, "--js-domain", "hub"), _COPIES),
+    Step("Both domains on one screen; --watch keeps it up to date.", ("report", *_BOTH)),
+)
+
+SQL = (
+    "SELECT domain, stream, messages, bytes, kind, origin, lag"
+    " FROM streams LEFT JOIN replication USING (domain, stream) ORDER BY domain, stream"
+)
+
+SPARK = (
+    Step(
+        "The same report as Spark tables, in Parquet.",
+        ("export", "reports", "--to", "{reports}", *_BOTH),
+        gentle=True,
+    ),
+    Step("Read back with SQL.", ("export", "query", "--from", "{reports}", SQL), gentle=True),
+)
+
+
+class Demo:
+    """Runs steps.
+
+    values: what the names in braces stand for. url: of the hub, with the login of its user.
+    environ: the user's; without the variables that would override the contexts of the demo.
+    """
+
+    def __init__(self, values: Mapping[str, str], url: str, environ: Mapping[str, str]) -> None:
+        self._values = values
+        self._url = url
+        self._environ = {name: value for name, value in environ.items() if not name.startswith("NATS_")}
+
+    def arguments(self, step: Step) -> list[str]:
+        """Return the arguments of a step's command line."""
+        return [self._values.get(arg.strip("{}"), arg) if arg.startswith("{") else arg for arg in step.args]
+
+    async def wait_until_copied(self, streams: Sequence[str]) -> None:
+        """Wait until streams of the domain hub hold a message. Raises JsctlError when they stay empty."""
+        connection = await Connection.open(Settings(url=self._url, timeout=5 * SECOND))
+        try:
+            api = Api(connection, domain="hub")
+            async with asyncio.timeout(_COPY_SECONDS):
+                for stream in streams:
+                    await _wait_for_message(api, stream)
+        except TimeoutError:
+            raise JsctlError("the hub does not copy from the leaf node") from None
+        finally:
+            await connection.close()
+
+    async def run(self, args: Sequence[str], stdout: int | None, *, gentle: bool) -> tuple[int, str]:
+        """Run a command line to its end.
+
+        stdout: the descriptor that its output goes to; None returns the output.
+        Returns the exit status and the output.
+        """
+        process = await asyncio.create_subprocess_exec(
+            *module_command("jsctl", *args),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE if stdout is None else stdout,
+            env=self._environ,
+            start_new_session=True,  # so that all processes that it starts can be stopped with it
+        )
+        try:
+            output, _ = await process.communicate()
+        except asyncio.CancelledError:
+            await _stop(process, gentle)
+            raise
+        return process.returncode or 0, (output or b"").decode(errors="replace")
+
+
+async def _wait_for_message(api: Api, stream: str) -> None:
+    while True:
+        info = await api.call(f"STREAM.INFO.{stream}")
+        if info["state"]["messages"]:
+            return
+        await asyncio.sleep(0.05)
+
+
+async def _stop(process: asyncio.subprocess.Process, gentle: bool) -> None:
+    """Stop a command and all that it started: by a signal, then by force."""
+    # SIGTERM ends a starting Python silently, SIGINT with a traceback.
+    for number in (signal.SIGINT if gentle else signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_GRACE_SECONDS):
+                await process.wait()
+
+
+def choose_folder(wanted: str) -> Path:
+    """Return the folder to create: the wanted one, else `jsctl-demo`, `jsctl-demo-2` and so on.
+
+    Raises BadInput when the wanted folder exists.
+    """
+    if wanted:
+        folder = Path(wanted).expanduser()
+        if folder.exists():
+            raise BadInput(f"{wanted} exists", "name a new folder with --to")
+        return folder
+    number, folder = 1, Path(_FOLDER)
+    while folder.exists():
+        number += 1
+        folder = Path(f"{_FOLDER}-{number}")
+    return folder
+
+
+def create_folder(folder: Path) -> None:
+    """Create the folder of the demo. Raises BadInput, JsctlError."""
+    try:
+        folder.mkdir()
+    except FileNotFoundError:
+        raise BadInput(
+            f"there is no folder {folder.parent}", "name a folder in an existing one with --to"
+        ) from None
+    except OSError as error:
+        raise JsctlError(
+            f"cannot create {folder}: {error.strerror}", "name another folder with --to"
+        ) from None

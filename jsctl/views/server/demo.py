@@ -1,0 +1,38 @@
+"""`jsctl demo`: where its files are, and what its commands printed."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from jsctl.errors import ExitStatus
+from jsctl.views.result import Field, Result, Section, Sheet, Text
+
+
+def done(folder: Path, contexts: Sequence[str], steps: Sequence[Mapping[str, Any]], *, spark: bool) -> Result:
+    """Show where the files of the demo are. contexts: those of a network that was left running."""
+    fields = [
+        Field("Configurations", str(folder / "*.conf")),
+        Field("Logs", str(folder / "*.log")),
+        Field("Streams", str(folder / "store_*")),
+    ]
+    if spark:
+        fields.append(Field("Reports", str(folder / "reports")))
+    if contexts:
+        fields += [
+            Field("Contexts", list(contexts)),
+            Field("Look", f"jsctl report --watch --context {contexts[0]}"),
+            Field("Stop", f"jsctl server stop {contexts[0]}"),
+        ]
+    else:
+        fields += [Field("Start again", f"jsctl server run hub-leaf --store {folder}")]
+    heading = "The network is running" if contexts else "All servers have stopped"
+    return Result([Text(""), Sheet(heading, [Section("", fields)])], data=_document(folder, contexts, steps))
+
+
+def failed(folder: Path, steps: Sequence[Mapping[str, Any]]) -> Result:
+    """Show nothing more of a demo that failed; its JSON document has the steps up to the failure."""
+    return Result(data=_document(folder, (), steps), status=ExitStatus.FAILURE)
+
+
+def _document(folder: Path, contexts: Sequence[str], steps: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    return {"folder": str(folder), "contexts": list(contexts), "steps": list(steps)}
