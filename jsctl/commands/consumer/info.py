@@ -14,7 +14,7 @@ from jsctl.views.result import Result
 @argument("consumer", default="")
 @option("--no-select", is_flag=True, help="Never offer a list to pick from")
 async def info(env: Env, stream: str, consumer: str, no_select: bool) -> Result:
-    return await _shown(env, stream, consumer, no_select, state_only=False)
+    return await _show(env, stream, consumer, no_select, state_only=False)
 
 
 @command("state", examples=["jsctl consumer state ORDERS NEW"])
@@ -22,12 +22,12 @@ async def info(env: Env, stream: str, consumer: str, no_select: bool) -> Result:
 @argument("consumer", default="")
 @option("--no-select", is_flag=True, help="Never offer a list to pick from")
 async def state(env: Env, stream: str, consumer: str, no_select: bool) -> Result:
-    return await _shown(env, stream, consumer, no_select, state_only=True)
+    return await _show(env, stream, consumer, no_select, state_only=True)
 
 
-async def _shown(env: Env, stream: str, consumer: str, no_select: bool, *, state_only: bool) -> Result:
+async def _show(env: Env, stream: str, consumer: str, no_select: bool, *, state_only: bool) -> Result:
     if no_select and not (stream and consumer):
         raise BadInput("a name is missing", "give STREAM and CONSUMER")
     api = await env.jetstream()
-    found = await consumers.info(api, *await pick_consumer(env, api, stream, consumer))
-    return view.sheet(found, state_only=state_only)
+    consumer_info = await consumers.info(api, *await pick_consumer(env, api, stream, consumer))
+    return view.sheet(consumer_info, state_only=state_only)

@@ -26,7 +26,7 @@ async def pause(env: Env, stream: str, consumer: str, until: str, force: bool) -
         _deadline(until, env.clock())
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)
-    await consumers.info(api, stream, consumer)  # says so at once when there is none
+    await consumers.info(api, stream, consumer)  # fails at once when there is none
     until = until or await env.prompter.text(
         "Pause until (time or duration)",
         flag="UNTIL",
@@ -41,8 +41,8 @@ async def pause(env: Env, stream: str, consumer: str, until: str, force: bool) -
     if not done.get("paused"):
         raise JsctlError(f"consumer {stream} > {consumer} was not paused", "is the time in the past?")
     left = int(done.get("pause_remaining", 0))
-    told = f"Paused {stream} > {consumer} until {format_server_time(done.get('pause_until'))}"
-    return Result([Text(f"{told} ({format_duration(round(left / SECOND) * SECOND)})")], data=done)
+    text = f"Paused {stream} > {consumer} until {format_server_time(done.get('pause_until'))}"
+    return Result([Text(f"{text} ({format_duration(round(left / SECOND) * SECOND)})")], data=done)
 
 
 @command("resume", examples=["jsctl consumer resume ORDERS NEW"])
@@ -58,8 +58,8 @@ async def resume(env: Env, stream: str, consumer: str, force: bool) -> Result:
     await env.confirm(f"Really resume Consumer {stream} > {consumer}", force=force)
     done = await consumers.resume(api, stream, consumer)
     before = format_server_time(info["config"].get("pause_until"))
-    told = f"Consumer {stream} > {consumer} was resumed while previously paused until {before}"
-    return Result([Text(told)], data=done)
+    text = f"Consumer {stream} > {consumer} was resumed while previously paused until {before}"
+    return Result([Text(text)], data=done)
 
 
 def _deadline(text: str, now: float) -> str:

@@ -1,7 +1,5 @@
 """`jsctl consumer report`."""
 
-import asyncio
-
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.shared.pick import stream_name
 from jsctl.env import Env
@@ -32,29 +30,29 @@ async def report(env: Env, stream: tuple[str, ...], raw: bool, leaders: bool) ->
     Unprocessed is set against what the consumer's filter can match.
     """
     api = await env.jetstream()
-    wanted = list(dict.fromkeys(map(stream_name, stream))) or await _picked(env, api)
-    gone: list[Part] = []
-    if wanted:
-        infos = await asyncio.gather(*(streams.info(api, name) for name in wanted))
+    names = list(dict.fromkeys(map(stream_name, stream))) or await _pick(env, api)
+    unreachable: list[Part] = []
+    if names:
+        infos = await streams.infos(api, names)
     else:
-        snap = await fetch_snapshot(api)
-        infos = [info for info in snap.infos if _shown(env, info) and info["state"].get("consumer_count")]
-        gone = list(unreachable_streams(snap.missing, snap.offline))
+        snapshot = await fetch_snapshot(api)
+        infos = [info for info in snapshot.infos if _shown(env, info) and info["state"].get("consumer_count")]
+        unreachable = list(unreachable_streams(snapshot.missing, snapshot.offline))
     rows, lists = await consumer_rows.collect(api, {info["config"]["name"]: info for info in infos})
-    made = view.report(rows, lists, raw=raw, leaders=leaders)
-    return made._replace(parts=[*made.parts, *gone])
+    result = view.report(rows, lists, raw=raw, leaders=leaders)
+    return result._replace(parts=[*result.parts, *unreachable])
 
 
-async def _picked(env: Env, api: Api) -> list[str]:
-    """One stream from a list, or none of them for all; without a terminal all."""
+async def _pick(env: Env, api: Api) -> list[str]:
+    """Returns the stream that the user picks from a list; empty for all, as without a terminal."""
     if not env.can_ask:
         return []
     everything = env.flags.get("all_streams")
-    found = sorted(name for name in await streams.names(api) if everything or not streams.is_internal(name))
-    if not found:
+    names = sorted(name for name in await streams.names(api) if everything or not streams.is_internal(name))
+    if not names:
         return []
-    choices = [*(Choice(name, name) for name in found), Choice("(all streams)", "")]
-    chosen = await env.prompter.select("Select a Stream", choices, flag="STREAM", default=found[0])
+    choices = [*(Choice(name, name) for name in names), Choice("(all streams)", "")]
+    chosen = await env.prompter.select("Select a Stream", choices, flag="STREAM", default=names[0])
     return [chosen] if chosen else []
 
 

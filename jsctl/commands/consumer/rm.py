@@ -18,7 +18,7 @@ async def rm(env: Env, stream: str, consumer: str, force: bool) -> Result:
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)
     if not force:
-        await consumers.info(api, stream, consumer)  # says so at once when there is none
+        await consumers.info(api, stream, consumer)  # fails at once when there is none
     await env.confirm(f"Really delete Consumer {stream} > {consumer}", force=force)
     await consumers.delete(api, stream, consumer)
     return Result(

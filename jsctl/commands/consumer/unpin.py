@@ -40,7 +40,7 @@ async def unpin(env: Env, stream: str, consumer: str, group: str, force: bool) -
         group = str(await env.prompter.select("Select a Group", sorted(pins), flag="GROUP"))
     await env.confirm(f"Really unpin client from group {stream} > {consumer} > {group}", force=force)
     await consumers.unpin(api, stream, consumer, group)
-    told = f"Unpinned client {pins[group]} from Priority Group {stream} > {consumer} > {group}"
+    text = f"Unpinned client {pins[group]} from Priority Group {stream} > {consumer} > {group}"
     return Result(
-        [Text(told)], data={"stream": stream, "consumer": consumer, "group": group, "client": pins[group]}
+        [Text(text)], data={"stream": stream, "consumer": consumer, "group": group, "client": pins[group]}
     )

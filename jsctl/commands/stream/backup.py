@@ -49,7 +49,7 @@ async def backup(env: Env, options: Options) -> Result:
     else:
         name = await pick_stream(env, await env.jetstream(), "")
     target = options.target or await env.prompter.text("Folder or .tgz file to write", flag="TARGET")
-    made = await backup_stream(
+    stream_backup = await backup_stream(
         await env.jetstream(),
         name,
         backup_path(target),
@@ -61,4 +61,4 @@ async def backup(env: Env, options: Options) -> Result:
         ),
         TerminalObserver(env, progress=options.progress, force=options.force),
     )
-    return view.saved(made)
+    return view.saved(stream_backup)

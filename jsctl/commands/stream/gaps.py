@@ -3,8 +3,8 @@
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.shared.pick import pick_stream
 from jsctl.env import Env
+from jsctl.jetstream.message.gaps import find_gaps, must_read
 from jsctl.jetstream.state import lost_messages
-from jsctl.jetstream.stream import gaps as domain
 from jsctl.jetstream.stream import requests as streams
 from jsctl.units import format_bytes, format_count
 from jsctl.views.result import Result
@@ -14,23 +14,20 @@ from jsctl.views.stream import gaps as view
 @command("gaps", examples=["jsctl stream gaps ORDERS", "jsctl stream gaps ORDERS --json"])
 @argument("stream", default="")
 @option("--force", "-f", is_flag=True, help="Do not ask before the whole stream is read")
-@option("--progress/--no-progress", default=True, help="Show how far the reading is")
+@option("--progress/--no-progress", default=True, help="Show progress while the stream is read")
 async def gaps(env: Env, stream: str, force: bool, progress: bool) -> Result:
     """The server knows them; only a stream with more than two million deleted messages is read."""
     api = await env.jetstream()
     name = await pick_stream(env, api, stream)
     info = await streams.info(api, name)
     state = info["state"]
-    lost = (state.get("lost") or {}).get("msgs") or []
-    if domain.must_read(info):
+    sequences = 0
+    if must_read(info):
         what = f"{format_count(state['messages'])} messages, {format_bytes(state['bytes'])}"
         await env.confirm(f"Really read all of Stream {name} ({what})", force=force)
-        span = int(state["last_seq"]) - int(state["first_seq"]) + 1
         if progress and env.form in ("table", "plain"):
-            with env.progress("Reading", span) as advance:
-                found = await domain.find(api, info, advance)
-        else:
-            found = await domain.find(api, info)
-    else:
-        found = await domain.find(api, info)
-    return view.gaps(name, found, lost, lost_messages(state)[1])
+            sequences = int(state["last_seq"]) - int(state["first_seq"]) + 1
+    with env.progress("Reading", sequences) as advance:
+        ranges = await find_gaps(api, info, advance)
+    lost = (state.get("lost") or {}).get("msgs") or []
+    return view.gaps(name, ranges, lost, lost_messages(state)[1])

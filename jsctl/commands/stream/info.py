@@ -1,4 +1,4 @@
-"""`jsctl stream info` and `jsctl stream state`."""
+"""`jsctl stream info`."""
 
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.shared.pick import pick_stream
@@ -17,5 +17,5 @@ async def info(env: Env, stream: str, state: bool, no_select: bool) -> Result:
     if no_select and not stream:
         raise BadInput("the stream's name is missing", "give STREAM")
     api = await env.jetstream()
-    found = await streams.info(api, await pick_stream(env, api, stream))
-    return view.sheet(found, state_only=state)
+    stream_info = await streams.info(api, await pick_stream(env, api, stream))
+    return view.sheet(stream_info, state_only=state)

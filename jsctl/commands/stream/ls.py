@@ -23,6 +23,7 @@ async def ls(env: Env, subject: str, names_only: bool) -> Result | Events[str]:
     if names_only or env.wants_json:
         pages = streams.name_pages(api, subject)
         return names([name for name in page if shown(name)] async for page in pages)
-    found = await streams.collect(api, partial(view.list_row, now=env.clock()), subject=subject)
-    own = {name: line for name, line in found.items.items() if shown(name)}
-    return view.listing(found._replace(items=own), subject=subject, hidden=len(own) < len(found.items))
+    collected = await streams.collect(api, partial(view.list_row, now=env.clock()), subject=subject)
+    rows = {name: row for name, row in collected.items.items() if shown(name)}
+    hidden = len(rows) < len(collected.items)
+    return view.listing(collected._replace(items=rows), subject=subject, hidden=hidden)

@@ -1,5 +1,7 @@
 """`jsctl stream report`."""
 
+from dataclasses import dataclass
+
 from jsctl.commands.cli import command, option
 from jsctl.env import Env
 from jsctl.files import write_output
@@ -8,8 +10,21 @@ from jsctl.views.result import Result
 from jsctl.views.stream import report as view
 
 
+@dataclass(frozen=True, slots=True)
+class Options:
+    """order: a key of `views.stream.report.SORTS`, None for the size. dot: a file to write."""
+
+    subject: str
+    cluster: str
+    order: str | None
+    raw: bool
+    dot: str | None
+    leaders: bool
+
+
 @command(
     "report",
+    options=Options,
     examples=[
         "jsctl stream report",
         "jsctl stream report --js-domain leaf --name",
@@ -25,14 +40,12 @@ from jsctl.views.stream import report as view
 @option("--raw", "-r", is_flag=True, help="Numbers as they are, not made readable")
 @option("--dot", metavar="FILE", help="Write the replication as a GraphViz graph, too")
 @option("--leaders", "-l", is_flag=True, help="Show which servers lead how many streams")
-async def report(
-    env: Env, subject: str, cluster: str, order: str | None, raw: bool, dot: str | None, leaders: bool
-) -> Result:
+async def report(env: Env, options: Options) -> Result:
     """Sorted by size when nothing else is asked for."""
     api = await env.jetstream()
     if env.form in ("table", "plain"):
         env.say("Obtaining Stream stats\n")
-    found = await fetch_report(api, subject=subject, cluster=cluster)
-    if dot:
-        write_output(dot, view.dot(found.links))
-    return view.report(found, order=order or "bytes", raw=raw, leaders=leaders)
+    rows = await fetch_report(api, subject=options.subject, cluster=options.cluster)
+    if options.dot:
+        write_output(options.dot, view.dot(rows.links))
+    return view.report(rows, order=options.order or "bytes", raw=options.raw, leaders=options.leaders)

@@ -16,5 +16,5 @@ async def state(env: Env, stream: str, no_select: bool) -> Result:
     if no_select and not stream:
         raise BadInput("the stream's name is missing", "give STREAM")
     api = await env.jetstream()
-    found = await streams.info(api, await pick_stream(env, api, stream))
-    return view.sheet(found, state_only=True)
+    info = await streams.info(api, await pick_stream(env, api, stream))
+    return view.sheet(info, state_only=True)

@@ -6,7 +6,6 @@ from jsctl.commands.cli import argument, command, option
 from jsctl.commands.shared.pick import pick_stream
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream.stream import purge_loss as loss
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.subjects import is_subject
 from jsctl.views.result import Result
@@ -26,10 +25,10 @@ SORTS = ("name", "subjects", "messages", "count")
 @option("--names/--no-names", default=False, help="Only the subjects, one a line")
 async def subjects(env: Env, stream: str, filter: str, sort: str, reverse: bool, names: bool) -> Result:
     if not is_subject(filter):
-        raise BadInput(f"{filter!r} is no subject")
+        raise BadInput(f"{filter!r} is not a valid subject")
     api = await env.jetstream()
     name = await pick_stream(env, api, stream)
     await streams.info(api, name)
-    found = await loss.subjects(api, name, filter)
+    counts = await streams.subject_counts(api, name, filter)
     by_name = sort in ("name", "subjects")
-    return view.subjects(name, found, wanted=filter, by_name=by_name, reverse=reverse, names=names)
+    return view.subjects(name, counts, wanted=filter, by_name=by_name, reverse=reverse, names=names)

@@ -88,7 +88,7 @@ async def _restore(
     config = remove_mark(STREAM.without_server_keys(backup.config))
     placement = {"cluster": options.cluster, "tag": options.tags}
     config = STREAM.apply_flags(config, {flag: value for flag, value in placement.items() if value})
-    existing = await streams.exists(api, name)
+    existing = await streams.info_or_none(api, name)
     if existing is not None and mark_of(existing):
         if not options.remove_unfinished:
             raise JsctlError("an unfinished restore left it", "--force removes that first")

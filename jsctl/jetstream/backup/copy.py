@@ -103,7 +103,7 @@ async def copy_stream(
     is removed. Raises BadInput, ApiError, JsctlError, Cancelled.
     """
     started = time.monotonic_ns()
-    existing = await streams.exists(target.api, target.stream)
+    existing = await streams.info_or_none(target.api, target.stream)
     transferred: _Transferred | None = None
     if existing is not None and awaits_comparison(existing):
         observer.notify(ComparisonResumed(target.stream))

@@ -86,7 +86,7 @@ async def wait_until_stable(target: Endpoint, info: Json) -> Json:
         # empty, which may be unreachable at first.
         now = None
         with suppress(RequestTimeout):
-            now = await streams.exists(target.api, target.stream)
+            now = await streams.info_or_none(target.api, target.stream)
         looks = looks + 1 if now is not None and now.get("mirror") else 0
         if now is not None and looks > _STABLE_LOOKS:
             return now
@@ -125,7 +125,7 @@ async def copy_in_pieces(
 
 async def remove_broken_copy(target: Endpoint) -> None:
     """Remove a broken copy, and what was to be brought to it."""
-    rest = await streams.exists(target.api, rest_name(target.stream))
+    rest = await streams.info_or_none(target.api, rest_name(target.stream))
     if rest is not None and mark_of(rest):
         await streams.delete(target.api, rest_name(target.stream))
     await streams.delete(target.api, target.stream)
@@ -215,7 +215,7 @@ async def _wait_for_move(target: Endpoint) -> None:
     loop = asyncio.get_running_loop()
     previous, moved_at = -1, loop.time()
     while True:
-        rest = await streams.exists(target.api, name)
+        rest = await streams.info_or_none(target.api, name)
         if rest is None:
             return
         if not mark_of(rest):

@@ -263,7 +263,7 @@ async def _try_config(target: Endpoint, config: Json) -> bool:
     rest = rest_name(target.stream)
     trial = {key: value for key, value in config.items() if key not in (*_SEALS, *_SENDING)}
     trial |= {"name": rest, "subjects": [rest_subject(target.stream)]}
-    existing = await streams.exists(target.api, rest)
+    existing = await streams.info_or_none(target.api, rest)
     if existing is not None:
         if not mark_of(existing):
             raise JsctlError(f"stream {rest} is in the way", "a copy needs that name; remove it")

@@ -224,7 +224,7 @@ async def _remove_partial(
                 for _ in range(_WINDOW + 2):
                     if (await receiver.next(2 * SECOND)).data:
                         break
-            info = await streams.exists(api, name)
+            info = await streams.info_or_none(api, name)
             if info is not None and mark_of(info) == mark_of({"config": marked}) != "":
                 await streams.delete(api, name)
     except (JsctlError, TimeoutError):

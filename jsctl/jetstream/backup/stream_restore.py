@@ -115,7 +115,7 @@ async def _remove_unfinished(api: Api, name: str, observer: Observer) -> None:
 
     Raises JsctlError when there is another stream of that name, Cancelled.
     """
-    info = await streams.exists(api, name)
+    info = await streams.info_or_none(api, name)
     if info is None:
         return
     if not mark_of(info):

@@ -28,7 +28,7 @@ from jsctl.jetstream.backup.files import (
 from jsctl.jetstream.backup.s2 import FrameScanner
 
 _FLUSH_INTERVAL = 16 << 20
-"""Bytes after which the system is told to begin to write."""
+"""Bytes after which the system is asked to begin to write."""
 
 
 class BackupWriter:

@@ -16,23 +16,26 @@ from jsctl.jetstream.api_levels import ApiLevel
 from jsctl.jetstream.consumer.config import CONSUMER
 from jsctl.jetstream.paging import Collected
 from jsctl.jetstream.stream import requests as streams
+from jsctl.units import SECOND
 
 T = TypeVar("T")
 
 NOT_FOUND = 10014
 EXISTS = 10148
 RESETTABLE = ("all", "by_start_sequence", "by_start_time")
-"""Delivery policies whose consumers may be reset to any sequence from their start on."""
+"""Delivery policies whose consumers may be reset to any sequence after their start."""
 
 _UPDATED_NOTHING = 10149
+_CONCURRENT_LISTS = 16
+"""Streams whose consumers are listed at the same time."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConsumerList:
     """The consumers of one stream.
 
-    infos: CONSUMER.LIST entries. missing: consumers that the server knows and could not ask.
-    offline: consumer -> why it is off.
+    infos: CONSUMER.LIST entries. missing: consumers that the server knows but could not ask.
+    offline: consumer -> why no server can run it.
     """
 
     stream: str
@@ -42,20 +45,21 @@ class ConsumerList:
 
 
 async def names(api: Api, stream: str) -> list[str]:
-    """Names of all consumers of a stream."""
+    """Returns the names of all consumers of a stream."""
     return [name async for page in name_pages(api, stream) for name in page]
 
 
 async def name_pages(api: Api, stream: str) -> AsyncIterator[list[str]]:
-    """As `names`, sorted, a page at a time."""
-    with _about(stream):
+    """Yields the same as `names`, sorted, a page at a time."""
+    with _naming(stream):
         async for page in api.batches(f"CONSUMER.NAMES.{stream}", "consumers"):
             yield page
 
 
 async def info_pages(api: Api, stream: str) -> AsyncIterator[list[Json]]:
-    """All consumers of a stream by name, a page at a time: for what needs no more than one of them."""
-    with _about(stream):
+    """Yields the infos of a stream's consumers by name, a page at a time, so that no more than a page is in
+    memory."""
+    with _naming(stream):
         async for page in api.batches(
             f"CONSUMER.LIST.{stream}", "consumers", name=lambda info: str(info["name"])
         ):
@@ -63,23 +67,23 @@ async def info_pages(api: Api, stream: str) -> AsyncIterator[list[Json]]:
 
 
 async def listing(api: Api, stream: str) -> ConsumerList:
-    """All consumers of a stream with their state, asked in parallel pages."""
+    """Returns all consumers of a stream with their state; several pages are fetched at once."""
     collected = await collect(api, stream, lambda info: info)
     return ConsumerList(stream, list(collected.items.values()), collected.missing, collected.offline)
 
 
 async def collect(api: Api, stream: str, extract: Callable[[Json], T | None]) -> Collected[T]:
     """Returns what `extract` takes from each consumer's CONSUMER.LIST entry (see `paging.collect`)."""
-    with _about(stream):
+    with _naming(stream):
         return await paging.collect(api, f"CONSUMER.LIST.{stream}", "consumers", extract)
 
 
-async def listings(api: Api, wanted: Iterable[str]) -> list[ConsumerList]:
-    """The consumers of several streams, asked at once; a stream removed meanwhile is left out."""
-    gate = asyncio.Semaphore(16)
+async def listings(api: Api, stream_names: Iterable[str]) -> list[ConsumerList]:
+    """Fetch the consumers of several streams at once; a stream that was removed meanwhile is left out."""
+    slots = asyncio.Semaphore(_CONCURRENT_LISTS)
 
-    async def of(stream: str) -> ConsumerList | None:
-        async with gate:
+    async def fetch(stream: str) -> ConsumerList | None:
+        async with slots:
             try:
                 return await listing(api, stream)
             except ApiError as error:
@@ -87,28 +91,31 @@ async def listings(api: Api, wanted: Iterable[str]) -> list[ConsumerList]:
                     return None
                 raise
 
-    return [one for one in await asyncio.gather(*map(of, wanted)) if one]
+    return [listed for listed in await asyncio.gather(*map(fetch, stream_names)) if listed]
 
 
 async def info(api: Api, stream: str, name: str, *, timeout: int | None = None) -> Json:
-    """Configuration and state. Raises ApiError 10014 or 10059 when there is none. timeout: ns."""
-    return await _of(stream, name, api.call(f"CONSUMER.INFO.{stream}.{name}", timeout=timeout))
+    """Fetch a consumer's configuration and state.
+
+    timeout: ns. Raises ApiError 10014 when there is no such consumer, 10059 when there is no such stream.
+    """
+    return await _with_name(stream, name, api.call(f"CONSUMER.INFO.{stream}.{name}", timeout=timeout))
 
 
 async def create(api: Api, stream: str, config: Json) -> tuple[Json, bool]:
-    """Create a consumer; gives its info, and False when it was there already with this configuration.
+    """Create a consumer; returns its info, and False when it existed already with this configuration.
 
-    Goes by CONSUMER.CREATE.<stream>.<name>[.<filter>], and by the older subjects when nobody answers
-    there or the account may not use it. Raises BadInput when the server is too old for it, ApiError
+    Uses CONSUMER.CREATE.<stream>.<name>[.<filter>], and the older subjects when nobody answers there or the
+    account may not use it. Raises BadInput when the server is too old for it, ApiError
     10148 when there is another of that name.
     """
     await api_levels.require(api, CONSUMER.needed_levels(config))
     if not config.get("name") and not config.get("durable_name"):
         config = {**config, "name": new_name()}
     name = str(config.get("name") or config["durable_name"])
-    before = await _before(api, stream, name)
+    before = await _info_or_none(api, stream, name)
     try:
-        made = await _put(api, stream, config, "create")
+        created = await _send_config(api, stream, config, "create")
     except ApiError as error:
         if error.err_code == EXISTS:
             raise ApiError(
@@ -118,101 +125,102 @@ async def create(api: Api, stream: str, config: Json) -> tuple[Json, bool]:
                 "jsctl consumer edit changes it",
             ) from None
         raise
-    return made, before is None or before.get("created") != made.get("created")
+    return created, before is None or before.get("created") != created.get("created")
 
 
 async def update(api: Api, stream: str, config: Json) -> Json:
-    """Change a consumer to this whole configuration; gives its info."""
+    """Replace a consumer's configuration; returns its info. Raises BadInput, ApiError."""
     await api_levels.require(api, CONSUMER.needed_levels(config))
-    return await _put(api, stream, config, "update")
+    return await _send_config(api, stream, config, "update")
 
 
 async def delete(api: Api, stream: str, name: str) -> None:
     """Remove a consumer."""
-    await _of(stream, name, api.call(f"CONSUMER.DELETE.{stream}.{name}"))
+    await _with_name(stream, name, api.call(f"CONSUMER.DELETE.{stream}.{name}"))
 
 
 async def reset(api: Api, stream: str, name: str, sequence: int | None) -> Json:
-    """Forget what was delivered, from `sequence` on or back to where it began; gives its info.
-
-    Needs nats-server 2.14.
+    """Have messages delivered again, from a stream sequence or, without one, from the ack floor; returns the
+    consumer's info. Needs nats-server 2.14.
     """
     await api_levels.require(api, {ApiLevel.V2_14: ["consumer reset"]})
     body: Json = {"seq": sequence} if sequence else {}
-    return await _of(stream, name, api.call(f"CONSUMER.RESET.{stream}.{name}", body))
+    return await _with_name(stream, name, api.call(f"CONSUMER.RESET.{stream}.{name}", body))
 
 
 async def pause(api: Api, stream: str, name: str, until: str) -> Json:
-    """Stop delivery until a time (RFC 3339); gives `{paused, pause_until, pause_remaining}`."""
+    """Stop delivery until a time (RFC 3339); returns `{paused, pause_until, pause_remaining}`."""
     await api_levels.require(api, {ApiLevel.V2_11: ["consumer pause"]})
-    return await _of(stream, name, api.call(f"CONSUMER.PAUSE.{stream}.{name}", {"pause_until": until}))
+    return await _with_name(stream, name, api.call(f"CONSUMER.PAUSE.{stream}.{name}", {"pause_until": until}))
 
 
 async def resume(api: Api, stream: str, name: str) -> Json:
     """End a pause."""
     await api_levels.require(api, {ApiLevel.V2_11: ["consumer resume"]})
-    return await _of(stream, name, api.call(f"CONSUMER.PAUSE.{stream}.{name}", {}))
+    return await _with_name(stream, name, api.call(f"CONSUMER.PAUSE.{stream}.{name}", {}))
 
 
 async def unpin(api: Api, stream: str, name: str, group: str) -> None:
     """Take the pin of a priority group away from its client (ADR-42)."""
     await api_levels.require(api, {ApiLevel.V2_11: ["consumer unpin"]})
-    await _of(stream, name, api.call(f"CONSUMER.UNPIN.{stream}.{name}", {"group": group}))
+    await _with_name(stream, name, api.call(f"CONSUMER.UNPIN.{stream}.{name}", {"group": group}))
 
 
 async def step_down(api: Api, stream: str, name: str, preferred: str = "") -> None:
-    """Make the leader stand down; `preferred` names the server that should follow it."""
+    """Make the leader stand down. preferred: the server that should lead next, empty for any."""
     body: Json | None = None
     if preferred:
         await api_levels.require(api, {ApiLevel.V2_11: ["--preferred"]})
         body = {"placement": {"preferred": preferred}}
-    await _of(stream, name, api.call(f"CONSUMER.LEADER.STEPDOWN.{stream}.{name}", body))
+    await _with_name(stream, name, api.call(f"CONSUMER.LEADER.STEPDOWN.{stream}.{name}", body))
 
 
 def new_name() -> str:
-    """A name for a consumer that needs none."""
+    """Returns a random name for a consumer whose name nobody needs to know."""
     return "".join(secrets.choice(string.ascii_letters + string.digits) for _ in range(8))
 
 
 def is_pull(config: Json) -> bool:
+    """Whether clients pull from a consumer; else the server pushes to a subject."""
     return not config.get("deliver_subject")
 
 
-async def _before(api: Api, stream: str, name: str) -> Json | None:
-    """The consumer's info, None when there is none or we may not ask."""
+async def _info_or_none(api: Api, stream: str, name: str) -> Json | None:
+    """Returns the consumer's info, None when there is none or the login may not ask for it."""
     try:
-        return await info(api, stream, name, timeout=min(api.timeout, 1_000_000_000))
+        return await info(api, stream, name, timeout=min(api.timeout, SECOND))
     except JsctlError:
         return None
 
 
-async def _put(api: Api, stream: str, config: Json, action: str) -> Json:
+async def _send_config(api: Api, stream: str, config: Json, action: str) -> Json:
+    """Create or update a consumer. action: "create" or "update"."""
     name = str(config.get("name") or config["durable_name"])
     # Older servers know `durable_name` alone; present ones want both to be the same.
     config = {**config, "name": name}
     subject = f"CONSUMER.CREATE.{stream}.{name}"
-    if only := config.get("filter_subject"):
-        subject += f".{only}"
+    if filter_subject := config.get("filter_subject"):
+        subject += f".{filter_subject}"
     body: dict[str, Any] = {"stream_name": stream, "config": config, "action": action}
     try:
-        return await _of(stream, name, api.call(subject, body))
+        return await _with_name(stream, name, api.call(subject, body))
     except (NoResponders, Denied) as error:
         durable = config.get("durable_name")
         older = f"CONSUMER.DURABLE.CREATE.{stream}.{durable}" if durable else f"CONSUMER.CREATE.{stream}"
         try:
-            return await _of(stream, name, api.call(older, body))
+            return await _with_name(stream, name, api.call(older, body))
         except (NoResponders, Denied):
             raise error from None
 
 
-async def _of(stream: str, name: str, call: Awaitable[T]) -> T:
-    with _about(stream, name):
+async def _with_name(stream: str, name: str, call: Awaitable[T]) -> T:
+    with _naming(stream, name):
         return await call
 
 
 @contextmanager
-def _about(stream: str, name: str = "") -> Iterator[None]:
-    """Makes the error for a missing stream or consumer name it."""
+def _naming(stream: str, name: str = "") -> Iterator[None]:
+    """Has the error for a missing stream or consumer name it."""
     try:
         yield
     except ApiError as error:

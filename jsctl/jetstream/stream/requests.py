@@ -18,17 +18,17 @@ NAME_IN_USE = 10058
 
 
 async def names(api: Api, subject: str = "") -> list[str]:
-    """Names of all streams, or of those that listen on `subject`."""
+    """Returns the names of all streams, or of those that store messages on `subject`."""
     return [name async for page in name_pages(api, subject) for name in page]
 
 
 def name_pages(api: Api, subject: str = "") -> AsyncGenerator[list[str], None]:
-    """As `names`, sorted, a page at a time."""
+    """Yields the same as `names`, sorted, a page at a time."""
     return api.batches("STREAM.NAMES", "streams", {"subject": subject} if subject else {})
 
 
 def info_pages(api: Api) -> AsyncGenerator[list[Json], None]:
-    """All streams by name, a page at a time: for what needs no more than one of them."""
+    """Yields the infos of all streams by name, a page at a time, so that no more than a page is in memory."""
     return api.batches("STREAM.LIST", "streams", name=lambda info: str(info["config"]["name"]))
 
 
@@ -41,17 +41,17 @@ async def collect(api: Api, extract: Callable[[Json], T | None], *, subject: str
 
 
 async def info(api: Api, name: str) -> Json:
-    """Configuration and state. Raises ApiError 10059 when there is none."""
-    return await _of(name, api.call(f"STREAM.INFO.{name}"))
+    """Fetch a stream's configuration and state. Raises ApiError 10059 when there is none of that name."""
+    return await _with_name(name, api.call(f"STREAM.INFO.{name}"))
 
 
-async def infos(api: Api, wanted: list[str]) -> list[Json]:
-    """Infos of several streams, asked at once."""
-    return list(await asyncio.gather(*(info(api, name) for name in wanted)))
+async def infos(api: Api, stream_names: list[str]) -> list[Json]:
+    """Fetch the infos of several streams at once, in the order of their names given."""
+    return list(await asyncio.gather(*(info(api, name) for name in stream_names)))
 
 
-async def exists(api: Api, name: str) -> Json | None:
-    """The stream's info, None when there is none of that name."""
+async def info_or_none(api: Api, name: str) -> Json | None:
+    """As `info`, None when there is no stream of that name."""
     try:
         return await info(api, name)
     except ApiError as error:
@@ -61,41 +61,69 @@ async def exists(api: Api, name: str) -> Json | None:
 
 
 async def create(api: Api, config: Json) -> tuple[Json, bool]:
-    """Create a stream; gives its info, and False when it was there already with this configuration.
+    """Create a stream; returns its info, and False when it existed already with this configuration.
 
     Raises BadInput when the server is too old for it, ApiError 10058 when there is another of that name.
     """
     await check_level(api, config)
     name = str(config["name"])
     try:
-        before = await exists(api, name)
+        before = await info_or_none(api, name)
     except Denied:
         before = None  # an account may be allowed to create and not to look
-    made = await _of(name, api.call(f"STREAM.CREATE.{name}", config))
-    made.pop("did_create", None)
+    created = await _with_name(name, api.call(f"STREAM.CREATE.{name}", config))
+    created.pop("did_create", None)
     # The server answers the same for a new stream and for an identical old one (ADR-1: idempotent).
-    return made, before is None or before.get("created") != made.get("created")
+    return created, before is None or before.get("created") != created.get("created")
 
 
 async def update(api: Api, config: Json) -> Json:
-    """Change a stream to this whole configuration; gives its info."""
+    """Replace a stream's configuration; returns its info. Raises BadInput, ApiError."""
     await check_level(api, config)
     name = str(config["name"])
-    return await _of(name, api.call(f"STREAM.UPDATE.{name}", config))
+    return await _with_name(name, api.call(f"STREAM.UPDATE.{name}", config))
+
+
+async def subject_counts(api: Api, name: str, subject_filter: str = ">") -> dict[str, int]:
+    """Returns how many messages each matching subject holds. The server sends 100,000 subjects at a time."""
+    counts: dict[str, int] = {}
+    while True:
+        body = {"subjects_filter": subject_filter, "offset": len(counts)}
+        reply = await api.call(f"STREAM.INFO.{name}", body)
+        page = reply["state"].get("subjects") or {}
+        counts.update(page)
+        if not page or len(counts) >= int(reply.get("total", 0)):
+            return counts
 
 
 async def delete(api: Api, name: str) -> None:
     """Remove a stream with its messages and consumers."""
-    await _of(name, api.call(f"STREAM.DELETE.{name}"))
+    await _with_name(name, api.call(f"STREAM.DELETE.{name}"))
+
+
+async def purge(api: Api, name: str, *, subject: str = "", sequence: int = 0, keep: int = 0) -> int:
+    """Remove messages of a stream; returns how many were removed.
+
+    subject: only messages that match it. sequence: only messages before it. keep: how many of the newest
+    messages stay.
+    """
+    limits = {"filter": subject, "seq": sequence, "keep": keep}
+    body = {key: value for key, value in limits.items() if value}
+    return int((await api.call(f"STREAM.PURGE.{name}", body or None)).get("purged", 0))
+
+
+async def delete_message(api: Api, name: str, sequence: int) -> None:
+    """Remove a message from a stream, and overwrite it on the disk."""
+    await api.call(f"STREAM.MSG.DELETE.{name}", {"seq": sequence})
 
 
 async def check_level(api: Api, config: Json) -> None:
-    """Raises BadInput when the configuration needs a newer server. Asks only when it needs any level."""
+    """Raise BadInput when the configuration needs a newer server; only asks when it needs any API level."""
     await api_levels.require(api, STREAM.needed_levels(config))
 
 
 def needs_max_bytes(account_info: Json) -> bool:
-    """Whether the account wants every stream to have a size limit."""
+    """Whether every stream of the account must have a size limit. account_info: of `api_levels`."""
     limits = account_info.get("limits") or {}
     return bool(limits.get("max_bytes_required"))
 
@@ -105,16 +133,16 @@ def is_internal(name: str) -> bool:
     return name.startswith(("KV_", "OBJ_", "MQTT_", "$"))
 
 
-async def _of(name: str, call: Any) -> Json:
-    """The reply; the errors for a stream that is missing, or another, name it."""
+async def _with_name(name: str, call: Any) -> Json:
+    """Await a request; the errors for a stream that is missing, or that differs, then name it."""
     try:
         reply: Json = await call
     except ApiError as error:
-        told = {
+        descriptions = {
             NOT_FOUND: registry.noun("stream").missing(name)[0],
             NAME_IN_USE: f"stream {name} exists with another configuration",
         }
-        if error.err_code not in told:
+        if error.err_code not in descriptions:
             raise
-        raise ApiError(error.code, error.err_code, told[error.err_code], error.hint) from None
+        raise ApiError(error.code, error.err_code, descriptions[error.err_code], error.hint) from None
     return reply

@@ -55,9 +55,9 @@ def sentence(event: Event) -> str:
             return f"The copy to Stream {stream} is not complete; the same command continues with it"
 
 
-def question(asked: Question) -> str:
+def question(request: Question) -> str:
     """Returns a question, without its question mark."""
-    match asked:
+    match request:
         case ReplaceBackup(path, existing):
             return f"{path} holds {existing}. Replace it"
         case RemoveUnfinished(stream, messages, other_than):

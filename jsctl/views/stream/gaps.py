@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from jsctl.jetstream.stream.gaps import Gap
+from jsctl.jetstream.message.gaps import Gap
 from jsctl.units import format_bytes, format_count
 from jsctl.views.result import Column, Part, Result, Table, Text
 from jsctl.views.shared.text import plural

@@ -1,12 +1,14 @@
 """`stream purge` and `stream rm`: what they would remove, the question before, and what they removed."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from jsctl.jetstream.api import Json
-from jsctl.jetstream.stream.purge_loss import Loss
+from jsctl.jetstream.message.purge_estimate import Loss
 from jsctl.units import format_bytes
-from jsctl.views.result import Result, Text
+from jsctl.views.result import Part, Result, Text
 from jsctl.views.shared.text import plural
+from jsctl.views.stream import info as stream_info
 
 _LISTED = 10
 """Streams that a question lists."""
@@ -47,11 +49,33 @@ def total(losses: Iterable[Loss]) -> Loss:
     )
 
 
-def purged(count: int, info: Json) -> str:
-    """Returns what a purge did. info: of the stream afterwards."""
-    return f"Purged {plural(count, 'message')} from {info['config']['name']}"
+class Purged(NamedTuple):
+    """A stream that was purged. info: of the stream afterwards."""
+
+    messages: int  #: how many were removed
+    info: Json
 
 
-def removed(names: Sequence[str]) -> str:
+def purged(streams: Sequence[Purged]) -> Result:
+    """`stream purge`; the document is the stream's info, or a list of them."""
+    parts: list[Part] = []
+    for stream in streams:
+        parts += [Text(purged_line(stream)), *stream_info.sheet(stream.info, state_only=True).parts]
+    infos = [stream.info for stream in streams]
+    return Result(parts, data=infos if len(infos) > 1 else infos[0])
+
+
+def purged_line(stream: Purged) -> str:
+    """Returns what a purge did, on one line."""
+    return f"Purged {plural(stream.messages, 'message')} from {stream.info['config']['name']}"
+
+
+def removed(names: Sequence[str]) -> Result:
+    """`stream rm`; the document is `{stream, removed}`, or a list of them."""
+    data: list[Json] = [{"stream": name, "removed": True} for name in names]
+    return Result([Text(removed_lines(names))], data=data if len(data) > 1 else data[0])
+
+
+def removed_lines(names: Sequence[str]) -> str:
     """Returns which streams were removed, one a line."""
     return "\n".join(f"Stream {name} was removed" for name in names)

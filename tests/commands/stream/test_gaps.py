@@ -34,7 +34,7 @@ def test_gaps_by_reading_are_those_of_the_server(
         number for number in range(1, 12001) if gone[number]
     ]
     assert [6001, 9499] in known
-    monkeypatch.setattr("jsctl.jetstream.stream.gaps.DETAILS", 0)
+    monkeypatch.setattr("jsctl.jetstream.message.gaps.MAX_DETAILS", 0)
     assert "give --force" in cli("stream gaps G", status=64).err
     assert cli("stream gaps G --json --force", status=0).json == known
     asked = cli("stream gaps G", tty=True, answers=[False], status=1).asked

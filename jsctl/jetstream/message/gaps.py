@@ -1,0 +1,93 @@
+"""Gaps in a stream: sequences between its first and last message that hold none."""
+
+import asyncio
+from collections.abc import Callable, Iterable
+
+from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.message import browse
+from jsctl.jetstream.state import deleted_messages
+
+Gap = tuple[int, int]  #: first and last sequence that is missing
+
+MAX_DETAILS = 2_000_000
+"""Deleted messages up to which the server is asked which they are (7 bytes each in its reply); with more, the
+stream is read."""
+
+_READERS = 8
+_MIN_RANGE = 5_000  #: sequences that a reader takes
+
+
+def must_read(info: Json) -> bool:
+    """Whether the whole stream has to be read to find its gaps."""
+    return deleted_messages(info["state"]) > MAX_DETAILS
+
+
+async def find_gaps(api: Api, info: Json, advance: Callable[[int], None] = lambda count: None) -> list[Gap]:
+    """Returns the gaps in their order.
+
+    info: of the stream. advance: called with the number of sequences that were read.
+    """
+    state = info["state"]
+    if not deleted_messages(state):
+        return []
+    if not must_read(info):
+        name = info["config"]["name"]
+        details = await api.call(f"STREAM.INFO.{name}", {"deleted_details": True})
+        if deleted := details["state"].get("deleted"):
+            return merge_sequences(deleted)
+    return await _read_gaps(api, info, advance)
+
+
+async def deleted_before(api: Api, info: Json, sequence: int) -> int:
+    """Returns how many sequences from the first message up to `sequence` (exclusive) hold none."""
+    gaps = await find_gaps(api, info)
+    return sum(min(last + 1, sequence) - first for first, last in gaps if first < sequence)
+
+
+def merge_sequences(sequences: Iterable[int]) -> list[Gap]:
+    """Returns (2, 4) and (9, 9) for `[2, 3, 4, 9]`."""
+    return _merge((sequence, sequence) for sequence in sorted(sequences))
+
+
+async def _read_gaps(api: Api, info: Json, advance: Callable[[int], None]) -> list[Gap]:
+    """Read the stream in ranges, several at once."""
+    first, last = int(info["state"]["first_seq"]), int(info["state"]["last_seq"])
+    step = max(_MIN_RANGE, (last - first) // (4 * _READERS))
+    slots = asyncio.Semaphore(_READERS)
+
+    async def read_range(start: int) -> list[Gap]:
+        end, gaps, expected = min(start + step - 1, last), list[Gap](), start
+        async with slots:
+            messages = browse.read(
+                api,
+                info["config"]["name"],
+                start=start,
+                last=end,
+                bulk=bool(info["config"].get("allow_direct")),
+            )
+            async for message in messages:
+                sequence = min(message.sequence, end + 1)
+                if sequence > expected:
+                    gaps.append((expected, sequence - 1))
+                expected = message.sequence + 1
+                if expected > end:
+                    break
+            else:
+                if expected <= end:  # deleted while we read
+                    gaps.append((expected, end))
+        advance(end - start + 1)
+        return gaps
+
+    ranges = await asyncio.gather(*(read_range(start) for start in range(first, last + 1, step)))
+    return _merge(gap for gaps in ranges for gap in gaps)
+
+
+def _merge(gaps: Iterable[Gap]) -> list[Gap]:
+    """Returns gaps in their order, those that touch or overlap as one."""
+    merged: list[Gap] = []
+    for start, end in gaps:
+        if merged and merged[-1][1] >= start - 1:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged

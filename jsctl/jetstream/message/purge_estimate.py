@@ -1,0 +1,88 @@
+"""What a purge would remove: counted before it is done, so that the question can say it."""
+
+from typing import NamedTuple
+
+from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.message import browse
+from jsctl.jetstream.message.gaps import deleted_before
+from jsctl.jetstream.stream import requests as streams
+
+_SAMPLE = 1000
+"""Messages that are read for their size; of more, the size is estimated from these."""
+
+_MIN_BULK = 10
+"""Messages from which on a batch is faster than single requests."""
+
+
+class Loss(NamedTuple):
+    """Messages and bytes that would be removed. exact: whether all bytes were counted."""
+
+    messages: int
+    bytes: int
+    exact: bool = True
+
+
+async def estimate_purge(
+    api: Api, info: Json, *, subject: str = "", sequence: int = 0, keep: int = 0
+) -> Loss:
+    """Returns what STREAM.PURGE with these limits would remove from a stream as it is now.
+
+    sequence: only messages before it. keep: how many of the newest messages stay.
+    """
+    state, name = info["state"], str(info["config"]["name"])
+    everything = Loss(int(state["messages"]), int(state["bytes"]))
+    matching = everything.messages
+    if subject:
+        matching = sum((await streams.subject_counts(api, name, subject)).values())
+    messages = matching
+    if keep:
+        messages = max(0, matching - keep)
+    elif sequence:
+        messages = await _count_before(api, info, sequence, subject, matching)
+    if messages == everything.messages:
+        return everything
+    size, sampled = await _sample_size(api, info, subject, messages) if messages else (0, 0)
+    if sampled < messages:
+        size = round(size * messages / sampled) if sampled else 0
+    return Loss(messages, size, exact=sampled == messages)
+
+
+async def _sample_size(api: Api, info: Json, subject: str, messages: int) -> tuple[int, int]:
+    """Returns the bytes of the first messages, and how many those are: all, or a sample."""
+    config, state = info["config"], info["state"]
+    stored = browse.read(
+        api,
+        str(config["name"]),
+        start=int(state["first_seq"]),
+        subject=subject,
+        last=int(state["last_seq"]),
+        bulk=bool(config.get("allow_direct")) and messages > _MIN_BULK,
+    )
+    size = sampled = 0
+    async for message in stored:
+        size += browse.stored_size(message, str(config.get("storage", "file")))
+        sampled += 1
+        if sampled >= min(messages, _SAMPLE):
+            break
+    return size, sampled
+
+
+async def _count_before(api: Api, info: Json, sequence: int, subject: str, matching: int) -> int:
+    """Returns how many messages are before a sequence. matching: how many match the subject at all."""
+    state, name = info["state"], str(info["config"]["name"])
+    first, last = int(state["first_seq"]), int(state["last_seq"])
+    if sequence <= first:
+        return 0
+    if sequence > last:
+        return matching
+    if not subject:
+        return sequence - first - await deleted_before(api, info, sequence)
+    known = await browse.count_before(api, name, sequence, subject, matching)
+    if known is not None:
+        return known
+    count = 0
+    async for message in browse.read(api, name, start=first, subject=subject):
+        if message.sequence >= sequence:
+            break
+        count += 1
+    return count
