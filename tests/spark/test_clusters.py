@@ -220,7 +220,7 @@ def test_a_notebook_over_connect(network: Network, cluster: Cluster, tmp_path: P
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[0] == str(COUNT), done.stderr
     assert "Spark wrote table where this machine does not see it, or not all of it" in done.stdout
-    assert "option token was settled by connect" in done.stdout
+    assert "option token is already set by connect" in done.stdout
     assert network.cli("stream info NOTES --json", status=0).json["state"]["messages"] == 3
     said = all_text(cluster.folder / "events") + cluster.log("connect")
     assert not [secret for secret in network.secrets if secret in said]

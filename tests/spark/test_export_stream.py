@@ -275,7 +275,7 @@ def test_wrong_lines(cli: Cli, url: str, tmp_path: Path) -> None:
             64,
             "--incremental and --follow cannot add to a table in delta",
         ),
-        ("ORDERS --subject 'a..b'", 64, "is no subject filter"),
+        ("ORDERS --subject 'a..b'", 64, "is not a valid subject filter"),
         ("ORDERS --follow --to-seq 9", 64, "has no end"),
         ("ORDERS --strem X", 64, "--strem"),
         (

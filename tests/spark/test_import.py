@@ -174,7 +174,7 @@ def test_an_export_without_payloads_is_refused(spark: Any, cli: Cli, tmp_path: P
     other = cli(f"import {tmp_path}/out --stream ORDERS --format csv", status=64)
     assert "was exported as parquet; leave --format out" in other.err
     other = cli(f"import {tmp_path}/out --stream ORDERS --base64", status=64)
-    assert "which says itself what is base64; leave --base64 out" in other.err
+    assert "which records what is base64; leave --base64 out" in other.err
     file = lines(tmp_path / "a.json", {"subject": "ORDERS.a", "data": "***"})
     broken = cli(f"import {file} --stream ORDERS --base64", status=1)
     assert "base64" in broken.err.lower() and broken.err.count("\n") == 1, broken.err

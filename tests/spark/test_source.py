@@ -94,7 +94,7 @@ def test_filters_of_the_query_do_not_break_it(spark: Any, url: str) -> None:
         ({"strem": "X"}, "unknown option strem; did you mean stream?"),
         ({"stream": "NOPE"}, "stream not found"),
         ({"startingOffsets": "500"}, "is beyond the stream"),
-        ({"fetchMode": "quick"}, "none of auto, direct, consumer"),
+        ({"fetchMode": "quick"}, "is not auto, direct or consumer"),
         ({"maxOffsetsPerTrigger": "5"}, "is for spark.readStream"),
         ({"servers": "nats://127.0.0.1:9"}, "connection refused"),
     ],
@@ -128,7 +128,7 @@ def test_lost_messages_fail_the_query_unless_told_otherwise(spark: Any, url: str
     with pytest.raises(Exception, match="1 message of S was deleted between") as failed:
         frame(spark, url, failOnDeleted="true").collect()
     assert str(failed.value).count("\n") <= 8
-    with pytest.raises(Exception, match="failOnDeleted cannot be with subject"):
+    with pytest.raises(Exception, match="failOnDeleted and subject exclude each other"):
         frame(spark, url, failOnDeleted="true", subject="S.a").collect()
 
 

@@ -1,9 +1,9 @@
-"""`spark.read.format("jetstream")`: a stream as a table, on Spark's Python data sources."""
+"""Batch queries, `spark.read.format("jetstream")`: a range of a stream as a table."""
 
 import asyncio
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 from pyspark.sql.types import (
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 BATCH_ROWS, BATCH_BYTES = 8192, 4 << 20
-"""How much goes into one Arrow batch: whichever is reached first."""
+"""Size of one Arrow batch, whichever is reached first."""
 
 
 class RangePartition(InputPartition):
-    """A task's part. direct: by batch direct get, else through a consumer. settings: the connection's, when
-    they are not the reader's."""
+    """What one task reads. direct: by batch direct get, else through a consumer. settings: of the connection,
+    when they are not those of the reader's options."""
 
     def __init__(self, job: ReadJob, direct: bool, settings: Settings | None = None) -> None:
         super().__init__(None)
@@ -62,72 +62,74 @@ class JetStreamReader(DataSourceReader):
         def work(connection: StreamConnection) -> list[RangePartition]:
             stream = plan.fetch_stream(connection, self.options)
             start, end = plan.resolve_range(connection, self.options, stream)
-            found = plan_partitions(self.options, stream.created, start, end, stream.direct)
-            # For no partitions at all Spark makes one of its own, with nothing in it.
-            nothing = plan.read_job(self.options, stream.created, start, start)
-            return found or [RangePartition(nothing, stream.direct)]
+            partitions = plan_partitions(self.options, stream.created, start, end, stream.direct)
+            # Without partitions, Spark would create one that is not a RangePartition.
+            empty_job = plan.read_job(self.options, stream.created, start, start)
+            return partitions or [RangePartition(empty_job, stream.direct)]
 
         return plan.with_connection(self.options, work)
 
     def read(self, partition: InputPartition) -> "Iterator[pa.RecordBatch]":
-        assert isinstance(partition, RangePartition)
-        return read_partition(self.options, partition)
+        return read_partition(self.options, cast(RangePartition, partition))
 
 
 def plan_partitions(
     options: ReadOptions, created: str, start: int, end: int, direct: bool
 ) -> list[RangePartition]:
-    """[start, end) as parts for tasks."""
+    """Split [start, end) into partitions, one for each task."""
     count = ranges.count_ranges(end - start, options.min_partitions, os.cpu_count() or 1)
-    found = ranges.split_range(start, end, count)
+    parts = ranges.split_range(start, end, count)
     settings = None
     if not options.settings.files:
-        # The reader of a streaming query outlives what files say: each batch takes along what they say now.
+        # Files may change while a streaming query runs: each batch reads them again.
         settings = asyncio.run(login.with_files(options.settings))
     return [
         RangePartition(plan.read_job(options, created, first, last), direct, settings)
-        for first, last in found
+        for first, last in parts
     ]
 
 
-def read_partition(options: ReadOptions, part: RangePartition) -> "Iterator[pa.RecordBatch]":
-    """A part's messages. Raises what RangeReader raises."""
+def read_partition(options: ReadOptions, partition: RangePartition) -> "Iterator[pa.RecordBatch]":
+    """Yield a partition's messages in batches of the Spark schema. Raises what RangeReader raises."""
     provide_pynacl()
     stream = options.stream
-    waiting: list[pa.RecordBatch] = []
-    rows = taken = 0
-    for chunk in _chunks(options, part):
-        waiting.append(chunk)
-        rows += len(chunk)
-        taken += payload_size(chunk)
-        if rows >= BATCH_ROWS or taken >= BATCH_BYTES:
-            yield columns.to_spark_batch(stream, waiting, options.headers)
-            waiting, rows, taken = [], 0, 0
-    if waiting:
-        yield columns.to_spark_batch(stream, waiting, options.headers)
+    pending: list[pa.RecordBatch] = []
+    rows = size = 0
+    for batch in _read_batches(options, partition):
+        pending.append(batch)
+        rows += len(batch)
+        size += payload_size(batch)
+        if rows >= BATCH_ROWS or size >= BATCH_BYTES:
+            yield columns.to_spark_batch(stream, pending, options.headers)
+            pending, rows, size = [], 0, 0
+    if pending:
+        yield columns.to_spark_batch(stream, pending, options.headers)
 
 
-def _chunks(options: ReadOptions, part: RangePartition) -> "Iterator[pa.RecordBatch]":
+def _read_batches(options: ReadOptions, partition: RangePartition) -> "Iterator[pa.RecordBatch]":
     def connect() -> StreamConnection:
-        return StreamConnection.open(part.settings or options.settings)
+        return StreamConnection.open(partition.settings or options.settings)
 
-    reader: RangeReader = (DirectReader if part.direct else ConsumerReader)(part.job, connect)
+    reader: RangeReader = (DirectReader if partition.direct else ConsumerReader)(partition.job, connect)
     try:
         yield from reader
     except MirrorAnswered as error:
         if options.fetch_mode == "direct":
             raise error.with_traceback(None) from None
-        yield from ConsumerReader(part.job._replace(start=reader.at), connect)
+        yield from ConsumerReader(partition.job._replace(start=reader.at), connect)
     except JsctlError as error:  # as `without_traceback` does
         raise error.with_traceback(None) from None
 
 
 def spark_schema(options: ReadOptions) -> StructType:
-    """The schema that `jsctl.spark.source.columns` describes."""
+    """Return the schema that `jsctl.spark.source.columns` describes."""
     fields: dict[str, DataType] = {
-        "stream": StringType(), "subject": StringType(), "sequence": LongType(), "timestamp": TimestampType(),
+        "stream": StringType(),
+        "subject": StringType(),
+        "sequence": LongType(),
+        "timestamp": TimestampType(),
         "data": BinaryType(),
-    }  # fmt: skip
+    }
     if options.headers:
         pair = [StructField("key", StringType()), StructField("value", BinaryType())]
         fields["headers"] = ArrayType(StructType(pair))
@@ -135,7 +137,7 @@ def spark_schema(options: ReadOptions) -> StructType:
 
 
 def validate_schema(schema: StructType, options: ReadOptions) -> None:
-    """Raise BadInput when a schema was given that is not ours."""
-    ours = spark_schema(options).simpleString()
-    if schema.simpleString() != ours:
-        raise BadInput("the schema of a stream is fixed", f"leave it out: it is {ours}")
+    """Raise BadInput when Spark was given another schema."""
+    expected = spark_schema(options).simpleString()
+    if schema.simpleString() != expected:
+        raise BadInput("the schema of a stream is fixed", f"leave it out: it is {expected}")

@@ -1,13 +1,13 @@
-"""The schema of a stream's messages, and messages as Arrow batches.
+"""The columns that Spark reads, and messages as Arrow batches of them.
 
 | column    | Spark type                                 |                                               |
 |-----------|--------------------------------------------|-----------------------------------------------|
 | stream    | string                                     | its name                                      |
 | subject   | string                                     | bytes that are not UTF-8 become U+FFFD         |
 | sequence  | long                                       | in the stream                                 |
-| timestamp | timestamp                                  | when the server took it, UTC, cut to the µs   |
+| timestamp | timestamp                                  | when the server stored it, UTC, cut to the µs |
 | data      | binary                                     | the payload                                   |
-| headers   | array of struct(key string, value binary)  | with includeHeaders; null where there is none |
+| headers   | array of struct(key string, value binary)  | with includeHeaders; null without headers     |
 """
 
 from collections.abc import Sequence
@@ -31,9 +31,9 @@ _SCHEMA = pa.schema(
 )
 
 
-def to_spark_batch(stream: str, found: Sequence[pa.RecordBatch], headers: bool) -> pa.RecordBatch:
-    """Messages in messages.SCHEMA as one batch of the schema above."""
-    subject, sequence, time, data, raw = messages.join_batches(found).columns
+def to_spark_batch(stream: str, batches: Sequence[pa.RecordBatch], headers: bool) -> pa.RecordBatch:
+    """Join batches of messages.SCHEMA into one batch of the columns above."""
+    subject, sequence, time, data, raw = messages.join_batches(batches).columns
     columns = [
         pa.repeat(pa.scalar(stream, pa.string()), len(sequence)),
         _text(subject),
@@ -48,15 +48,15 @@ def to_spark_batch(stream: str, found: Sequence[pa.RecordBatch], headers: bool) 
 
 
 def parse_headers(raw: bytes | None) -> list[tuple[str, bytes]] | None:
-    """Header lines as (key, value), in order and with duplicates; None without any."""
+    """Parse a header block into (key, value) pairs, in order and with duplicates; None without headers."""
     if raw is None:
         return None
-    found = []
+    pairs = []
     for line in raw.split(b"\r\n")[1:]:
         key, colon, value = line.partition(b":")
         if colon:
-            found.append((key.decode(errors="replace"), value.strip(b" \t")))
-    return found or None
+            pairs.append((key.decode(errors="replace"), value.strip(b" \t")))
+    return pairs or None
 
 
 def _text(values: pa.Array) -> pa.Array:

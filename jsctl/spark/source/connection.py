@@ -1,7 +1,7 @@
 """The connection of Spark's tasks: messages of a stream become Arrow batches as they are read.
 
-Long runs of replies to direct gets are cut together, as `jsctl.spark.source.messages` says, everything else
-frame by frame. nats-py hands over one message at a time, at a tenth of what a task can read.
+Long runs of replies to direct gets are parsed together (see `jsctl.spark.source.messages`), everything else
+frame by frame. nats-py delivers one message at a time, at a tenth of the rate that a task can read.
 """
 
 import json
@@ -17,11 +17,11 @@ from jsctl.nats.direct_get import STREAM_MARK
 from jsctl.spark.source.replies import Reply
 
 RUN, LONG = 16 << 10, 512 << 10
-"""Bytes of replies to a direct get: from the one on they are cut together, and more than the other are not
-waited for."""
+"""Bytes of replies to a direct get: at least RUN are parsed together, and beyond LONG no more are waited for.
+"""
 
 PAUSE = 0.02
-"""Seconds of silence after which what is received is cut as it is."""
+"""Seconds of silence after which what was received is parsed as it is."""
 
 _STATUS = b"\r\nNATS/1.0 "  #: a stored message's headers begin without the blank
 _STATUS_SIZE = 256  #: more than what follows it, at the end of an answer
@@ -32,7 +32,7 @@ class StreamConnection(BlockingConnection):
 
     def __init__(self, link: socket.socket, info: Json, settings: Settings, rest: bytes) -> None:
         super().__init__(link, info, settings, rest)
-        self._uncut = 0  #: bytes in the buffer that came since the last cut
+        self._unparsed = 0  #: bytes in the buffer that were received since the last parsing
         self._mark = b"\r\nHMSG %b." % self._inbox.encode()
         self._replies: dict[bytes, Reply] = {}
         self._delivered = Reply("")
@@ -81,15 +81,15 @@ class StreamConnection(BlockingConnection):
         if left <= 0:
             raise TimeoutError
         try:
-            self._uncut += self._receive(min(left, PAUSE) if self._uncut else left)
+            self._unparsed += self._receive(min(left, PAUSE) if self._unparsed else left)
         except TimeoutError:
-            if not self._uncut:
+            if not self._unparsed:
                 raise
             self._parse()
             return
-        # Runs of replies are cheaper to cut when they are long.
+        # Runs of replies are cheaper to parse when they are long.
         if (
-            self._uncut >= LONG
+            self._unparsed >= LONG
             or not self._buffer.startswith(self._mark[2:])
             or self._buffer.find(_STATUS, max(0, self._filled - _STATUS_SIZE), self._filled) >= 0
         ):
@@ -116,7 +116,7 @@ class StreamConnection(BlockingConnection):
                 break
             at = end
         self._drop(at)
-        self._uncut = 0
+        self._unparsed = 0
 
     def _parse_run(self, at: int, run: int) -> int:
         """Hand out the replies from `at` until `run`; returns where the next one starts, or `at` when there

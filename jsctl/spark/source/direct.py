@@ -1,8 +1,8 @@
-"""One range of a stream by batch direct get (ADR-31): no consumer, no state on the server, any replica.
+"""Read one range of a stream by batch direct get (ADR-31): without a consumer or other state on the server.
 
-Any replica answers, and one that lags looks as if messages were deleted; so does a mirror, which answers
-for its origin. Where an answer ends too early the stream's leader is asked, and an answer of another stream
-is thrown away.
+Any replica answers, and one that lags looks as if messages were deleted; so does a mirror, which answers for
+its origin. Where an answer ends too early the stream's leader is asked, and an answer of another stream is
+thrown away.
 """
 
 import json
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 DEPTH = 2
-"""Requests in flight. More of them, or larger ones, hold up publishers (the server answers in one go)."""
+"""Requests in flight. More or larger ones delay publishers, as the server answers each without a pause."""
 
 
 class _Request(NamedTuple):
@@ -36,7 +36,7 @@ class _Request(NamedTuple):
 
 
 class MirrorAnswered(JsctlError):
-    """A mirror keeps answering in the stream's place."""
+    """A mirror answers again and again in place of the stream."""
 
 
 class DirectReader(RangeReader):
@@ -46,8 +46,8 @@ class DirectReader(RangeReader):
         super().__init__(job, connect)
         self._batch = job.batch
         self._requests: deque[_Request] = deque()
-        self._subject = job.subjects[0] if job.subjects else ""  # it takes one filter
-        self._behind = 0  #: answers in a row without anything
+        self._subject = job.subjects[0] if job.subjects else ""  # direct get takes one filter
+        self._behind = 0  #: empty answers in a row
         self._sparse = bool(self._subject)  #: answers reach far beyond what was requested: one at a time
 
     def read_batch(self, connection: StreamConnection) -> "pa.RecordBatch | None":
@@ -56,7 +56,7 @@ class DirectReader(RangeReader):
         deadline = time.monotonic() + self.job.timeout / SECOND
         seen = -1
         while not request.reply.status:
-            if connection.received != seen:  # it goes on: the time-out is for silence
+            if connection.received != seen:  # the timeout counts from the last bytes
                 seen = connection.received
                 deadline = time.monotonic() + self.job.timeout / SECOND
             connection.pump(deadline)
@@ -74,7 +74,7 @@ class DirectReader(RangeReader):
             return None
         messages = request.reply.messages()
         messages = messages.slice(count_before(messages, self.at))
-        # Sequences go up: where the last one fits, none is missing before it.
+        # Sequences ascend: where the last one fits, none is missing before it.
         count = min(len(messages), self.job.end - self.at)
         while count and sequence_of_row(messages, count - 1) != self.at + count - 1:
             count -= 1
@@ -111,7 +111,8 @@ class DirectReader(RangeReader):
         job, reply = self.job, request.reply
         if reply.status == 503:
             raise NoResponders(
-                f"nobody answers direct gets for {job.stream}", "no leader now, or direct get is off"
+                f"no server answers direct gets for {job.stream}",
+                "it has no leader now, or does not allow direct get",
             )
         if reply.status not in (204, 404):
             raise JsctlError(f"direct get on {job.stream} failed: {reply.status} {reply.description}")
@@ -138,7 +139,7 @@ class DirectReader(RangeReader):
         return batch
 
     def _wait_for_replica(self) -> None:
-        """Wait for a replica that has nothing yet of what is asked; raises ConnectionLost after 5 s."""
+        """Wait for a replica that has none of the requested messages yet. Raises ConnectionLost after 5 s."""
         self._behind += 1
         if self._behind > 8:
             raise ConnectionLost("a replica lags far behind the stream's leader")
@@ -147,22 +148,22 @@ class DirectReader(RangeReader):
     def _reached(
         self, connection: StreamConnection, request: _Request, batch: "pa.RecordBatch", beyond: bool
     ) -> int:
-        """Where the next answer must start: the first sequence that this one says nothing about."""
+        """Return the first sequence that this answer says nothing about, at which the next one must start."""
         job, reply = self.job, request.reply
         if beyond:
             return job.end
         after = sequence_of_row(batch, -1) + 1 if batch else max(self.at, request.start)
-        full = reply.count >= request.batch or reply.pending > 0
-        if full or after >= job.end or (not self._subject and after >= request.start + request.batch):
+        is_full = reply.count >= request.batch or reply.pending > 0
+        if is_full or after >= job.end or (not self._subject and after >= request.start + request.batch):
             return after
-        # The replica has nothing more. Either nobody has, or it lags: its stream's leader knows.
+        # The replica has nothing more. Either there is nothing, or it lags, which the leader knows.
         following = self.next_sequence_of_leader(connection, after)
         return min(following, job.end) if following else job.end
 
     def _adapt(
         self, connection: StreamConnection, request: _Request, messages: "pa.RecordBatch", reached: int
     ) -> None:
-        """Choose what to ask next from how far this answer reached."""
+        """Adapt the next requests to how far this answer reached."""
         job, rows = self.job, len(messages)
         if reached < min(request.start + request.batch, job.end):
             # It ended early, at max_bytes or with a lagging replica: what was requested ahead leaves a hole.

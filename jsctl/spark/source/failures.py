@@ -1,7 +1,7 @@
-"""What people read when reading with Spark goes wrong, or not quite right.
+"""Errors and warnings of the data source.
 
-Spark puts the whole Python traceback of its workers into the message of an exception. An error that says in
-one line what is wrong needs none, so it leaves the data source with as little of it as there can be.
+Spark puts the whole Python traceback of its workers into the message of an exception. Errors of jsctl say in
+one line what is wrong, so they leave the data source with as little traceback as possible.
 """
 
 import functools
@@ -16,11 +16,11 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 log = logging.getLogger("jsctl.spark")
-"""Warnings go to stderr of the process that plans or reads, unless logging is set up otherwise."""
+"""Warnings go to stderr of the process that plans or reads, unless logging is configured otherwise."""
 
 
 def without_traceback(function: Callable[P, T]) -> Callable[P, T]:
-    """The same, but our errors come without the calls that led to them."""
+    """Decorate a function so that errors of jsctl leave it without a traceback."""
 
     @functools.wraps(function)
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -33,17 +33,19 @@ def without_traceback(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def format_messages(count: int, filtered: bool = False) -> str:
-    """`1 message`, `2,000 messages`; `up to 20 messages` where only some subjects are read, and others may
-    be among them."""
+    """Return `1 message` or `2,000 messages`. With `filtered`, as only some subjects are read and the
+    messages may have been on others, `up to 20 messages`."""
     return f"{'up to ' if filtered else ''}{format_count(count)} {'message' if count == 1 else 'messages'}"
 
 
 def format_lost(count: int, filtered: bool) -> str:
-    """`1 message is lost`, `up to 20 messages are lost`."""
+    """Return `1 message is lost` or `up to 20 messages are lost`; see `format_messages`."""
     return f"{format_messages(count, filtered)} {'is' if count == 1 else 'are'} lost"
 
 
 def warn_of_loss(stream: str, count: int, start: int, end: int, filtered: bool) -> None:
-    """Say that so many of [start, end) were gone before they were read."""
-    what = format_messages(count, filtered)
-    log.warning("jsctl: %s of %s, between %d and %d, fell off its head unread", what, stream, start, end - 1)
+    """Warn that `count` messages of [start, end) were gone before they were read."""
+    messages = format_messages(count, filtered)
+    log.warning(
+        "jsctl: %s of %s, between %d and %d, fell off its head unread", messages, stream, start, end - 1
+    )

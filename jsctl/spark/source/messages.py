@@ -1,9 +1,9 @@
-"""Messages in columns, from what the server sends to what readers hand on.
+"""Messages as Arrow batches, parsed from the server's replies.
 
-A run of direct get replies is cut by Arrow, column by column, without a step of Python for each message: at a
-fifth of the time. It is cut at marks, and then each message's sizes are compared with those that the server
-named, so that a payload or a header which holds a mark is noticed. Then, and for anything else, messages are
-cut one by one, and become a batch with `build_batch`.
+Arrow splits a run of direct get replies column by column, without a step of Python for each message, in a
+fifth of the time. It splits at marks, and then compares each message's sizes with those that the server
+named, to notice payloads and headers that contain a mark. Those, and everything else, are parsed one by one,
+and become a batch with `build_batch`.
 """
 
 import functools
@@ -26,11 +26,11 @@ SCHEMA = pa.schema(
         pa.field("headers", pa.binary()),
     ]
 )
-"""headers: the lines as stored, `NATS/1.0` among them; null or that line alone where there are none."""
+"""headers: the stored header block, with `NATS/1.0`; null or that line alone without headers."""
 
 END = b"\r\n"
-_LINES = 10  #: of a reply to a direct get without headers of its own
-_FIRST = 8192  #: bytes among which the first reply must end for all to be cut like it
+_LINES = 10  #: of a reply to a direct get whose message has no headers
+_FIRST = 8192  #: bytes within which the first reply must end for `_split_uniform`
 
 
 def build_batch(
@@ -40,7 +40,7 @@ def build_batch(
     payloads: Sequence[bytes] = (),
     headers: Sequence[bytes | None] = (),
 ) -> pa.RecordBatch:
-    """Return messages that were cut one by one, in SCHEMA. moments: RFC 3339, or ns since the epoch."""
+    """Return messages that were parsed one by one, in SCHEMA. moments: RFC 3339, or ns since the epoch."""
     times = pa.array(moments, pa.string())
     if moments and b"-" not in moments[0]:
         times = times.cast(pa.int64())
@@ -55,7 +55,7 @@ def build_batch(
 
 
 def join_batches(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
-    """Batches of SCHEMA as one."""
+    """Join batches of SCHEMA into one."""
     if len(batches) == 1:
         return batches[0]
     whole = pa.Table.from_batches(batches, schema=SCHEMA).combine_chunks().to_batches()
@@ -63,21 +63,25 @@ def join_batches(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
 
 
 def parse_run(run: memoryview, mark: bytes, middle: bytes) -> list[tuple[bytes, pa.RecordBatch]] | None:
-    """Direct get replies, all of them whole, as messages by request.
+    """Parse complete direct get replies into (key of the request, messages).
 
-    run: from the beginning of one to the line end ahead of the next one. mark: that line end, and how a reply
-    begins. middle: what stands between stored headers and subject. None when there is anything else in it
-    than one such message after the other.
+    Args:
+        run: from the beginning of a reply to the line end before another one.
+        mark: that line end, and how a reply begins.
+        middle: what is between the stored headers and the subject.
+
+    Returns None when the run contains anything else than such replies.
     """
     try:
-        parts = _cut_alike(run, mark, middle) or _cut_apart(run, mark, middle)
-        return _checked(parts) if parts else None
-    except pa.ArrowInvalid:  # a number or a time that is none
+        parts = _split_uniform(run, mark, middle) or _split_at_marks(run, mark, middle)
+        return _validate(parts) if parts else None
+    except pa.ArrowInvalid:  # text that is not a number or a time
         return None
 
 
 class _Parts(NamedTuple):
-    """Columns. line: `key sid header-size total`. extent: bytes after it. sequence, time: with names."""
+    """Parts of replies, as columns. line: `key sid header-size total`. extent: bytes after it. sequence,
+    time: with the names of their headers."""
 
     line: pa.Array
     extent: pa.Array
@@ -88,46 +92,47 @@ class _Parts(NamedTuple):
     data: pa.Array
 
 
-def _cut_alike(run: memoryview, mark: bytes, middle: bytes) -> _Parts | None:
-    """Where all replies have as many lines as the first, they are cut into lines at once: the fastest way."""
+def _split_uniform(run: memoryview, mark: bytes, middle: bytes) -> _Parts | None:
+    """Split replies that all have as many lines as the first into lines at once, which is the fastest way."""
     first = bytes(run[:_FIRST]).partition(mark)
     lines = first[0].count(END) + 1
     if not first[1] or lines < _LINES:
         return None
-    found = pc.split_pattern(_one(run), END).flatten()
-    if len(found) % lines:
+    values = pc.split_pattern(_as_array(run), END).flatten()
+    if len(values) % lines:
         return None
-    count = len(found) // lines
+    count = len(values) // lines
     line, stream, subject, sequence, time, blank, data = (
-        found.take(_every(lines, part, count)) for part in (0, *(lines - back for back in (8, 7, 6, 5, 2, 1)))
+        values.take(_every(lines, part, count))
+        for part in (0, *(lines - back for back in (8, 7, 6, 5, 2, 1)))
     )
-    _, its_stream, its_subject = middle.split(END)
+    _, stream_line, subject_name = middle.split(END)
     if (
-        pc.unique(stream).to_pylist() != [its_stream]
+        pc.unique(stream).to_pylist() != [stream_line]
         or pc.unique(blank).to_pylist() != [b""]
         or not _all_begin(line, mark[len(END) :])
-        or not _all_begin(subject, its_subject)
+        or not _all_begin(subject, subject_name)
     ):
         return None
-    headers = [found.take(_every(lines, part, count)) for part in range(1, lines - 8)]
-    # Values lie one behind the other, without the line ends.
-    starts = pa.Array.from_buffers(pa.int32(), len(found) + 1, [None, found.buffers()[1]])
+    headers = [values.take(_every(lines, part, count)) for part in range(1, lines - 8)]
+    # The values are stored one after the other, without the line ends.
+    starts = pa.Array.from_buffers(pa.int32(), len(values) + 1, [None, values.buffers()[1]])
     starts = starts.take(_every(lines, 0, count + 1))
     extent = pc.add(pc.subtract(starts[1:], starts[:-1]), len(END) * (lines - 2))
     return _Parts(
         line=_after(line, mark[len(END) :]),
         extent=pc.subtract(extent, pc.binary_length(line)),
         headers=headers[0] if len(headers) == 1 else pc.binary_join_element_wise(*headers, END),
-        subject=_after(subject, its_subject),
+        subject=_after(subject, subject_name),
         sequence=sequence,
         time=time,
         data=data,
     )
 
 
-def _cut_apart(run: memoryview, mark: bytes, middle: bytes) -> _Parts | None:
-    """Replies with headers of their own, and line ends in payloads."""
-    pieces = pc.split_pattern(_one(run[len(mark) - len(END) :]), mark).flatten()
+def _split_at_marks(run: memoryview, mark: bytes, middle: bytes) -> _Parts | None:
+    """Split replies whose messages have headers, or line ends in their payloads."""
+    pieces = pc.split_pattern(_as_array(run[len(mark) - len(END) :]), mark).flatten()
     halves = _split(pieces, middle, 2)
     if halves is None:
         return None
@@ -142,8 +147,8 @@ def _cut_apart(run: memoryview, mark: bytes, middle: bytes) -> _Parts | None:
     return _Parts(line, extent, headers, subject, sequence, time, data)
 
 
-def _checked(parts: _Parts) -> list[tuple[bytes, pa.RecordBatch]] | None:
-    """The parts as messages by request, when their sizes are those that the server named."""
+def _validate(parts: _Parts) -> list[tuple[bytes, pa.RecordBatch]] | None:
+    """Return the parts as messages by request, None unless their sizes are those that the server named."""
     words = _split(parts.line, b" ", 4)
     sequence, time, *_ = TAIL
     if (
@@ -169,25 +174,25 @@ def _checked(parts: _Parts) -> list[tuple[bytes, pa.RecordBatch]] | None:
         parts.data,
         parts.headers,
     ]
-    found = pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
+    batch = pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
     keys = pc.unique(key).to_pylist()
     if len(keys) == 1:
-        return [(keys[0], found)]
-    return [(one, found.filter(pc.equal(key, one))) for one in keys]
+        return [(keys[0], batch)]
+    return [(request, batch.filter(pc.equal(key, request))) for request in keys]
 
 
-def _one(data: memoryview) -> pa.Array:
-    """An array of one value, without a copy."""
+def _as_array(data: memoryview) -> pa.Array:
+    """Return an array of one value, without a copy."""
     offsets = pa.array([0, len(data)], pa.int32()).buffers()[1]
     return pa.Array.from_buffers(pa.binary(), 1, [None, offsets, pa.py_buffer(data)])
 
 
 def _split(values: pa.Array, mark: bytes, parts: int) -> list[pa.Array] | None:
-    """Each value cut at the first marks into so many parts, as columns; None unless all have as many."""
-    found = pc.split_pattern(values, mark, max_splits=parts - 1).flatten()
-    if len(found) != parts * len(values):
+    """Split each value at its first marks into `parts` columns; None unless all values have as many parts."""
+    pieces = pc.split_pattern(values, mark, max_splits=parts - 1).flatten()
+    if len(pieces) != parts * len(values):
         return None
-    return [found.take(_every(parts, part, len(values))) for part in range(parts)]
+    return [pieces.take(_every(parts, part, len(values))) for part in range(parts)]
 
 
 def _every(step: int, first: int, count: int) -> pa.Array:

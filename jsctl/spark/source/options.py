@@ -1,6 +1,6 @@
-"""Options of the `jetstream` data source, checked as a whole before anything is read. Pure.
+"""Options of the `jetstream` data source for reading, validated before anything is read.
 
-Kafka's names are used where the meaning is Kafka's.
+They have the names of Kafka's data source where they mean the same.
 """
 
 import difflib
@@ -34,22 +34,48 @@ _CONNECTION = {
     "domain": "js_domain",
     "apiprefix": "js_api_prefix",
 }
-"""Options that are settings of a connection -> the setting."""
+"""Option of a connection, in lower case -> the setting."""
+
+_PLACE_OPTIONS = ("servers", "context")
+_LOGIN_OPTIONS = (
+    "domain",
+    "apiPrefix",
+    "user",
+    "password",
+    "token",
+    "creds",
+    "nkey",
+    "jwt",
+    "seed",
+    "tlsCert",
+    "tlsKey",
+    "tlsCa",
+    "tlsFirst",
+    "inboxPrefix",
+)
+CONNECTION_OPTIONS = (*_PLACE_OPTIONS, *_LOGIN_OPTIONS)
+"""Options that say where to connect, and as whom."""
 
 OPTION_NAMES = (
-    "servers", "context", "stream", "domain", "apiPrefix", "user", "password", "token", "creds", "nkey",
-    "jwt", "seed", "tlsCert", "tlsKey", "tlsCa", "tlsFirst", "inboxPrefix", "subject", "startingOffsets",
-    "endingOffsets", "startingTimestamp", "endingTimestamp", "maxOffsetsPerTrigger", "minPartitions",
-    "failOnDataLoss", "failOnDeleted", "fetchMode", "batchSize", "maxBytes", "requestTimeout", "retries",
+    *_PLACE_OPTIONS,
+    "stream",
+    *_LOGIN_OPTIONS,
+    "subject",
+    "startingOffsets",
+    "endingOffsets",
+    "startingTimestamp",
+    "endingTimestamp",
+    "maxOffsetsPerTrigger",
+    "minPartitions",
+    "failOnDataLoss",
+    "failOnDeleted",
+    "fetchMode",
+    "batchSize",
+    "maxBytes",
+    "requestTimeout",
+    "retries",
     "includeHeaders",
-)  # fmt: skip
-
-
-CONNECTION_OPTIONS = (
-    *OPTION_NAMES[: OPTION_NAMES.index("stream")],
-    *OPTION_NAMES[OPTION_NAMES.index("domain") : OPTION_NAMES.index("subject")],
 )
-"""Those that say where and as whom."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +83,9 @@ class ReadOptions:
     """What to read, and how.
 
     subjects: filters, empty for all. start, end: sequences, the end exclusive. start_time, end_time: the
-    first message at or after. max_offsets: a trigger; 0 for all. fetch_mode: auto, direct or consumer.
-    max_bytes: a request. timeout: ns without an answer.
+    first message at or after. max_offsets: for each trigger, 0 for all. fetch_mode: auto, direct or consumer.
+    batch, max_bytes: messages and bytes for each request. timeout: ns without an answer. retries: attempts
+    without progress.
     """
 
     settings: Settings
@@ -86,27 +113,30 @@ class ReadOptions:
 
 
 def parse(
-    options: Mapping[str, str],
+    raw_options: Mapping[str, str],
     environ: Mapping[str, str] = os.environ,
     *,
     streaming: bool | None = False,
     settings: Settings | None = None,
 ) -> ReadOptions:
-    """Raises BadInput for what is unknown, wrong or contradictory, NotFound for an unknown context.
+    """Parse and validate options.
 
-    streaming: None when it is not known whether the options are for a stream. settings: the connection's,
-    which the options then leave out.
+    Args:
+        streaming: whether they are for a streaming query; None when that is unknown.
+        settings: of the connection; the options must not name it then.
+
+    Raises BadInput for options that are unknown, wrong or contradictory, NotFound for an unknown context.
     """
-    given = {name.lower(): value for name, value in options.items()}
-    refuse_unknown_options(given, OPTION_NAMES)
-    take = OptionValues(given)
-    stream = take.text("stream")
+    options = {name.lower(): value for name, value in raw_options.items()}
+    refuse_unknown_options(options, OPTION_NAMES)
+    values = OptionValues(options)
+    stream = values.text("stream")
     if not stream:
-        raise BadInput("option stream is missing", 'say .option("stream", "ORDERS")')
+        raise BadInput("option stream is missing", 'use .option("stream", "ORDERS")')
     if any(c in stream for c in " .*>/\\\t\r\n"):
-        raise BadInput(f"{stream!r} is no stream name")
-    start, end = take.offset("startingOffsets", ""), take.offset("endingOffsets", "")
-    start_time, end_time = take.time("startingTimestamp"), take.time("endingTimestamp")
+        raise BadInput(f"{stream!r} is not a stream name")
+    start, end = values.offset("startingOffsets", ""), values.offset("endingOffsets", "")
+    start_time, end_time = values.time("startingTimestamp"), values.time("endingTimestamp")
     for name, one, other in (("starting", start, start_time), ("ending", end, end_time)):
         if one != "" and other:
             raise BadInput(f"options {name}Offsets and {name}Timestamp exclude each other", "give one")
@@ -114,90 +144,96 @@ def parse(
         raise BadInput("startingTimestamp is not before endingTimestamp")
     if streaming and (end != "" or end_time):
         raise BadInput("endingOffsets and endingTimestamp are for spark.read", "a stream has no end")
-    if streaming is False and "maxoffsetspertrigger" in given:
+    if streaming is False and "maxoffsetspertrigger" in options:
         raise BadInput("maxOffsetsPerTrigger is for spark.readStream")
-    mode = take.text("fetchMode", "auto")
+    mode = values.text("fetchMode", "auto")
     if mode not in ("auto", "direct", "consumer"):
-        raise BadInput(f"fetchMode {mode!r} is none of auto, direct, consumer")
-    subjects = _subjects(take.text("subject"))
-    fail_on_deleted = take.flag("failOnDeleted", False)
+        raise BadInput(f"fetchMode {mode!r} is not auto, direct or consumer")
+    subjects = _subjects(values.text("subject"))
+    fail_on_deleted = values.flag("failOnDeleted", False)
     if subjects and fail_on_deleted:
         raise BadInput(
-            "failOnDeleted cannot be with subject", "among other subjects nobody sees what was deleted"
+            "options failOnDeleted and subject exclude each other",
+            "where only some subjects are read, nobody sees what was deleted",
         )
     return ReadOptions(
-        settings=connection_settings(given, environ, settings),
+        settings=connection_settings(options, environ, settings),
         stream=stream,
         subjects=subjects,
         start=cast(Offset, start or ("latest" if streaming else "earliest")),
         end=cast(Offset, end or "latest"),
         start_time=start_time,
         end_time=end_time,
-        max_offsets=take.count("maxOffsetsPerTrigger", 0, least=1),
-        min_partitions=take.count("minPartitions", 0, least=1),
-        fail_on_loss=take.flag("failOnDataLoss", True),
+        max_offsets=values.count("maxOffsetsPerTrigger", 0, least=1),
+        min_partitions=values.count("minPartitions", 0, least=1),
+        fail_on_loss=values.flag("failOnDataLoss", True),
         fail_on_deleted=fail_on_deleted,
         fetch_mode=mode,
-        batch=take.count("batchSize", 1000, least=1, most=50_000),
-        max_bytes=take.size("maxBytes", 4 << 20),
-        timeout=take.duration("requestTimeout", 10 * SECOND),
-        retries=take.count("retries", 5, least=0),
-        headers=take.flag("includeHeaders", False),
+        batch=values.count("batchSize", 1000, least=1, most=50_000),
+        max_bytes=values.size("maxBytes", 4 << 20),
+        timeout=values.duration("requestTimeout", 10 * SECOND),
+        retries=values.count("retries", 5, least=0),
+        headers=values.flag("includeHeaders", False),
     )
 
 
-def refuse_unknown_options(given: Mapping[str, str], names: Sequence[str]) -> None:
-    """`given` is by lower-case name. Raises BadInput."""
+def refuse_unknown_options(options: Mapping[str, str], names: Sequence[str]) -> None:
+    """Raise BadInput for options that are not among `names`. options: by name in lower case."""
     known = {name.lower(): name for name in names}
-    for name in given:
+    for name in options:
         if name == "path":
-            raise BadInput("a stream has no path", 'say .option("stream", "ORDERS") and .load()')
+            raise BadInput("a stream has no path", 'use .option("stream", "ORDERS") and .load()')
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
-            hint = f"did you mean {known[near[0]]}?" if near else f"the options are {', '.join(names)}"
+            similar = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+            hint = f"did you mean {known[similar[0]]}?" if similar else f"the options are {', '.join(names)}"
             raise BadInput(f"unknown option {name}", hint)
 
 
 def connection_settings(
-    given: Mapping[str, str], environ: Mapping[str, str], preset: Settings | None = None
+    options: Mapping[str, str], environ: Mapping[str, str], preset: Settings | None = None
 ) -> Settings:
-    """How to connect; preset: known already, and not to be given again. Raises BadInput, NotFound."""
+    """Return how to connect. preset: settings that are known, so that options must not name any.
+
+    Raises BadInput, NotFound.
+    """
     if preset is not None:
         for name in CONNECTION_OPTIONS:
-            if name.lower() in given:
-                raise BadInput(f"option {name} was preset by connect", "leave it out")
+            if name.lower() in options:
+                raise BadInput(f"option {name} is already set by connect", "leave it out")
         return preset
-    if "servers" not in given and "context" not in given:
-        raise BadInput("option servers or context is missing", 'say .option("servers", "nats://host:4222")')
-    if "servers" in given and "context" in given:
+    if "servers" not in options and "context" not in options:
+        raise BadInput("option servers or context is missing", 'use .option("servers", "nats://host:4222")')
+    if "servers" in options and "context" in options:
         raise BadInput("options servers and context exclude each other", "give one")
-    if given.get("domain") and given.get("apiprefix"):
+    if options.get("domain") and options.get("apiprefix"):
         raise BadInput("options domain and apiPrefix exclude each other", "give one")
-    flags: dict[str, Any] = {setting: given[n] for n, setting in _CONNECTION.items() if n in given}
-    if "tlsfirst" in given:
-        flags["tlsfirst"] = OptionValues(given).flag("tlsFirst", False)
-    context = ContextStore.from_environment(environ).find(given["context"]) if "context" in given else None
+    flags: dict[str, Any] = {setting: options[n] for n, setting in _CONNECTION.items() if n in options}
+    if "tlsfirst" in options:
+        flags["tlsfirst"] = OptionValues(options).flag("tlsFirst", False)
+    context = (
+        ContextStore.from_environment(environ).find(options["context"]) if "context" in options else None
+    )
     return resolve(flags, context)
 
 
 def _subjects(text: str) -> tuple[str, ...]:
-    found = tuple(part.strip() for part in text.split(",") if part.strip())
-    for subject in found:
+    subjects = tuple(part.strip() for part in text.split(",") if part.strip())
+    for subject in subjects:
         tokens = subject.split(".")
-        wild = any(c in token and token != c for token in tokens for c in "*>")
-        if not all(tokens) or " " in subject or wild or ">" in tokens[:-1]:
-            raise BadInput(f"subject {subject!r} is no subject filter")
-    return () if found == (">",) else found
+        has_partial_wildcard = any(c in token and token != c for token in tokens for c in "*>")
+        if not all(tokens) or " " in subject or has_partial_wildcard or ">" in tokens[:-1]:
+            raise BadInput(f"subject {subject!r} is not a valid subject filter")
+    return () if subjects == (">",) else subjects
 
 
 class OptionValues:
-    """Values by option name."""
+    """Parses values by option name. Every method raises BadInput for a value that does not fit."""
 
-    def __init__(self, given: Mapping[str, str]) -> None:
-        self._given = given
+    def __init__(self, options: Mapping[str, str]) -> None:
+        self._options = options
 
     def text(self, name: str, default: str = "") -> str:
-        return self._given.get(name.lower(), default).strip()
+        return self._options.get(name.lower(), default).strip()
 
     def offset(self, name: str, default: str) -> str | int:
         text = self.text(name, default)
@@ -205,7 +241,7 @@ class OptionValues:
             return text
         if text.isdigit() and int(text) > 0:
             return int(text)
-        raise BadInput(f"{name} {text!r} is none of earliest, latest or a sequence")
+        raise BadInput(f"{name} {text!r} is not earliest, latest or a sequence")
 
     def time(self, name: str) -> datetime | None:
         text = self.text(name)
@@ -222,8 +258,8 @@ class OptionValues:
         if not text:
             return default
         if not text.isdigit() or not least <= int(text) <= most:
-            limits = f"from {least}" if most == 1 << 62 else f"from {least} to {most}"
-            raise BadInput(f"{name} {text!r} is no whole number {limits}")
+            limits = f"{least} or more" if most == 1 << 62 else f"from {least} to {most}"
+            raise BadInput(f"{name} {text!r} is not a whole number", f"use a number, {limits}")
         return int(text)
 
     def flag(self, name: str, default: bool) -> bool:
@@ -233,15 +269,17 @@ class OptionValues:
         return text == "true" if text else default
 
     def size(self, name: str, default: int) -> int:
+        """Bytes."""
         return self._unit(name, default, parse_bytes)
 
     def duration(self, name: str, default: int) -> int:
+        """ns."""
         return self._unit(name, default, parse_duration)
 
-    def _unit(self, name: str, default: int, read: Callable[[str], int]) -> int:
+    def _unit(self, name: str, default: int, parse: Callable[[str], int]) -> int:
         text = self.text(name)
         try:
-            value = read(text) if text else default
+            value = parse(text) if text else default
         except ValueError as error:
             raise BadInput(f"{name}: {error}") from None
         if value <= 0:

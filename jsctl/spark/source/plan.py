@@ -1,4 +1,4 @@
-"""What is to be read, asked of the server once: which sequences, in which way, of which stream."""
+"""Plan what to read of a stream: its state, the sequences that the options name, and how to read them."""
 
 import contextlib
 import json
@@ -22,12 +22,14 @@ T = TypeVar("T")
 
 
 MAX_DELETED_DETAILS = 100_000
-"""Up to so many deleted messages the server is asked which they are, for every batch of a streaming query."""
+"""Most deleted messages of a stream whose sequences are fetched for every batch of a streaming query."""
 
 
 class StreamState(NamedTuple):
-    """A stream as it is, [first, end) its sequences; `deleted` of them hold no message. direct: batch direct
-    get works."""
+    """A stream at one time. Its sequences are [first, end), and `deleted` of them hold no message.
+
+    created: its creation time, as the server writes it. direct: whether batch direct get works.
+    """
 
     created: str
     first: int
@@ -37,7 +39,8 @@ class StreamState(NamedTuple):
 
 
 def with_connection(options: ReadOptions, work: Callable[[StreamConnection], T]) -> T:
-    """Do `work` on a connection of its own; again, as the options say, when that fails or nobody answers."""
+    """Return the result of `work` on a connection of its own. Repeat it as the options say when the
+    connection ends or no server answers."""
     provide_pynacl()  # Spark plans in a Python of the executors, too
     attempt = 0
     while True:
@@ -54,7 +57,10 @@ def with_connection(options: ReadOptions, work: Callable[[StreamConnection], T])
 
 
 def fetch_stream(connection: StreamConnection, options: ReadOptions) -> StreamState:
-    """Raises ApiError 10059 when there is none, Unreachable, BadInput when the fetch mode cannot work."""
+    """Return the stream's state.
+
+    Raises ApiError when there is no such stream, Unreachable, BadInput when the fetch mode cannot work.
+    """
     info = connection.call(f"{options.prefix}.STREAM.INFO.{options.stream}", None, options.timeout)
     state = info["state"]
     end = state["last_seq"] + 1
@@ -68,9 +74,10 @@ def fetch_stream(connection: StreamConnection, options: ReadOptions) -> StreamSt
 def count_deleted(
     connection: StreamConnection, options: ReadOptions, stream: StreamState, start: int, end: int
 ) -> int | None:
-    """How many sequences of [start, end), from the stream's first on, hold no message now.
+    """Return how many sequences of [start, end) hold no message now. start: the stream's first sequence, or a
+    later one.
 
-    None where that is not known: of some subjects only, or of too many deletions to ask for them.
+    None when that is unknown, as only some subjects are read or too many messages were deleted.
     """
     if options.subjects:
         return None
@@ -82,26 +89,26 @@ def count_deleted(
         return None
     body = {"deleted_details": True}
     info = connection.call(f"{options.prefix}.STREAM.INFO.{options.stream}", body, options.timeout)
-    gone: list[int] = info["state"].get("deleted") or []
-    return sum(start <= sequence < end for sequence in gone)
+    deleted: list[int] = info["state"].get("deleted") or []
+    return sum(start <= sequence < end for sequence in deleted)
 
 
 def _is_direct(connection: StreamConnection, options: ReadOptions, info: Json, has_messages: bool) -> bool:
     if options.fetch_mode == "consumer":
-        obstacle = "fetchMode is consumer"
+        reason = "fetchMode is consumer"
     elif len(options.subjects) > 1:
-        obstacle = "it takes one subject, and there are several"
+        reason = "it takes one subject, and several are given"
     elif not info["config"].get("allow_direct"):
-        obstacle = f"{options.stream} does not allow it"
+        reason = f"{options.stream} does not allow it"
     elif has_messages and not _has_batches(connection, options, info["state"]["first_seq"]):
-        obstacle = "no answer: the server is older than 2.11, or this account may not"
+        reason = "no answer: the server is older than 2.11, or this account has no permission"
     else:
         return True
     if options.fetch_mode == "direct":
-        raise BadInput(f"direct get does not work here: {obstacle}", "use fetchMode auto or consumer")
+        raise BadInput(f"direct get does not work here: {reason}", "use fetchMode auto or consumer")
     if info["config"].get("retention", "limits") != "limits":
         raise BadInput(
-            f"{options.stream} has {info['config']['retention']} retention: a consumer that reads takes away",
+            f"{options.stream} has {info['config']['retention']} retention: a consumer removes what it reads",
             "allow direct get on it",
         )
     return False
@@ -123,7 +130,7 @@ def _has_batches(connection: StreamConnection, options: ReadOptions, first: int)
 
 
 def resolve_range(connection: StreamConnection, options: ReadOptions, stream: StreamState) -> tuple[int, int]:
-    """The range that a batch reads. Raises DataLoss, BadInput."""
+    """Return the sequences [start, end) that a batch query reads. Raises DataLoss, BadInput."""
     start = resolve_start(connection, options, stream)
     if options.end_time:
         end = find_sequence_at(connection, options, stream, options.end_time)
@@ -136,7 +143,7 @@ def resolve_range(connection: StreamConnection, options: ReadOptions, stream: St
         if end > stream.end:
             raise BadInput(
                 f"endingOffsets {end} is beyond the stream, whose last message is {stream.end - 1}",
-                "it is exclusive: latest reads all there is",
+                "it is exclusive; use latest to read everything",
             )
     if start > end and options.end not in ("latest", "earliest") and not options.end_time:
         raise BadInput(f"startingOffsets {start} is after endingOffsets {end}")
@@ -144,7 +151,7 @@ def resolve_range(connection: StreamConnection, options: ReadOptions, stream: St
 
 
 def resolve_start(connection: StreamConnection, options: ReadOptions, stream: StreamState) -> int:
-    """The first sequence to read. Raises DataLoss when a sequence is named that is gone already."""
+    """Return the first sequence to read. Raises DataLoss when the options name one that is gone."""
     if options.start_time:
         return find_sequence_at(connection, options, stream, options.start_time)
     if options.start == "earliest":
@@ -169,37 +176,41 @@ def resolve_start(connection: StreamConnection, options: ReadOptions, stream: St
 def find_sequence_at(
     connection: StreamConnection, options: ReadOptions, stream: StreamState, moment: datetime
 ) -> int:
-    """The first sequence at or after a time; one past the last when all are before it.
+    """Return the first sequence at or after a time; one past the last when all messages are before it.
 
-    A consumer that starts there knows; STREAM.MSG.GET takes a time on newer servers only.
+    STREAM.MSG.GET takes a time on newer servers only. On others a consumer that starts there tells the
+    sequence.
     """
     name = f"jsctl_spark_{random.getrandbits(64):016x}"
     time_text = format_rfc3339(moment)
     try:
-        found = connection.call(
+        response = connection.call(
             f"{options.prefix}.STREAM.MSG.GET.{options.stream}", {"start_time": time_text}, options.timeout
         )
-        return int(found["message"]["seq"])
+        return int(response["message"]["seq"])
     except ApiError as error:
         if error.err_code == 10037:  # no message found
             return stream.end
     except RequestTimeout:
         pass
     config: Json = {
-        "name": name, "deliver_policy": "by_start_time", "opt_start_time": time_text, "ack_policy": "none",
-        "mem_storage": True, "num_replicas": 1, "inactive_threshold": 10 * SECOND,
-    }  # fmt: skip
+        "name": name,
+        "deliver_policy": "by_start_time",
+        "opt_start_time": time_text,
+        "ack_policy": "none",
+        "mem_storage": True,
+        "num_replicas": 1,
+        "inactive_threshold": 10 * SECOND,
+    }
     verb = f"{options.stream}.{name}"
-    made = connection.call(
-        f"{options.prefix}.CONSUMER.CREATE.{verb}", {"stream_name": options.stream, "config": config},
-        options.timeout,
-    )  # fmt: skip
+    body = {"stream_name": options.stream, "config": config}
+    consumer_info = connection.call(f"{options.prefix}.CONSUMER.CREATE.{verb}", body, options.timeout)
     connection.call(f"{options.prefix}.CONSUMER.DELETE.{verb}", None, options.timeout)
-    return int(made["delivered"]["stream_seq"]) + 1
+    return int(consumer_info["delivered"]["stream_seq"]) + 1
 
 
 def read_job(options: ReadOptions, created: str, start: int, end: int) -> ReadJob:
-    """What a task reads of [start, end)."""
+    """Return the job of a task that reads [start, end)."""
     return ReadJob(
         stream=options.stream,
         created=created,

@@ -22,8 +22,8 @@ from jsctl.units import SECOND
 if TYPE_CHECKING:
     import pyarrow as pa
 
-IDLE = 60 * SECOND
-"""After this much silence the server removes the consumer."""
+INACTIVE_THRESHOLD = 60 * SECOND
+"""ns without a request after which the server removes the consumer."""
 
 
 class ConsumerReader(RangeReader):
@@ -45,7 +45,7 @@ class ConsumerReader(RangeReader):
         key, reply = connection.ask(subject, json.dumps(body).encode())
         deadline, seen = 0.0, -1
         while not reply.status and delivered.count < wanted:
-            if connection.received != seen:  # it goes on: the time-out is for silence
+            if connection.received != seen:  # the timeout counts from the last bytes
                 seen = connection.received
                 deadline = time.monotonic() + job.timeout / SECOND
             connection.pump(deadline)
@@ -54,12 +54,12 @@ class ConsumerReader(RangeReader):
         if rows and sequence_of_row(rows, 0) < self.at:
             raise ConnectionLost("the consumer started over")
         if not rows and reply.status == 409 and "exceeds maxbytes" in reply.description.lower():
-            self._max_bytes = 0  # one message is larger: take it by itself
+            self._max_bytes = 0  # one message is larger: fetch it alone
             return None
         if not rows and reply.status == 409 and "max" not in reply.description.lower():
-            raise ConnectionLost(f"the consumer is gone: {reply.description}")
+            raise ConnectionLost(f"the consumer no longer exists: {reply.description}")
         if not rows and reply.status == 503:
-            raise ConnectionLost("the consumer is gone")
+            raise ConnectionLost("the consumer no longer exists")
         if not rows and reply.status not in (404, 408):
             raise JsctlError(f"{job.stream}: {reply.status} {reply.description}")
         batch = rows.slice(0, count_before(rows, job.end))
@@ -71,22 +71,20 @@ class ConsumerReader(RangeReader):
     def _reached(
         self, connection: StreamConnection, rows: "pa.RecordBatch", beyond: bool, pending: int
     ) -> int:
-        """Where the next answer must start: the first sequence that this one says nothing about."""
+        """Return the first sequence that this answer says nothing about, at which the next one must start."""
         end = self.job.end
         if beyond:
             return end
         after = sequence_of_row(rows, -1) + 1 if rows else self.at
         if after >= end or (rows and pending):
             return after
-        # Where the consumer is there is no more. Any of the stream's servers may have it, also one that lags.
+        # The consumer has nothing more. It may be on a server that lags, which the leader knows.
         following = self.next_sequence_of_leader(connection, after)
         if not following or following >= end:
             return end
         if not rows:
             self.finish()
-            raise ConnectionLost(
-                "the consumer's server lags behind"
-            )  # the next consumer may be on another one
+            raise ConnectionLost("the consumer's server lags")  # the next consumer may be on another server
         return following
 
     def on_connection_lost(self) -> "pa.RecordBatch | None":
@@ -96,7 +94,7 @@ class ConsumerReader(RangeReader):
     def finish(self) -> None:
         name, self._name = self._name, ""
         if name and self._connection is not None:
-            # Otherwise the server removes it when it is idle.
+            # The server removes it anyway when it is idle.
             with contextlib.suppress(ConnectionLost, TimeoutError, JsctlError):
                 self.call(self._connection, f"CONSUMER.DELETE.{self.job.stream}.{name}")
 
@@ -104,9 +102,14 @@ class ConsumerReader(RangeReader):
         job = self.job
         name = f"jsctl_spark_{random.getrandbits(64):016x}"
         config: Json = {
-            "name": name, "deliver_policy": "by_start_sequence", "opt_start_seq": self.at,
-            "ack_policy": "none", "mem_storage": True, "num_replicas": 1, "inactive_threshold": IDLE,
-        }  # fmt: skip
+            "name": name,
+            "deliver_policy": "by_start_sequence",
+            "opt_start_seq": self.at,
+            "ack_policy": "none",
+            "mem_storage": True,
+            "num_replicas": 1,
+            "inactive_threshold": INACTIVE_THRESHOLD,
+        }
         subject = f"CONSUMER.CREATE.{job.stream}.{name}"
         if len(job.subjects) == 1:
             config["filter_subject"] = job.subjects[0]

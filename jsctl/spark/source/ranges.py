@@ -1,10 +1,10 @@
-"""Ranges of sequences, half open. Pure."""
+"""Half open ranges of sequences."""
 
 import itertools
 
 
 def split_range(start: int, end: int, parts: int) -> list[tuple[int, int]]:
-    """[start, end) in at most `parts` ranges of nearly the same length, in order, none of them empty."""
+    """Split [start, end) into at most `parts` ranges of nearly the same length, none of them empty."""
     total = max(0, end - start)
     parts = min(parts, total)
     edges = [start + total * part // parts for part in range(parts + 1)] if parts else []
@@ -12,5 +12,6 @@ def split_range(start: int, end: int, parts: int) -> list[tuple[int, int]]:
 
 
 def count_ranges(total: int, least: int, cores: int) -> int:
-    """How many ranges: one a core, unless there is too little to share; `least` is what the user wants."""
+    """Return how many ranges to read `total` sequences in: one for each core, fewer for few messages, and at
+    least `least`."""
     return max(least, min(cores, total // 10_000), 1)

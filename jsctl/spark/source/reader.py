@@ -1,5 +1,7 @@
-"""One range of a stream: what any way of reading it must settle. Attempts and reconnects, what is missing and
-why, and whether the stream is still the one that was planned for.
+"""Read one range of a stream in a Spark task: what all ways of reading it share.
+
+That is: attempts and reconnects, what is missing and why, and whether the stream is still the one that was
+planned.
 """
 
 import time
@@ -19,15 +21,16 @@ if TYPE_CHECKING:
 
 
 class DataLoss(JsctlError):
-    """Messages that were to be read are gone, and the options say to fail."""
+    """Messages that should be read are gone, and the options say to fail."""
 
 
 class ReadJob(NamedTuple):
     """What one task reads.
 
-    start, end: sequences, half open. created: the stream's creation time; another one is another stream.
-    prefix: of the API. subjects: only messages on these, empty for all. batch: messages a request.
-    max_bytes: of payload a request. timeout: ns without an answer. retries: attempts without progress.
+    start, end: sequences, half open. created: the stream's creation time, which tells it from a later stream
+    of its name. prefix: of the API. subjects: only messages on these, empty for all. batch, max_bytes:
+    messages and bytes of payload for each request. timeout: ns without an answer. retries: attempts without
+    progress.
     """
 
     stream: str
@@ -45,11 +48,12 @@ class ReadJob(NamedTuple):
 
 
 class RangeReader:
-    """Iterate once, for batches of messages.SCHEMA in the order of their sequences.
+    """Iterate over it once for batches of messages.SCHEMA, in the order of their sequences.
 
-    at: the next sequence to hand out. deleted, lost: messages that were not there, known when a batch has
-    been taken; with a subject filter deletions cannot be told from other subjects and are not counted, and
-    what was lost may have been on others.
+    at: the next sequence to yield. deleted, lost: messages that did not exist any more, up to the last batch.
+    With a subject filter deletions look like other subjects and are not counted, and lost messages may have
+    been on others.
+
     Raises DataLoss, Unreachable, Denied, ApiError.
     """
 
@@ -81,15 +85,15 @@ class RangeReader:
                 warn_of_loss(job.stream, self.lost, job.start, job.end, bool(job.subjects))
 
     def read_batch(self, connection: StreamConnection) -> "pa.RecordBatch | None":
-        """Read on from `at`, and move it."""
+        """Read from `at` on, and advance it. Return what was read, None for nothing."""
         raise NotImplementedError
 
     def on_connection_lost(self) -> "pa.RecordBatch | None":
-        """The connection is lost: forget what was asked on it, and return what is sure of its answers."""
+        """Forget the requests on a lost connection, and return what can be used of their answers."""
         return None
 
     def finish(self) -> None:
-        """Remove what was made on the server."""
+        """Remove what the reader created on the server."""
 
     def _with_retries(
         self, step: "Callable[[StreamConnection], pa.RecordBatch | None]"
@@ -101,16 +105,16 @@ class RangeReader:
                     self._connection.watch(self.job.stream)
                 return step(self._connection)
             except (ConnectionLost, TimeoutError, Unreachable) as error:
-                sure = self.on_connection_lost()
+                usable = self.on_connection_lost()
                 self._disconnect()
-                if sure is not None:
-                    return sure
+                if usable is not None:
+                    return usable
                 self.count_failure(error)
-                # Soon at first; five times outlast the choice of another leader, which takes up to 9 s.
+                # Soon at first; five attempts outlast the election of a leader, which takes up to 9 s.
                 time.sleep(min(0.2 * 4 ** (self._failures - 1), 5))
 
     def count_failure(self, error: Exception) -> None:
-        """Count an attempt that brought nothing. Raises when there were too many."""
+        """Count an attempt without progress. Raises its error when there were too many."""
         self._failures += 1
         if self._failures > self.job.retries:
             if isinstance(error, JsctlError):
@@ -125,7 +129,7 @@ class RangeReader:
             self._connection = None
 
     def call(self, connection: StreamConnection, verb: str, body: Json | None = None) -> Json:
-        """A JetStream request; `verb` is what follows the prefix."""
+        """Make a JetStream API request. verb: what follows the API prefix in its subject."""
         subject = f"{self.job.prefix}.{verb}"
         try:
             return connection.call(subject, body, self.job.timeout)
@@ -133,36 +137,39 @@ class RangeReader:
             raise Unreachable(error.message, f"reading needs the right to publish to {subject}") from None
 
     def next_sequence_of_leader(self, connection: StreamConnection, sequence: int) -> int:
-        """The first sequence from `sequence` on that the stream's leader has, of what is read; 0 for none."""
-        found = (self._next_on(connection, sequence, subject) for subject in self.job.subjects or (">",))
-        return min(filter(None, found), default=0)
+        """Return the first sequence from `sequence` on that the stream's leader has of what is read; 0 for
+        none.
+        """
+        sequences = (self._next_on(connection, sequence, subject) for subject in self.job.subjects or (">",))
+        return min(filter(None, sequences), default=0)
 
     def _next_on(self, connection: StreamConnection, sequence: int, subject: str) -> int:
         body = {"seq": sequence, "next_by_subj": subject}
         try:
-            found = self.call(connection, f"STREAM.MSG.GET.{self.job.stream}", body)
+            response = self.call(connection, f"STREAM.MSG.GET.{self.job.stream}", body)
         except ApiError as error:
             if error.err_code == 10037:  # no message found
                 return 0
             raise
-        return int(found["message"]["seq"])
+        return int(response["message"]["seq"])
 
     def count_missing(self, connection: StreamConnection, batch: "pa.RecordBatch", reached: int) -> None:
-        """The messages from `at` until `reached` that are not in the batch: deleted ones, or ones that fell
-        off the stream's head before they were read? Raises ConnectionLost when they are neither."""
+        """Count the messages from `at` until `reached` that are not in the batch, as deleted or as lost, when
+        they fell off the stream's head before they were read. Raises ConnectionLost when they are neither,
+        DataLoss."""
         job = self.job
         missing = reached - self.at - len(batch)
         if not missing:
             return
         state = self._info(connection)["state"]
         first = state["first_seq"]
-        gone = min(first, reached) - self.at - count_before(batch, first) if first > self.at else 0
-        missing -= gone
+        lost = min(first, reached) - self.at - count_before(batch, first) if first > self.at else 0
+        missing -= lost
         if not job.subjects and missing > state.get("num_deleted", 0):
             raise ConnectionLost(f"{format_messages(missing)} did not come that the stream's leader has")
-        self.lost += gone
-        if gone and job.fail_on_loss:
-            raise head_loss_error(job.stream, first, self.at, gone, bool(job.subjects))
+        self.lost += lost
+        if lost and job.fail_on_loss:
+            raise head_loss_error(job.stream, first, self.at, lost, bool(job.subjects))
         if job.subjects:
             return
         self.deleted += missing
@@ -174,7 +181,10 @@ class RangeReader:
             )
 
     def _info(self, connection: StreamConnection) -> Json:
-        """The stream's info from its leader. Raises DataLoss when it is another stream, or rolled back."""
+        """Fetch the stream's info from its leader.
+
+        Raises DataLoss when it was created again, or rolled back.
+        """
         job = self.job
         try:
             info = self.call(connection, f"STREAM.INFO.{job.stream}")
@@ -190,8 +200,10 @@ class RangeReader:
 
 
 def head_loss_error(stream: str, first: int, wanted: int, count: int, filtered: bool) -> DataLoss:
-    """The error for `count` messages from `wanted` on, when the stream begins at `first` now. filtered: only
-    some subjects are read."""
+    """Return the error for `count` lost messages from `wanted` on, of a stream that starts at `first` now.
+
+    filtered: only some subjects are read.
+    """
     return DataLoss(
         f"{stream} starts at sequence {first} now, {wanted} was to be read: {format_lost(count, filtered)}",
         "set failOnDataLoss to false to read what is left",
@@ -199,16 +211,18 @@ def head_loss_error(stream: str, first: int, wanted: int, count: int, filtered: 
 
 
 def check_identity(info: Json, created: str, end: int) -> None:
-    """Raise DataLoss unless `info` is of the stream that was planned, with all sequences below `end` used."""
+    """Raise DataLoss unless `info` is of the stream that was created then, and it has reached `end`,
+    exclusive.
+    """
     name = info["config"]["name"]
     if info["created"] != created:
         raise DataLoss(
             f"stream {name} was created again at {info['created']}",
-            "its sequences are others now: start anew, without the old checkpoint",
+            "its sequences are different now: start again without the old checkpoint",
         )
     if info["state"]["last_seq"] < end - 1:
         raise DataLoss(
             f"stream {name} was rolled back: it was at sequence {end - 1}, now it ends at"
             f" {info['state']['last_seq']}",
-            "its sequences are others now: start anew, without the old checkpoint",
+            "its sequences are different now: start again without the old checkpoint",
         )

@@ -1,4 +1,4 @@
-"""What comes back to a request for messages. Nothing here loads pyarrow before there are some."""
+"""Collect the answer to a request for messages. pyarrow is imported when the first message comes."""
 
 from typing import TYPE_CHECKING
 
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
 
 
 class Reply:
-    """What came back to one request for messages of a stream.
+    """The answer to one request for messages of a stream.
 
-    count: messages so far. status: code of the end (204, 404, ...); 0 before. description: the status in
-    words. pending: messages that follow. is_foreign: another stream (a mirror) answered. is_single: a reply
-    came that is not part of a batch.
+    count: messages so far. status: code at the end (204, 404, ...), 0 before it. description: the status in
+    words. pending: messages that follow this answer. is_foreign: another stream (a mirror) answered.
+    is_single: a reply came that is not part of a batch.
     """
 
     def __init__(self, stream: str) -> None:
@@ -98,5 +98,5 @@ def sequence_of_row(batch: "pa.RecordBatch", row: int) -> int:
 
 
 def payload_size(batch: "pa.RecordBatch") -> int:
-    """Return the bytes of payload, about."""
+    """Return about how many bytes of payload a batch has."""
     return int(batch.column(3).nbytes)

@@ -1,18 +1,18 @@
-"""`spark.readStream.format("jetstream")`: offsets that say what a batch reads, whatever happened since.
+"""Streaming queries, `spark.readStream.format("jetstream")`.
 
 An offset is {"created", "from", "next", "lost", "deleted"}. The first three are the stream's creation time
-and the half open range of sequences that the batch which ends there reads. The range's start is part of it
-because Spark does not write down an initial offset: it asks again after a restart, and where messages were
-purged meanwhile the first batch would leave them out without a word.
+and the half open range of sequences that the batch which ends there reads. The range has its start because
+Spark does not record an initial offset: it asks again after a restart, and the first batch would silently
+leave out messages that were purged meanwhile.
 
-lost, deleted: what was missing in the range when the batch was planned, at the stream's head and further in;
-Spark has no other place for numbers of ours in a query's progress. deleted is null where it is not known
-(see `plan.count_deleted`). What goes missing after that is what numInputRows is short of next - from - lost -
-deleted; the tasks that notice warn of it, or fail.
+lost, deleted: how many messages were missing in the range when the batch was planned, at the stream's head
+and further in; Spark has no other place for such numbers in a query's progress. deleted is null when it is
+unknown (see `plan.count_deleted`). Messages that go missing later are the difference between numInputRows and
+next - from - lost - deleted; the tasks that notice warn of it, or fail.
 """
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Never, TypeVar
+from typing import TYPE_CHECKING, Any, Never, TypeVar, cast
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import (
@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 
 class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Lives on the driver for as long as the query; `read` runs in tasks."""
+    """Exists on the driver as long as the query; `read` runs in tasks."""
 
     def __init__(self, options: ReadOptions) -> None:
         self.options = options
@@ -47,7 +47,7 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
 
     @without_traceback
     def initialOffset(self) -> Offset:
-        return self._ask(
+        return self._with_stream(
             lambda connection, stream: _offset(
                 stream.created, plan.resolve_start(connection, self.options, stream)
             )
@@ -55,34 +55,42 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
 
     @without_traceback
     def prepareForTriggerAvailableNow(self) -> None:
-        self._target = self._ask(lambda connection, stream: stream.end)
+        self._target = self._with_stream(lambda connection, stream: stream.end)
 
     def getDefaultReadLimit(self) -> ReadLimit:
         return ReadMaxRows(self.options.max_offsets) if self.options.max_offsets else ReadAllAvailable()
 
     @without_traceback
     def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:
-        """The end of the next batch; `start` itself when there is nothing new. Raises DataLoss when the
-        stream is another one, was rolled back, or has lost messages and the options say to fail."""
+        """Return the end of the next batch, `start` itself when there is nothing new.
+
+        Raises DataLoss when the stream was created again or rolled back, or has lost messages and the options
+        say to fail.
+        """
 
         def work(connection: StreamConnection, stream: plan.StreamState) -> Offset:
             self._check(stream, start)
             self._latest = _offset(stream.created, stream.end)
             end = stream.end if self._target is None else min(stream.end, self._target)
             begin = int(start["next"])
-            left = max(begin, stream.first)
+            available = max(begin, stream.first)
             if isinstance(limit, ReadMaxRows):
-                end = min(end, left + limit.max_rows)  # what is lost does not count
+                end = min(end, available + limit.max_rows)  # lost messages do not count
             if end <= begin:
                 return start
-            left = min(left, end)
-            if left > begin:
-                self._lost(begin, left)
-            deleted = plan.count_deleted(connection, self.options, stream, left, end)
-            found = {"created": stream.created, "from": begin, "next": end}
-            return {**found, "lost": left - begin, "deleted": deleted}
+            available = min(available, end)
+            if available > begin:
+                self._report_loss(begin, available)
+            deleted = plan.count_deleted(connection, self.options, stream, available, end)
+            return {
+                "created": stream.created,
+                "from": begin,
+                "next": end,
+                "lost": available - begin,
+                "deleted": deleted,
+            }
 
-        return self._ask(work)
+        return self._with_stream(work)
 
     def reportLatestOffset(self) -> Offset | None:
         return self._latest
@@ -95,28 +103,27 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         def work(connection: StreamConnection, stream: plan.StreamState) -> list[RangePartition]:
             begin, next = int(end["from"]), int(end["next"])
             if not self.options.fail_on_loss:
-                # A batch that is done again may find less than when it was planned.
+                # A repeated batch may find less than when it was planned.
                 begin += int(end.get("lost", 0))
-                left = min(max(begin, stream.first), next)
-                if left > begin and stream.created == end["created"]:
-                    self._lost(begin, left)
-                    begin = left
+                available = min(max(begin, stream.first), next)
+                if available > begin and stream.created == end["created"]:
+                    self._report_loss(begin, available)
+                    begin = available
             return plan_partitions(self.options, end["created"], begin, next, stream.direct)
 
-        return self._ask(work)
+        return self._with_stream(work)
 
     def read(self, partition: InputPartition) -> "Iterator[pa.RecordBatch]":
-        assert isinstance(partition, RangePartition)
-        return read_partition(self.options, partition)
+        return read_partition(self.options, cast(RangePartition, partition))
 
-    def _ask(self, work: Callable[[StreamConnection, plan.StreamState], T]) -> T:
-        def looked(connection: StreamConnection) -> T:
+    def _with_stream(self, work: Callable[[StreamConnection, plan.StreamState], T]) -> T:
+        def fetch_and_work(connection: StreamConnection) -> T:
             return work(connection, plan.fetch_stream(connection, self.options))
 
-        return plan.with_connection(self.options, looked)
+        return plan.with_connection(self.options, fetch_and_work)
 
-    def _lost(self, begin: int, end: int) -> None:
-        """[begin, end) is gone. Raises DataLoss when the options say so."""
+    def _report_loss(self, begin: int, end: int) -> None:
+        """Warn that [begin, end) is gone. Raises DataLoss when the options say so."""
         name, filtered = self.options.stream, bool(self.options.subjects)
         if self.options.fail_on_loss:
             raise head_loss_error(name, end, begin, end - begin, filtered)
@@ -125,17 +132,17 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
     def _check(self, stream: plan.StreamState, start: Offset) -> None:
         name = self.options.stream
         if stream.created != start["created"]:
-            raise DataLoss(f"stream {name} was created again", "start anew, without the old checkpoint")
+            raise DataLoss(f"stream {name} was created again", "start again without the old checkpoint")
         if stream.end < int(start["next"]):
             raise DataLoss(
                 f"stream {name} was rolled back: it was at sequence {start['next'] - 1}, now it ends at"
                 f" {stream.end - 1}",
-                "start anew, without the old checkpoint",
+                "start again without the old checkpoint",
             )
 
 
 class FailingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Raises `error` when it is used: PySpark trips over a reader that cannot be made, and tells of that."""
+    """Raises `error` when it is used. PySpark replaces an error of `streamReader` with one of its own."""
 
     def __init__(self, error: JsctlError) -> None:
         self.error = error

@@ -104,10 +104,10 @@ def test_usual_answers_are_cut_together() -> None:
 
 def test_replies_of_as_many_lines_take_the_fastest_way() -> None:
     data = b"".join(reply(1, b"S", n, b"S.a", b"A: 1\r\nB: 2\r\n", b"x" * n) for n in range(1, 50))
-    parts = messages._cut_alike(memoryview(data)[:-2], MARK, b"\r\nNats-Stream: S\r\nNats-Subject: ")
+    parts = messages._split_uniform(memoryview(data)[:-2], MARK, b"\r\nNats-Stream: S\r\nNats-Subject: ")
     assert parts is not None
     assert parts.headers.to_pylist() == [b"NATS/1.0\r\nA: 1\r\nB: 2"] * 49
-    assert messages._checked(parts) is not None
+    assert messages._validate(parts) is not None
 
 
 @pytest.mark.parametrize("batches", [[], [messages.build_batch()], [messages.build_batch()] * 2])
