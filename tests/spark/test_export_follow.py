@@ -92,7 +92,11 @@ def test_a_second_run_waits_for_the_end_of_the_first(cli: Cli, url: str, tmp_pat
         for flags in ("", "--incremental", "--force", "--incremental --follow", "--format csv"):
             second = cli(f"export stream ORDERS --to {to} {flags}", status=64)
             assert second.err.count("\n") == 1, second.err
-            other = "holds parquet" if "csv" in flags else f"another export writes to {to}; wait until it has ended"
+            other = (
+                "holds parquet"
+                if "csv" in flags
+                else f"another export writes to {to}; wait until it has ended"
+            )
             assert other in second.err
         asked = cli(["export", "query", "--from", str(to), "SELECT count(*) AS n FROM ORDERS", "--json"])
         assert asked.json == [{"n": 20}]
