@@ -1,50 +1,27 @@
 """`jsctl publish`."""
 
-import asyncio
-import time
-from collections.abc import AsyncIterator, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import islice
-from typing import Any
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
 
 from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream.api import Json
-from jsctl.jetstream.message import dump
-from jsctl.jetstream.message import publish as sending
-from jsctl.jetstream.message.publish import Count, Draft
-from jsctl.jetstream.message.stdin import read_all, read_lines
-from jsctl.nats.connection import Connection
-from jsctl.nats.headers import encode_headers, parse_headers
+from jsctl.jetstream.message.compose import (
+    Composition,
+    at_intervals,
+    at_original_pace,
+    compose,
+    read_dump,
+)
+from jsctl.jetstream.message.publisher import Mode, Published, Publisher
+from jsctl.jetstream.message.schedule import Schedule, format_ttl
 from jsctl.nats.message import OutgoingMessage
-from jsctl.nats.templates import Moment, Template, compile_template
-from jsctl.units import SECOND
+from jsctl.views.events import Events
 from jsctl.views.message import publish as view
-from jsctl.views.result import Result, Text
 
-_BURST = 256  #: messages that are made before they are sent
-_SPOKEN = 20  #: up to so many messages each gets its line
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """body: None takes stdin. count: messages, or of each line. sleep: ns. dumped: where a dump is."""
-
-    subject: str
-    body: str | None
-    headers: Sequence[str]
-    extra: Sequence[tuple[str, str]]
-    reply: str
-    count: int
-    sleep: int
-    by_line: bool
-    templates: bool
-    jetstream: bool
-    atomic: bool
-    dumped: str
-    paced: bool
-
+_BURST = 256  #: messages that are composed before they are sent
+_REPORTED = 20  #: up to this number of messages each has its line
 
 HELP = """Subject, body and header values may hold templates that make each message different:
 
@@ -60,8 +37,64 @@ Without a body, stdin is the body: all of it, or with --send-on newline each lin
 """
 
 
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The flags. body: None takes stdin. sleep, ttl: ns. dumped: where a dump is."""
+
+    subject: str
+    body: str | None
+    reply: str
+    headers: tuple[str, ...]
+    count: int
+    sleep: int
+    templates: bool
+    send_on: str
+    force_stdin: bool
+    jetstream: bool
+    jetstream_old: bool
+    atomic: bool
+    quiet: bool
+    ttl: int | None
+    schedule: Schedule
+    dumped: str
+    paced: bool
+
+    def __post_init__(self) -> None:
+        if self.send_on not in ("eof", "newline"):
+            raise BadInput("--send-on must be eof or newline")
+        if not self.subject and not self.dumped:
+            raise BadInput("the subject is missing", "give SUBJECT, or --from-dump PATH")
+        if self.dumped and self.body is not None:
+            raise BadInput("a dump has its own payloads", "leave the body out")
+        if self.paced and not self.dumped:
+            raise BadInput("--original-pace is for --from-dump")
+        if self.mode != "plain" and self.reply:
+            raise BadInput("a stream's ack takes the reply subject", "leave out --reply or --jetstream")
+        if self.atomic and not self.schedule.is_empty:
+            raise BadInput("an atomic batch takes no schedules")
+
+    @property
+    def mode(self) -> Mode:
+        """How to publish."""
+        if self.atomic:
+            return "atomic"
+        is_for_streams = self.ttl is not None or not self.schedule.is_empty
+        return "acked" if self.jetstream or self.jetstream_old or is_for_streams else "plain"
+
+    @property
+    def reports(self) -> bool:
+        """Whether each message has its line."""
+        return not self.quiet and self.total <= _REPORTED and not self.dumped and not self.atomic
+
+    @property
+    def total(self) -> int:
+        """How many messages are published; 0 when that is not known yet."""
+        return 0 if self.body is None else max(self.count, 1)
+
+
 @command(
     "publish",
+    options=Options,
     help=HELP,
     examples=[
         "jsctl pub orders.new 'order 1'",
@@ -74,7 +107,7 @@ Without a body, stdin is the body: all of it, or with --send-on newline each lin
 @argument("body", required=False)
 @option("--reply", metavar="SUBJECT", default="", help="Reply subject of the messages")
 @option("--header", "-H", "headers", metavar="K:V", multiple=True, help="Add a header; several times")
-@option("--count", type=int, default=1, metavar="N", help="Publish so many messages")
+@option("--count", type=int, default=1, metavar="N", help="Publish N messages")
 @option("--sleep", type=DURATION, default=0, metavar="DURATION", help="Wait between messages")
 @option("--templates/--no-templates", default=True, help="Fill templates in subject and body (yes)")
 @option("--send-on", type=str, default="eof", metavar="eof|newline", help="When stdin is sent (eof)")
@@ -82,160 +115,85 @@ Without a body, stdin is the body: all of it, or with --send-on newline each lin
 @option("--jetstream", "-J", is_flag=True, help="Publish to a stream and show its ack")
 @option("--wait", "-w", "jetstream_old", is_flag=True, hidden=True, help="Old name of --jetstream")
 @option("--atomic", is_flag=True, help="Store all messages or none of them; implies --jetstream")
-@option("--quiet", "-q", is_flag=True, help="Say nothing but what went wrong")
-@option("--ttl", type=DURATION, metavar="DURATION", help="The stream forgets the message after this")
-@option("--schedule-after", type=DURATION, metavar="DURATION", help="The stream publishes it after this")
-@option("--schedule-at", metavar="TIME", help="The stream publishes it at an RFC 3339 time")
-@option("--schedule-every", type=DURATION, metavar="DURATION", help="The stream publishes it every so often")
-@option("--schedule-cron", metavar="CRON", help="The stream publishes it by a cron expression")
-@option("--schedule-dest", metavar="SUBJECT", help="Where a scheduled message is published")
-@option("--schedule-source", metavar="SUBJECT", help="Publish the last message of this subject instead")
-@option("--schedule-ttl", type=DURATION, metavar="DURATION", help="TTL of what a schedule publishes")
+@option("--quiet", "-q", is_flag=True, help="Show nothing but errors")
+@option("--ttl", type=DURATION, metavar="DURATION", help="The stream removes the message after this")
+@option(
+    "--schedule-after", "after", type=DURATION, metavar="DURATION", help="The stream publishes it after this"
+)
+@option("--schedule-at", "at", metavar="TIME", help="The stream publishes it at an RFC 3339 time")
+@option(
+    "--schedule-every",
+    "every",
+    type=DURATION,
+    metavar="DURATION",
+    help="The stream publishes it again and again, this far apart",
+)
+@option("--schedule-cron", "cron", metavar="CRON", help="The stream publishes it by a cron expression")
+@option("--schedule-dest", "dest", metavar="SUBJECT", help="Where a scheduled message is published")
+@option(
+    "--schedule-source",
+    "source",
+    metavar="SUBJECT",
+    help="Publish the last message of this subject instead",
+)
+@option(
+    "--schedule-ttl",
+    "message_ttl",
+    type=DURATION,
+    metavar="DURATION",
+    help="TTL of what a schedule publishes",
+)
 @option("--from-dump", "dumped", metavar="PATH", default="", help="Publish what sub --dump wrote; - is stdin")
 @option("--original-pace", "paced", is_flag=True, help="With --from-dump: as far apart as they were")
-async def publish(env: Env, quiet: bool, **given: Any) -> Result | None:
-    options, connection = _options(env, given), await env.connection()
-    count, started = Count(), time.perf_counter()
-    if options.body is None and not options.dumped and env.streams.stdin.isatty() and not quiet:
+async def publish(env: Env, options: Options) -> Events[Published]:
+    composition = _composition(env, options)
+    connection = await env.connection()
+    asks = options.body is None and not options.dumped and env.streams.stdin.isatty()
+    if asks and not options.quiet:
         env.say("Reading payload from STDIN")
-    total = options.count if options.body is not None else 0
-    spoken = not quiet and total <= _SPOKEN and not options.dumped
-
-    with env.progress("Publishing", total if total > _SPOKEN and not quiet else 0) as advance:
-
-        def done(message: OutgoingMessage, ack: Json | None) -> None:
-            advance(1)
-            if spoken:
-                env.say(view.published(message))
-                if ack and not env.wants_json:
-                    env.emit(Result([Text(view.stored(ack))]))
-
-        try:
-            if options.atomic:
-                ack = await _atomic(env, options, connection, count)
-                return None if quiet else view.batch(ack)
-            bursts = _bursts(env, options)
-            if options.jetstream:
-                await sending.acked(connection, bursts, count, done)
-            else:
-                await sending.core(connection, bursts, count, done, confirm=spoken)
-        except (asyncio.CancelledError, Exception):
-            if count.messages and not spoken:
-                env.say(f"Stopped after {count.messages:,} messages")
-            raise
-    return view.result(count, time.perf_counter() - started, quiet=quiet, spoken=spoken)
+    bursts = _bursts(env, options, composition)
+    publisher = Publisher(connection, bursts, options.mode, reports=options.reports)
+    return view.events(publisher, _with_progress(env, publisher, options), quiet=options.quiet)
 
 
-def _options(env: Env, given: dict[str, Any]) -> Options:
-    schedule = {
-        name.removeprefix("schedule_"): value
-        for name, value in given.items()
-        if name.startswith("schedule_") and value is not None
-    }
-    extra = sending.schedule_headers(schedule, env.clock())
-    if given["ttl"] is not None:
-        extra.append(("Nats-TTL", sending.ttl(given["ttl"])))
-    body: str | None = given["body"]
-    dumped: str = given["dumped"]
-    if given["send_on"] not in ("eof", "newline"):
-        raise BadInput("--send-on takes eof or newline")
-    if not given["subject"] and not dumped:
-        raise BadInput("the subject is missing", "give SUBJECT, or --from-dump PATH")
-    if dumped and body is not None:
-        raise BadInput("a dump has its own payloads", "leave the body out")
-    if given["paced"] and not dumped:
-        raise BadInput("--original-pace is for --from-dump")
-    jetstream = given["jetstream"] or given["jetstream_old"] or given["atomic"] or bool(extra)
-    if jetstream and given["reply"]:
-        raise BadInput("a stream's ack takes the reply subject", "leave out --reply or --jetstream")
-    if given["atomic"] and schedule:
-        raise BadInput("an atomic batch takes no schedules")
-    return Options(
-        given["subject"], body, given["headers"], extra, given["reply"], max(given["count"], 1),
-        given["sleep"], given["send_on"] == "newline", given["templates"], jetstream, given["atomic"],
-        dumped, given["paced"],
-    )  # fmt: skip
+async def _with_progress(
+    env: Env, publisher: Publisher, options: Options
+) -> AsyncGenerator[Sequence[Published], None]:
+    """Yield what was published, below a progress bar where messages are not reported one by one."""
+    total = 0 if options.quiet or options.reports else options.total
+    with env.progress("Publishing", total) as advance:
+        async with aclosing(publisher.batches(advance)) as batches:
+            async for batch in batches:
+                yield batch
 
 
-def _draft(options: Options) -> Draft:
-    """The draft of every message; its body comes later."""
-    made = sending.draft(
-        options.subject, b"", options.headers, reply=options.reply, templates=options.templates
+def _composition(env: Env, options: Options) -> Composition:
+    headers = options.schedule.headers(env.clock())
+    if options.ttl is not None:
+        headers.append(("Nats-TTL", format_ttl(options.ttl)))
+    body = options.body
+    return Composition(
+        subject=options.subject,
+        body=None if body is None else body.encode(errors="surrogateescape"),
+        headers=options.headers,
+        fixed_headers=headers,
+        reply=options.reply,
+        count=max(options.count, 1),
+        by_line=options.send_on == "newline",
+        templates=options.templates,
     )
-    fixed = [(key, Template([value.encode()])) for key, value in options.extra]
-    return replace(made, headers=[*made.headers, *fixed])
 
 
-async def _bursts(env: Env, options: Options) -> AsyncIterator[Sequence[OutgoingMessage]]:
-    """The messages, in groups that are sent at once."""
+def _bursts(
+    env: Env, options: Options, composition: Composition
+) -> AsyncGenerator[Sequence[OutgoingMessage], None]:
+    """Return the messages, in bursts that are sent at once."""
+    # What is sent later is composed later: templates may hold the time.
+    burst = 1 if options.sleep or options.paced else _BURST
     if options.dumped:
-        async for group in _dumped(env, options):
-            yield group
-    elif options.body is not None or not options.by_line:
-        body = await read_all(env.streams.stdin) if options.body is None else _bytes(options.body)
-        draft = replace(_draft(options), body=compile_template(body, enabled=options.templates))
-        async for group in _paced(draft.many(1, options.count), options.sleep):
-            yield group
+        bursts = read_dump(options.dumped, env.streams.stdin, composition, burst=burst)
     else:
-        number, base = 0, _draft(options)
-        async for lines in read_lines(env.streams.stdin):
-            made: list[OutgoingMessage] = []
-            for line in lines:
-                number += 1
-                draft = replace(base, body=compile_template(line, enabled=options.templates))
-                made += (draft.make(Moment(number)) for _ in range(options.count))
-            async for group in _paced(iter(made), options.sleep):
-                yield group
-
-
-async def _paced(messages: Iterator[OutgoingMessage], sleep: int) -> AsyncIterator[Sequence[OutgoingMessage]]:
-    if not sleep:
-        while group := list(islice(messages, _BURST)):
-            yield group
-        return
-    first = True
-    for message in messages:
-        if not first:
-            await asyncio.sleep(sleep / SECOND)
-        first = False
-        yield [message]
-
-
-async def _dumped(env: Env, options: Options) -> AsyncIterator[Sequence[OutgoingMessage]]:
-    messages = dump.read(options.dumped, env.streams.stdin)
-    extra = _draft(replace(options, subject=options.subject or "unused")).headers
-
-    def made() -> Iterator[OutgoingMessage]:
-        for number, message in enumerate(messages, 1):
-            changed = message
-            if extra:
-                pairs = [(key, value.render(Moment(number)).decode()) for key, value in extra]
-                header = encode_headers([*parse_headers(message.header_block), *pairs])
-                changed = changed._replace(header_block=header)
-            if options.subject:
-                changed = changed._replace(subject=options.subject)
-            yield changed
-
-    if not options.paced:
-        async for group in _paced(made(), options.sleep):
-            yield group
-        return
-    began, first = time.monotonic_ns(), 0
-    for message in made():
-        first = first or message.time
-        left = message.time - first - (time.monotonic_ns() - began)
-        if message.time and left > 0:
-            await asyncio.sleep(left / SECOND)
-        yield [message]
-
-
-async def _atomic(env: Env, options: Options, connection: Connection, count: Count) -> Json:
-    messages = [message async for group in _bursts(env, options) for message in group]
-    ack = await sending.atomic(connection, messages)
-    count.messages = len(messages)
-    return ack
-
-
-def _bytes(argument: str) -> bytes:
-    """An argument of the command line as the shell gave it."""
-    return argument.encode(errors="surrogateescape")
+        bursts = compose(composition, env.streams.stdin, burst=burst)
+    if options.paced:
+        return at_original_pace(bursts)
+    return at_intervals(bursts, options.sleep) if options.sleep else bursts

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream.message.publish import header_templates
+from jsctl.jetstream.message.compose import compile_headers
 from jsctl.jetstream.message.respond import Answers, Request, Responder
 from jsctl.jetstream.message.translate import split_command
 from jsctl.nats.subjects import validate_subject
@@ -68,7 +68,7 @@ class Options:
 async def reply(env: Env, options: Options) -> Events[Request]:
     answers = Answers(
         body=compile_template(options.body.encode(errors="surrogateescape")),
-        headers=header_templates(options.headers),
+        headers=compile_headers(options.headers),
         echo=options.echo,
         command=split_command(options.command) if options.command else (),
         sleep=options.sleep,

@@ -87,7 +87,8 @@ class Options:
 @option("--send-on", type=str, default="eof", metavar="eof|newline", help="When stdin is sent (eof)")
 @option("--templates/--no-templates", default=True, help="Fill templates in subject and body (yes)")
 async def request(env: Env, options: Options) -> Events[Reply]:
-    return view.events(_replies(env, options), raw=options.raw, only=options.wants_one)
+    replies = _replies(env, options)
+    return view.events(replies, raw=options.raw, only=options.wants_one, quiet=env.wants_json)
 
 
 async def _replies(env: Env, options: Options) -> AsyncGenerator[Sequence[Reply], None]:

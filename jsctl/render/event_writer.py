@@ -89,7 +89,7 @@ class _Writer(Generic[E]):
         self._terminal = out.isatty()
         self._screen = screen
         self._frame = frame
-        self._write = self._chosen()
+        self._write_events = self._chosen()
         self._written = 0  #: events that count
         self._records = 0
         self._reading = False  #: whether we wait for a batch, or for what is done between two
@@ -104,7 +104,7 @@ class _Writer(Generic[E]):
             return {"lines": self._lines, "array": self._array, "single": self._single}[events.layout]
         if events.raw is not None and not self._terminal:
             return self._raw
-        return self._text if events.notice is None else self._text_with_notices
+        return self._text
 
     async def run(self) -> Result | ExitStatus | None:
         events = self._events
@@ -189,14 +189,18 @@ class _Writer(Generic[E]):
 
     # -- one batch ---------------------------------------------------------------------------------------
 
+    def _write(self, batch: Sequence[E]) -> None:
+        notice = self._events.notice
+        if notice is None:
+            self._write_events(batch)
+            return
+        for event in batch:
+            if sentence := notice(event):
+                self._say(sentence)
+            self._write_events([event])
+
     def _text(self, batch: Sequence[E]) -> None:
         self._put(clean_lines("".join(map(self._events.text, batch))))
-
-    def _text_with_notices(self, batch: Sequence[E]) -> None:
-        for event in batch:
-            if self._events.notice and (notice := self._events.notice(event)):
-                self._say(notice)
-            self._text([event])
 
     def _raw(self, batch: Sequence[E]) -> None:
         if self._events.raw is not None:

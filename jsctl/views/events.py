@@ -49,7 +49,7 @@ class Events(NamedTuple, Generic[E]):
     record: the event as JSON; None leaves it out, a tuple is several records.
     counts: which events count towards `limit`; all without it.
     raw: the event byte for byte, in place of `text` where stdout is no terminal.
-    notice: a line on stderr ahead of `text`; empty for none.
+    notice: a line on stderr ahead of each event, whatever its form; empty for none.
     as_json: write records whatever form was asked for.
     terminator, indent: how records are laid out.
     sink: takes the batches in place of stdout.

@@ -7,16 +7,51 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TextIO
 
+from jsctl.errors import BadInput
 from jsctl.jetstream.message import dump
-from jsctl.jetstream.message import publish as publishing
-from jsctl.jetstream.message.publish import Draft
 from jsctl.jetstream.message.stdin import read_all, read_lines
 from jsctl.nats.headers import encode_headers, parse_headers
 from jsctl.nats.message import OutgoingMessage
+from jsctl.nats.subjects import validate_subject
 from jsctl.nats.templates import Moment, Template, compile_template
 from jsctl.units import SECOND
 
 _BURST = 256  #: messages that are composed before they are sent
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The templates that messages are composed from."""
+
+    subject: Template
+    body: Template
+    headers: Sequence[tuple[str, Template]] = ()
+    reply: str = ""
+
+    def compose(self, moment: Moment) -> OutgoingMessage:
+        """Return the message of a moment. Raises BadInput for what templates turn into a bad subject."""
+        subject = self.subject.render(moment).decode(errors="replace")
+        if self.subject.fixed is None:
+            validate_subject(subject)
+        headers = [(name, value.render(moment).decode(errors="replace")) for name, value in self.headers]
+        return OutgoingMessage(subject, self.body.render(moment), self.reply, encode_headers(headers))
+
+    def compose_many(self, first: int, count: int) -> Iterator[OutgoingMessage]:
+        """Yield `count` messages, numbered from `first`."""
+        for number in range(first, first + count):
+            yield self.compose(Moment(number))
+
+
+def compile_headers(headers: Sequence[str]) -> list[tuple[str, Template]]:
+    """Compile `K:V` texts into names and templates. Raises BadInput."""
+    compiled = []
+    for text in headers:
+        name, colon, value = text.partition(":")
+        if not colon or not name.strip():
+            raise BadInput(f"{text!r} is not a valid header", "use K:V")
+        encode_headers([(name.strip(), "")])
+        compiled.append((name.strip(), compile_template(value.strip().encode())))
+    return compiled
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +74,18 @@ class Composition:
 
     def draft(self) -> Draft:
         """Return the draft of every message, without its body. Raises BadInput."""
-        draft = publishing.draft(self.subject, b"", self.headers, reply=self.reply, templates=self.templates)
         fixed = [(name, Template([value.encode()])) for name, value in self.fixed_headers]
-        return replace(draft, headers=[*draft.headers, *fixed])
+        draft = Draft(
+            compile_template(self.subject.encode(), enabled=self.templates),
+            compile_template(b""),
+            [*compile_headers(self.headers), *fixed],
+            self.reply,
+        )
+        if draft.subject.fixed is not None:
+            validate_subject(self.subject)
+        if self.reply:
+            validate_subject(self.reply, "reply on")
+        return draft
 
 
 async def compose(
@@ -52,7 +96,7 @@ async def compose(
     if composition.body is not None or not composition.by_line:
         body = composition.body if composition.body is not None else await read_all(stdin)
         draft = replace(draft, body=compile_template(body, enabled=composition.templates))
-        for messages in _bursts(draft.many(1, composition.count), burst):
+        for messages in _bursts(draft.compose_many(1, composition.count), burst):
             yield messages
         return
     first, count = 1, composition.count
@@ -69,7 +113,7 @@ def _of_lines(
     """Compose the messages of lines; each has the number of its first message."""
     for first, line in lines:
         body = compile_template(line, enabled=composition.templates)
-        yield from replace(draft, body=body).many(first, composition.count)
+        yield from replace(draft, body=body).compose_many(first, composition.count)
 
 
 async def read_dump(

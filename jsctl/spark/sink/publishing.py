@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jsctl.contexts.settings import Settings
 from jsctl.errors import ApiError, BadInput, JsctlError, NoResponders, NotFound, Unreachable
 from jsctl.jetstream.api import Api, Json
-from jsctl.jetstream.message.publish import Count, acked
+from jsctl.jetstream.message.publish import PublishTotals, publish_with_acks
 from jsctl.nats.connection import Connection
 from jsctl.nats.headers import encode_headers
 from jsctl.nats.message import OutgoingMessage
@@ -184,7 +184,9 @@ class _Sender:
             try:
                 if self._connection is None:
                     self._connection = await Connection.open(self._job.settings, reconnect=False)
-                await acked(self._connection, _once(list(self._pending.values())), Count(), self._done)
+                await publish_with_acks(
+                    self._connection, _once(list(self._pending.values())), PublishTotals(), self._done
+                )
             except JsctlError as error:
                 if self._foreign:
                     break

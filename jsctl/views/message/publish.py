@@ -1,19 +1,47 @@
-"""What `publish` says."""
+"""Published messages: `publish`."""
+
+from collections.abc import AsyncGenerator, Sequence
 
 from jsctl import units
 from jsctl.jetstream.api import Json
-from jsctl.jetstream.message.publish import Count
-from jsctl.nats.message import OutgoingMessage
+from jsctl.jetstream.message.publish import PublishTotals
+from jsctl.jetstream.message.publisher import Published, Publisher
+from jsctl.views.events import Ending, Events
 from jsctl.views.result import Result, Text
 
 
-def published(message: OutgoingMessage) -> str:
-    """The line of one message."""
-    return f'Published {len(message.data)} bytes to "{message.subject}"'
+def events(
+    publisher: Publisher, batches: AsyncGenerator[Sequence[Published], None], *, quiet: bool
+) -> Events[Published]:
+    """Return the messages of a publisher, each with its views, and the totals at the end."""
+
+    def summary(ending: Ending) -> str:
+        messages = publisher.totals.messages
+        stopped = ending == "failed" and messages and not publisher.reports
+        return f"Stopped after {messages:,} messages" if stopped else ""
+
+    def result() -> Result | None:
+        if publisher.batch_ack is not None:
+            return None if quiet else batch(publisher.batch_ack)
+        return totals(publisher.totals, publisher.seconds, quiet=quiet or publisher.reports)
+
+    return Events(
+        batches=batches,
+        text=lambda published: stored(published.ack) + "\n" if published.ack else "",
+        record=lambda published: None,
+        notice=notice,
+        summary=summary,
+        result=result,
+    )
+
+
+def notice(published: Published) -> str:
+    """Return the line on stderr for a message."""
+    return f'Published {len(published.message.data)} bytes to "{published.message.subject}"'
 
 
 def stored(ack: Json) -> str:
-    """An ack: `Stored in Stream: ORDERS Sequence: 12`."""
+    """Return the line of an ack: `Stored in Stream: ORDERS Sequence: 12`."""
     line = f"Stored in Stream: {ack.get('stream', '')} Sequence: {units.format_count(int(ack.get('seq', 0)))}"
     if ack.get("domain"):
         line += f' Domain: "{ack["domain"]}"'
@@ -25,7 +53,7 @@ def stored(ack: Json) -> str:
 
 
 def batch(ack: Json) -> Result:
-    """An atomic batch."""
+    """Return the result of an atomic batch."""
     line = (
         f"Wrote batch ID: {ack.get('batch', '')} Messages: {units.format_count(int(ack.get('count', 0)))}"
         f" Sequence: {units.format_count(int(ack.get('seq', 0)))}"
@@ -35,28 +63,28 @@ def batch(ack: Json) -> Result:
     return Result([Text(line)], data=ack)
 
 
-def result(count: Count, seconds: float, *, quiet: bool, spoken: bool) -> Result:
-    """The sum. spoken: each message had its own line. quiet: people see nothing."""
-    if count.messages == 1 and count.acks:
-        data: Json = count.acks[0]
+def totals(totals: PublishTotals, seconds: float, *, quiet: bool) -> Result:
+    """Return the totals; the document of a single message is its ack. quiet: show people nothing."""
+    if totals.messages == 1 and totals.acks:
+        data: Json = totals.acks[0]
     else:
-        data = {"messages": count.messages, "bytes": count.bytes, "seconds": round(seconds, 6)}
-        if count.streams:
+        data = {"messages": totals.messages, "bytes": totals.bytes, "seconds": round(seconds, 6)}
+        if totals.streams:
             data["streams"] = [
                 {"stream": name, "first_seq": first, "last_seq": last}
-                for name, (first, last) in count.streams.items()
+                for name, (first, last) in totals.streams.items()
             ]
-            data["duplicates"] = count.duplicates
-    if quiet or spoken:
+            data["duplicates"] = totals.duplicates
+    if quiet:
         return Result(data=data)
-    rate = count.messages / seconds if seconds > 0 else 0
+    rate = totals.messages / seconds if seconds > 0 else 0
     lines = [
-        f"Published {units.format_count(count.messages)} message{'s' * (count.messages != 1)},"
-        f" {units.format_bytes(count.bytes)} in {units.format_duration(round(seconds * units.SECOND))},"
-        f" {units.format_count(round(rate))} messages a second"
+        f"Published {units.format_count(totals.messages)} message{'s' * (totals.messages != 1)},"
+        f" {units.format_bytes(totals.bytes)} in {units.format_duration(round(seconds * units.SECOND))},"
+        f" {units.format_count(round(rate))} messages per second"
     ]
-    for name, (first, last) in count.streams.items():
+    for name, (first, last) in totals.streams.items():
         lines.append(f"Stored in Stream: {name} Sequences: {first:,} to {last:,}")
-    if count.duplicates:
-        lines.append(f"Duplicates: {count.duplicates:,}")
+    if totals.duplicates:
+        lines.append(f"Duplicates: {totals.duplicates:,}")
     return Result([Text("\n".join(lines))], data=data)

@@ -21,8 +21,11 @@ class Reply(NamedTuple):
     rtt: int
 
 
-def events(replies: AsyncGenerator[Sequence[Reply], None], *, raw: bool, only: bool) -> Events[Reply]:
-    """Return replies, each with its views. only: a single reply is wanted."""
+def events(
+    replies: AsyncGenerator[Sequence[Reply], None], *, raw: bool, only: bool, quiet: bool
+) -> Events[Reply]:
+    """Return replies, each with its views. only: a single reply is wanted. quiet: without a line on stderr
+    ahead of each."""
     if raw:
         return Events(
             batches=replies,
@@ -31,7 +34,7 @@ def events(replies: AsyncGenerator[Sequence[Reply], None], *, raw: bool, only: b
             raw=lambda reply: raw_bytes(reply.message.data, only=only),
             noun="reply",
         )
-    return Events(batches=replies, text=text, record=record, notice=notice, noun="reply")
+    return Events(batches=replies, text=text, record=record, notice=None if quiet else notice, noun="reply")
 
 
 def notice(reply: Reply) -> str:

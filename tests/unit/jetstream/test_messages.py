@@ -6,7 +6,6 @@ import itertools
 import json
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -14,7 +13,8 @@ from hypothesis import strategies as st
 
 from jsctl.errors import BadInput
 from jsctl.jetstream.message import dump, payload
-from jsctl.jetstream.message.publish import draft, schedule_headers, ttl
+from jsctl.jetstream.message.compose import Composition
+from jsctl.jetstream.message.schedule import Schedule, format_ttl
 from jsctl.nats.acks import Metadata, parse_ack_subject
 from jsctl.nats.codec import FrameParser, encode_publish
 from jsctl.nats.direct_get import parse_direct_reply
@@ -124,34 +124,33 @@ def test_templates() -> None:
 
 def test_a_templated_subject_is_checked() -> None:
     with pytest.raises(BadInput):
-        draft("a.{{Request}}", b"").make(Moment(1, b"x y"))
+        Composition("a.{{Request}}").draft().compose(Moment(1, b"x y"))
 
 
 def test_schedules() -> None:
-    assert schedule_headers({}, 0) == []
-    made = dict(schedule_headers({"at": "2026-11-21T18:00:00+01:00", "dest": "d", "ttl": 60 * SECOND}, 0))
-    assert made == {
+    assert Schedule().headers(0) == []
+    at = Schedule(at="2026-11-21T18:00:00+01:00", dest="d", message_ttl=60 * SECOND)
+    assert dict(at.headers(0)) == {
         "Nats-Schedule": "@at 2026-11-21T17:00:00Z",
         "Nats-Schedule-Target": "d",
         "Nats-Schedule-TTL": "60s",
     }
-    assert (
-        dict(schedule_headers({"after": 60 * SECOND, "dest": "d"}, 0))["Nats-Schedule"]
-        == "@at 1970-01-01T00:01:00Z"
-    )
-    assert dict(schedule_headers({"every": 90 * SECOND, "dest": "d"}, 0))["Nats-Schedule"] == "@every 90s"
-    wrong: list[dict[str, Any]] = [
-        {"at": "x", "dest": "d"},
-        {"after": 0, "dest": "d"},
-        {"dest": "d"},
-        {"every": SECOND},
-        {"every": SECOND, "cron": "* * * * * *", "dest": "d"},
+    after = Schedule(after=60 * SECOND, dest="d")
+    assert dict(after.headers(0))["Nats-Schedule"] == "@at 1970-01-01T00:01:00Z"
+    every = Schedule(every=90 * SECOND, dest="d")
+    assert dict(every.headers(0))["Nats-Schedule"] == "@every 90s"
+    wrong = [
+        Schedule(at="x", dest="d"),
+        Schedule(after=0, dest="d"),
+        Schedule(dest="d"),
+        Schedule(every=SECOND),
+        Schedule(every=SECOND, cron="* * * * * *", dest="d"),
     ]
-    for values in wrong:
+    for schedule in wrong:
         with pytest.raises(BadInput):
-            schedule_headers(values, 0)
+            schedule.headers(0)
     with pytest.raises(BadInput):
-        ttl(SECOND // 10)
+        format_ttl(SECOND // 10)
 
 
 @given(data=st.binary(), value=st.text(st.characters(min_codepoint=32, max_codepoint=0x2FF)))

@@ -78,7 +78,7 @@ def test_raw_bytes_are_for_pipes() -> None:
 def test_notices_and_the_summary_are_for_stderr() -> None:
     what = events(batches(["a", "b"]))._replace(notice=lambda event: event * 2, summary=lambda ending: ending)
     assert write(what) == ("<a>\n<b>\n", ["aa", "bb", "complete"])
-    assert write(events(batches(["a"]))._replace(notice=lambda event: event), "json")[1] == []
+    assert write(events(batches(["a"]))._replace(notice=lambda event: event), "json")[1] == ["a"]
 
 
 def test_tables_are_refused() -> None:

@@ -1,0 +1,99 @@
+"""One run of publishing, with or without acks, that reports each message."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncGenerator, Callable, Sequence
+from typing import Literal, NamedTuple
+
+from jsctl.errors import JsctlError
+from jsctl.jetstream.api import Json
+from jsctl.jetstream.message.buffer import EventBuffer
+from jsctl.jetstream.message.publish import (
+    Bursts,
+    PublishTotals,
+    publish,
+    publish_atomically,
+    publish_with_acks,
+)
+from jsctl.nats.connection import Connection
+from jsctl.nats.message import OutgoingMessage
+
+Mode = Literal[
+    "plain",  #: without acks
+    "acked",  #: each message is stored by a stream
+    "atomic",  #: a stream stores all messages or none
+]
+
+
+class Published(NamedTuple):
+    """A message that was published. ack: the stream's, when there is one."""
+
+    message: OutgoingMessage
+    ack: Json | None
+
+
+class Publisher:
+    """Publishes bursts of messages: iterate over `batches`.
+
+    reports: whether the messages are handed over one by one; a message without an ack is confirmed by the
+    server first.
+    """
+
+    def __init__(self, connection: Connection, bursts: Bursts, mode: Mode, *, reports: bool) -> None:
+        self.totals = PublishTotals()
+        self.batch_ack: Json | None = None  #: of an atomic batch
+        self.reports = reports
+        self._connection = connection
+        self._bursts = bursts
+        self._mode = mode
+        self._advance: Callable[[int], None] = lambda messages: None
+        self._buffer: EventBuffer[Published] = EventBuffer()
+        self._started = self._ended = 0
+
+    @property
+    def seconds(self) -> float:
+        """How long it took."""
+        return (self._ended - self._started) / 1e9
+
+    async def batches(self, advance: Callable[[int], None]) -> AsyncGenerator[Sequence[Published], None]:
+        """Publish everything. Yields what was published, when that is to be reported.
+
+        advance: called with each number of messages that were published.
+        Raises Denied, BadInput, Unreachable, NoResponders, RequestTimeout, and ApiError for what a stream
+        refuses.
+        """
+        self._advance = advance
+        self._started = time.perf_counter_ns()
+        work = asyncio.ensure_future(self._publish())
+        self._buffer.close_after(work)
+        try:
+            async for batch in self._buffer.batches():
+                yield batch
+        finally:
+            work.cancel()
+            with contextlib.suppress(asyncio.CancelledError, JsctlError):
+                await work
+            self._ended = time.perf_counter_ns()
+
+    async def _publish(self) -> None:
+        match self._mode:
+            case "atomic":
+                messages = [message async for burst in self._bursts for message in burst]
+                self.batch_ack = await publish_atomically(self._connection, messages)
+                self.totals.messages = len(messages)
+            case "acked":
+                await publish_with_acks(self._connection, self._bursts, self.totals, self._handle_published)
+            case "plain":
+                await publish(
+                    self._connection,
+                    self._bursts,
+                    self.totals,
+                    self._handle_published,
+                    confirm=self.reports,
+                )
+
+    def _handle_published(self, message: OutgoingMessage, ack: Json | None) -> None:
+        self._advance(1)
+        if self.reports:
+            self._buffer.add(Published(message, ack))

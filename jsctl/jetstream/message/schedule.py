@@ -1,0 +1,82 @@
+"""Headers that tell a stream when to publish a message, and when to remove it (ADR-51, ADR-43)."""
+
+import contextlib
+from dataclasses import dataclass
+
+from jsctl import units
+from jsctl.errors import BadInput
+from jsctl.nats.headers import Headers
+
+_TIMES = ("at", "after", "every", "cron")
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """When a stream publishes a message that it stores.
+
+    One of: after (ns), at (RFC 3339), every (ns), cron (an expression). dest: the subject that it publishes
+    to. source: the subject whose last message it publishes in place of this one. message_ttl: ns until the
+    stream removes what it published.
+    """
+
+    after: int | None = None
+    at: str | None = None
+    every: int | None = None
+    cron: str | None = None
+    dest: str | None = None
+    source: str | None = None
+    message_ttl: int | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is scheduled."""
+        return self == Schedule()
+
+    def headers(self, now: float) -> Headers:
+        """Return the headers of a scheduled message. now: seconds since 1970. Raises BadInput."""
+        if self.is_empty:
+            return []
+        times = [name for name in _TIMES if getattr(self, name) is not None]
+        if not self.dest:
+            raise BadInput("a schedule needs a destination", "give --schedule-dest SUBJECT")
+        if len(times) != 1:
+            raise BadInput(
+                "give one of --schedule-at, --schedule-after, --schedule-every and --schedule-cron"
+            )
+        headers = [("Nats-Schedule", self._expression(now)), ("Nats-Schedule-Target", self.dest)]
+        if self.message_ttl:
+            headers.append(("Nats-Schedule-TTL", format_ttl(self.message_ttl)))
+        if self.source:
+            headers.append(("Nats-Schedule-Source", self.source))
+        return headers
+
+    def _expression(self, now: float) -> str:
+        if self.at is not None:
+            return f"@at {_format_utc(self.at)}"
+        if self.after is not None:
+            _check_positive("after", self.after)
+            return f"@at {units.format_rfc3339(units.seconds_to_ns(now) + self.after)}"
+        if self.every is not None:
+            _check_positive("every", self.every)
+            if self.every % units.SECOND:
+                raise BadInput("--schedule-every must be in whole seconds")
+            return f"@every {self.every // units.SECOND}s"
+        return self.cron or ""
+
+
+def format_ttl(value: int) -> str:
+    """Format a message's TTL (ns) as the server reads it: in whole seconds, 1 or more. Raises BadInput."""
+    if value < units.SECOND or value % units.SECOND:
+        raise BadInput("a message's TTL must be in whole seconds, at least 1s")
+    return f"{value // units.SECOND}s"
+
+
+def _check_positive(name: str, value: int) -> None:
+    if value <= 0:
+        raise BadInput(f"--schedule-{name} must be more than 0")
+
+
+def _format_utc(text: str) -> str:
+    with contextlib.suppress(ValueError):
+        return units.format_rfc3339(round(units.parse_time(text).timestamp()) * units.SECOND)
+    raise BadInput(f"{text!r} is not an RFC 3339 time", "such as 2026-11-21T18:00:00Z")
