@@ -8,7 +8,7 @@ from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus, JsctlError
 from jsctl.jetstream.declared.execute import execute
 from jsctl.jetstream.declared.plan import Plan, Step, make_plan
-from jsctl.views import declared as view
+from jsctl.views.declared import plan as view
 from jsctl.views.result import Result
 
 

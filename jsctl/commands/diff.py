@@ -4,7 +4,7 @@ from jsctl.commands.cli import command, option
 from jsctl.commands.shared.declared import file_flags, read, targets
 from jsctl.env import Env
 from jsctl.jetstream.declared.plan import make_plan
-from jsctl.views import declared as view
+from jsctl.views.declared import plan as view
 from jsctl.views.result import Result
 
 

@@ -12,8 +12,8 @@ from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.config.differences import find_differences
 from jsctl.jetstream.config.schema import Schema
-from jsctl.views.config import changes_result, format_change, format_value
 from jsctl.views.result import Result, Text
+from jsctl.views.shared.config import changes_result, format_change, format_value
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -15,8 +15,8 @@ from jsctl.units import (
     known_time,
     whole_seconds,
 )
-from jsctl.views.config import config_lines
 from jsctl.views.result import Field, Result, Section, Sheet
+from jsctl.views.shared.config import config_lines
 from jsctl.views.stream.info import cluster_section, present
 
 Json = dict[str, Any]

@@ -13,8 +13,8 @@ from jsctl.units import (
     format_server_time,
     known_time,
 )
-from jsctl.views.config import config_lines
 from jsctl.views.result import Field, Result, Section, Sheet
+from jsctl.views.shared.config import config_lines
 
 Json = dict[str, Any]
 

@@ -55,7 +55,7 @@ def test_a_name_left_out(cli: Cli, verb: str) -> None:
     picked = cli(f"stream {verb}", answers=["B", True], status=0)
     assert picked.asked[0] == "Select a Stream"
     hidden = cli(f"stream {verb}", answers=["KV_x", True], status=64)
-    assert "none of the choices" in hidden.err
+    assert "not one of the choices" in hidden.err
     cli(f"stream --all {verb}", answers=["KV_x", True], status=0)
 
 
