@@ -11,8 +11,13 @@ import pytest
 from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import HubLeaf
+from tests.support.subscriptions import wait_for_subscribers
 
 pytestmark = pytest.mark.slow
+
+ADVISORIES = ["$JS.EVENT.ADVISORY.>"]
+SAMPLES = ["$JS.EVENT.METRIC.>"]
+CONNECTIONS = ["$SYS.ACCOUNT.*.CONNECT", "$SYS.ACCOUNT.*.DISCONNECT", "$SYS.SERVER.*.CLIENT.AUTH.ERR"]
 
 
 class Watching:
@@ -41,13 +46,6 @@ class Watching:
         return self.process.communicate(timeout=20)[0]
 
 
-def settled() -> None:
-    """The last Listening line is written before the server has the subscription."""
-    import time
-
-    time.sleep(0.3)
-
-
 def sampled(url: str, cli: Cli) -> None:
     """A stream, and a consumer whose one message is acknowledged."""
     js.stream(url, "EV", "ev")
@@ -61,7 +59,7 @@ def test_jetstream_events_by_default(cli: Cli, url: str) -> None:
     with Watching(
         cli, "--count", "4", "--filter", "stream_action|consumer_action|consumer_ack", "--short"
     ) as w:
-        settled()
+        wait_for_subscribers(url, *ADVISORIES, *SAMPLES)
         sampled(url, cli)
         js.ask(url, "STREAM.DELETE.EV")
         told = w.lines()
@@ -74,7 +72,7 @@ def test_jetstream_events_by_default(cli: Cli, url: str) -> None:
 
 def test_extended(cli: Cli, url: str) -> None:
     with Watching(cli, "--count", "1", "--js-metric", "--no-srv-advisory") as w:
-        settled()
+        wait_for_subscribers(url, *SAMPLES)
         sampled(url, cli)
         told = w.lines()
     assert "Consumer Acknowledgement\n\n" in told
@@ -83,9 +81,7 @@ def test_extended(cli: Cli, url: str) -> None:
 
 def test_json_is_what_the_server_said(cli: Cli, url: str) -> None:
     with Watching(cli, "--count", "1", "--js-metric", "--no-srv-advisory", "--json", wait_for="") as w:
-        settled()
-        settled()
-        settled()
+        wait_for_subscribers(url, *SAMPLES)
         sampled(url, cli)
         event = json.loads(w.lines())
     assert event["type"] == "io.nats.jetstream.metric.v1.consumer_ack" and event["stream"] == "EV"
@@ -93,9 +89,7 @@ def test_json_is_what_the_server_said(cli: Cli, url: str) -> None:
 
 def test_cloud_events(cli: Cli, url: str) -> None:
     with Watching(cli, "--count", "1", "--js-metric", "--no-srv-advisory", "--cloudevent", wait_for="") as w:
-        settled()
-        settled()
-        settled()
+        wait_for_subscribers(url, *SAMPLES)
         sampled(url, cli)
         event = json.loads(w.lines())
     assert event["specversion"] == "1.0" and event["type"] == "io.nats.jetstream.metric.v1.consumer_ack"
@@ -105,13 +99,13 @@ def test_cloud_events(cli: Cli, url: str) -> None:
 def test_connections_for_the_system_account(tmp_path: Path, system_url: str, url: str) -> None:
     system = Cli(tmp_path / "sys", system_url)
     with Watching(system, "--count", "2", "--filter", '"name":"one-of-mine"') as w:
-        settled()
+        wait_for_subscribers(system_url, *CONNECTIONS)
         Cli(tmp_path / "c", url)("pub x y --connection-name one-of-mine", status=0)
         told = w.lines()
     assert "Client Connection" in told and "Client Disconnection" in told
     assert "Name: one-of-mine" in told and "Reason: Client Closed" in told
     with Watching(system, "--count", "1", "--filter", "auth.*wrong-one|wrong-one.*auth", "--short") as w:
-        settled()
+        wait_for_subscribers(system_url, *CONNECTIONS)
         Cli(tmp_path / "c", url.replace("//t", "//nobody"))("pub x y --connection-name wrong-one", status=5)
         assert "[Client Authentication Error]" in w.lines()
 
@@ -128,7 +122,7 @@ def test_a_domain(hub_cli: Cli, hub_leaf: HubLeaf) -> None:
     with Watching(
         hub_cli, "--js-domain", "leaf", "--count", "1", "--filter", "stream_action", "--short"
     ) as w:
-        settled()
+        wait_for_subscribers(hub_leaf.url, *ADVISORIES)
         for domain in ("hub", "leaf"):
             hub_cli(f"stream add DOM --subjects {domain}.d --defaults --js-domain {domain}", status=0)
         assert "stream DOM create (domain leaf)" in w.lines()
@@ -136,7 +130,7 @@ def test_a_domain(hub_cli: Cli, hub_leaf: HubLeaf) -> None:
 
 def test_what_is_no_event(cli: Cli, url: str) -> None:
     with Watching(cli, "--subjects", "my.events", "--count", "1") as w:
-        settled()
+        wait_for_subscribers(url, "my.events")
         js.publish(url, "my.events", b"\x1b[31mno event")
         js.publish(url, "my.events", b'{"type": "x.y", "k": "\\u001b[31m"}')
         told = w.lines()

@@ -15,6 +15,7 @@ from jsctl.contexts.settings import Settings
 from jsctl.nats.connection import Connection
 from tests.support import js
 from tests.support.run import Cli
+from tests.support.subscriptions import wait_for_subscribers
 
 pytestmark = pytest.mark.slow
 
@@ -40,11 +41,11 @@ def shown(outcome: str) -> list[str]:
     return [line for line in outcome.splitlines() if line.startswith("[#")]
 
 
-def later(url: str, *messages: tuple[str, bytes], wait: float = 0.8) -> threading.Thread:
-    """Publish when a subscription has had time to be there."""
+def later(url: str, listening: str, *messages: tuple[str, bytes]) -> threading.Thread:
+    """Publish when somebody listens on a subject."""
 
     def work() -> None:
-        time.sleep(wait)
+        wait_for_subscribers(url, listening)
         for subject, data in messages:
             js.publish(url, subject, data)
 
@@ -53,8 +54,14 @@ def later(url: str, *messages: tuple[str, bytes], wait: float = 0.8) -> threadin
     return thread
 
 
+def publish_until(url: str, subject: str, data: bytes, done: threading.Event) -> None:
+    """Publish again and again, for a reader that takes new messages only."""
+    while not done.wait(0.1):
+        js.publish(url, subject, data)
+
+
 def test_core(cli: Cli, url: str) -> None:
-    thread = later(url, ("a.b", b"hello"), ("a.c", b"{}"))
+    thread = later(url, "a.*", ("a.b", b"hello"), ("a.c", b"{}"))
     told = cli("sub 'a.*' x --count 2", status=0)
     thread.join()
     assert told.out == '[#1] Received on "a.b"\nhello\n\n[#2] Received on "a.c"\n{}\n\n'
@@ -63,7 +70,7 @@ def test_core(cli: Cli, url: str) -> None:
 
 def test_controls_never_reach_a_terminal(cli: Cli, url: str) -> None:
     for line in ("sub a --count 2", "sub a --count 2 --raw", "sub a --count 2 --json"):
-        thread = later(url, ("a", EVIL), ("a", b"\x00\xff\x1b"))
+        thread = later(url, "a", ("a", EVIL), ("a", b"\x00\xff\x1b"))
         told = cli(line, tty=True, status=0)
         thread.join()
         assert "\x1b" not in told.out
@@ -128,10 +135,14 @@ def test_no_consumer_stays(stream: Cli, url: str) -> None:
 def test_new_messages_follow(stream: Cli, url: str) -> None:
     for flags in ("", "--direct"):
         allow_direct(url)
-        thread = later(url, ("s.x", b"late"))
-        told = stream(f"sub s.x --new --count 1 --raw {flags}", status=0)
-        thread.join()
-        assert told.out == "late"
+        done = threading.Event()
+        thread = threading.Thread(target=lambda: publish_until(url, "s.x", b"late", done))  # noqa: B023
+        thread.start()
+        try:
+            assert stream(f"sub s.x --new --count 1 --raw {flags}", status=0).out == "late"
+        finally:
+            done.set()
+            thread.join()
 
 
 def test_a_durable_consumer_goes_on(stream: Cli, url: str) -> None:
@@ -212,6 +223,7 @@ def test_queue_groups_share(cli: Cli, url: str) -> None:
     try:
         for process in running:
             assert process.stderr and "Subscribing" in process.stderr.readline()
+        wait_for_subscribers(url, "q", count=2)
         js.publish(url, "q", b"x", 20)
         outs = [process.communicate(timeout=30)[0] for process in running]
     finally:
@@ -237,7 +249,7 @@ def test_replies_are_matched(cli: Cli, url: str) -> None:
             await other.close()
 
     def work() -> None:
-        time.sleep(0.5)
+        wait_for_subscribers(url, "svc")
         asyncio.run(ask())
 
     thread = threading.Thread(target=work)
@@ -288,11 +300,11 @@ def test_reports(stream: Cli) -> None:
 
 
 def test_a_graph(cli: Cli, url: str) -> None:
-    thread = later(url, *[("g.a", b"x")] * 5)
+    thread = later(url, "g.*", *[("g.a", b"x")] * 5)
     told = cli("sub 'g.*' --graph --wait 1500ms", status=0)
     thread.join()
     assert "g.*  5\n" in told.out
-    thread = later(url, *[("g.a", b"x")] * 5)
+    thread = later(url, "g.*", *[("g.a", b"x")] * 5)
     assert "g.*: 0 / second" in cli("sub 'g.*' --graph --wait 2500ms", tty=True, status=0).out
     thread.join()
 

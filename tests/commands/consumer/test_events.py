@@ -1,12 +1,11 @@
 """`consumer events` on a real server."""
 
-import time
-
 import pexpect
 import pytest
 
 from tests.support import js
 from tests.support.run import Cli
+from tests.support.subscriptions import wait_for_subscribers
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("orders")]
 
@@ -16,7 +15,7 @@ def test_events(cli: Cli, url: str, pull: None) -> None:
     cli("con add ORDERS OTHER --pull --sample 100", status=0)
     screen = cli.terminal("con events ORDERS C --count 2 --short")
     screen.expect_exact("Listening for events on $JS.EVENT.METRIC.CONSUMER.*.ORDERS.C")
-    time.sleep(0.5)
+    wait_for_subscribers(url, "$JS.EVENT.METRIC.CONSUMER.*.ORDERS.C")
     js.publish(url, "ORDERS.a")
     cli("con next ORDERS OTHER", status=0)
     cli("con next ORDERS C --nak", status=0)

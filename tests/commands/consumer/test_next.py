@@ -11,6 +11,7 @@ import pytest
 
 from tests.support import js
 from tests.support.run import Cli
+from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.slow
 
@@ -104,7 +105,7 @@ def test_fewer_than_asked_for(cli: Cli, url: str, pull: None) -> None:
 def test_messages_that_come_later_are_waited_for(cli: Cli, url: str, pull: None) -> None:
     def later() -> None:
         for _ in range(3):
-            time.sleep(0.6)
+            time.sleep(0.6)  # each within the time-out, all of them beyond it
             js.publish(url, "s.a")
 
     publisher = threading.Thread(target=later)
@@ -142,12 +143,15 @@ def test_limits_of_the_consumer_are_kept_to(cli: Cli, url: str) -> None:
 def test_max_waiting(cli: Cli, url: str) -> None:
     cli("consumer add S C --pull --max-waiting 1 --defaults", status=0)
     other = cli.terminal("consumer next S C --timeout 5s")
-    deadline = time.monotonic() + 5
-    while not cli("consumer info S C --json").json["num_waiting"] and time.monotonic() < deadline:
-        time.sleep(0.05)
-    done = cli("consumer next S C --timeout 1s", status=1)
-    assert "Exceeded MaxWaiting (409); other clients' pulls fill its queue" in done.err
-    other.terminate(force=True)
+    try:
+        wait_for(
+            lambda: cli("consumer info S C --json", status=0).json["num_waiting"] == 1,
+            "the other client's pull does not wait",
+        )
+        done = cli("consumer next S C --timeout 1s", status=1)
+        assert "Exceeded MaxWaiting (409); other clients' pulls fill its queue" in done.err
+    finally:
+        other.terminate(force=True)
 
 
 def test_priority_groups(cli: Cli, url: str) -> None:
