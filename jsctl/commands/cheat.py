@@ -30,6 +30,6 @@ def cheat(env: Env, topic: str | None) -> Result:
         rows: list[Any] = [(name, f"jsctl cheat {name}") for name in sorted(topics)]
         return Result([Table("Cheat sheets", (Column("Topic", "topic"), Column("Show it", "command")), rows)])
     if topic not in topics:
-        raise NotFound(f"no cheat sheet {topic!r}", f"there are {', '.join(sorted(topics))}")
+        raise NotFound(f"there is no cheat sheet {topic!r}", f"choose one of {', '.join(sorted(topics))}")
     text = topics[topic].read_text().strip()
     return Result([Text(text)], data={"topic": topic, "text": text})

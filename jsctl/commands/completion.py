@@ -18,9 +18,9 @@ def completion(env: Env, shell: str) -> Result:
 
 
 def script(shell: str) -> str:
-    """The script that asks jsctl for completions at every tab."""
-    made = get_completion_class(shell)
-    if made is None:
-        raise ValueError(f"click knows no shell {shell!r}")
-    # The base's source(): bash's own runs bash to look at its version.
-    return ShellComplete.source(made(click.Command("jsctl"), {}, "jsctl", "_JSCTL_COMPLETE")).strip()
+    """Return the script that calls jsctl for completions."""
+    completer = get_completion_class(shell)
+    if completer is None:
+        raise ValueError(f"click does not support {shell!r}")
+    # Not the source() of bash, which runs bash to find its version.
+    return ShellComplete.source(completer(click.Command("jsctl"), {}, "jsctl", "_JSCTL_COMPLETE")).strip()

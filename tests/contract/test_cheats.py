@@ -23,4 +23,4 @@ def test_cheat(offline_cli: Cli) -> None:
     assert all(file.stem in shown for file in FILES)
     assert "jsctl stream add" in offline_cli("cheat streams", status=0).out
     assert offline_cli("cheat streams --json", status=0).json["topic"] == "streams"
-    assert "there are" in offline_cli("cheat nothing", status=3).err
+    assert "choose one of" in offline_cli("cheat nothing", status=3).err

@@ -18,31 +18,31 @@ from jsctl.views.result import Result
 @argument("file")
 @argument("code", type=int, default=0)
 async def edit(env: Env, file: str, code: int) -> Result | None:
-    """Without CODE, or with one that is not there, an error is added under the next free code."""
-    found = error_codes.read(file)
-    at = next((n for n, entry in enumerate(found) if entry["error_code"] == code), None)
-    highest = max((int(entry["error_code"]) for entry in found), default=9999)
-    start = found[at] if at is not None else {**error_codes.EMPTY, "error_code": code or highest + 1}
+    """An unknown CODE adds an error with that code; without CODE it gets the next free one."""
+    entries = error_codes.read(file)
+    at = next((n for n, entry in enumerate(entries) if entry["error_code"] == code), None)
+    highest = max((int(entry["error_code"]) for entry in entries), default=9999)
+    start = entries[at] if at is not None else {**error_codes.EMPTY, "error_code": code or highest + 1}
     text = json.dumps(start, indent=2, ensure_ascii=False) + "\n"
-    changed = await edit_text(env, text, "error.json", _read)
-    if changed is None:
+    edited = await edit_text(env, text, "error.json", _read)
+    if edited is None:
         env.say(f"{file} was not changed")
         return None
     if at is None:
-        found.append(changed)
+        entries.append(edited)
     else:
-        found[at] = changed
-    _write(Path(file).expanduser(), json.dumps(found, indent=2, ensure_ascii=False) + "\n")
+        entries[at] = edited
+    _write(Path(file).expanduser(), json.dumps(entries, indent=2, ensure_ascii=False) + "\n")
     return check(env, file)
 
 
 def _read(text: str) -> Code:
-    """Raises ValueError for what is no error's definition."""
+    """Parse an edited error. Raises ValueError, BadInput."""
     entry = json.loads(text)
     if not isinstance(entry, dict):
-        raise ValueError("it is no JSON object")
-    if wrong := error_codes.problems(entry):
-        raise BadInput("; ".join(wrong))
+        raise ValueError("it is not a JSON object")
+    if problems := error_codes.problems(entry):
+        raise BadInput("; ".join(problems))
     return entry
 
 

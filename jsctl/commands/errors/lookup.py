@@ -11,5 +11,5 @@ from jsctl.views.result import Result
 @command("lookup", examples=["jsctl errors lookup 10059"])
 @argument("code", type=int)
 def lookup(env: Env, code: int) -> Result:
-    found = error_codes.lookup(error_codes.load(env.flags.get("errors_file", "")), code)
-    return view.details(found, hint(code))
+    entry = error_codes.lookup(error_codes.load(env.flags.get("errors_file", "")), code)
+    return view.details(entry, hint(code))

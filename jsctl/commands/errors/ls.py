@@ -11,12 +11,12 @@ from jsctl.views.result import Result
 @command("ls", examples=["jsctl errors ls", "jsctl errors ls consumer http --reverse"])
 @argument("match", default="")
 @argument("sort", default="code")
-@option("--reverse/--no-reverse", "-R", default=False, help="Sort the other way round")
+@option("--reverse/--no-reverse", "-R", default=False, help="Sort in the opposite order")
 def ls(env: Env, match: str, sort: str, reverse: bool) -> Result:
-    """MATCH is a regular expression on any field; SORT is code, http or description."""
+    """MATCH is a regular expression, matched against all fields; SORT is code, http or description."""
     if sort not in error_codes.SORTS:
-        raise BadInput(f"{sort!r} is no way to sort", "use code, http or description")
-    found = error_codes.load(env.flags.get("errors_file", ""))
+        raise BadInput(f"unknown sort order {sort!r}", "use code, http or description")
+    entries = error_codes.load(env.flags.get("errors_file", ""))
     if match:
-        found = error_codes.matching(found, match)
-    return view.listing(sorted(found, key=error_codes.SORTS[sort], reverse=reverse))
+        entries = error_codes.matching(entries, match)
+    return view.listing(sorted(entries, key=error_codes.SORTS[sort], reverse=reverse))

@@ -12,19 +12,19 @@ from jsctl.views.result import Result, Text
 def validate(env: Env, file: str) -> Result:
     path = file or env.flags.get("errors_file", "")
     if not path:
-        raise BadInput("the file is missing", "give FILE or --errors FILE")
+        raise BadInput("the name of the file is missing", "give FILE or --errors FILE")
     return check(env, path)
 
 
 def check(env: Env, path: str) -> Result:
-    """Tell what is wrong on stderr. Raises JsctlError when something is."""
-    found = error_codes.read(path)
-    wrong = {entry["error_code"]: error_codes.problems(entry) for entry in found}
-    for number in error_codes.duplicates(found):
-        wrong[number].append("the code is there more than once")
-    bad = {number: what for number, what in wrong.items() if what}
-    for number, what in bad.items():
-        env.say(f"{number} failed: {'; '.join(what)}")
-    if bad:
-        raise JsctlError(f"{path} is invalid: {len(bad)} of {len(found)} errors are wrong")
-    return Result([Text(f"Validated {len(found)} errors")], data={"file": path, "errors": len(found)})
+    """Check a file and report every problem on stderr. Raises JsctlError when there is one."""
+    entries = error_codes.read(path)
+    problems = {entry["error_code"]: error_codes.problems(entry) for entry in entries}
+    for number in error_codes.duplicates(entries):
+        problems[number].append("the code occurs more than once")
+    invalid = {number: reasons for number, reasons in problems.items() if reasons}
+    for number, reasons in invalid.items():
+        env.say(f"{number} failed: {'; '.join(reasons)}")
+    if invalid:
+        raise JsctlError(f"{path} is not valid: {len(invalid)} of {len(entries)} errors are wrong")
+    return Result([Text(f"Validated {len(entries)} errors")], data={"file": path, "errors": len(entries)})

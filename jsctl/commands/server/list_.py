@@ -14,15 +14,15 @@ from jsctl.views.server import server_list as view
 @argument("expect", type=click.IntRange(min=1), required=False)
 @option("--sort", "order", type=click.Choice(list(view.SORTS)), default="rtt", help="Sort by this")
 @option("--reverse", "-R", is_flag=True, help="Largest first")
-@option("--compact/--no-compact", default=True, help="Leave out what all server names end in")
+@option("--compact/--no-compact", default=True, help="Leave out the common end of the server names")
 async def list_(env: Env, expect: int | None, order: str, reverse: bool, compact: bool) -> Result:
     """Needs a login of the system account.
 
-    EXPECT ends the wait once that many servers have answered; fewer is a failure.
+    EXPECT is the number of servers to wait for; fewer are a failure.
     """
     replies = await fetch_servers(await env.connection(), expect or 0)
     result = view.listing(replies, env.clock(), order=order, reverse=reverse, compact=compact)
     if expect and len(replies) < expect:
-        env.say(f"{len(replies)} of {expect} servers answered")
+        env.say(f"{len(replies)} of {expect} servers replied")
         return result._replace(status=ExitStatus.FAILURE)
     return result

@@ -1,4 +1,4 @@
-"""The account's sheet, in the words of the `nats` tool."""
+"""`account info`: the login, the connection, and usage and limits of JetStream, worded like the `nats` tool."""
 
 from jsctl.errors import ExitStatus, JsctlError, NoResponders
 from jsctl.jetstream.api import Json
@@ -7,8 +7,11 @@ from jsctl.views.result import Cell, Field, Result, Section, Sheet, Text
 
 
 def info(user: Json, connection: Json, jetstream: Json | None, error: JsctlError | None) -> Result:
-    """`account info`. user: $SYS.REQ.USER.INFO; jetstream: $JS.API.INFO, None with the error instead."""
-    sections = [Section("", _who(user) + _connected(connection)), *_permissions(user.get("permissions"))]
+    """Show an account.
+
+    user, connection: of monitor.account. jetstream: the reply of $JS.API.INFO; None with the error instead.
+    """
+    sections = [Section("", _login(user) + _connection(connection)), *_permissions(user.get("permissions"))]
     document: Json = {"user": user, "connection": connection, "jetstream": jetstream}
     if jetstream is not None:
         sections += _jetstream(jetstream, connection)
@@ -21,38 +24,38 @@ def info(user: Json, connection: Json, jetstream: Json | None, error: JsctlError
     )
 
 
-def _who(user: Json) -> list[Field]:
+def _login(user: Json) -> list[Field]:
     if not user:
         return []
     expires = int(user.get("expires") or 0)
-    name = _named(user.get("user_name"), user.get("user"))
+    name = _with_key(user.get("user_name"), user.get("user"))
     return [
         *([Field("User", name)] if name else []),
-        Field("Account", _named(user.get("account_name"), user.get("account"))),
+        Field("Account", _with_key(user.get("account_name"), user.get("account"))),
         Field("System Account", bool(user.get("system")), "bool"),
         Field("Expires", expires, "span") if expires else Field("Expires", "never"),
     ]
 
 
-def _named(name: object, key: object) -> str:
+def _with_key(name: object, key: object) -> str:
     return f"{name} ({key})" if name else str(key or "")
 
 
-def _connected(about: Json) -> list[Field]:
+def _connection(facts: Json) -> list[Field]:
     fields = [
-        Field("Client ID", str(about["client_id"])),
-        Field("Client IP", about["client_ip"]),
-        Field("RTT", about["rtt"], "duration"),
-        Field("Headers Supported", about["headers"], "bool"),
-        Field("Maximum Payload", about["max_payload"], "bytes"),
-        Field("Connected Cluster", about["cluster"]),
-        Field("Connected URL", about["url"]),
-        Field("Connected Address", about["address"]),
-        Field("Connected Server ID", about["server_id"]),
-        Field("Connected Server Version", about["server_version"]),
-        Field("Connected Server Name", about["server_name"]),
+        Field("Client ID", str(facts["client_id"])),
+        Field("Client IP", facts["client_ip"]),
+        Field("RTT", facts["rtt"], "duration"),
+        Field("Headers Supported", facts["headers"], "bool"),
+        Field("Maximum Payload", facts["max_payload"], "bytes"),
+        Field("Connected Cluster", facts["cluster"]),
+        Field("Connected URL", facts["url"]),
+        Field("Connected Address", facts["address"]),
+        Field("Connected Server ID", facts["server_id"]),
+        Field("Connected Server Version", facts["server_version"]),
+        Field("Connected Server Name", facts["server_name"]),
     ]
-    tls = about["tls"]
+    tls = facts["tls"]
     if tls is None:
         fields.append(Field("TLS Connection", Cell(False, "no")))
     else:
@@ -64,32 +67,32 @@ def _connected(about: Json) -> list[Field]:
     return [field for field in fields if field.value is not None]
 
 
-def _permissions(found: Json | None) -> list[Section]:
+def _permissions(permissions: Json | None) -> list[Section]:
     fields = []
     for key, what in (("publish", "Publish"), ("subscribe", "Subscribe")):
         for rule in ("allow", "deny"):
-            if subjects := ((found or {}).get(key) or {}).get(rule):
+            if subjects := ((permissions or {}).get(key) or {}).get(rule):
                 fields.append(Field(f"{what} {rule.title()}", sorted(subjects)))
     return [Section("Connection Permissions", fields)] if fields else []
 
 
-def _jetstream(found: Json, connection: Json) -> list[Section]:
-    domain = found.get("domain")
-    api = found.get("api") or {}
+def _jetstream(account: Json, connection: Json) -> list[Section]:
+    domain = account.get("domain")
+    api = account.get("api") or {}
+    requests, errors = format_count(int(api.get("total", 0))), format_count(int(api.get("errors", 0)))
     usage = [
         *([Field("Domain", domain)] if domain else []),
-        Field("Storage", int(found.get("storage", 0)), "bytes"),
-        Field("Memory", int(found.get("memory", 0)), "bytes"),
-        Field("Streams", int(found.get("streams", 0)), "count"),
-        Field("Consumers", int(found.get("consumers", 0)), "count"),
-        Field("API Requests", f"{format_count(int(api.get('total', 0)))}, "
-                              f"{format_count(int(api.get('errors', 0)))} errors"),
-    ]  # fmt: skip
+        Field("Storage", int(account.get("storage", 0)), "bytes"),
+        Field("Memory", int(account.get("memory", 0)), "bytes"),
+        Field("Streams", int(account.get("streams", 0)), "count"),
+        Field("Consumers", int(account.get("consumers", 0)), "count"),
+        Field("API Requests", f"{requests}, {errors} errors"),
+    ]
     sections = [
         Section("Account Usage", usage),
         Section("Account Limits", [Field("Max Message Payload", connection["max_payload"], "bytes")]),
     ]
-    tiers: Json = found.get("tiers") or {"Default": found}
+    tiers: Json = account.get("tiers") or {"Default": account}
     for name in sorted(tiers):
         sections += _tier(name, tiers[name])
     return sections
@@ -130,6 +133,6 @@ def _usage(label: str, tier: Json, key: str, limit: object) -> Field:
     return Field(label, shown + (f" ({format_bytes(reserved)} reserved)" if reserved else ""))
 
 
-def _of(have: str, limit: object) -> str:
+def _of(used: str, limit: object) -> str:
     most = -1 if limit is None else int(str(limit))
-    return f"{have} of {'unlimited' if most < 0 else format_count(most)}"
+    return f"{used} of {'unlimited' if most < 0 else format_count(most)}"

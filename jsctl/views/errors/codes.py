@@ -1,4 +1,4 @@
-"""Errors of the JetStream API."""
+"""`errors ls` and `errors lookup`: errors of the JetStream API."""
 
 from collections.abc import Sequence
 
@@ -14,14 +14,14 @@ _COLUMNS = (
 )
 
 
-def listing(found: Sequence[Code]) -> Result:
-    """A table; JSON has all fields."""
-    rows = [[entry.get(column.key, "") for column in _COLUMNS] for entry in found]
-    return Result([Table("NATS Errors", _COLUMNS, rows)], data=list(found))
+def listing(entries: Sequence[Code]) -> Result:
+    """Show errors in a table; the JSON document has all fields."""
+    rows = [[entry.get(column.key, "") for column in _COLUMNS] for entry in entries]
+    return Result([Table("NATS Errors", _COLUMNS, rows)], data=list(entries))
 
 
 def details(entry: Code, hint: str) -> Result:
-    """One error; `hint` is what jsctl advises."""
+    """Show one error. hint: what jsctl advises."""
     fields = [
         Field(label, entry[key])
         for label, key in (

@@ -1,4 +1,4 @@
-"""`server list` as people see it."""
+"""`server list`: the servers and clusters of the network."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ Json = dict[str, Any]
 
 
 class Row(NamedTuple):
-    """One server. uptime and rtt in ns, mem in bytes, cpu in percent."""
+    """A server. uptime and rtt: ns; mem: bytes; cpu: percent; gateways: outgoing."""
 
     name: str
     cluster: str
@@ -75,7 +75,10 @@ _CLUSTERS = (
 def listing(
     replies: Sequence[tuple[Json, int]], now: float, *, order: str, reverse: bool, compact: bool
 ) -> Result:
-    """Server Overview and, where servers have clusters, Cluster Overview."""
+    """Show the servers and, when they have clusters, the clusters.
+
+    replies: those to a ping, with their round-trip times in ns. now: seconds since the epoch.
+    """
     rows = sorted((row_of(reply, rtt, now) for reply, rtt in replies), key=SORTS[order], reverse=reverse)
     parts = [_servers(rows, compact)]
     clusters = sorted({row.cluster for row in rows if row.cluster})
@@ -85,7 +88,7 @@ def listing(
 
 
 def row_of(reply: Json, rtt: int, now: float) -> Row:
-    """A server's answer as a row. Pooled routes to one server count once (server/route.go)."""
+    """Return the row of a server's reply. Pooled routes to a server count once (server/route.go)."""
     server, stats = reply.get("server") or {}, reply.get("statsz") or {}
     gateways = stats.get("gateways") or []
     return Row(

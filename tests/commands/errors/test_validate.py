@@ -25,7 +25,7 @@ def test_a_file(offline_cli: Cli, file: Path) -> None:
     ):
         file.write_text(json.dumps([{**one, **wrong}]))
         failed = offline_cli(f"errors validate {file}", status=1)
-        assert "failed: " in failed.err and "is invalid" in failed.err
+        assert "failed: " in failed.err and "is not valid" in failed.err
     file.write_text(json.dumps([one, one]))
     assert "more than once" in offline_cli(f"errors validate {file}", status=1).err
     file.write_text("{")

@@ -23,7 +23,7 @@ def test_expected_servers(hub_cli: Cli, hub_leaf: HubLeaf) -> None:
     line = f"srv ls --server {hub_leaf.system_url}"
     assert hub_cli(f"{line} 2", status=0).err == ""
     outcome = hub_cli(f"{line} 3", status=1)
-    assert outcome.err == "2 of 3 servers answered\n"
+    assert outcome.err == "2 of 3 servers replied\n"
     assert "hub-server" in outcome.out
 
 

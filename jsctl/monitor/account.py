@@ -1,0 +1,59 @@
+"""What a server says of a login and its connection."""
+
+import json
+
+from jsctl.errors import JsctlError
+from jsctl.jetstream.api import Json
+from jsctl.nats.connection import Connection
+from jsctl.units import SECOND
+
+
+async def fetch_user(connection: Connection) -> Json:
+    """Fetch the user, the account and the permissions of the login ($SYS.REQ.USER.INFO, nats-server 2.10).
+
+    `system` says whether the account is the system account. Empty when the server does not reply.
+    """
+    timeout = min(connection.settings.timeout, SECOND)
+    try:
+        reply = await connection.request("$SYS.REQ.USER.INFO", timeout=timeout)
+        user = json.loads(reply.data).get("data")
+    except (JsctlError, ValueError, AttributeError):
+        return {}
+    if not isinstance(user, dict):
+        return {}
+    try:
+        # Servers reply to this in the system account only.
+        await connection.request("$SYS.REQ.SERVER.PING.IDZ", timeout=timeout)
+    except JsctlError:
+        return {**user, "system": False}
+    return {**user, "system": True}
+
+
+async def describe_connection(connection: Connection) -> Json:
+    """Return the facts about a connection: its server, its addresses, its TLS. rtt is in ns."""
+    server = connection.server_info
+    peer, tls = connection.socket_info("peername"), connection.socket_info("ssl_object")
+    facts: Json = {
+        "client_id": server.get("client_id"),
+        "client_ip": server.get("client_ip"),
+        "rtt": await connection.rtt(),
+        "headers": bool(server.get("headers")),
+        "max_payload": connection.max_payload,
+        "cluster": server.get("cluster"),
+        "url": connection.url,
+        "address": f"{peer[0]}:{peer[1]}" if isinstance(peer, tuple) else None,
+        "server_id": server.get("server_id"),
+        "server_version": server.get("version"),
+        "server_name": server.get("server_name"),
+        "domain": server.get("domain"),
+        "tls": None,
+    }
+    if tls is not None:
+        issuer = (tls.getpeercert() or {}).get("issuer") or ()
+        facts["tls"] = {
+            "version": tls.version(),
+            "cipher": (tls.cipher() or ("",))[0],
+            "server_name": tls.server_hostname,
+            "issuer": ", ".join(f"{key}={value}" for part in issuer for key, value in part) or None,
+        }
+    return facts
