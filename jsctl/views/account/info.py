@@ -1,4 +1,4 @@
-"""`account info`: the login, the connection, and usage and limits of JetStream, worded like the `nats` tool."""
+"""`account info`: the login, the connection, JetStream usage and limits, worded like the `nats` tool."""
 
 from jsctl.errors import ExitStatus, JsctlError, NoResponders
 from jsctl.jetstream.api import Json
