@@ -16,7 +16,7 @@ async def rtt(env: Env, iterations: int) -> Result:
     """
     if iterations < 1:
         raise BadInput("ITERATIONS is 1 or more")
-    targets = await domain.targets(env.settings())
+    targets = await domain.resolve_targets(env.settings())
     for address in (address for target in targets for address in target.addresses):
         await domain.measure(env.settings(), address, iterations)
     tried = [address for target in targets for address in target.addresses]

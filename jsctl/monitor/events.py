@@ -1,4 +1,4 @@
-"""Advisories and metrics: what servers publish about themselves, and what each kind says.
+"""Advisories and metrics: what servers publish about themselves, and what each kind contains.
 
 Kinds and fields: nats-server's events.go and jetstream_events.go; subjects: ADR-2 and `$JS.EVENT`.
 """
@@ -16,8 +16,8 @@ _JETSTREAM = "io.nats.jetstream."
 
 
 class Kind(NamedTuple):
-    """title: what happened. summary: in a few words, with fields in braces. fields: label and path of what
-    else is worth showing."""
+    """title: what happened. summary: the same in a few words, with fields in braces. fields: label and path
+    of what else is shown."""
 
     title: str
     summary: str
@@ -29,42 +29,65 @@ _CONSUMER = ("Consumer", "consumer")
 _SEQUENCE = ("Stream Sequence", "stream_seq")
 _POSITION = (("Consumer Sequence", "consumer_seq"), _SEQUENCE, ("Deliveries", "deliveries"))
 _CLIENT = (
-    ("User", "client.user"), ("Account", "client.acc"), ("Name", "client.name"), ("Host", "client.host"),
-    ("Client ID", "client.id"), ("Library", "client.lang"), ("Version", "client.ver"),
-    ("Kind", "client.kind"), ("Server", "server.name"), ("Cluster", "server.cluster"),
-)  # fmt: skip
+    ("User", "client.user"),
+    ("Account", "client.acc"),
+    ("Name", "client.name"),
+    ("Host", "client.host"),
+    ("Client ID", "client.id"),
+    ("Library", "client.lang"),
+    ("Version", "client.ver"),
+    ("Kind", "client.kind"),
+    ("Server", "server.name"),
+    ("Cluster", "server.cluster"),
+)
 _TRAFFIC = (
-    ("Reason", "reason"), ("Messages Sent", "sent.msgs"), ("Bytes Sent", "sent.bytes"),
-    ("Messages Received", "received.msgs"), ("Bytes Received", "received.bytes"), ("RTT", "client.rtt"),
-)  # fmt: skip
+    ("Reason", "reason"),
+    ("Messages Sent", "sent.msgs"),
+    ("Bytes Sent", "sent.bytes"),
+    ("Messages Received", "received.msgs"),
+    ("Bytes Received", "received.bytes"),
+    ("RTT", "client.rtt"),
+)
 
 KINDS = {
     "io.nats.jetstream.advisory.v1.api_audit": Kind(
-        "JetStream API Access", "{subject}",
-        (("Server", "server"), ("Subject", "subject"), ("User", "client.user"), ("Account", "client.acc"),
-         ("Request", "request"), ("Response", "response")),
+        "JetStream API Access",
+        "{subject}",
+        (
+            ("Server", "server"),
+            ("Subject", "subject"),
+            ("User", "client.user"),
+            ("Account", "client.acc"),
+            ("Request", "request"),
+            ("Response", "response"),
+        ),
     ),
     "io.nats.jetstream.advisory.v1.api_limit_reached": Kind(
-        "JetStream API Queue Full", "{server} dropped {dropped} requests",
+        "JetStream API Queue Full",
+        "{server} dropped {dropped} requests",
         (("Server", "server"), ("Dropped", "dropped")),
     ),
     "io.nats.jetstream.advisory.v1.stream_action": Kind(
         "Stream Action", "stream {stream} {action}", (_STREAM, ("Action", "action"))
     ),
     "io.nats.jetstream.advisory.v1.consumer_action": Kind(
-        "Consumer Action", "consumer {stream} > {consumer} {action}",
+        "Consumer Action",
+        "consumer {stream} > {consumer} {action}",
         (_STREAM, _CONSUMER, ("Action", "action")),
     ),
     "io.nats.jetstream.advisory.v1.consumer_pause": Kind(
-        "Consumer Pause", "consumer {stream} > {consumer} paused: {paused}",
+        "Consumer Pause",
+        "consumer {stream} > {consumer} paused: {paused}",
         (_STREAM, _CONSUMER, ("Paused", "paused"), ("Until", "pause_until")),
     ),
     "io.nats.jetstream.advisory.v1.consumer_group_pinned": Kind(
-        "Consumer Group Pinned", "consumer {stream} > {consumer} group {group} pinned to {pinned_id}",
+        "Consumer Group Pinned",
+        "consumer {stream} > {consumer} group {group} pinned to {pinned_id}",
         (_STREAM, _CONSUMER, ("Group", "group"), ("Pinned Client", "pinned_id")),
     ),
     "io.nats.jetstream.advisory.v1.consumer_group_unpinned": Kind(
-        "Consumer Group Unpinned", "consumer {stream} > {consumer} group {group} unpinned: {reason}",
+        "Consumer Group Unpinned",
+        "consumer {stream} > {consumer} group {group} unpinned: {reason}",
         (_STREAM, _CONSUMER, ("Group", "group"), ("Reason", "reason")),
     ),
     "io.nats.jetstream.advisory.v1.max_deliver": Kind(
@@ -73,11 +96,13 @@ KINDS = {
         (_STREAM, _CONSUMER, _SEQUENCE, ("Deliveries", "deliveries")),
     ),
     "io.nats.jetstream.advisory.v1.nak": Kind(
-        "Message Refused", "{stream} > {consumer} message {stream_seq}, deliveries: {deliveries}",
+        "Message Refused",
+        "{stream} > {consumer} message {stream_seq}, deliveries: {deliveries}",
         (_STREAM, _CONSUMER, *_POSITION),
     ),
     "io.nats.jetstream.advisory.v1.terminated": Kind(
-        "Message Terminated", "{stream} > {consumer} message {stream_seq}, deliveries: {deliveries}",
+        "Message Terminated",
+        "{stream} > {consumer} message {stream_seq}, deliveries: {deliveries}",
         (_STREAM, _CONSUMER, *_POSITION, ("Reason", "reason")),
     ),
     "io.nats.jetstream.advisory.v1.snapshot_create": Kind(
@@ -90,30 +115,36 @@ KINDS = {
         "Stream Restore Started", "stream {stream}", (_STREAM, ("Client", "client.user"))
     ),
     "io.nats.jetstream.advisory.v1.restore_complete": Kind(
-        "Stream Restore Completed", "stream {stream}, {bytes} bytes",
+        "Stream Restore Completed",
+        "stream {stream}, {bytes} bytes",
         (_STREAM, ("Start", "start"), ("End", "end"), ("Bytes", "bytes")),
     ),
     "io.nats.jetstream.advisory.v1.stream_batch_abandoned": Kind(
-        "Batch Abandoned", "stream {stream} batch {batch}: {reason}",
+        "Batch Abandoned",
+        "stream {stream} batch {batch}: {reason}",
         (_STREAM, ("Batch", "batch"), ("Reason", "reason")),
     ),
     "io.nats.jetstream.advisory.v1.stream_leader_elected": Kind(
-        "Stream Leader Elected", "stream {stream}: {leader}",
+        "Stream Leader Elected",
+        "stream {stream}: {leader}",
         (_STREAM, ("Leader", "leader"), ("Replicas", "replicas")),
     ),
     "io.nats.jetstream.advisory.v1.stream_quorum_lost": Kind(
         "Stream Quorum Lost", "stream {stream}", (_STREAM, ("Replicas", "replicas"))
     ),
     "io.nats.jetstream.advisory.v1.consumer_leader_elected": Kind(
-        "Consumer Leader Elected", "consumer {stream} > {consumer}: {leader}",
+        "Consumer Leader Elected",
+        "consumer {stream} > {consumer}: {leader}",
         (_STREAM, _CONSUMER, ("Leader", "leader"), ("Replicas", "replicas")),
     ),
     "io.nats.jetstream.advisory.v1.consumer_quorum_lost": Kind(
-        "Consumer Quorum Lost", "consumer {stream} > {consumer}",
+        "Consumer Quorum Lost",
+        "consumer {stream} > {consumer}",
         (_STREAM, _CONSUMER, ("Replicas", "replicas")),
     ),
     "io.nats.jetstream.advisory.v1.domain_leader_elected": Kind(
-        "Meta Leader Elected", "{leader}",
+        "Meta Leader Elected",
+        "{leader}",
         (("Leader", "leader"), ("Cluster", "cluster"), ("Replicas", "replicas")),
     ),
     "io.nats.jetstream.advisory.v1.server_out_of_space": Kind(
@@ -131,26 +162,33 @@ KINDS = {
         "Client Connection", "{client.user} {client.name} to {server.name}", _CLIENT
     ),
     "io.nats.server.advisory.v1.client_disconnect": Kind(
-        "Client Disconnection", "{client.user} {client.name} from {server.name}: {reason}",
+        "Client Disconnection",
+        "{client.user} {client.name} from {server.name}: {reason}",
         (*_CLIENT, *_TRAFFIC),
     ),
     "io.nats.server.advisory.v1.account_connections": Kind(
-        "Account Connections", "account {acc}: {conns}",
-        (("Account", "acc"), ("Connections", "conns"), ("Leaf Nodes", "leafnodes"),
-         ("Server", "server.name")),
+        "Account Connections",
+        "account {acc}: {conns}",
+        (
+            ("Account", "acc"),
+            ("Connections", "conns"),
+            ("Leaf Nodes", "leafnodes"),
+            ("Server", "server.name"),
+        ),
     ),
     "io.nats.server.metric.v1.service_latency": Kind(
-        "Service Latency", "{service} of {responder.acc} in {total}",
+        "Service Latency",
+        "{service} of {responder.acc} in {total}",
         (("Service", "service"), ("Responder", "responder.acc"), ("Total", "total"), ("Status", "status")),
     ),
-}  # fmt: skip
+}
 
 DURATIONS = frozenset({"ack_time", "client.rtt", "total"})
 """Paths that hold ns."""
 
 
 def at(event: Json, path: str) -> Any:
-    """The value at a dotted path; None where there is none."""
+    """Returns the value at a dotted path; None where there is none."""
     value: Any = event
     for key in path.split("."):
         value = value.get(key) if isinstance(value, dict) else None
@@ -158,7 +196,7 @@ def at(event: Json, path: str) -> Any:
 
 
 def parse(data: bytes) -> Json | None:
-    """The event; None when the payload is none."""
+    """Parse an event; returns None for a payload that is not a JSON object."""
     try:
         event = json.loads(data)
     except ValueError:
@@ -167,7 +205,8 @@ def parse(data: bytes) -> Json | None:
 
 
 def kind(event: Json, subject: str) -> str:
-    """Its `type`. Servers send the same type for refused logins as for disconnections."""
+    """Returns the event's `type`, `auth_error` for a refused login: servers give that the type of a
+    disconnection."""
     if subject.startswith("$SYS.") and subject.endswith(".CLIENT.AUTH.ERR"):
         return "auth_error"
     return str(event.get("type", ""))
@@ -181,19 +220,19 @@ def domain_differs(event: Json, domain: str) -> bool:
 
 
 def jetstream_subjects(prefix: str, *, advisories: bool, metrics: bool) -> list[str]:
-    """Where JetStream events are published; `prefix` stands in for `$JS.EVENT`."""
+    """Returns the subjects of JetStream events. prefix: replaces `$JS.EVENT`."""
     base = prefix or "$JS.EVENT"
     return [f"{base}.ADVISORY.>"] * advisories + [f"{base}.METRIC.>"] * metrics
 
 
 def consumer_subjects(prefix: str, stream: str, consumer: str) -> list[str]:
-    """Where the events of one consumer are published."""
+    """Returns the subjects of one consumer's events. prefix: replaces `$JS.EVENT`."""
     base = prefix or "$JS.EVENT"
     return [f"{base}.{kind}.CONSUMER.*.{stream}.{consumer}" for kind in ("ADVISORY", "METRIC")]
 
 
 def cloud_event(event: Json, name: str) -> Json:
-    """The event in a CloudEvents 1.0 envelope."""
+    """Returns the event in a CloudEvents 1.0 envelope. name: the type where the event has none."""
     return {
         "specversion": "1.0",
         "type": str(event.get("type", "")) or name,

@@ -16,13 +16,19 @@ from jsctl.units import SECOND
 
 PERCENTILES = (10.0, 50.0, 75.0, 90.0, 99.0, 99.9, 99.99, 99.999, 99.9999, 99.99999, 100.0)
 SMALLEST = 8
+"""Bytes of a message that carries a time."""
+
 _TIME = struct.Struct("<q")
-_AFTER = 5.0  #: seconds for the last messages to arrive
+_DRAIN = 5.0  #: seconds for the last messages to arrive
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Times in ns. latencies: in the order of arrival. lost: messages that never came."""
+    """Times in ns.
+
+    latencies: in the order of arrival. lost: messages that never arrived. before: from the start of the
+    command to the first message. sending: until the last was sent. receiving: until the last arrived.
+    """
 
     publisher_rtt: int
     subscriber_rtt: int
@@ -37,16 +43,17 @@ class Measured:
 
 
 def percentile(ordered: list[int], share: float) -> int:
-    """The value that `share` percent of them do not pass."""
+    """Returns the value that `share` percent of all are not above. ordered: the smallest first."""
     return ordered[max(ceil(len(ordered) * share / 100) - 1, 0)]
 
 
 async def measure(
     publisher: Connection, subscriber: Connection, *, size: int, rate: int, duration: int, started: int
 ) -> Measured:
-    """Publish `rate` messages of `size` bytes a second for `duration` ns.
+    """Publish `rate` messages per second of `size` bytes each for `duration` ns, and measure when each
+    arrives.
 
-    started: monotonic ns when the command began. Raises RequestTimeout when nothing comes through.
+    started: monotonic ns when the command began. Raises RequestTimeout or JsctlError when no message arrives.
     """
     subject = subscriber.new_inbox()
     arrived: array[int] = array("q")
@@ -77,7 +84,7 @@ async def measure(
             await publisher.send(encode_publish(subject, _TIME.pack(time.monotonic_ns()) + rest))
         sent = time.monotonic_ns()
         try:
-            async with asyncio.timeout(_AFTER):
+            async with asyncio.timeout(_DRAIN):
                 await complete.wait()
         except TimeoutError:
             if not arrived:

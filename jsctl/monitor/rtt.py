@@ -19,8 +19,9 @@ from jsctl.nats.connection import Connection
 class Address:
     """One address of a server.
 
-    url: with its login. address: without. host: the name that its certificate has, where it was looked up.
-    rtt: the mean in ns. time: when it was tried, ns since the epoch.
+    url: with its login. address: without. host: the name to expect in its certificate, where it was looked
+    up. connected: the URL of the server that answered. rtt: the mean in ns. time: when it was tried, ns since
+    1970.
     """
 
     url: str
@@ -40,11 +41,11 @@ class Target:
     addresses: list[Address] = field(default_factory=list)
 
 
-async def targets(settings: Settings) -> list[Target]:
-    """The servers of the settings with all addresses of their names. Raises BadInput."""
+async def resolve_targets(settings: Settings) -> list[Target]:
+    """Returns the servers of the settings with all addresses of their names. Raises BadInput."""
     settings = await login.prepare(settings)
-    found = []
-    parse_addresses(settings.url)  # raises for what is no address
+    resolved = []
+    parse_addresses(settings.url)  # raises for what is not an address
     for part in filter(None, map(str.strip, settings.url.split(","))):
         parts = urlsplit(part if "://" in part else f"nats://{part}")
         port = parts.port or 4222
@@ -53,8 +54,8 @@ async def targets(settings: Settings) -> list[Target]:
         for address in await _lookup(host, port):
             named = address != host
             target.addresses.append(_address(parts, address, port, host if named else ""))
-        found.append(target)
-    return found
+        resolved.append(target)
+    return resolved
 
 
 def _address(parts: SplitResult, host: str, port: int, name: str) -> Address:
@@ -65,21 +66,21 @@ def _address(parts: SplitResult, host: str, port: int, name: str) -> Address:
 
 
 async def _lookup(host: str, port: int) -> list[str]:
-    """The addresses of a name; the name itself when it has none or is one."""
+    """Returns the addresses of a name; the name itself when it has none or is one."""
     try:
         ipaddress.ip_address(host)
         return [host]
     except ValueError:
         pass
     try:
-        found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        entries = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except OSError:
         return [host]
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found)) or [host]
+    return list(dict.fromkeys(str(entry[4][0]) for entry in entries)) or [host]
 
 
 async def measure(settings: Settings, address: Address, iterations: int) -> None:
-    """Connect and ping so many times; what goes wrong is kept in the address."""
+    """Connect, ping `iterations` times, and record the mean in the address, or why it failed."""
     address.time = time.time_ns()
     try:
         connection = await Connection.open(

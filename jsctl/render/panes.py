@@ -43,7 +43,7 @@ def fit_panes(
 
 
 def _summaries(panes: Sequence[Pane], width: int, room: int) -> list[Rich]:
-    """One line a pane, for a screen that is too small for more."""
+    """Returns one line for each pane, for a screen that is too small for more."""
     shown = list(panes)
     if len(panes) > room:
         chosen = set(_worst([pane.trouble for pane in panes], room - 1))
@@ -59,7 +59,7 @@ def _summaries(panes: Sequence[Pane], width: int, room: int) -> list[Rich]:
 
 
 def _height(pane: Pane, rows: Sequence[int]) -> int:
-    """Lines that a pane takes with so many rows of each section."""
+    """Returns the lines that a pane takes with these numbers of rows of its sections."""
     lines = 2 + len(pane.messages)
     for section, shown in zip(pane.sections, rows, strict=True):
         lines += 1 + shown + (shown < len(section.table.rows))
@@ -67,7 +67,8 @@ def _height(pane: Pane, rows: Sequence[int]) -> int:
 
 
 def _shares(panes: Sequence[Pane], room: int) -> list[list[int]]:
-    """Rows of every section: all where they fit, else the small ones whole and the large ones alike."""
+    """Returns the rows of every section: all where they fit, otherwise the small ones whole and the large
+    ones alike."""
     wanted = [[len(section.table.rows) for section in pane.sections] for pane in panes]
     most = max((rows for pane in wanted for rows in pane), default=0)
 
@@ -110,10 +111,12 @@ def _panel(pane: Pane, shares: Sequence[int], width: int, scheme: str, airy: boo
 def _section(section: Section, rows: int, width: int, dim: bool) -> list[Rich]:
     table = section.table
     chosen = _worst(section.trouble, rows)
-    kept = [row for at, row in enumerate(table.rows) if at in chosen]
+    chosen_rows = [row for at, row in enumerate(table.rows) if at in chosen]
     columns = list(table.columns)
     texts = [[clean(column.title) for column in columns]]
-    texts += [[show(value, column.kind) for value, column in zip(row, columns, strict=True)] for row in kept]
+    texts += [
+        [show(value, column.kind) for value, column in zip(row, columns, strict=True)] for row in chosen_rows
+    ]
     widths = [max(map(cells, column)) for column in zip(*texts, strict=True)]
     shown = _columns([column.key for column in columns], widths, section.spare, width)
     _squeeze(widths, shown, width)
@@ -121,7 +124,7 @@ def _section(section: Section, rows: int, width: int, dim: bool) -> list[Rich]:
     for number, row in enumerate(texts):
         line = Rich(no_wrap=True, overflow="crop")
         for at in shown:
-            value = kept[number - 1][at] if number else None
+            value = chosen_rows[number - 1][at] if number else None
             style = RICH_STYLES[value.style] if isinstance(value, Cell) else ""
             piece = Rich(row[at], style="bold" if not number else "dim" if dim else style)
             piece.truncate(widths[at], overflow="ellipsis")
@@ -135,7 +138,7 @@ def _section(section: Section, rows: int, width: int, dim: bool) -> list[Rich]:
                 line.append(space)
         line.truncate(width)
         lines.append(line)
-    if hidden := len(table.rows) - len(kept):
+    if hidden := len(table.rows) - len(chosen_rows):
         troubled = sum(1 for at, trouble in enumerate(section.trouble) if trouble and at not in chosen)
         more = f"… {hidden:,} more {section.noun}"
         more += f", {troubled:,} in trouble" if troubled else ""
@@ -144,12 +147,12 @@ def _section(section: Section, rows: int, width: int, dim: bool) -> list[Rich]:
 
 
 def _worst(trouble: Sequence[int], count: int) -> set[int]:
-    """Places of the `count` most troubled; among equals, the first."""
+    """Returns the places of the `count` worst; among equals, the first."""
     return set(sorted(range(len(trouble)), key=lambda at: -trouble[at])[:count])
 
 
 def _columns(keys: Sequence[str], widths: Sequence[int], spare: Sequence[str], width: int) -> list[int]:
-    """Places of the columns that fit side by side, spare ones left out first."""
+    """Returns the places of the columns that fit side by side, spare ones left out first."""
     shown = list(range(len(keys)))
     for key in spare:
         if sum(widths[at] + _GAP for at in shown) - _GAP <= width:

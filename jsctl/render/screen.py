@@ -23,7 +23,7 @@ from jsctl.signals import handled, restoring_first
 from jsctl.views.result import Result, Style, Text
 
 Frame = Callable[[int, int], RenderableType]
-"""Draws for a terminal of so many columns and rows."""
+"""Draws for a terminal of this many columns and rows."""
 
 RICH_STYLES: dict[Style, str] = {
     "": "",

@@ -61,7 +61,7 @@ def boxed(
 
 
 def plain(table: Table) -> Iterator[str]:
-    """Title, header and rows, columns parted by two spaces: for pipes, files and grep."""
+    """Title, header and rows, columns separated by two spaces: for pipes, files and grep."""
     head = [clean(column.title) for column in table.columns]
     rows = [_shown(table.columns, row) for row in table.rows]
     if table.footer is not None:

@@ -1,4 +1,4 @@
-"""What a command gives back: data with its raw and its human form. Nothing here prints.
+"""What a command returns: data with its raw and its human form. Nothing here prints.
 
 A `Result` holds the JSON document (`data`) and the parts that people see. Cells and fields carry raw
 values; their `kind` says how people read them (`render.text`).
@@ -23,7 +23,7 @@ Kind = Literal[
     "span_limit",  #: ns; 0 means unlimited
     "bool",
     "percent",  #: 0.25 is 25%
-    "rate",  #: a second
+    "rate",  #: per second
 ]
 T = TypeVar("T")
 Style = Literal["", "good", "warn", "bad", "dim", "bold"]
@@ -45,8 +45,8 @@ class Column(NamedTuple):
     kind: Kind = "text"
 
 
-class Each(Sequence[T]):
-    """What `make` gives of each item, made anew whenever it is asked for: long tables are held once."""
+class LazySequence(Sequence[T]):
+    """The result of `make` for each item, computed whenever it is read: long tables are in memory once."""
 
     def __init__(self, items: Sequence[Any], make: Callable[[Any], T]) -> None:
         self._items = items
@@ -59,7 +59,11 @@ class Each(Sequence[T]):
         return map(self._make, self._items)
 
     def __getitem__(self, at: Any) -> Any:
-        return Each(self._items[at], self._make) if isinstance(at, slice) else self._make(self._items[at])
+        return (
+            LazySequence(self._items[at], self._make)
+            if isinstance(at, slice)
+            else self._make(self._items[at])
+        )
 
 
 class Table(NamedTuple):

@@ -43,12 +43,12 @@ def history(
     """Shows what jsctl export rollup made of the reports. All times are in UTC."""
     first, end = _time(env, "--since", since), _time(env, "--until", until)
     path = Path(source).expanduser()
-    found = stored.load(path, daily=not hourly, since=first, until=end, pattern=pattern)
+    rollups = stored.load(path, daily=not hourly, since=first, until=end, pattern=pattern)
     from jsctl.render.plot import sparkline
 
-    charts = view.series(found.reports, found.daily)
-    tables = view.tables(found.reports, found.movers, found.daily, sparkline)
-    data = {"period": "hour" if hourly else "day", **found.reports, "movers": found.movers}
+    charts = view.series(rollups.reports, rollups.daily)
+    tables = view.tables(rollups.reports, rollups.movers, rollups.daily, sparkline)
+    data = {"period": "hour" if hourly else "day", **rollups.reports, "movers": rollups.movers}
     if not tables:
         return Result([Text("nothing was sampled in that time")], data)
     if html:

@@ -85,7 +85,7 @@ async def report(
             await rounds.run(env, watched, options)
             return None
         await watched.once()
-        found = rounds.domain_states(watched, options.interval)
-    if len(found) == 1 and found[0].failure is not None and not env.wants_json:
-        raise found[0].failure
-    return rounds.round_result(env, found, options.sort)
+        states = rounds.domain_states(watched, options.interval)
+    if len(states) == 1 and states[0].failure is not None and not env.wants_json:
+        raise states[0].failure
+    return rounds.round_result(env, states, options.sort)

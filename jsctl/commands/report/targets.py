@@ -22,10 +22,10 @@ def targets(env: Env) -> list[Settings]:
         if "server" in flags and "server" not in variables:
             raise BadInput("--server goes with one --context at the most", "each context has its own")
         flags = {n: v for n, v in flags.items() if n not in variables or n in _EVERYWHERE}
-    found = []
+    places = []
     for name in contexts:
         context = env.context(name)
         for domain in domains:
             own: dict[str, Any] = {} if domain is None else {"js_domain": domain}
-            found.append(resolve(flags | own, context, variables))
-    return found
+            places.append(resolve(flags | own, context, variables))
+    return places

@@ -10,10 +10,10 @@ from jsctl.monitor.polling import poll_info
 
 
 class ConsumerSample(NamedTuple):
-    """At one time: messages that a consumer has before it and that wait for acknowledgement, and how many
-    a second were delivered and acknowledged since the time before.
+    """A consumer at one time: its pending messages, those that wait for an ack, and how many per second were
+    delivered and acknowledged since the sample before.
 
-    at: seconds since the epoch. The rates of a first sample are 0.
+    at: seconds since 1970. The rates of a first sample are 0.
     """
 
     at: float
@@ -24,13 +24,13 @@ class ConsumerSample(NamedTuple):
 
 
 async def samples(api: Api, stream: str, consumer: str, interval: float) -> AsyncIterator[ConsumerSample]:
-    """A consumer's samples; see `poll_info`."""
+    """Yield a consumer's samples; see `poll_info`. interval: seconds."""
     async for info, before, span in poll_info(lambda: consumers.info(api, stream, consumer), interval):
 
         def rate(key: str, info: Json = info, before: Json | None = before, span: float = span) -> float:
             if before is None:
                 return 0.0
-            # Less than before: it was reset or made anew.
+            # Less than before: it was reset or created again.
             return max(0, int(info[key]["consumer_seq"]) - int(before[key]["consumer_seq"])) / span
 
         yield ConsumerSample(

@@ -1,4 +1,5 @@
-"""The rows of a consumer report: what the server says, and what hurts first. Only `collect` asks."""
+"""The rows of a consumer report, the most severe first. Only `collect` and `count_messages` ask the
+server."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +15,7 @@ from jsctl.units import age, known_time
 
 
 class Row(NamedTuple):
-    """A consumer's line. Spans are ns, times RFC 3339 as the server wrote them."""
+    """A consumer's line. Durations are ns, times RFC 3339 as the server wrote them."""
 
     stream: str
     consumer: str
@@ -25,7 +26,7 @@ class Row(NamedTuple):
     max_ack_pending: int  #: -1 is unlimited
     redelivered: int
     unprocessed: int
-    matching: int  #: messages in the stream that its filter takes
+    matching: int  #: messages in the stream that its filter matches
     ack_floor: int  #: stream sequence
     ack_age: int  #: ns since the last acknowledgement, NEVER (-1) for none
     waiting: int  #: pulls that wait
@@ -40,7 +41,7 @@ class Row(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Of what its filter takes, the part that it has not processed: 0 to 1."""
+        """Returns the part of what its filter matches that it has not processed: 0 to 1."""
         return min(1.0, self.unprocessed / self.matching) if self.matching else float(self.unprocessed > 0)
 
     @property
@@ -65,9 +66,10 @@ class Row(NamedTuple):
 
 
 async def collect(api: Api, streams: Mapping[str, Json]) -> tuple[list[Row], Sequence[ConsumerList]]:
-    """Rows of all consumers of these streams (STREAM.INFO by name), and what could not be asked."""
+    """Fetch the rows of all consumers of these streams (their STREAM.INFO by name), and the lists that name
+    those that did not answer. Raises what `Api.call` raises."""
     lists = await consumers.listings(api, streams)
-    wanted = {
+    pairs = {
         (one.stream, only)
         for one in lists
         for info in one.infos
@@ -76,12 +78,12 @@ async def collect(api: Api, streams: Mapping[str, Json]) -> tuple[list[Row], Seq
     }
     gate = asyncio.Semaphore(16)
 
-    async def of(stream: str, only: str) -> int | None:
+    async def count_one(stream: str, only: str) -> int | None:
         async with gate:
             return await count_messages(api, stream, only)
 
-    keys = sorted(wanted)
-    counts = dict(zip(keys, await asyncio.gather(*(of(*key) for key in keys)), strict=True))
+    keys = sorted(pairs)
+    counts = dict(zip(keys, await asyncio.gather(*(count_one(*key) for key in keys)), strict=True))
     rows = [
         consumer_row(info, _matching(info, streams[one.stream], counts))
         for one in lists
@@ -91,18 +93,19 @@ async def collect(api: Api, streams: Mapping[str, Json]) -> tuple[list[Row], Seq
 
 
 async def count_messages(api: Api, stream: str, subject: str) -> int | None:
-    """How many messages of a stream have a subject; None where that cannot be told."""
+    """Returns how many messages of a stream match a subject filter; None where that is unknown."""
     try:
         reply = await api.call(f"STREAM.INFO.{stream}", {"subjects_filter": subject})
     except JsctlError:
         return None
-    found = reply["state"].get("subjects") or {}
+    counts = reply["state"].get("subjects") or {}
     # A page has 100,000 subjects; more are not worth the wait here.
-    return None if int(reply.get("total", 0)) > len(found) else sum(found.values())
+    return None if int(reply.get("total", 0)) > len(counts) else sum(counts.values())
 
 
 def by_severity(rows: Iterable[Row]) -> list[Row]:
-    """Those in trouble first."""
+    """Returns the rows sorted: those with the worst state first, then those with the most messages to
+    process."""
     return sorted(
         rows,
         key=lambda r: (-r.severity, -r.unprocessed, -r.ack_pending, -r.redelivered, r.stream, r.consumer),
@@ -110,7 +113,7 @@ def by_severity(rows: Iterable[Row]) -> list[Row]:
 
 
 def consumer_row(info: Json, matching: int) -> Row:
-    """A consumer's row from its info."""
+    """Returns a consumer's row. matching: messages in the stream that its filters match."""
     config, cluster = info["config"], info.get("cluster") or {}
     floor = info.get("ack_floor") or {}
     pull = consumers.is_pull(config)
@@ -145,9 +148,9 @@ def consumer_row(info: Json, matching: int) -> Row:
 
 def _matching(info: Json, stream: Json, counts: Mapping[tuple[str, str], int | None]) -> int:
     total = int(stream["state"].get("messages", 0))
-    wanted = get_filters(info["config"])
-    if not wanted:
+    subjects = get_filters(info["config"])
+    if not subjects:
         return total
-    found = [counts.get((info["stream_name"], only)) for only in wanted]
-    known = [number for number in found if number is not None]
-    return sum(known) if len(known) == len(found) else total
+    known_counts = [counts.get((info["stream_name"], only)) for only in subjects]
+    numbers = [number for number in known_counts if number is not None]
+    return sum(numbers) if len(numbers) == len(known_counts) else total

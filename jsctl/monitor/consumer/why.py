@@ -5,7 +5,7 @@
 """
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from typing import Any, NamedTuple
 
 from jsctl.errors import ApiError, NoResponders, RequestTimeout
@@ -44,8 +44,11 @@ class Cause(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What the server says. consumer, stream: their infos, empty where they could not be had.
-    silent: why not. matching: messages in the stream that the filters take."""
+    """What the server knows about a consumer.
+
+    consumer, stream: their infos, empty where they could not be fetched. silent: why not. matching: messages
+    in the stream that the filters match, None where that is unknown.
+    """
 
     stream_name: str
     name: str
@@ -56,32 +59,37 @@ class Facts(NamedTuple):
 
 
 async def fetch_facts(api: Api, stream: str, name: str) -> Facts:
-    """Ask what there is to know. Raises ApiError when there is no such stream or consumer."""
-    found, around = await asyncio.gather(
-        _asked(consumers.info(api, stream, name)), _asked(streams.info(api, stream))
+    """Fetch all that helps to find causes. Raises ApiError when there is no such stream or consumer."""
+    consumer_info, stream_info = await asyncio.gather(
+        _info_or_reason(consumers.info(api, stream, name)), _info_or_reason(streams.info(api, stream))
     )
-    if isinstance(found, str) or isinstance(around, str):
-        return await _silent(api, stream, name, found, around)
-    matching = await _matching(api, found, around)
-    return Facts(stream, name, found, around, matching)
+    if isinstance(stream_info, str):
+        if stream not in await streams.names(api):  # the cluster's leader answers for all
+            raise ApiError(404, streams.NOT_FOUND, f"stream {stream} not found", "jsctl stream ls")
+        return Facts(stream, name, {}, {}, silent=stream_info)
+    if isinstance(consumer_info, str):
+        if name not in await consumers.names(api, stream):
+            raise ApiError(404, consumers.NOT_FOUND, f"consumer {stream} > {name} not found")
+        return Facts(stream, name, {}, stream_info, silent=consumer_info)
+    matching = await _count_matching(api, consumer_info, stream_info)
+    return Facts(stream, name, consumer_info, stream_info, matching)
 
 
 def find_causes(facts: Facts) -> list[Cause]:
-    """All that is found, the worst first; one that says that all is well when nothing is."""
-    found = list(_leaders(facts))
+    """Returns all causes, the worst first; one that says that all is well when there is none."""
+    causes = list(_leaders(facts))
     if facts.consumer:
-        found += _delivery(facts)
-    if not found:
-        found = [_well(facts)]
+        causes += _delivery(facts)
+    if not causes:
+        causes = [_all_well(facts)]
     order = {STOPPED: 0, SLOW: 1, FINE: 2}
-    return sorted(found, key=lambda cause: order[cause.weight])
+    return sorted(causes, key=lambda cause: order[cause.weight])
 
 
-async def _asked(call: Any) -> Json | str:
-    """The reply, or why there is none."""
+async def _info_or_reason(request: Coroutine[Any, Any, Json]) -> Json | str:
+    """Returns the reply, or why there is none."""
     try:
-        reply: Json = await call
-        return reply
+        return await request
     except (RequestTimeout, NoResponders) as error:
         return error.message
     except ApiError as error:
@@ -90,35 +98,27 @@ async def _asked(call: Any) -> Json | str:
         return str(error)
 
 
-async def _silent(api: Api, stream: str, name: str, consumer: Json | str, around: Json | str) -> Facts:
-    """What the rest of the cluster knows of those that do not answer."""
-    if isinstance(around, str):
-        if stream not in await streams.names(api):  # the cluster's leader answers for all
-            raise ApiError(404, streams.NOT_FOUND, f"stream {stream} not found", "jsctl stream ls")
-        return Facts(stream, name, {}, {}, None, around)
-    assert isinstance(consumer, str)
-    if name not in await consumers.names(api, stream):
-        raise ApiError(404, consumers.NOT_FOUND, f"consumer {stream} > {name} not found")
-    return Facts(stream, name, {}, around, None, consumer)
-
-
-async def _matching(api: Api, consumer: Json, stream: Json) -> int | None:
-    wanted = get_filters(consumer["config"])
-    if not wanted:
+async def _count_matching(api: Api, consumer: Json, stream: Json) -> int | None:
+    subjects = get_filters(consumer["config"])
+    if not subjects:
         return int(stream["state"].get("messages", 0))
-    found = await asyncio.gather(*(count_messages(api, consumer["stream_name"], only) for only in wanted))
-    known = [number for number in found if number is not None]
-    return sum(known) if len(known) == len(found) else None
+    counts = await asyncio.gather(
+        *(count_messages(api, consumer["stream_name"], subject) for subject in subjects)
+    )
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else None
 
 
 def _leaders(facts: Facts) -> Iterator[Cause]:
     names = f"{facts.stream_name} {facts.name}"
     if not facts.stream:
         yield Cause(
-            "stream without leader", STOPPED,
-            f"stream {facts.stream_name} does not answer: too few of its replicas are there to lead it",
-            {"said": facts.silent}, "jsctl server report jetstream",
-        )  # fmt: skip
+            kind="stream without leader",
+            weight=STOPPED,
+            says=f"stream {facts.stream_name} does not answer: too few of its replicas are there to lead it",
+            numbers={"said": facts.silent},
+            help="jsctl server report jetstream",
+        )
         return
     for what, info, which in (
         ("stream", facts.stream, facts.stream_name),
@@ -126,14 +126,18 @@ def _leaders(facts: Facts) -> Iterator[Cause]:
     ):
         group = info.get("cluster") or {}
         peers = follower_names(group)
-        if not info or ((group.get("raft_group") or peers) and not group.get("leader")):
-            numbers: dict[str, Any] = {"peers": list(peers)} if info else {"said": facts.silent}
-            away = [peer for peer in peers if peer.endswith("!")]
-            there = f": {len(away)} of its {len(peers)} followers are away or behind" if away else ""
-            help = (
-                f"jsctl {what} cluster step-down {which} --force" if info else "jsctl server report jetstream"
-            )
-            yield Cause(f"{what} without leader", STOPPED, f"the {what} has no leader{there}", numbers, help)
+        if info and (group.get("leader") or not (group.get("raft_group") or peers)):
+            continue
+        away = [peer for peer in peers if peer.endswith("!")]
+        details = f": {len(away)} of its {len(peers)} followers are away or behind" if away else ""
+        step_down = f"jsctl {what} cluster step-down {which} --force"
+        yield Cause(
+            kind=f"{what} without leader",
+            weight=STOPPED,
+            says=f"the {what} has no leader{details}",
+            numbers={"peers": list(peers)} if info else {"said": facts.silent},
+            help=step_down if info else "jsctl server report jetstream",
+        )
 
 
 def _delivery(facts: Facts) -> Iterator[Cause]:
@@ -145,62 +149,78 @@ def _delivery(facts: Facts) -> Iterator[Cause]:
         left = int(info.get("pause_remaining", 0))
         until = config.get("pause_until", "")
         yield Cause(
-            "paused", STOPPED,
-            f"it is paused until {format_time(until)}, still {format_duration(whole_seconds(left))}",
-            {"pause_until": until, "pause_remaining": left}, f"jsctl consumer resume {names}",
-        )  # fmt: skip
+            kind="paused",
+            weight=STOPPED,
+            says=f"it is paused until {format_time(until)}, still {format_duration(whole_seconds(left))}",
+            numbers={"pause_until": until, "pause_remaining": left},
+            help=f"jsctl consumer resume {names}",
+        )
     if 0 < most <= unacked:
         yield Cause(
-            "ack pending at its limit", STOPPED,
-            f"{_say(unacked, 'waits', 'wait')} for acknowledgement, and it may have {format_count(most)}:"
-            " nothing more is delivered before clients acknowledge",
-            {"num_ack_pending": unacked, "max_ack_pending": most},
-            f"jsctl consumer edit {names} --max-pending {most * 2}",
-        )  # fmt: skip
+            kind="ack pending at its limit",
+            weight=STOPPED,
+            says=f"{_messages(unacked, 'waits', 'wait')} for acknowledgement, and it may have"
+            f" {format_count(most)}: nothing more is delivered before clients acknowledge",
+            numbers={"num_ack_pending": unacked, "max_ack_pending": most},
+            help=f"jsctl consumer edit {names} --max-pending {most * 2}",
+        )
     yield from _receivers(facts, names, pending)
     yield from _given_up(facts, names)
     if unacked and not pending and not 0 < most <= unacked:
         yield _waiting_for_acks(info, names, unacked)
     if not pending and not unacked:
-        yield from _nothing(facts, names)
+        yield from _nothing_pending(facts, names)
     if pending and config.get("replay_policy") == "original":
-        yield Cause("original pace", SLOW, "it delivers messages as far apart as they were stored",
-                    {"replay_policy": "original"})  # fmt: skip
+        yield Cause(
+            kind="original pace",
+            weight=SLOW,
+            says="it delivers messages as far apart as they were stored",
+            numbers={"replay_policy": "original"},
+        )
     if pending and (rate := int(config.get("rate_limit_bps") or 0)):
-        yield Cause("rate limit", SLOW, f"it may deliver {format_count(rate)} bits a second",
-                    {"rate_limit_bps": rate})  # fmt: skip
+        yield Cause(
+            kind="rate limit",
+            weight=SLOW,
+            says=f"it may deliver {format_count(rate)} bits per second",
+            numbers={"rate_limit_bps": rate},
+        )
 
 
 def _receivers(facts: Facts, names: str, pending: int) -> Iterator[Cause]:
     info, config = facts.consumer, facts.consumer["config"]
     target = config.get("deliver_subject")
-    numbers: dict[str, Any] = {"num_pending": pending}
     if target and not info.get("push_bound"):
         group = config.get("deliver_group")
-        who = f"nobody listens on its delivery subject {target}" + (
-            f" in queue group {group}" if group else ""
-        )
+        in_group = f" in queue group {group}" if group else ""
         queue = f" --queue {group}" if group else ""
         yield Cause(
-            "no interest", STOPPED, f"{who}; a subscription has to be to exactly this subject, no wildcard",
-            {**numbers, "deliver_subject": target, "push_bound": False}, f"jsctl sub {target}{queue}",
-        )  # fmt: skip
+            kind="no interest",
+            weight=STOPPED,
+            says=f"nobody listens on its delivery subject {target}{in_group}; a subscription has to be to"
+            " exactly this subject, no wildcard",
+            numbers={"num_pending": pending, "deliver_subject": target, "push_bound": False},
+            help=f"jsctl sub {target}{queue}",
+        )
     elif not target and pending and not info.get("num_waiting"):
-        last = age((info.get("delivered") or {}).get("last_active"), info.get("ts"))
+        last = _last_delivery(info)
         since = f"; the last delivery was {format_duration(last)} ago" if last != NEVER else ""
         yield Cause(
-            "no waiting pulls", STOPPED,
-            f"{_say(pending, 'is', 'are')} there and no client asks for more: 0 pulls wait{since}",
-            {**numbers, "num_waiting": 0}, f"jsctl consumer next {names}",
-        )  # fmt: skip
+            kind="no waiting pulls",
+            weight=STOPPED,
+            says=f"{_messages(pending, 'is', 'are')} there and no client asks for more: 0 pulls wait{since}",
+            numbers={"num_pending": pending, "num_waiting": 0},
+            help=f"jsctl consumer next {names}",
+        )
     for group in info.get("priority_groups") or []:
         if group.get("pinned_client_id") and pending and config.get("priority_policy") == "pinned_client":
+            client = group["pinned_client_id"]
             yield Cause(
-                "pinned", SLOW,
-                f"group {group.get('group')} is pinned to client {group['pinned_client_id']}: others wait",
-                {"pinned_client_id": group["pinned_client_id"], "pinned_ts": group.get("pinned_ts")},
-                f"jsctl consumer unpin {names} {group.get('group')}",
-            )  # fmt: skip
+                kind="pinned",
+                weight=SLOW,
+                says=f"group {group.get('group')} is pinned to client {client}: others wait",
+                numbers={"pinned_client_id": client, "pinned_ts": group.get("pinned_ts")},
+                help=f"jsctl consumer unpin {names} {group.get('group')}",
+            )
 
 
 def _given_up(facts: Facts, names: str) -> Iterator[Cause]:
@@ -213,82 +233,108 @@ def _given_up(facts: Facts, names: str) -> Iterator[Cause]:
     at, last = int(floor.get("stream_seq", 0)), int(delivered.get("stream_seq", 0))
     # The server counts those that were delivered more than once; with one try there are none.
     what = (
-        _say(redelivered - unacked, "was", "were")
+        _messages(redelivered - unacked, "was", "were")
         if redelivered > unacked
         else f"some of the messages from sequence {format_count(at + 1)} to {format_count(last)} were"
     )
     tries = "1 try" if most == 1 else f"{format_count(most)} tries"
+    resettable = info["config"]["deliver_policy"] in consumers.RESETTABLE
     yield Cause(
-        "max deliver reached", SLOW if unacked or info.get("num_pending") else STOPPED,
-        f"{what} given up after {tries} without acknowledgement;"
+        kind="max deliver reached",
+        weight=SLOW if unacked or info.get("num_pending") else STOPPED,
+        says=f"{what} given up after {tries} without acknowledgement;"
         f" the acknowledgement floor stays at {format_count(at)}",
-        {"max_deliver": most, "num_redelivered": redelivered, "num_ack_pending": unacked, "ack_floor": at,
-         "delivered": last},
-        f"jsctl consumer reset {names}" if info["config"]["deliver_policy"] in consumers.RESETTABLE else "",
-    )  # fmt: skip
+        numbers={
+            "max_deliver": most,
+            "num_redelivered": redelivered,
+            "num_ack_pending": unacked,
+            "ack_floor": at,
+            "delivered": last,
+        },
+        help=f"jsctl consumer reset {names}" if resettable else "",
+    )
 
 
 def _waiting_for_acks(info: Json, names: str, unacked: int) -> Cause:
     config = info["config"]
-    waits = [int(wait) for wait in config.get("backoff") or []]
-    again = int(info.get("num_redelivered", 0))
-    numbers: dict[str, Any] = {"num_ack_pending": unacked, "num_redelivered": again}
-    last = age((info.get("delivered") or {}).get("last_active"), info.get("ts"))
+    backoff = [int(wait) for wait in config.get("backoff") or []]
+    numbers: dict[str, Any] = {
+        "num_ack_pending": unacked,
+        "num_redelivered": int(info.get("num_redelivered", 0)),
+    }
+    last = _last_delivery(info)
     ago = f", the last one {format_duration(last)} ago" if last != NEVER else ""
-    if waits:
-        steps = ", ".join(map(exact_duration, waits))
+    delivered = f"{_messages(unacked, 'was', 'were')} delivered{ago}"
+    if backoff:
+        steps = ", ".join(map(exact_duration, backoff))
         return Cause(
-            "in backoff", SLOW,
-            f"{_say(unacked, 'was', 'were')} delivered{ago}, to come again only after the backoff: {steps}",
-            {**numbers, "backoff": waits}, f"jsctl consumer edit {names} --backoff 1s",
-        )  # fmt: skip
+            kind="in backoff",
+            weight=SLOW,
+            says=f"{delivered}, to come again only after the backoff: {steps}",
+            numbers={**numbers, "backoff": backoff},
+            help=f"jsctl consumer edit {names} --backoff 1s",
+        )
     wait = int(config.get("ack_wait", 0))
     return Cause(
-        "waiting for acknowledgements", SLOW,
-        f"{_say(unacked, 'was', 'were')} delivered{ago}, to come again after {exact_duration(wait)}"
-        " without an acknowledgement",
-        {**numbers, "ack_wait": wait}, f"jsctl consumer edit {names} --wait 5s",
-    )  # fmt: skip
+        kind="waiting for acknowledgements",
+        weight=SLOW,
+        says=f"{delivered}, to come again after {exact_duration(wait)} without an acknowledgement",
+        numbers={**numbers, "ack_wait": wait},
+        help=f"jsctl consumer edit {names} --wait 5s",
+    )
 
 
-def _nothing(facts: Facts, names: str) -> Iterator[Cause]:
+def _nothing_pending(facts: Facts, names: str) -> Iterator[Cause]:
     """Nothing is left to deliver: because nothing matches, or because it starts later."""
     config, state = facts.consumer["config"], facts.stream["state"]
-    wanted, messages = get_filters(config), int(state.get("messages", 0))
+    subjects, messages = get_filters(config), int(state.get("messages", 0))
     numbers: dict[str, Any] = {"num_pending": 0, "messages": messages}
     if not messages:
         yield Cause("empty stream", FINE, f"stream {facts.stream_name} holds no messages", numbers)
-    elif wanted and facts.matching == 0:
-        taken = facts.stream["config"].get("subjects") or []
-        never = taken and not any(overlap(have, only) for have in taken for only in wanted)
-        why = f"; the stream takes {', '.join(taken)}, which it can never match" if never else ""
+    elif subjects and facts.matching == 0:
+        stored = facts.stream["config"].get("subjects") or []
+        never = stored and not any(overlap(one, subject) for one in stored for subject in subjects)
+        why = f"; the stream takes {', '.join(stored)}, which it can never match" if never else ""
         yield Cause(
-            "filter matches nothing", STOPPED,
-            f"no message of the stream ({format_count(messages)}) has a subject that its filter takes"
-            f" ({', '.join(wanted)}){why}",
-            {**numbers, "matching": 0, "filters": wanted}, f"jsctl stream subjects {facts.stream_name}",
-        )  # fmt: skip
+            kind="filter matches nothing",
+            weight=STOPPED,
+            says=f"no message of the stream ({format_count(messages)}) has a subject that its filter takes"
+            f" ({', '.join(subjects)}){why}",
+            numbers={**numbers, "matching": 0, "filters": subjects},
+            help=f"jsctl stream subjects {facts.stream_name}",
+        )
     start, last = int(config.get("opt_start_seq") or 0), int(state.get("last_seq", 0))
     if start > last:
+        first = max(1, int(state.get("first_seq", 1)))
         yield Cause(
-            "starts later", STOPPED,
-            f"it starts at sequence {format_count(start)}, and the stream is at {format_count(last)}",
-            {**numbers, "opt_start_seq": start, "last_seq": last},
-            f"jsctl consumer reset {names} --sequence {max(1, int(state.get('first_seq', 1)))}",
-        )  # fmt: skip
+            kind="starts later",
+            weight=STOPPED,
+            says=f"it starts at sequence {format_count(start)}, and the stream is at {format_count(last)}",
+            numbers={**numbers, "opt_start_seq": start, "last_seq": last},
+            help=f"jsctl consumer reset {names} --sequence {first}",
+        )
 
 
-def _well(facts: Facts) -> Cause:
+def _all_well(facts: Facts) -> Cause:
     info = facts.consumer
     pending = int(info.get("num_pending", 0))
-    delivered = int((info.get("delivered") or {}).get("stream_seq", 0))
-    numbers = {"num_pending": pending, "delivered": delivered,
-               "last_seq": int(facts.stream["state"].get("last_seq", 0))}  # fmt: skip
+    numbers = {
+        "num_pending": pending,
+        "delivered": int((info.get("delivered") or {}).get("stream_seq", 0)),
+        "last_seq": int(facts.stream["state"].get("last_seq", 0)),
+    }
     if pending:
-        return Cause("moving", FINE, f"nothing holds it: {_say(pending, 'is', 'are')} on the way", numbers)
+        return Cause(
+            "moving", FINE, f"nothing holds it: {_messages(pending, 'is', 'are')} on the way", numbers
+        )
     return Cause("done", FINE, "it has delivered everything that there is for it", numbers)
 
 
-def _say(number: int, one: str, many: str) -> str:
-    """`1 message waits`, `3 messages wait`."""
+def _last_delivery(info: Json) -> int:
+    """Returns ns since then, NEVER for none."""
+    return age((info.get("delivered") or {}).get("last_active"), info.get("ts"))
+
+
+def _messages(number: int, one: str, many: str) -> str:
+    """Returns `1 message waits`, `3 messages wait`."""
     return f"1 message {one}" if number == 1 else f"{format_count(number)} messages {many}"

@@ -1,8 +1,8 @@
-"""What is wrong with a stream, a link or a consumer, in a few words. Pure.
+"""What is wrong with a stream, a mirror or source, a consumer or an account, in a few words. Pure.
 
-The thresholds: a mirror or source hears of its origin every few seconds, also when there is nothing to
-copy (nats-server sends idle heartbeats), so that half a minute without is a cut link. A server says
-nothing when the API prefix of an origin is wrong; that it was never seen is the only sign.
+The thresholds: a mirror or source hears from its origin every few seconds, also when there is nothing to
+copy (nats-server sends idle heartbeats), so half a minute without means that the link is cut. A server
+reports nothing when the API prefix of an origin is wrong; that it was never seen is the only sign.
 """
 
 import itertools
@@ -14,61 +14,64 @@ from jsctl.jetstream.api import Json
 from jsctl.monitor.stream.rows import ReplicationRow
 from jsctl.units import NEVER, SECOND, age, exact_duration, format_count, whole_seconds
 
-NEARLY = 0.9  #: of a limit
-SILENT = 30 * SECOND  #: an origin was last heard of
-GONE = 10 * SECOND  #: a replica was last heard of
+NEARLY = 0.9  #: the part of a limit that is worth a warning
+SILENT = 30 * SECOND  #: since an origin was last heard from
+ABSENT = 10 * SECOND  #: since a replica was last heard from
 YOUNG = 10 * SECOND  #: in which a new stream finds its replicas and origins
 
 
 class Trouble(NamedTuple):
-    """`bad`: it does not do its work; else it may soon not."""
+    """bad: something does not work; otherwise it may soon not."""
 
     words: str
     bad: bool
 
 
 def of_stream(info: Json, now: datetime) -> list[Trouble]:
-    """Leader, replicas, lost messages, limits that refuse or lose what was not read."""
+    """Returns what is wrong with a stream: leader, replicas, lost messages, limits that refuse or lose what
+    was not read."""
     return [*_of_cluster(info, now), *_of_state(info["config"], info["state"])]
 
 
 def of_link(row: ReplicationRow, lags: Sequence[int], created: str | None, now: datetime) -> list[Trouble]:
-    """A mirror's or source's. lags: the last ones, oldest first."""
-    found = []
+    """Returns what is wrong with a mirror or source. lags: the last ones, oldest first. created: when its
+    stream was."""
+    troubles = []
     if row.error:
-        found.append(Trouble("error", True))
+        troubles.append(Trouble("error", True))
     if row.active == NEVER:
         if not row.error and _is_settled(created, now):
-            found.append(Trouble("never seen", True))
+            troubles.append(Trouble("never seen", True))
     elif row.active >= SILENT:
-        found.append(Trouble(f"not seen for {exact_duration(whole_seconds(row.active))}", True))
+        troubles.append(Trouble(f"not seen for {exact_duration(whole_seconds(row.active))}", True))
     if growing(lags):
-        found.append(Trouble("lag growing", False))
+        troubles.append(Trouble("lag growing", False))
     elif len(lags) >= 3 and row.lag > 0 and min(lags) == max(lags):
-        found.append(Trouble("lag stuck", False))
-    return found
+        troubles.append(Trouble("lag stuck", False))
+    return troubles
 
 
 def of_consumer(info: Json, pending: Sequence[int], now: datetime) -> list[Trouble]:
-    """A consumer's. pending: unprocessed messages, the last counts, oldest first."""
+    """Returns what is wrong with a consumer. pending: its last counts of unprocessed messages, oldest
+    first."""
     config: dict[str, Any] = info.get("config") or {}
-    found = [*_of_cluster(info, now)]
+    troubles = [*_of_cluster(info, now)]
     waiting = int(info.get("num_pending", 0))
     limit = int(config.get("max_ack_pending", 0))
     if info.get("paused"):
-        found.append(Trouble("paused", False))
+        troubles.append(Trouble("paused", False))
     if limit > 0 and int(info.get("num_ack_pending", 0)) >= limit and waiting:
-        found.append(Trouble(f"{format_count(limit)} unacknowledged, delivery stopped", True))
+        troubles.append(Trouble(f"{format_count(limit)} unacknowledged, delivery stopped", True))
     if config.get("deliver_subject") and not info.get("push_bound") and waiting:
-        found.append(Trouble("no subscriber", True))
+        troubles.append(Trouble("no subscriber", True))
     if growing(pending):
-        found.append(Trouble("falling behind", False))
-    return found
+        troubles.append(Trouble("falling behind", False))
+    return troubles
 
 
 def of_account(info: Json) -> list[Trouble]:
-    """Limits of the account (of each tier) that are nearly reached, and the rest of `$JS.API.INFO`."""
-    found: list[Trouble] = []
+    """Returns the limits of the account (of each tier) that are nearly reached. info: `$JS.API.INFO`."""
+    troubles: list[Trouble] = []
     tiers: dict[str, Json] = info.get("tiers") or ({"": info} if info else {})
     for name, tier in tiers.items():
         limits = tier.get("limits") or {}
@@ -80,13 +83,15 @@ def of_account(info: Json) -> list[Trouble]:
             (tier.get("consumers", 0), limits.get("max_consumers", -1), "consumers"),
         ):
             if limit and limit > 0 and used >= NEARLY * limit:
-                found.append(Trouble(f"{_share(used, limit)} of the account's {words}{where}", used >= limit))
-    return found
+                troubles.append(
+                    Trouble(f"{_share(used, limit)} of the account's {words}{where}", used >= limit)
+                )
+    return troubles
 
 
 def growing(numbers: Sequence[int]) -> bool:
-    """Whether a number, oldest first, grows and not only flutters: three at least, none less than the
-    one before, the last two or more above the first."""
+    """Whether numbers, oldest first, grow and do not only flutter: there are at least three, none is less
+    than the one before, and the last is at least two above the first."""
     return (
         len(numbers) >= 3
         and all(a <= b for a, b in itertools.pairwise(numbers))
@@ -108,16 +113,16 @@ def _of_cluster(info: Json, now: datetime) -> Iterator[Trouble]:
             # A server that died is not called offline for long, only no longer heard of; 0 is never.
             seen = int(peer.get("active", 0))
             words = "outdated" if seen else "not seen"
-            if seen >= GONE:
+            if seen >= ABSENT:
                 words = f"not seen for {exact_duration(whole_seconds(seen))}"
             behind = f", {format_count(peer['lag'])} behind" if peer.get("lag") else ""
-            yield Trouble(f"replica {peer['name']} {words}{behind}", seen >= GONE)
+            yield Trouble(f"replica {peer['name']} {words}{behind}", seen >= ABSENT)
 
 
 def _of_state(config: Json, state: Json) -> Iterator[Trouble]:
-    gone = len((state.get("lost") or {}).get("msgs") or ())
-    if gone:
-        yield Trouble(f"{format_count(gone)} lost", True)
+    lost = len((state.get("lost") or {}).get("msgs") or ())
+    if lost:
+        yield Trouble(f"{format_count(lost)} lost", True)
     # A stream of limits that discards what is old reaches them in ordinary work.
     if config.get("discard") == "new" or config.get("retention", "limits") != "limits":
         for used, limit, words in (

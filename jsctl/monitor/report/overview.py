@@ -19,7 +19,7 @@ MANY = 100
 
 
 class Overview(NamedTuple):
-    """One domain at one time, in rows: the infos of the streams are not kept.
+    """One domain at one time, in rows: without the infos of its streams, which may be 10,000.
 
     streams: those that could not be asked come last, `offline` set. troubles: by stream, where there are
     any. links: of its mirrors and sources. consumers: CONSUMER.LIST entries of all streams; None when they
@@ -37,33 +37,33 @@ class Overview(NamedTuple):
 async def fetch_overview(
     api: Api, *, context: str = "", domain: str = "", pattern: str = "", consumers: bool | None = None
 ) -> Overview:
-    """Streams whose name matches the glob `pattern`, their consumers, the account's limits.
+    """Fetch the streams whose name matches the glob `pattern`, their consumers and the limits of the account.
 
-    consumers: None asks for them when at most MANY streams have some. Raises what `Api.call` does.
+    consumers: None asks for them when at most MANY streams have some. Raises what `Api.call` raises.
     """
     links: list[ReplicationRow] = []
     troubles: dict[str, list[Trouble]] = {}
 
-    def keep(info: Json) -> StreamRow | None:
+    def extract(info: Json) -> StreamRow | None:
         name = info["config"]["name"]
         if not _wanted(name, pattern):
             return None
         links.extend(stream_links(info, context, domain or api.domain))
-        if found := health.of_stream(info, datetime.now(UTC)):
-            troubles[name] = found
+        if wrong := health.of_stream(info, datetime.now(UTC)):
+            troubles[name] = wrong
         return stream_row(info, context, domain or api.domain)
 
-    found, account = await asyncio.gather(streams.collect(api, keep), _account(api))
+    collected, account = await asyncio.gather(streams.collect(api, extract), _account(api))
     at = datetime.now(UTC)
-    silent = dict.fromkeys(found.missing, "no answer") | dict(found.offline)
+    silent = dict.fromkeys(collected.missing, "no answer") | dict(collected.offline)
     rows = [
         row._replace(offline=silent[row.stream]) if row.stream in silent else row
-        for row in found.items.values()
+        for row in collected.items.values()
     ]
     rows += [
         silent_row(name, why, context, domain or api.domain)
         for name, why in sorted(silent.items())
-        if name not in found.items and _wanted(name, pattern)
+        if name not in collected.items and _wanted(name, pattern)
     ]
     having = [row.stream for row in rows if row.consumers]
     if consumers is False or (consumers is None and len(having) > MANY):
@@ -72,10 +72,10 @@ async def fetch_overview(
 
 
 async def fetch_consumers(api: Api, streams: Iterable[str]) -> list[Json]:
-    """CONSUMER.LIST entries of these streams; one that is removed meanwhile has none."""
+    """Fetch the CONSUMER.LIST entries of these streams; one that is deleted meanwhile has none."""
     gate = asyncio.Semaphore(16)
 
-    async def of(stream: str) -> list[Json]:
+    async def fetch(stream: str) -> list[Json]:
         async with gate:
             try:
                 return await api.pages(f"CONSUMER.LIST.{stream}", "consumers")
@@ -84,7 +84,7 @@ async def fetch_consumers(api: Api, streams: Iterable[str]) -> list[Json]:
                     return []
                 raise
 
-    lists = await asyncio.gather(*map(of, streams))
+    lists = await asyncio.gather(*map(fetch, streams))
     return [consumer for one in lists for consumer in one]
 
 

@@ -1,7 +1,6 @@
-"""The same question to several contexts and domains, again and again, each by itself.
+"""Several contexts and domains, polled again and again, each independently of the others.
 
-One connection a context, kept; made again when it is lost. What is asked is up to the caller; nothing
-here knows of a screen.
+There is one connection for each context; a lost one is opened again. What is fetched is up to the caller.
 """
 
 import asyncio
@@ -23,7 +22,7 @@ Ask = Callable[[Api], Awaitable[T]]
 Trace = Callable[[str, str], None]
 
 WINDOW = 6
-"""Answers that are kept, for rates and trends."""
+"""Answers in the history of a poller, for rates and trends."""
 
 
 SETTLE = 0.05
@@ -31,10 +30,10 @@ SETTLE = 0.05
 
 
 class Link:
-    """The connection of one context: made when it is first needed, kept, made again when lost.
+    """The connection of one context: opened when it is first needed, and again when it was lost.
 
-    nats-py's own reconnecting is off: it hides why a server cannot be reached, and requests made
-    meanwhile wait for their time-out.
+    The client's own reconnecting is off: it hides why a server cannot be reached, and requests sent
+    meanwhile wait for their timeout.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -44,8 +43,10 @@ class Link:
         self._lost = asyncio.Event()
 
     async def ask(self, ask: Ask[T], settings: Settings, trace: Trace | None = None) -> tuple[T, str]:
-        """The answer, and the domain of the server that is connected. `settings` names the domain or
-        prefix. Raises JsctlError; at once when the connection is lost."""
+        """Returns the answer, and the domain of the connected server.
+
+        settings: name the domain or API prefix. Raises JsctlError, immediately when the connection is lost.
+        """
         connection = await self._connected()
         api = Api(connection, domain=settings.js_domain, prefix=settings.js_api_prefix, trace=trace)
         work = asyncio.ensure_future(ask(api))
@@ -105,17 +106,17 @@ class Link:
 
 
 class Answer(NamedTuple, Generic[T]):
-    """`at` is in seconds on a clock that only goes forward; `data` what was answered."""
+    """at: seconds on a monotonic clock. data: what was answered."""
 
     at: float
     data: T
 
 
 class Poller(Generic[T]):
-    """One context and domain, and what it has answered.
+    """One context and domain, and its last answers.
 
-    history: the last answers, oldest first. failure: why the last attempt failed, None when it did not.
-    at: when the last attempt ended, in seconds since the epoch, None before.
+    history: the last answers, oldest first. failure: why the last attempt failed, None when it succeeded.
+    at: when the last attempt ended, in seconds since 1970, None before the first.
     """
 
     def __init__(
@@ -144,14 +145,14 @@ class Poller(Generic[T]):
 
     @property
     def domain(self) -> str:
-        """The domain that is asked; without one, the connected server's once that is known."""
+        """The requested domain; without one, that of the connected server once it is known."""
         if self.settings.js_api_prefix:
             return ""
         return self.settings.js_domain or self._server_domain
 
     @property
     def prefix(self) -> str:
-        """The API prefix that is asked."""
+        """The API prefix of the requests."""
         return api_prefix(self.settings.js_domain, self.settings.js_api_prefix)
 
     @property
@@ -161,11 +162,11 @@ class Poller(Generic[T]):
 
     @property
     def waiting(self) -> float:
-        """Seconds that a question has been open, 0 when none is."""
+        """Seconds that a request has been waiting for its answer, 0 when none is."""
         return 0.0 if self._since is None else time.monotonic() - self._since
 
     async def poll(self) -> None:
-        """Ask once. Never raises: a failure is kept."""
+        """Ask once. Never raises: a failure is recorded."""
         self._since = time.monotonic()
         try:
             data, self._server_domain = await self._link.ask(self._ask, self.settings, self._trace)
@@ -181,7 +182,7 @@ class Poller(Generic[T]):
 
 
 class Watch(Generic[T]):
-    """Several pollers in rounds. An async context manager: leaving it closes every connection."""
+    """Several pollers, asked in rounds. An async context manager: leaving it closes every connection."""
 
     def __init__(self, pollers: Sequence[Poller[T]], links: Sequence[Link]) -> None:
         self.pollers = pollers
@@ -198,7 +199,7 @@ class Watch(Generic[T]):
         await asyncio.gather(*(link.close() for link in self._links))
 
     async def once(self) -> None:
-        """Ask all of them and wait for every answer or time-out."""
+        """Ask all of them once and wait for every answer or timeout."""
         self._ask_idle(None)
         await asyncio.wait(self._running.values())
 
@@ -208,10 +209,10 @@ class Watch(Generic[T]):
         count: int | None = None,
         changed: Callable[[], None] | None = None,
     ) -> AsyncIterator[None]:
-        """Yields when all have answered, or `interval` seconds after they were asked: one that hangs
-        holds nobody up, and is not asked again before its time-out.
+        """Yield when all have answered, or `interval` seconds after they were asked: one that hangs does not
+        hold up the others, and is not asked again before its timeout.
 
-        count: rounds, None for ever. changed: called after every single answer.
+        count: rounds, None for no end. changed: called after every single answer.
         """
         loop = asyncio.get_running_loop()
         due = loop.time()
@@ -224,13 +225,13 @@ class Watch(Generic[T]):
             done += 1
             if count is not None and done >= count:
                 return
-            # After a pause (a laptop that slept) rounds are left out, not made up for.
+            # After a pause (a laptop that slept) rounds are skipped.
             due = max(due, loop.time())
             await asyncio.sleep(due - loop.time())
 
     async def updates(self, interval: float, count: int | None = None) -> AsyncIterator[None]:
-        """As `rounds`, and yields too before the first answer and after every single one: answers that come
-        one after the other within SETTLE seconds are one update."""
+        """Yield as `rounds` does, and also before the first answer and after every single one. Answers that
+        come within SETTLE seconds of each other are one update."""
         changed = asyncio.Event()
         rounds = self.rounds(interval, count, changed.set)
         ended = False
@@ -271,7 +272,7 @@ def watch(
     clock: Callable[[], float] = time.time,
     trace: Trace | None = None,
 ) -> Watch[T]:
-    """A Watch of these targets, in order. Those that differ only in the domain share a connection."""
+    """Returns a Watch of these targets, in order. Those that differ only in the domain share a connection."""
     links: dict[Settings, Link] = {}
     pollers = []
     for target in targets:

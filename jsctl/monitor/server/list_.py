@@ -13,24 +13,24 @@ _QUIET = SECOND // 2
 
 
 async def fetch_servers(connection: Connection, expect: int = 0) -> list[tuple[Json, int]]:
-    """The answers {"server": {...}, "statsz": {...}} to $SYS.REQ.SERVER.PING, each with its round-trip
+    """Fetch the answers {"server": {...}, "statsz": {...}} to $SYS.REQ.SERVER.PING, each with its round-trip
     time in ns, measured here.
 
     expect: stop after that many; 0 waits until no more come. Raises Denied without the system account.
     """
     loop = asyncio.get_running_loop()
-    found: list[tuple[Json, int]] = []
+    answers: list[tuple[Json, int]] = []
     inbox = connection.new_inbox()
-    async with connection.subscribe(inbox) as replies:
+    async with connection.subscribe(inbox) as subscription:
         started = loop.time()
         await connection.publish("$SYS.REQ.SERVER.PING", b"", reply=inbox)
-        while not expect or len(found) < expect:
-            message = await replies.next(_QUIET if found else connection.settings.timeout)
+        while not expect or len(answers) < expect:
+            message = await subscription.next(_QUIET if answers else connection.settings.timeout)
             if message is None:
                 break
             if is_no_responders(message):
                 raise no_system_account()
-            found.append((parse_reply(message.data), int((loop.time() - started) * SECOND)))
-    if not found:
+            answers.append((parse_reply(message.data), int((loop.time() - started) * SECOND)))
+    if not answers:
         raise no_system_account()
-    return found
+    return answers

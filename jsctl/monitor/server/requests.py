@@ -1,4 +1,4 @@
-"""What servers say of themselves to the system account ($SYS.REQ.SERVER.PING.*)."""
+"""Requests that servers answer to the system account ($SYS.REQ.SERVER.PING.*)."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ class Filter(NamedTuple):
     tags: Sequence[str] = ()
 
     def body(self) -> Json:
-        """As the server's EventFilterOptions (server/events.go)."""
+        """Returns it as the server's EventFilterOptions (server/events.go)."""
         wanted = {"server_name": self.host, "cluster": self.cluster, "tags": list(self.tags)}
         return {key: value for key, value in wanted.items() if value}
 
@@ -31,22 +31,22 @@ async def ping(
     only: Filter | None = None,
     expect: int = 0,
 ) -> list[Json]:
-    """The replies {"server": {...}, "data": {...}} of all servers to PING.<what> (JSZ, VARZ, ...).
+    """Fetch the replies {"server": {...}, "data": {...}} of all servers to PING.<what> (JSZ, VARZ, ...).
 
     expect: stop after that many; 0 waits until no more come. Raises Denied without the system account,
     ApiError for what a server refuses.
     """
-    asked = {**(body or {}), **(only.body() if only else {})}
+    request = {**(body or {}), **(only.body() if only else {})}
     subject = f"$SYS.REQ.SERVER.PING.{what}" if what else "$SYS.REQ.SERVER.PING"
     try:
-        messages = await connection.request_many(subject, json.dumps(asked).encode(), expect=expect)
+        messages = await connection.request_many(subject, json.dumps(request).encode(), expect=expect)
     except NoResponders:
         raise no_system_account() from None
     return [parse_reply(message.data) for message in messages]
 
 
 def no_system_account() -> Denied:
-    """What to say when no server answers on $SYS."""
+    """Returns the error for no answer on $SYS."""
     return Denied(
         "no server answers: this needs a login of the system account",
         "use its --user and --password, --creds or context",
@@ -56,7 +56,7 @@ def no_system_account() -> Denied:
 async def fetch_jetstream(
     connection: Connection, *, account: str = "", only: Filter | None = None, expect: int = 0
 ) -> list[Json]:
-    """JSZ of all servers; with an account, of that account with its streams and consumers."""
+    """Fetch JSZ of all servers; with an account, of that account with its streams and consumers."""
     body: Json = {"raft": True}
     if account:
         body |= {"account": account, "accounts": True, "streams": True, "consumer": True, "limit": 10_000}
@@ -64,7 +64,8 @@ async def fetch_jetstream(
 
 
 def parse_reply(data: bytes) -> Json:
-    """A server's reply. Raises ApiError for what it refuses, JsctlError for what is no JSON object."""
+    """Parse a server's reply. Raises ApiError for what it refuses, JsctlError for what is not a JSON
+    object."""
     try:
         reply = json.loads(data)
     except ValueError:

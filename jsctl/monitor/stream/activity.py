@@ -10,9 +10,10 @@ from jsctl.monitor.polling import poll_info
 
 
 class StreamSample(NamedTuple):
-    """At one time: messages in the stream, and how many a second came and went since the time before.
+    """A stream at one time: its messages, and how many per second were stored and removed since the sample
+    before.
 
-    at: seconds since the epoch. The rates of a first sample are 0.
+    at: seconds since 1970. The rates of a first sample are 0.
     """
 
     at: float
@@ -23,7 +24,7 @@ class StreamSample(NamedTuple):
 
 
 async def samples(api: Api, stream: str, interval: float) -> AsyncIterator[StreamSample]:
-    """A stream's samples; see `poll_info`."""
+    """Yield a stream's samples; see `poll_info`. interval: seconds."""
     async for info, before, span in poll_info(lambda: streams.info(api, stream), interval):
         yield _sample(info["state"], before["state"] if before else None, span)
 
@@ -32,6 +33,6 @@ def _sample(state: Json, before: Json | None, span: float) -> StreamSample:
     messages, size = int(state["messages"]), int(state["bytes"])
     if before is None:
         return StreamSample(time.time(), messages, size, 0.0, 0.0)
-    came = max(0, int(state["last_seq"]) - int(before["last_seq"]))
-    went = max(0, int(before["messages"]) + came - messages)
-    return StreamSample(time.time(), messages, size, came / span, went / span)
+    stored = max(0, int(state["last_seq"]) - int(before["last_seq"]))
+    removed = max(0, int(before["messages"]) + stored - messages)
+    return StreamSample(time.time(), messages, size, stored / span, removed / span)

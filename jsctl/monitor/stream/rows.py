@@ -1,7 +1,7 @@
-"""Snapshots of one JetStream domain, and the rows that reports make of them.
+"""Snapshots of one JetStream domain, and the rows of reports on it.
 
-`fetch_snapshot` asks the server; everything else is pure, so that `stream report`, `jsctl report` and the
-exports say the same. Rows are named tuples (`_asdict()` gives a record): a report may have 10,000.
+Only `fetch_snapshot` and `fetch_report` ask the server; `stream report`, `jsctl report` and the exports share
+the rest, so that they agree. Rows are named tuples: a report may have 10,000.
 """
 
 import sys
@@ -27,10 +27,9 @@ from jsctl.units import known_time
 class Snapshot(NamedTuple):
     """All streams of one account in one domain, as they were at one time.
 
-    at: when the answer was here (UTC).
-    infos: STREAM.LIST entries as the server sent them.
-    missing: streams that the server knows and could not ask. offline: stream -> why it is off
-    (a server too old for its configuration).
+    at: when the answer arrived (UTC). infos: STREAM.LIST entries as the server sent them. missing: streams
+    that the server knows and could not ask. offline: stream -> why it is off (a server too old for its
+    configuration).
     """
 
     at: datetime
@@ -70,7 +69,7 @@ class StreamRow(NamedTuple):
 
 
 class ReplicationRow(NamedTuple):
-    """A mirror's or source's line: one a stream and origin."""
+    """A mirror's or source's line: one for each stream and origin."""
 
     context: str
     domain: str
@@ -79,7 +78,7 @@ class ReplicationRow(NamedTuple):
     api_prefix: str  #: of the origin; empty for the same domain and account
     origin: str
     filters: str  #: `a.> to b.>, c untransformed`; empty for all
-    active: int  #: ns since the origin was last heard of, NEVER (-1) for not yet
+    active: int  #: ns since the origin was last heard from, NEVER (-1) for not yet
     lag: int
     error: str
 
@@ -95,34 +94,36 @@ class Report(NamedTuple):
 
 
 async def fetch_snapshot(api: Api, *, context: str = "", subject: str = "") -> Snapshot:
-    """All streams (those that listen on `subject`), asked in parallel pages. Raises what `Api.call` does.
+    """Fetch all streams (those that listen on `subject`) in parallel pages. Raises what `Api.call` raises.
 
-    It holds some 2.5 KB a stream; where little of each is wanted, see `streams.collect`.
+    It takes about 2.5 KB for each stream; where little of each is wanted, use `streams.collect`.
     """
-    found = await streams.collect(api, lambda info: info, subject=subject)
-    infos = list(found.items.values())
-    return Snapshot(datetime.now(UTC), infos, found.missing, found.offline, context, api.domain)
+    collected = await streams.collect(api, lambda info: info, subject=subject)
+    infos = list(collected.items.values())
+    return Snapshot(datetime.now(UTC), infos, collected.missing, collected.offline, context, api.domain)
 
 
 async def fetch_report(api: Api, *, subject: str = "", cluster: str = "") -> Report:
-    """The rows of all streams (those that listen on `subject`, those in `cluster`). Raises what `Api.call`
-    does."""
+    """Fetch the rows of all streams (those that listen on `subject`, those in `cluster`). Raises what
+    `Api.call` raises."""
     links: dict[str, list[ReplicationRow]] = {}
 
-    def keep(info: Json) -> StreamRow | None:
+    def extract(info: Json) -> StreamRow | None:
         if cluster and (info.get("cluster") or {}).get("name") != cluster:
             return None
-        if found := stream_links(info, "", api.domain):
-            links[info["config"]["name"]] = found
+        if own_links := stream_links(info, "", api.domain):
+            links[info["config"]["name"]] = own_links
         return stream_row(info, "", api.domain)
 
-    found = await streams.collect(api, keep, subject=subject)
-    rows = [row for row in found.items.values() if row.stream not in found.offline]
-    return Report(rows, [one for some in links.values() for one in some], found.missing, found.offline)
+    collected = await streams.collect(api, extract, subject=subject)
+    rows = [row for row in collected.items.values() if row.stream not in collected.offline]
+    all_links = [link for own_links in links.values() for link in own_links]
+    return Report(rows, all_links, collected.missing, collected.offline)
 
 
 def stream_rows(snap: Snapshot) -> list[StreamRow]:
-    """A row a stream, in the server's order; streams that could not be asked come last, `offline` set."""
+    """Returns a row for each stream, in the server's order; streams that could not be asked come last, with
+    `offline` set."""
     rows = [
         stream_row(info, snap.context, snap.domain, snap.offline.get(info["config"]["name"]))
         for info in snap.infos
@@ -138,12 +139,12 @@ def stream_rows(snap: Snapshot) -> list[StreamRow]:
 
 
 def replication_rows(snap: Snapshot) -> list[ReplicationRow]:
-    """A row for each mirror and source, sources by name and prefix (the server's order changes)."""
+    """Returns a row for each mirror and source, sources by name and prefix (the server's order changes)."""
     return [row for info in snap.infos for row in stream_links(info, snap.context, snap.domain)]
 
 
 def stream_links(info: Json, context: str = "", domain: str = "") -> list[ReplicationRow]:
-    """The rows of one stream's mirror or sources."""
+    """Returns the rows of one stream's mirror or sources."""
     name = info["config"]["name"]
     rows = [_replication_row(context, domain, name, "source", one) for one in info.get("sources") or ()]
     rows.sort(key=lambda row: (row.origin, row.api_prefix, row.filters))
@@ -153,7 +154,7 @@ def stream_links(info: Json, context: str = "", domain: str = "") -> list[Replic
 
 
 def stream_row(info: Json, context: str = "", domain: str = "", offline: str | None = None) -> StreamRow:
-    """The row of a stream's info."""
+    """Returns the row of a stream's info. offline: why the stream cannot be reached."""
     config, state, cluster = info["config"], info["state"], info.get("cluster") or {}
     lost, lost_bytes = lost_messages(state)
     return StreamRow(
@@ -184,7 +185,7 @@ def stream_row(info: Json, context: str = "", domain: str = "", offline: str | N
 
 
 def silent_row(name: str, why: str, context: str = "", domain: str = "") -> StreamRow:
-    """The row of a stream that could not be asked."""
+    """Returns the row of a stream that could not be asked."""
     nothing: Json = {"config": {"name": name}, "state": {}}
     return stream_row(nothing, context, domain, why)._replace(replicas=0)
 

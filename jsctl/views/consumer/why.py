@@ -24,7 +24,16 @@ def explained(stream: str, consumer: str, causes: Sequence[Cause]) -> Result:
         "stream": stream,
         "consumer": consumer,
         "verdict": worst,
-        "causes": [cause._asdict() for cause in causes],
+        "causes": [
+            {
+                "kind": cause.kind,
+                "weight": cause.weight,
+                "says": cause.says,
+                "numbers": cause.numbers,
+                "help": cause.help,
+            }
+            for cause in causes
+        ],
     }
     return Result(parts, data=data)
 

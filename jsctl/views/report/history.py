@@ -11,7 +11,7 @@ Row = Mapping[str, Any]
 Values = Sequence[float | None]
 
 MANY = 300
-"""Periods that a trend shows at the most, the latest ones."""
+"""Periods that a trend shows at most, the latest ones."""
 
 
 class Series(NamedTuple):
@@ -31,22 +31,22 @@ def rolled(rows: Mapping[str, int], where: str, took: int) -> Result:
 
 
 def axis(rows: Iterable[Row], daily: bool) -> list[datetime]:
-    """All periods from the first to the last, without holes."""
+    """Returns the start of every period from the first to the last, without holes."""
     periods = [row["period"] for row in rows]
     if not periods:
         return []
     step = timedelta(days=1) if daily else timedelta(hours=1)
     at, last = min(periods), max(periods)
     at = max(at, last - step * (MANY - 1))
-    found = []
+    periods_shown = []
     while at <= last:
-        found.append(at)
+        periods_shown.append(at)
         at += step
-    return found
+    return periods_shown
 
 
 def series(reports: Mapping[str, Sequence[Row]], daily: bool) -> list[Series]:
-    """What all streams together did, and the worst lag of all consumers."""
+    """Returns what all streams together did, and the worst lag of all consumers."""
     streams, consumers = reports["streams"], reports["consumers"]
     times = axis([*streams, *consumers], daily)
     wanted: list[tuple[str, Kind, Sequence[Row], str, Callable[[Iterable[float]], float]]] = [
@@ -54,7 +54,7 @@ def series(reports: Mapping[str, Sequence[Row]], daily: bool) -> list[Series]:
         (f"Messages stored {'a day' if daily else 'an hour'}", "count", streams, "stored", sum),
         ("Worst lag of a consumer", "count", consumers, "lag_max", max),
     ]
-    found = []
+    shown = []
     for title, kind, rows, column, together in wanted:
         by_period: dict[datetime, list[float]] = {}
         for row in rows:
@@ -62,107 +62,179 @@ def series(reports: Mapping[str, Sequence[Row]], daily: bool) -> list[Series]:
                 by_period.setdefault(row["period"], []).append(row[column])
         if by_period:
             values = [together(by_period[t]) if t in by_period else None for t in times]
-            found.append(Series(title, kind, times, values))
-    return found
+            shown.append(Series(title, kind, times, values))
+    return shown
 
 
 _Make = Callable[[Values], str]
 
 
+class _Layout(NamedTuple):
+    """A table of rollups, a row for each of `keys`.
+
+    report: whose rows. columns: title, key and kind. values: those of the columns, from the rows of one line
+    in the order of their periods. trends: columns of the rollup that are shown over time.
+    """
+
+    title: str
+    report: str
+    keys: Sequence[str]
+    columns: Sequence[tuple[str, str, Kind]]
+    values: Callable[[Sequence[Row]], list[Any]]
+    trends: Sequence[str]
+
+
+def _stream_values(rows: Sequence[Row]) -> list[Any]:
+    last = rows[-1]
+    return [
+        last["messages"],
+        last["bytes"],
+        _sum(rows, "stored"),
+        _mean(rows, "message_rate"),
+        _most(rows, "peak_rate"),
+        _sum(rows, "growth"),
+        _sum(rows, "resets"),
+        _days(last),
+    ]
+
+
+def _consumer_values(rows: Sequence[Row]) -> list[Any]:
+    return [
+        rows[-1]["unprocessed"],
+        round(_mean(rows, "lag_p50") or 0),
+        round(_most(rows, "lag_p95") or 0),
+        _most(rows, "lag_max"),
+        _mean(rows, "delivery_rate"),
+    ]
+
+
+def _link_values(rows: Sequence[Row]) -> list[Any]:
+    return [
+        rows[-1]["lag"],
+        round(_most(rows, "lag_p95") or 0),
+        _most(rows, "lag_max"),
+        _most(rows, "active_max"),
+        _sum(rows, "errors"),
+    ]
+
+
+def _server_values(rows: Sequence[Row]) -> list[Any]:
+    return [rows[-1]["bytes"], _mean(rows, "api_rate"), _sum(rows, "errors"), _sum(rows, "restarts")]
+
+
+_LAYOUTS = (
+    _Layout(
+        title="Streams",
+        report="streams",
+        keys=("stream",),
+        columns=(
+            ("Messages", "messages", "count"),
+            ("Bytes", "bytes", "bytes"),
+            ("Stored", "stored", "count"),
+            ("Rate", "rate", "rate"),
+            ("Peak", "peak", "rate"),
+            ("Growth", "growth", "bytes"),
+            ("Resets", "resets", "count"),
+            ("Days to limit", "days_to_limit", "text"),
+        ),
+        values=_stream_values,
+        trends=("bytes", "message_rate"),
+    ),
+    _Layout(
+        title="Consumers",
+        report="consumers",
+        keys=("stream", "consumer"),
+        columns=(
+            ("Unprocessed", "unprocessed", "count"),
+            ("Lag p50", "lag_p50", "count"),
+            ("p95", "lag_p95", "count"),
+            ("Most", "lag_max", "count"),
+            ("Rate", "rate", "rate"),
+        ),
+        values=_consumer_values,
+        trends=("lag_max",),
+    ),
+    _Layout(
+        title="Replication",
+        report="replication",
+        keys=("stream", "kind", "origin"),
+        columns=(
+            ("Lag", "lag", "count"),
+            ("p95", "lag_p95", "count"),
+            ("Most", "lag_max", "count"),
+            ("Silent for", "active_max", "duration"),
+            ("Errors", "errors", "count"),
+        ),
+        values=_link_values,
+        trends=("lag_max",),
+    ),
+    _Layout(
+        title="Servers",
+        report="servers",
+        keys=("server", "cluster"),
+        columns=(
+            ("Bytes", "bytes", "bytes"),
+            ("API rate", "api_rate", "rate"),
+            ("API errors", "errors", "count"),
+            ("Restarts", "restarts", "count"),
+        ),
+        values=_server_values,
+        trends=("bytes",),
+    ),
+)
+
+
 def tables(
     reports: Mapping[str, Sequence[Row]], movers: Sequence[Row], daily: bool, sparkline: _Make
 ) -> list[Table]:
-    """A table a report, a row a stream, consumer, link or server; what has no rows is left out. The raw
-    value of a trend is the list of its values."""
+    """Returns a table for each report, with a row for each stream, consumer, link or server; a report without
+    rows is left out. The raw value of a trend is the list of its values."""
     times = axis([row for rows in reports.values() for row in rows], daily)
 
     def trend(rows: Sequence[Row], column: str) -> Cell:
-        found = {row["period"]: row.get(column) for row in rows}
-        values = [found.get(t) for t in times]
+        by_period = {row["period"]: row.get(column) for row in rows}
+        values = [by_period.get(time) for time in times]
         return Cell(values, sparkline(values))
 
-    made = [
-        _table(
-            "Streams", reports["streams"], ("stream",),
-            (("Messages", "messages", "count"), ("Bytes", "bytes", "bytes"), ("Stored", "stored", "count"),
-             ("Rate", "rate", "rate"), ("Peak", "peak", "rate"), ("Growth", "growth", "bytes"),
-             ("Resets", "resets", "count"), ("Days to limit", "days_to_limit", "text")),
-            lambda rows: [
-                rows[-1]["messages"], rows[-1]["bytes"], _sum(rows, "stored"), _mean(rows, "message_rate"),
-                _most(rows, "peak_rate"), _sum(rows, "growth"), _sum(rows, "resets"), _days(rows[-1]),
-            ],
-            ("bytes", "message_rate"), trend,
-        ),
-        _table(
-            "Consumers", reports["consumers"], ("stream", "consumer"),
-            (("Unprocessed", "unprocessed", "count"), ("Lag p50", "lag_p50", "count"),
-             ("p95", "lag_p95", "count"), ("Most", "lag_max", "count"), ("Rate", "rate", "rate")),
-            lambda rows: [
-                rows[-1]["unprocessed"], round(_mean(rows, "lag_p50") or 0),
-                round(_most(rows, "lag_p95") or 0), _most(rows, "lag_max"), _mean(rows, "delivery_rate"),
-            ],
-            ("lag_max",), trend,
-        ),
-        _table(
-            "Replication", reports["replication"], ("stream", "kind", "origin"),
-            (("Lag", "lag", "count"), ("p95", "lag_p95", "count"), ("Most", "lag_max", "count"),
-             ("Silent for", "active_max", "duration"), ("Errors", "errors", "count")),
-            lambda rows: [
-                rows[-1]["lag"], round(_most(rows, "lag_p95") or 0), _most(rows, "lag_max"),
-                _most(rows, "active_max"), _sum(rows, "errors"),
-            ],
-            ("lag_max",), trend,
-        ),
-        _table(
-            "Servers", reports["servers"], ("server", "cluster"),
-            (("Bytes", "bytes", "bytes"), ("API rate", "api_rate", "rate"), ("API errors", "errors", "count"),
-             ("Restarts", "restarts", "count")),
-            lambda rows: [
-                rows[-1]["bytes"], _mean(rows, "api_rate"), _sum(rows, "errors"), _sum(rows, "restarts"),
-            ],
-            ("bytes",), trend,
-        ),
-        _movers(movers),
-    ]  # fmt: skip
-    return [table for table in made if table.rows]
+    all_tables = [*(_table(layout, reports[layout.report], trend) for layout in _LAYOUTS), _movers(movers)]
+    return [table for table in all_tables if table.rows]
 
 
-def _table(
-    title: str,
-    rows: Sequence[Row],
-    keys: Sequence[str],
-    columns: Sequence[tuple[str, str, Kind]],
-    values: Callable[[Sequence[Row]], list[Any]],
-    trends: Sequence[str],
-    trend: Callable[[Sequence[Row], str], Cell],
-) -> Table:
+def _table(layout: _Layout, rows: Sequence[Row], trend: Callable[[Sequence[Row], str], Cell]) -> Table:
     # The context and the domain are shown where they tell rows apart.
     places = [place for place in ("context", "domain") if len({row[place] for row in rows}) > 1]
-    by = [*places, *keys]
+    keys = [*places, *layout.keys]
     groups: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
-        groups.setdefault(tuple(row[key] for key in by), []).append(row)
-    shown = [
-        *(Column(key.capitalize(), key) for key in by),
-        *(Column(name, key, kind) for name, key, kind in columns),
-        *(Column(f"{name.replace('_', ' ').capitalize()} over time", f"{name}_trend") for name in trends),
+        groups.setdefault(tuple(row[key] for key in keys), []).append(row)
+    columns = [
+        *(Column(key.capitalize(), key) for key in keys),
+        *(Column(name, key, kind) for name, key, kind in layout.columns),
+        *(
+            Column(f"{name.replace('_', ' ').capitalize()} over time", f"{name}_trend")
+            for name in layout.trends
+        ),
     ]
     lines = [
-        [*key, *values(one), *(trend(one, name) for name in trends)] for key, one in sorted(groups.items())
+        [*key, *layout.values(group), *(trend(group, name) for name in layout.trends)]
+        for key, group in sorted(groups.items())
     ]
-    return Table(title, shown, lines)
+    return Table(layout.title, columns, lines)
 
 
 _MEASURES = {"stored": "messages stored", "growth": "bytes grown", "shrink": "bytes shrunk"}
 
 
 def _movers(movers: Sequence[Row]) -> Table:
-    """Those of the last day."""
+    """Returns the top movers of the last day."""
     last = [row for row in movers if row["period"] == movers[0]["period"]]
     columns = [
-        Column("What", "measure"), Column("#", "rank", "count"), Column("Stream", "stream"),
-        Column("Domain", "domain"), Column("How much", "value", "count"),
-    ]  # fmt: skip
+        Column("What", "measure"),
+        Column("#", "rank", "count"),
+        Column("Stream", "stream"),
+        Column("Domain", "domain"),
+        Column("How much", "value", "count"),
+    ]
     rows = [
         [
             _MEASURES.get(row["measure"], row["measure"]),

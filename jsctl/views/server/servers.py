@@ -90,8 +90,8 @@ def _summary(rows: Sequence[JetStreamRow], account: str, compact: bool) -> Table
     keep = [at for at, column in enumerate(_SUMMARY) if column.key != "domain" or any(r.domain for r in rows)]
     lines: list[list[Any]] = []
     for row, name in zip(rows, shown, strict=True):
-        values = {**row._asdict(), "server": Cell(row.server, name + ("*" if row.leads else ""))}
-        lines.append([values[_SUMMARY[at].key] for at in keep])
+        server = Cell(row.server, name + ("*" if row.leads else ""))
+        lines.append([server, *(getattr(row, _SUMMARY[at].key) for at in keep[1:])])
     totals = [
         sum(getattr(row, _SUMMARY[at].key) for row in rows) if _SUMMARY[at].kind != "text" else ""
         for at in keep
@@ -102,15 +102,15 @@ def _summary(rows: Sequence[JetStreamRow], account: str, compact: bool) -> Table
 
 def _meta_groups(replies: Sequence[Json], compact: bool) -> list[Part]:
     metas = [(reply["server"]["name"], (reply.get("data") or {}).get("meta_cluster")) for reply in replies]
-    found = [(name, meta) for name, meta in metas if meta]
-    led = [meta for name, meta in found if meta.get("leader") == name]
-    if not found:
+    groups = [(name, meta) for name, meta in metas if meta]
+    led = [meta for name, meta in groups if meta.get("leader") == name]
+    if not groups:
         return []
     if not led:
-        size = max(int(meta.get("cluster_size", 0)) for _, meta in found)
+        size = max(int(meta.get("cluster_size", 0)) for _, meta in groups)
         return [
             Text(
-                f"WARNING: no cluster meta leader found. The cluster expects {size} nodes, {len(found)}"
+                f"WARNING: no cluster meta leader groups. The cluster expects {size} nodes, {len(groups)}"
                 f" answered. JetStream needs at least {size // 2 + 1}.",
                 "bad",
             )

@@ -5,7 +5,7 @@ from typing import Any
 
 from jsctl.monitor.stream.rows import ReplicationRow, Report, StreamRow
 from jsctl.units import format_bytes, format_count
-from jsctl.views.result import Cell, Column, Each, Part, Result, Table, Text
+from jsctl.views.result import Cell, Column, LazySequence, Part, Result, Table, Text
 from jsctl.views.shared.leaders import leader_report
 from jsctl.views.shared.tables import raw_columns, recorder, unreachable_streams
 
@@ -127,7 +127,7 @@ def streams_table(rows: Sequence[StreamRow], raw: bool = False) -> Table:
             Cell(row.replicas, replicas(row), "bad" if any(p.endswith("!") for p in row.peers) else ""),
         )
 
-    return Table("Stream Report", raw_columns(_STREAMS) if raw else _STREAMS, Each(rows, cells))
+    return Table("Stream Report", raw_columns(_STREAMS) if raw else _STREAMS, LazySequence(rows, cells))
 
 
 def replication_table(links: Sequence[ReplicationRow], raw: bool = False) -> Table:
