@@ -29,6 +29,10 @@ class DirectFeed(Feed):
                 f"stream {stream} does not allow direct gets",
                 "leave out --direct, or jsctl stream edit --allow-direct",
             )
+        with self._connection.watching(self._watch):
+            await self._read_from_start(stream, state)
+
+    async def _read_from_start(self, stream: str, state: Json) -> None:
         if self._options.start.get("deliver_policy") == "last_per_subject":
             subjects = list(self._options.subjects or [">"])
             position = int(state.get("last_seq", 0)) + 1
@@ -74,6 +78,10 @@ class DirectFeed(Feed):
         subject = subjects[0] if len(subjects) == 1 else ""
         while True:
             position = max(position, self._last + 1)
+            if self._trouble:
+                self.troubles += 1
+                self._say(f"jsctl: {self._trouble}; going on after sequence {self._last}")
+                self._trouble = ""
             try:
                 if self._options.to_end or await browse.following(api, stream, position, subject):
                     reading = browse.read(
@@ -85,8 +93,7 @@ class DirectFeed(Feed):
                 else:
                     await asyncio.sleep(_POLL)
             except (Unreachable, RequestTimeout) as error:
-                self.troubles += 1
-                self._say(f"jsctl: {error.message}; going on after sequence {self._last}")
+                self._in_trouble(error.message)
                 await self._connection.reconnected()
 
     async def _hand_all(self, messages: AsyncGenerator[Message, None]) -> bool:

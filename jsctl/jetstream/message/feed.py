@@ -288,7 +288,7 @@ class ConsumerFeed(Feed):
         elif code == 409 and any(
             word in description.lower() for word in ("leadership", "deleted", "shutdown")
         ):
-            self._in_trouble(f"the server description {description}")
+            self._in_trouble(f"the server reports {description}")
         elif code == 409 and "exceeded" not in description.lower():
             self._open -= int(header_value(message.header_block, "Nats-Pending-Messages") or 0)
             self._wake.set()
