@@ -65,10 +65,12 @@ def test_equal_rows_are_all_kept_and_a_repeated_write_adds_nothing(spark: Any, u
 def test_ids_do_not_depend_on_the_order(url: str) -> None:
     import pyarrow as pa
 
-    job = WriteJob(Settings(url=url), subject="S.x", write="w")
+    job = WriteJob(Settings(url=url), subject="S.x", write_id="w")
 
     def ids(partition: int, data: list[bytes]) -> list[str]:
-        (burst,) = publishing.messages(job, partition, publishing.rows([pa.record_batch({"data": data})]))
+        (burst,) = publishing.message_bursts(
+            job, partition, publishing.batch_rows([pa.record_batch({"data": data})])
+        )
         return [dict(parse_headers(message.header_block))["Nats-Msg-Id"] for message in burst]
 
     assert sorted(ids(0, [b"a", b"b", b"a"])) == sorted(ids(0, [b"b", b"a", b"a"]))
@@ -88,7 +90,7 @@ def test_ids_of_ones_own(spark: Any, url: str) -> None:
         ("'S.x' AS subject; 1 AS data", {}, "column data is int"),
         ("'S.x' AS subject", {}, "there is no column data"),
         ("'x' AS data", {}, "there is no column subject"),
-        ("'S.x' AS subject; 'x' AS data; 1 AS price", {}, "column price is none of"),
+        ("'S.x' AS subject; 'x' AS data; 1 AS price", {}, "column price is not one of"),
         ("'S.x' AS subject; 'x' AS data; 'h' AS headers", {}, "column headers is string"),
         ("'S.x' AS subject; 'x' AS data", {"stream": "NONE"}, "there is no stream NONE"),
         ("'S.x' AS subject; 'x' AS data", {"strem": "S"}, "did you mean stream"),
@@ -109,7 +111,7 @@ def test_what_cannot_be_written_fails(
 
 
 def test_overwrite_is_refused(spark: Any, url: str) -> None:
-    with pytest.raises(Exception, match="a stream is not overwritten"):
+    with pytest.raises(Exception, match="a stream cannot be overwritten"):
         spark.range(1).selectExpr("'a' AS data").write.format("jetstream").mode("overwrite").options(
             servers=url, subject="S.x"
         ).save()
@@ -173,7 +175,7 @@ def test_a_server_that_is_killed_meanwhile(tmp_path: Path) -> None:
         thread = threading.Thread(target=trouble)
         thread.start()
         counts = publishing.publish(
-            WriteJob(Settings(url=server.url), "S", "S.x", "w"), 0, publishing.rows(batches)
+            WriteJob(Settings(url=server.url), "S", "S.x", "w"), 0, publishing.batch_rows(batches)
         )
         thread.join()
         assert (counts.published, counts.duplicates) == (60_000, 0)

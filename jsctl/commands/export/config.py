@@ -1,5 +1,7 @@
 """`jsctl export config`."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from jsctl import registry
@@ -11,19 +13,24 @@ from jsctl.env import Env
 from jsctl.errors import NotFound
 from jsctl.files import open_output
 from jsctl.jetstream.api import Api, Json
-from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.declared import write
-from jsctl.jetstream.stream import requests as streams
+from jsctl.jetstream.declared.collect import collect_declarations
 from jsctl.render.text import clean_lines
 from jsctl.views.result import Result, Text
 from jsctl.views.shared.text import plural
 
-Found = tuple[Json, bool]
-"""A stream's configuration, and whether it has consumers."""
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    stream: tuple[str, ...]  #: names and patterns
+    output: str
+    with_consumers: bool
+    all_streams: bool
 
 
 @command(
     "config",
+    options=Options,
     examples=[
         "jsctl export config > streams.yaml",
         "jsctl export config 'LOGS_*' ORDERS --output logs.yaml",
@@ -34,71 +41,49 @@ Found = tuple[Json, bool]
 @option("--output", metavar="FILE", default="-", help="Write to this file instead of stdout")
 @option("--consumers/--no-consumers", "with_consumers", default=True, help="With durable consumers (default)")
 @option("--all", "-a", "all_streams", is_flag=True, help="With the streams of buckets and the system")
-async def config(
-    env: Env, stream: tuple[str, ...], output: str, with_consumers: bool, all_streams: bool
-) -> Result | None:
+async def config(env: Env, options: Options) -> Result | None:
     """Applying the file changes nothing. --context and --js-domain may be given several times. Consumers
     without a durable name come and go, and are left out.
     """
-    wanted = targets(env)
-    made: list[Json] = []
-    lost: list[str] = []
-    for settings, connection in zip(wanted, await connections(env, wanted), strict=True):
-        api = Api(connection, domain=settings.js_domain, prefix=settings.js_api_prefix, trace=env.trace)
-        place = _place(env, settings)
-        found = await _found(env, api, stream, all_streams)
-        listed = await _consumers(api, found) if with_consumers else {}
-        lost += [name for some in listed.values() for name in some.missing]
-        for config, _ in found:
-            name = config["name"]
-            configs = [one["config"] for one in listed[name].infos] if name in listed else []
-            lasting = [one for one in configs if write.is_durable(one)]
-            lost += [one["name"] for one in configs if not write.is_durable(one)]
-            made.append(write.declare_stream(config, lasting, place if len(wanted) > 1 else {}))
-    _refuse_none(stream, made)
-    if lost:
-        env.say(f"left out: {plural(len(lost), 'consumer')} without a durable name or answer")
-    document: Json = {**(_place(env, wanted[0]) if len(wanted) == 1 else {}), "streams": made}
-    if output == "-" and env.wants_json:
+    places = targets(env)
+    declared: list[Json] = []
+    missing_consumers: list[str] = []
+    for settings, connection in zip(places, await connections(env, places), strict=True):
+        collected = await collect_declarations(
+            Api(connection, domain=settings.js_domain, prefix=settings.js_api_prefix, trace=env.trace),
+            options.stream,
+            _place(env, settings) if len(places) > 1 else {},
+            with_internal=options.all_streams,
+            with_consumers=options.with_consumers,
+        )
+        declared += collected.streams
+        missing_consumers += collected.missing_consumers
+        if missing := collected.missing_streams:
+            env.say(f"left out: {plural(len(missing), 'stream')} that did not answer: {', '.join(missing)}")
+    _check_patterns(options.stream, declared)
+    if missing_consumers:
+        env.say(f"left out: {plural(len(missing_consumers), 'consumer')} without a durable name or answer")
+    document: Json = {**(_place(env, places[0]) if len(places) == 1 else {}), "streams": declared}
+    if options.output == "-" and env.wants_json:
         return Result(data=document)
-    if output == "-":
+    if options.output == "-":
         env.streams.stdout.writelines(map(clean_lines, write.render_yaml(document)))
         return None
-    with open_output(output) as file:
+    with open_output(options.output) as file:
         file.writelines(piece.encode() for piece in write.render_yaml(document))
-    count = sum(len(one.get("consumers", ())) for one in made)
-    told = f"wrote {plural(len(made), 'stream')} and {plural(count, 'consumer')} to {output}"
-    return Result([Text(told)], data=document)
-
-
-async def _found(env: Env, api: Api, patterns: tuple[str, ...], everything: bool) -> list[Found]:
-    """The streams that were asked for, by name."""
-
-    def keep(info: Json) -> Found | None:
-        name = info["config"]["name"]
-        matches = any(fnmatchcase(name, one) for one in patterns) if patterns else True
-        if not matches or not (everything or name in patterns or not streams.is_internal(name)):
-            return None
-        return info["config"], bool(info["state"].get("consumer_count"))
-
-    found = await streams.collect(api, keep)
-    if gone := [*found.missing, *found.offline]:
-        env.say(f"left out: {plural(len(gone), 'stream')} that cannot be asked: {', '.join(gone)}")
-    return [found.items[name] for name in sorted(found.items)]
-
-
-async def _consumers(api: Api, found: list[Found]) -> dict[str, consumers.ConsumerList]:
-    names = [config["name"] for config, has_consumers in found if has_consumers]
-    return {one.stream: one for one in await consumers.listings(api, names)}
+    consumers = sum(len(stream.get("consumers", ())) for stream in declared)
+    text = f"wrote {plural(len(declared), 'stream')} and {plural(consumers, 'consumer')} to {options.output}"
+    return Result([Text(text)], data=document)
 
 
 def _place(env: Env, settings: Settings) -> dict[str, str]:
-    """What the line said of where the streams are; without it the file fits any place."""
-    said = {"context": settings.context} if env.given.get("context") else {}
-    return {**said, "domain": settings.js_domain} if env.given.get("js_domain") else said
+    """Return the context and domain that flags name. Without them the file fits any place."""
+    place = {"context": settings.context} if env.given.get("context") else {}
+    return {**place, "domain": settings.js_domain} if env.given.get("js_domain") else place
 
 
-def _refuse_none(patterns: tuple[str, ...], made: list[Json]) -> None:
-    for one in patterns:
-        if not any(fnmatchcase(stream["name"], one) for stream in made):
-            raise NotFound(f"no stream matches {one}", registry.noun("stream").hint)
+def _check_patterns(patterns: Sequence[str], declared: Sequence[Json]) -> None:
+    """Raise NotFound for a pattern without a stream."""
+    for pattern in patterns:
+        if not any(fnmatchcase(stream["name"], pattern) for stream in declared):
+            raise NotFound(f"no stream matches {pattern}", registry.noun("stream").hint)

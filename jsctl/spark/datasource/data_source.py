@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class JetStreamSource(DataSource):
     """The data source. Its options are in `spark.source.options`, its schema in `spark.source.columns`."""
 
-    settings: Settings | None = None  #: the connection's, where no option says it (see `registration`)
+    settings: Settings | None = None  #: of the connection, where options do not name it (see `registration`)
 
     @classmethod
     def name(cls) -> str:
@@ -29,7 +29,7 @@ class JetStreamSource(DataSource):
 
     @without_traceback
     def schema(self) -> StructType:
-        # Spark does not say here whether it is for a stream; the readers check that.
+        # Spark does not say here whether the query is streaming; the readers check that.
         return spark_schema(parse(self.options, streaming=None, settings=self.settings))
 
     @without_traceback

@@ -1,6 +1,6 @@
 """Register the data source `jetstream` with a connection inside.
 
-Options are seen by everyone who sees a plan, Spark's pages or its logs, and the files that they name are on
+Everyone who sees a plan, Spark's pages or its logs sees options, and the files that they name are on
 this machine only. So the settings, with the content of those files, become part of the data source's class,
 which Spark passes on to its tasks as bytes and shows nowhere. jsctl's own commands read in this way;
 `connect` is for notebooks.
@@ -27,9 +27,9 @@ def connect(spark: "SparkSession", **options: str) -> None:
 
     Raises BadInput, NotFound.
     """
-    given = {name.lower(): value for name, value in options.items()}
-    read_options.refuse_unknown_options(given, read_options.CONNECTION_OPTIONS)
-    settings = read_options.connection_settings(given, os.environ)
+    by_name = {name.lower(): value for name, value in options.items()}
+    read_options.refuse_unknown_options(by_name, read_options.CONNECTION_OPTIONS)
+    settings = read_options.connection_settings(by_name, os.environ)
     if cluster.runs_elsewhere(spark):
         task_archive.ship(spark)
     register(spark, settings, "jetstream")

@@ -25,7 +25,7 @@ class Comparison(NamedTuple):
 
     table, stream: summaries of what both should have. missing: messages that the table lacks. changed: rows
     with other values. repeated: rows beyond the first of a sequence. foreign: rows outside the exported
-    range. removed: rows whose message the stream no longer has, which is no fault of the table.
+    range. removed: rows whose message the stream no longer has, which is not a fault of the table.
     """
 
     table: Summary

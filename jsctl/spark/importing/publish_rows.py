@@ -42,7 +42,7 @@ def publish_rows(frame: "DataFrame", job: WriteJob, write_id: str) -> Counts:
     """Publish all rows of `rows.message_rows`. Raises what `publishing.publish` raises."""
     from pyspark.sql.utils import is_remote
 
-    job = replace(job, write=write_id)
+    job = replace(job, write_id=write_id)
     frame = frame.select("subject", "data", *(_column(frame, name) for name in ("headers", "msg_id")))
     try:
         counts = _publish_over_connect(frame, job) if is_remote() else _publish_classic(frame, job)
@@ -75,7 +75,7 @@ def _publish_over_connect(frame: "DataFrame", job: WriteJob) -> Sequence[Sequenc
 
         provide_pynacl()
         context = TaskContext.get()
-        counts = publish(job, context.partitionId() if context else 0, publishing.rows(batches))
+        counts = publish(job, context.partitionId() if context else 0, publishing.batch_rows(batches))
         row = {"published": counts.published, "duplicates": counts.duplicates, "bytes": counts.bytes}
         yield pyarrow.record_batch({name: [value] for name, value in row.items()})
 

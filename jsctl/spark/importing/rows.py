@@ -25,8 +25,7 @@ FORMATS = ("parquet", "json", "csv", "orc")
 
 _ID_COLUMNS = ("stream", "sequence", "timestamp")
 _DROPPED_HEADERS = "^nats-(msg-id|rollup|expected-.*|batch-.*)$"
-"""Headers that told the server how to store the message. Now they would make it refuse the message, or empty
-the stream."""
+"""Headers that instruct the server. They would make it refuse the message, or empty the stream."""
 
 
 @dataclass(frozen=True, slots=True)

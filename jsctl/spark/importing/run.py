@@ -63,15 +63,15 @@ class ImportRun:
         Raises as `publish` does, also for subjects that the stream does not take.
         """
         info = await self._stream_info(api)
-        found: Preview = await self._in_thread(self._preview, api, 0)
+        rows: Preview = await self._in_thread(self._preview, api, 0)
         filters = info["config"].get("subjects") or []
-        for subject in found.subjects:
+        for subject in rows.subjects:
             if not any(matches(filter, subject) for filter in filters):
                 raise BadInput(
                     f"{self._job.stream} does not take {subject}",
                     "--map, --prefix and --subject change subjects",
                 )
-        return found
+        return rows
 
     async def _stream_info(self, api: Api) -> Json:
         name = self._job.stream

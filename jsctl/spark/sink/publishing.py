@@ -1,12 +1,13 @@
-"""Rows of an Arrow batch into a stream: message ids, acks in flight, and what is sent again.
+"""Publish rows to a stream from a Spark task: message ids, acks in flight, and retries.
 
-Every message has a `Nats-Msg-Id`, so that a stream drops what a task sends again: a task that Spark repeats,
-or a burst whose acks were lost. The id is the row's `msg_id`, else the `Nats-Msg-Id` of its headers, else a
-digest of the write, the partition's number, the row, and how often the partition had that very row before. It
-does not depend on the order of the rows, which after a shuffle is another one at the next attempt. Counting
-rows takes about 100 bytes of memory a row; with ids of your own nothing is counted.
+Every message has a `Nats-Msg-Id`, so that a stream drops what is published again: by a task that Spark
+repeats, or after the acks of a burst were lost. The id is the row's `msg_id`, else the `Nats-Msg-Id` of its
+headers, else a digest of the write's id, the partition's number, the row, and how many equal rows the
+partition had before. It does not depend on the order of the rows, which differs between attempts after a
+shuffle. Counting equal rows takes about 100 bytes of memory for each row; rows with ids of their own are not
+counted.
 
-The stream remembers ids for its duplicate window (2 minutes, unless configured): what is repeated later is
+The stream remembers ids for its duplicate window (2 minutes, unless configured). What is repeated later is
 stored twice.
 """
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 BURST = 2048
-"""Messages after which all acks are waited for; what is sent again after a failure is one burst at most."""
+"""Messages after which all acks are waited for. At most one burst is published again after a failure."""
 
 ID = "Nats-Msg-Id"
 
@@ -42,13 +43,16 @@ Row = tuple[Any, Any, Any, Any]
 
 @dataclass(frozen=True, slots=True)
 class WriteJob:
-    """Where rows go. stream: acks must come from it, empty for any. subject: for rows without one.
-    write: what tells this write from others, in message ids. retries: attempts without progress."""
+    """Where rows go.
+
+    stream: acks must come from it; empty for any. subject: for rows without one. write_id: identifies this
+    write in message ids. retries: attempts without progress.
+    """
 
     settings: Settings
     stream: str = ""
     subject: str = ""
-    write: str = ""
+    write_id: str = ""
     retries: int = 5
 
 
@@ -61,7 +65,7 @@ class Counts(NamedTuple):
 
 
 def check(job: WriteJob) -> None:
-    """Raises NotFound when the stream is not there, and what a connection raises."""
+    """Raise NotFound when there is no such stream, and what a connection raises."""
     asyncio.run(_check(job))
 
 
@@ -72,29 +76,32 @@ async def _check(job: WriteJob) -> None:
             await _api(connection, job).call(f"STREAM.INFO.{job.stream}")
     except ApiError as error:
         if error.err_code == 10059:
-            raise NotFound(f"there is no stream {job.stream}", "jsctl stream add makes one") from None
+            raise NotFound(f"there is no stream {job.stream}", "create it with jsctl stream add") from None
         raise
     finally:
         await connection.close()
 
 
 def publish(job: WriteJob, partition: int, rows: Iterable[Row]) -> Counts:
-    """Publish all rows, in their order. Raises BadInput (a row that is no message), Unreachable, ApiError."""
-    return asyncio.run(_publish(job, messages(job, partition, rows)))
+    """Publish all rows in their order.
+
+    Raises BadInput for a row that cannot be a message, Unreachable, ApiError.
+    """
+    return asyncio.run(_publish(job, message_bursts(job, partition, rows)))
 
 
 async def _publish(job: WriteJob, bursts: Iterable[Sequence[OutgoingMessage]]) -> Counts:
-    sender = _Sender(job)
+    publisher = _BurstPublisher(job)
     try:
         for burst in bursts:
-            await sender.send(burst)
+            await publisher.send(burst)
     finally:
-        await sender.close()
-    return Counts(sender.published, sender.duplicates, sender.bytes)
+        await publisher.close()
+    return Counts(publisher.published, publisher.duplicates, publisher.bytes)
 
 
-def rows(batches: "Iterable[pa.RecordBatch]") -> Iterator[Row]:
-    """Rows of Arrow batches; columns that are not there are None."""
+def batch_rows(batches: "Iterable[pa.RecordBatch]") -> Iterator[Row]:
+    """Yield the rows of Arrow batches. Missing columns are None."""
     for batch in batches:
         names = batch.schema.names
         columns: list[list[Any]] = [
@@ -104,52 +111,53 @@ def rows(batches: "Iterable[pa.RecordBatch]") -> Iterator[Row]:
         yield from zip(*columns, strict=True)
 
 
-def messages(job: WriteJob, partition: int, rows: Iterable[Row]) -> Iterator[Sequence[OutgoingMessage]]:
-    """Rows as bursts of messages with ids."""
-    ids = _Ids(job.write, partition)
-    left = iter(rows)
-    while burst := [_message(job, ids, *row) for row in islice(left, BURST)]:
+def message_bursts(job: WriteJob, partition: int, rows: Iterable[Row]) -> Iterator[Sequence[OutgoingMessage]]:
+    """Yield rows as bursts of messages with ids."""
+    ids = _MessageIds(job.write_id, partition)
+    remaining = iter(rows)
+    while burst := [_message(job, ids, *row) for row in islice(remaining, BURST)]:
         yield burst
 
 
 def _message(
     job: WriteJob,
-    ids: "_Ids",
+    ids: "_MessageIds",
     subject: str | None,
     data: bytes | bytearray | str | None,
     headers: Any,
-    own: str | None,
+    message_id: str | None,
 ) -> OutgoingMessage:
-    where = validate_subject(subject if subject is not None else job.subject)
-    body = data.encode() if isinstance(data, str) else bytes(data or b"")
+    subject = validate_subject(subject if subject is not None else job.subject)
+    payload = data.encode() if isinstance(data, str) else bytes(data or b"")
     pairs: Pairs = [(pair["key"], _bytes(pair["value"])) for pair in headers or ()]
-    if not own:
-        own = next((value.decode() for key, value in pairs if key.lower() == ID.lower()), "")
-    own = own or ids.make(where, body, pairs)
-    kept = [(key, value) for key, value in pairs if key.lower() != ID.lower()]
-    return OutgoingMessage(where, body, header_block=_block([*kept, (ID, own.encode())]))
+    if not message_id:
+        message_id = next((value.decode() for key, value in pairs if key.lower() == ID.lower()), "")
+    message_id = message_id or ids.make(subject, payload, pairs)
+    headers_without_id = [(key, value) for key, value in pairs if key.lower() != ID.lower()]
+    header_block = _encode_headers([*headers_without_id, (ID, message_id.encode())])
+    return OutgoingMessage(subject, payload, header_block=header_block)
 
 
 def _bytes(value: bytes | bytearray | str | None) -> bytes:
     return value.encode() if isinstance(value, str) else bytes(value or b"")
 
 
-def _block(pairs: Pairs) -> bytes:
-    """As frames.header_block; values are bytes, which need not be UTF-8."""
+def _encode_headers(pairs: Pairs) -> bytes:
+    """Encode headers whose values are bytes that need not be UTF-8. Raises BadInput."""
     lines = []
     for key, value in pairs:
-        encode_headers([(key or "", "")])
+        encode_headers([(key or "", "")])  # validates the key
         if b"\r" in value or b"\n" in value:
             raise BadInput(f"the header {key} has more than one line")
         lines.append(b"%b: %b\r\n" % (key.encode(), value))
     return b"NATS/1.0\r\n%b\r\n" % b"".join(lines)
 
 
-class _Ids:
-    """Message ids of a partition's rows, the same at every attempt."""
+class _MessageIds:
+    """Makes message ids of a partition's rows, the same ones at every attempt."""
 
-    def __init__(self, write: str, partition: int) -> None:
-        self._salt = f"{write}\0{partition}\0".encode()
+    def __init__(self, write_id: str, partition: int) -> None:
+        self._salt = f"{write_id}\0{partition}\0".encode()
         self._seen: dict[bytes, int] = {}
 
     def make(self, subject: str, data: bytes, pairs: Pairs) -> str:
@@ -163,71 +171,75 @@ class _Ids:
         return f"{digest.hex()}.{count}"
 
 
-class _Sender:
-    """Bursts to a stream, one after the other. A connection that ends is made again, and what has no ack yet
-    is sent again."""
+class _BurstPublisher:
+    """Publishes one burst after the other. Reconnects when the connection ends, and publishes messages
+    without an ack again."""
 
     def __init__(self, job: WriteJob) -> None:
         self.published = self.duplicates = self.bytes = 0
         self._job = job
         self._connection: Connection | None = None
         self._pending: dict[int, OutgoingMessage] = {}
-        self._again = False
-        self._foreign = ""
+        self._is_retry = False
+        self._foreign_stream = ""
 
     async def send(self, burst: Sequence[OutgoingMessage]) -> None:
         self._pending = {id(message): message for message in burst}
         failures = 0
-        self._again = False
+        self._is_retry = False
         while self._pending:
             before = len(self._pending)
             try:
                 if self._connection is None:
                     self._connection = await Connection.open(self._job.settings, reconnect=False)
                 await publish_with_acks(
-                    self._connection, _once(list(self._pending.values())), PublishTotals(), self._done
+                    self._connection, _once(list(self._pending.values())), PublishTotals(), self._count_ack
                 )
             except JsctlError as error:
-                if self._foreign:
+                if self._foreign_stream:
                     break
                 failures = failures + 1 if len(self._pending) == before else 1
-                if not _passing(error) or failures > self._job.retries:
+                if not _is_transient(error) or failures > self._job.retries:
                     raise
                 if isinstance(error, NoResponders):
                     await self._check_subjects(error)
                 await self._drop()
                 await asyncio.sleep(min(0.1 * 2**failures, 5))
-                self._again = True
-            if self._foreign:
+                self._is_retry = True
+            if self._foreign_stream:
                 break
-        if self._foreign:
+        if self._foreign_stream:
             raise BadInput(
-                f"the stream {self._foreign} takes these messages, not {self._job.stream}",
+                f"the stream {self._foreign_stream} takes these messages, not {self._job.stream}",
                 "choose subjects that the stream listens on",
             )
 
-    def _done(self, message: OutgoingMessage, ack: Json | None) -> None:
-        assert ack is not None
+    def _count_ack(self, message: OutgoingMessage, ack: Json | None) -> None:
+        if ack is None:  # only where no acks are asked for
+            return
         if self._job.stream and ack.get("stream") != self._job.stream:
-            self._foreign = str(ack.get("stream"))
+            self._foreign_stream = str(ack.get("stream"))
         if self._pending.pop(id(message), None) is None:
             return
-        # Of what was sent again nobody knows whether it is here twice, or only its ack was lost.
-        duplicate = bool(ack.get("duplicate")) and not self._again
-        self.duplicates += duplicate
-        self.published += not duplicate
+        # After a retry, a duplicate may be a message of this write whose ack was lost.
+        is_duplicate = bool(ack.get("duplicate")) and not self._is_retry
+        self.duplicates += is_duplicate
+        self.published += not is_duplicate
         self.bytes += len(message.data)
 
     async def _check_subjects(self, error: NoResponders) -> None:
-        """While a stream has no leader nobody answers; where there is no stream, nobody ever will."""
-        assert self._connection is not None
+        """Raise NoResponders when no stream has these subjects; otherwise it has no leader now, and may have
+        later.
+        """
+        if self._connection is None:
+            return
         api = _api(self._connection, self._job)
         for subject in sorted({message.subject for message in self._pending.values()})[:20]:
             try:
-                known = await api.call("STREAM.NAMES", {"subject": subject})
+                response = await api.call("STREAM.NAMES", {"subject": subject})
             except JsctlError:
                 return
-            if not known.get("streams"):
+            if not response.get("streams"):
                 raise NoResponders(f"no stream takes {subject}", error.hint)
 
     async def _drop(self) -> None:
@@ -238,8 +250,8 @@ class _Sender:
     close = _drop
 
 
-def _passing(error: JsctlError) -> bool:
-    """Whether another attempt may work: nobody answered, or a server was busy."""
+def _is_transient(error: JsctlError) -> bool:
+    """Whether another attempt may succeed: no server answered, or one was busy."""
     return isinstance(error, Unreachable) or (isinstance(error, ApiError) and error.code == 503)
 
 

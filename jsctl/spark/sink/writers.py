@@ -1,4 +1,4 @@
-"""`df.write.format("jetstream")` and `df.writeStream`: rows as messages.
+"""Write rows as messages: `df.write.format("jetstream")` and `df.writeStream`.
 
 | column  | Spark type                                            |                                    |
 |---------|-------------------------------------------------------|------------------------------------|
@@ -7,15 +7,15 @@
 | headers | array of struct(key string, value binary or string)   | may be left out                    |
 | msg_id  | string                                                | may be left out or null            |
 
-What the reader gives beyond these (stream, sequence, timestamp) is passed over; other columns are refused.
+The other columns that the reader gives (stream, sequence, timestamp) are ignored; any others are refused.
 
-Options: those of the connection, as for reading; `stream` (the one that must take all messages; looked up
-before anything is published), `subject` (for rows that have none), `writeId` (batches only: the same one
-makes a second write of the same rows a repetition of the first), `requestTimeout` (10s), `retries` (5).
+Options: those of the connection, as for reading; `stream` (which must take all messages, and is looked up
+before anything is published), `subject` (for rows without one), `writeId` (for batches: a second write of the
+same rows with the same id stores nothing twice), `requestTimeout` (10s), `retries` (5).
 
-A write is not a transaction: what was acknowledged before a task failed stays. Repeated tasks, and batches
-that a stream repeats after a restart, carry the same message ids, and the server drops them within the
-duplicate window of its stream. `jsctl.spark.sink.publishing` has the details.
+A write is not a transaction: messages that were acknowledged before a task failed remain. Repeated tasks, and
+batches that a streaming query repeats after a restart, have the same message ids, and the server drops them
+within the duplicate window of its stream. `jsctl.spark.sink.publishing` has the details.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ from pyspark.sql.datasource import DataSourceArrowWriter, DataSourceStreamArrowW
 from pyspark.sql.types import ArrayType, BinaryType, DataType, StringType, StructType
 
 from jsctl.contexts.settings import Settings
-from jsctl.errors import BadInput
+from jsctl.errors import BadInput, JsctlError
 from jsctl.nats import login
 from jsctl.spark.session.task_archive import provide_pynacl
 from jsctl.spark.sink import publishing
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 
 OPTION_NAMES = (*read_options.CONNECTION_OPTIONS, "stream", "subject", "writeId", "requestTimeout", "retries")
 
-_OURS = ("subject", "data", "headers", "msg_id")
-_READERS = ("stream", "sequence", "timestamp")
+_COLUMNS = ("subject", "data", "headers", "msg_id")
+_IGNORED_COLUMNS = ("stream", "sequence", "timestamp")
 
 
 class Committed(WriterCommitMessage):
@@ -55,18 +55,21 @@ class Committed(WriterCommitMessage):
 
 
 class JetStreamWriter(DataSourceArrowWriter):
-    """Made on the driver; `write` runs in tasks."""
+    """Created on the driver; `write` runs in tasks."""
 
     def __init__(self, job: WriteJob) -> None:
         self.job = job
 
     def write(self, iterator: "Iterator[pa.RecordBatch]") -> Committed:
         provide_pynacl()
-        return Committed(publishing.publish(self.job, _task().partitionId(), publishing.rows(iterator)))
+        return Committed(publishing.publish(self.job, _task().partitionId(), publishing.batch_rows(iterator)))
 
 
 class JetStreamStreamWriter(DataSourceStreamArrowWriter):
-    """Message ids hold the query's id, which its checkpoint keeps, and the batch's number."""
+    """Like JetStreamWriter.
+
+    Message ids contain the query's id, which its checkpoint keeps, and the batch's number.
+    """
 
     def __init__(self, job: WriteJob) -> None:
         self.job = job
@@ -78,8 +81,8 @@ class JetStreamStreamWriter(DataSourceStreamArrowWriter):
         batch = task.getLocalProperty("streaming.sql.batchId")
         if not query or batch is None:
             raise BadInput("Spark does not say which batch this is", "write with foreachBatch and writeId")
-        job = replace(self.job, write=f"{query}/{batch}")
-        return Committed(publishing.publish(job, task.partitionId(), publishing.rows(iterator)))
+        job = replace(self.job, write_id=f"{query}/{batch}")
+        return Committed(publishing.publish(job, task.partitionId(), publishing.batch_rows(iterator)))
 
 
 def parse(
@@ -90,30 +93,30 @@ def parse(
     streaming: bool = False,
     settings: Settings | None = None,
 ) -> WriteJob:
-    """Raises BadInput for options or columns that do not fit, NotFound for an unknown context.
+    """Parse and validate options and columns.
 
-    settings: the connection's, which the options then leave out.
+    settings: of the connection; the options must not name it then. Raises BadInput, NotFound for an unknown
+    context.
     """
-    given = {name.lower(): value for name, value in options.items()}
-    # Spark hands over the query's own.
-    for own in ("checkpointlocation", "queryname") if streaming else ():
-        given.pop(own, None)
-    read_options.refuse_unknown_options(given, OPTION_NAMES)
-    take = read_options.OptionValues(given)
-    if streaming and "writeid" in given:
-        raise BadInput("writeId is for df.write", "a stream has its query's id and batch")
+    by_name = {name.lower(): value for name, value in options.items()}
+    for name in ("checkpointlocation", "queryname") if streaming else ():
+        by_name.pop(name, None)  # Spark adds these options of the query
+    read_options.refuse_unknown_options(by_name, OPTION_NAMES)
+    values = read_options.OptionValues(by_name)
+    if streaming and "writeid" in by_name:
+        raise BadInput("option writeId is for df.write", "df.writeStream uses the query's id and batch")
     job = WriteJob(
         settings=replace(
-            asyncio.run(login.with_files(read_options.connection_settings(given, environ, settings))),
-            timeout=take.duration("requestTimeout", 10 * SECOND),
+            asyncio.run(login.with_files(read_options.connection_settings(by_name, environ, settings))),
+            timeout=values.duration("requestTimeout", 10 * SECOND),
         ),
-        stream=take.text("stream"),
-        subject=take.text("subject"),
-        write=take.text("writeId") or uuid.uuid4().hex,
-        retries=take.count("retries", 5, least=0),
+        stream=values.text("stream"),
+        subject=values.text("subject"),
+        write_id=values.text("writeId") or uuid.uuid4().hex,
+        retries=values.count("retries", 5, least=0),
     )
     if any(c in job.stream for c in " .*>/\\\t\r\n"):
-        raise BadInput(f"{job.stream!r} is no stream name")
+        raise BadInput(f"{job.stream!r} is not a stream name")
     check_columns(schema, job.subject)
     return job
 
@@ -121,7 +124,7 @@ def parse(
 def writer(
     options: Mapping[str, str], schema: StructType, overwrite: bool, settings: Settings | None = None
 ) -> JetStreamWriter:
-    """Raises what `parse` and `publishing.check` do."""
+    """Return the writer of a batch query. Raises what `parse` and `publishing.check` raise."""
     _refuse_overwrite(overwrite)
     job = parse(options, schema, settings=settings)
     provide_pynacl()  # Spark plans in a Python of the executors, too
@@ -132,7 +135,8 @@ def writer(
 def stream_writer(
     options: Mapping[str, str], schema: StructType, overwrite: bool, settings: Settings | None = None
 ) -> JetStreamStreamWriter:
-    """Raises what `parse` does. Spark makes one more at the end of each batch: nothing is looked up."""
+    """Return the writer of a streaming query. Raises what `parse` raises. Does not look up the stream, as
+    Spark creates another writer for each batch."""
     _refuse_overwrite(overwrite)
     return JetStreamStreamWriter(parse(options, schema, streaming=True, settings=settings))
 
@@ -141,26 +145,26 @@ def check_columns(schema: StructType, subject: str = "") -> None:
     """Raise BadInput unless rows of this schema are messages."""
     types: dict[str, DataType] = {field.name: field.dataType for field in schema.fields}
     for name in types:
-        if name not in (*_OURS, *_READERS):
+        if name not in (*_COLUMNS, *_IGNORED_COLUMNS):
             raise BadInput(
-                f"column {name} is none of {', '.join(_OURS)}", "select the columns that make a message"
+                f"column {name} is not one of {', '.join(_COLUMNS)}", "select the columns of a message"
             )
     if "data" not in types:
-        raise BadInput("there is no column data", "name what the messages hold data: binary or string")
+        raise BadInput("there is no column data", "name the column with the payloads data: binary or string")
     if "subject" not in types and not subject:
         raise BadInput("there is no column subject", "add one, or give the option subject")
     text, either = (StringType,), (StringType, BinaryType)
     for name, wanted in (("subject", text), ("msg_id", text), ("data", either)):
         if name in types and not isinstance(types[name], wanted):
             raise BadInput(f"column {name} is {types[name].simpleString()}", "cast it to string")
-    if "headers" in types and not _headers(types["headers"]):
+    if "headers" in types and not _is_headers(types["headers"]):
         raise BadInput(
             f"column headers is {types['headers'].simpleString()}",
             "make it array<struct<key:string,value:binary>>",
         )
 
 
-def _headers(type: DataType) -> bool:
+def _is_headers(type: DataType) -> bool:
     if not isinstance(type, ArrayType) or not isinstance(type.elementType, StructType):
         return False
     parts = {field.name: field.dataType for field in type.elementType.fields}
@@ -173,10 +177,11 @@ def _headers(type: DataType) -> bool:
 
 def _refuse_overwrite(overwrite: bool) -> None:
     if overwrite:
-        raise BadInput("a stream is not overwritten", 'say .mode("append"); jsctl stream purge empties one')
+        raise BadInput("a stream cannot be overwritten", 'use .mode("append"); jsctl stream purge empties it')
 
 
 def _task() -> TaskContext:
     task = TaskContext.get()
-    assert task is not None
+    if task is None:
+        raise JsctlError("a JetStream writer was used outside of a Spark task")
     return task

@@ -1,0 +1,58 @@
+"""Collect existing streams and consumers as declarations, for `jsctl export config`."""
+
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.consumer import requests as consumers
+from jsctl.jetstream.declared import write
+from jsctl.jetstream.stream import requests as streams
+
+
+class Declarations(NamedTuple):
+    """Declared streams, with their consumers, in the order of their names.
+
+    missing_streams: streams that the server knows and that did not answer. missing_consumers: consumers that
+    did not answer, or have no durable name.
+    """
+
+    streams: Sequence[Json]
+    missing_streams: Sequence[str] = ()
+    missing_consumers: Sequence[str] = ()
+
+
+async def collect_declarations(
+    api: Api,
+    patterns: Sequence[str],
+    place: Mapping[str, str],
+    *,
+    with_internal: bool = False,
+    with_consumers: bool = True,
+) -> Declarations:
+    """Return the streams whose names match a glob of `patterns` (all without one) as declarations.
+
+    place: context and domain to write into each declaration. with_internal: include the streams of buckets
+    and of the system. Raises what `Api.call` raises.
+    """
+
+    def extract(info: Json) -> tuple[Json, bool] | None:
+        """(configuration, whether it has consumers) of a wanted stream."""
+        name = info["config"]["name"]
+        is_wanted = not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
+        if not is_wanted or not (with_internal or name in patterns or not streams.is_internal(name)):
+            return None
+        return info["config"], bool(info["state"].get("consumer_count"))
+
+    collected = await streams.collect(api, extract)
+    names = [name for name, (_, has_consumers) in collected.items.items() if has_consumers]
+    listings = await consumers.listings(api, sorted(names)) if with_consumers else []
+    infos = {listing.stream: listing.infos for listing in listings}
+    missing_consumers = [name for listing in listings for name in listing.missing]
+    declared = []
+    for name in sorted(collected.items):
+        configs = [info["config"] for info in infos.get(name, ())]
+        durable = [config for config in configs if write.is_durable(config)]
+        missing_consumers += [config["name"] for config in configs if not write.is_durable(config)]
+        declared.append(write.declare_stream(collected.items[name][0], durable, place))
+    return Declarations(declared, [*collected.missing, *collected.offline], missing_consumers)
