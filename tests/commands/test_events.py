@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.support import js
+from tests.support.connections import wait_for_subscribers
 from tests.support.run import Cli
 from tests.support.servers import HubLeaf
-from tests.support.subscriptions import wait_for_subscribers
 
 pytestmark = pytest.mark.slow
 

@@ -14,8 +14,8 @@ import pytest
 from jsctl.contexts.settings import Settings
 from jsctl.nats.connection import Connection
 from tests.support import js
+from tests.support.connections import wait_for_subscribers
 from tests.support.run import Cli
-from tests.support.subscriptions import wait_for_subscribers
 
 pytestmark = pytest.mark.slow
 

@@ -1,21 +1,42 @@
 """Every line of the cheat sheets is a comment or a command line that parses."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 import jsctl.cheats
+from jsctl.jetstream.declared import load
 from tests.contract.test_commands import parse
 from tests.support.run import Cli
 
 FILES = sorted(Path(jsctl.cheats.__file__).parent.glob("*.txt"))
-LINES = [(file.stem, line) for file in FILES for line in file.read_text().splitlines() if line]
+BLOCKS = [(file.stem, block) for file in FILES for block in file.read_text().strip().split("\n\n")]
+"""A sheet is blocks: a comment that says what the lines do, then the lines; or a file as a comment."""
+
+COMMANDS = [
+    (topic, line) for topic, block in BLOCKS for line in block.splitlines() if not line.startswith("#")
+]
+SAMPLES = [block for _, block in BLOCKS if re.match(r"# \S+\.yaml:\n", block)]
 
 
-@pytest.mark.parametrize(("topic", "line"), LINES)
-def test_lines_parse(topic: str, line: str) -> None:
-    if not line.startswith("# "):
-        parse(line)
+@pytest.mark.parametrize(("topic", "line"), COMMANDS)
+def test_command_lines_parse(topic: str, line: str) -> None:
+    parse(line)
+
+
+@pytest.mark.parametrize(("topic", "block"), [one for one in BLOCKS if one[1] not in SAMPLES])
+def test_a_comment_stands_before_its_commands(topic: str, block: str) -> None:
+    comment, *lines = block.splitlines()
+    assert re.match(r"# [A-Z]", comment)
+    assert lines and not any(line.startswith("#") for line in lines)
+
+
+def test_sample_files_can_be_read() -> None:
+    assert SAMPLES
+    for sample in SAMPLES:
+        text = "\n".join(line.removeprefix("#   ") for line in sample.splitlines()[1:])
+        assert load.load([("sample", text)], {}).streams
 
 
 def test_cheat(offline_cli: Cli) -> None:

@@ -167,7 +167,7 @@ def test_a_backup_that_the_server_gave_up_is_none(own_cli: Cli, tmp_path: Path) 
     process = begin(own_cli, f"stream backup BIG {folder} {SLOWLY}")
     wait_for((folder / (DATA + ".partial")).exists, "no backup began")
     process.send_signal(signal.SIGSTOP)
-    time.sleep(5.5)
+    time.sleep(5.5)  # longer than the server waits
     process.send_signal(signal.SIGCONT)
     _, err = process.communicate(timeout=20)
     assert process.returncode == 1, err

@@ -13,6 +13,7 @@ from jsctl.jetstream.cluster.peers import peers
 from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import Cluster
+from tests.support.waiting import wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.cluster]
 
@@ -35,9 +36,14 @@ def leader(url: str, stream: str) -> str:
 
 def lead(url: str, stream: str, server: str) -> None:
     """Make this server lead."""
-    while leader(url, stream) != server:
+
+    def leads() -> bool:
+        if leader(url, stream) == server:
+            return True
         js.ask(url, f"STREAM.LEADER.STEPDOWN.{stream}", {"placement": {"preferred": server}})
-        time.sleep(0.1)
+        return False
+
+    wait_for(leads, f"{server} does not lead", 30)
 
 
 def test_step_down(cluster_cli: Cli, shared_cluster: Cluster) -> None:
@@ -160,10 +166,12 @@ def test_a_removed_peer_is_replaced(four: Cluster, offline_cli: Cli) -> None:
     line = f"stream cluster peer-remove S {gone} --force --server {four.url}"
     outcome = offline_cli(line, status=0)
     assert outcome.out == f"Requested removal of peer {gone} from Stream S\n"
-    deadline = time.monotonic() + 30
-    while new not in peers(js.info(four.url, "S")) or gone in peers(js.info(four.url, "S")):
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+
+    def moved() -> bool:
+        now = peers(js.info(four.url, "S"))
+        return new in now and gone not in now
+
+    wait_for(moved, f"{gone} was not replaced by {new}", 30)
     assert current(four.url, "S")["state"]["messages"] == 10
 
 

@@ -15,6 +15,7 @@ from tests.support import js
 from tests.support.lagging import Lagging
 from tests.support.run import Cli
 from tests.support.servers import Cluster
+from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.slow
 
@@ -34,10 +35,7 @@ def test_messages_of_a_mirror_are_not_shown(cli: Cli, url: str) -> None:
     """It answers for its origin, also with what was deleted there."""
     fill(url, 500)
     js.stream(url, "COPY", mirror={"name": "S"}, mirror_direct=True, allow_direct=True)
-    deadline = time.monotonic() + 10
-    while js.ask(url, "STREAM.INFO.COPY")["state"]["messages"] < 500:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_for(lambda: js.info(url, "COPY")["state"]["messages"] == 500, "the mirror is late")
     for sequence in range(100, 200):
         js.ask(url, "STREAM.MSG.DELETE.S", {"seq": sequence, "no_erase": True})
     assert js.ask(url, "STREAM.INFO.COPY")["state"]["messages"] == 500
@@ -49,10 +47,7 @@ def test_messages_of_a_mirror_are_not_shown(cli: Cli, url: str) -> None:
 def test_a_mirror_is_read_itself(cli: Cli, url: str) -> None:
     fill(url, 100)
     js.stream(url, "COPY", mirror={"name": "S"}, mirror_direct=True, allow_direct=True)
-    deadline = time.monotonic() + 10
-    while js.ask(url, "STREAM.INFO.COPY")["state"]["messages"] < 100:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_for(lambda: js.info(url, "COPY")["state"]["messages"] == 100, "the mirror is late")
     js.ask(url, "STREAM.MSG.DELETE.S", {"seq": 50, "no_erase": True})
     out = cli("sub --stream COPY --direct -T --json --all", status=0).out
     assert [json.loads(line)["sequence"] for line in out.splitlines()] == list(range(1, 101))
@@ -123,6 +118,12 @@ def _patiently(url: str, subject: str, body: Any = None) -> dict[str, Any]:
             time.sleep(0.1)
 
 
+def _wait_until_stored(url: str, sequence: int) -> None:
+    wait_for(
+        lambda: _patiently(url, "STREAM.INFO.S")["state"]["last_seq"] >= sequence, "messages are missing", 60
+    )
+
+
 @pytest.mark.cluster
 def test_a_follower_that_stood_still(cluster: Cluster, offline_cli: Cli) -> None:
     """It is asked as soon as it runs again, while it has only part of what the others took."""
@@ -138,8 +139,7 @@ def test_a_follower_that_stood_still(cluster: Cluster, offline_cli: Cli) -> None
         os.kill(server.process.pid, signal.SIGSTOP)
         try:
             js.publish(url, "S.a", b"y" * 1000, 10_000)
-            while _patiently(url, "STREAM.INFO.S")["state"]["last_seq"] < last + 10_000:
-                time.sleep(0.01)
+            _wait_until_stored(url, last + 10_000)
         finally:
             os.kill(server.process.pid, signal.SIGCONT)
         flags = f"--start-sequence {last + 1} --server {server.url_for('acc')}"

@@ -4,8 +4,8 @@ import pexpect
 import pytest
 
 from tests.support import js
+from tests.support.connections import wait_for_subscribers
 from tests.support.run import Cli
-from tests.support.subscriptions import wait_for_subscribers
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("orders")]
 

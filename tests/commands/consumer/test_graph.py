@@ -1,7 +1,6 @@
 """`consumer graph` on a real server."""
 
 import json
-import time
 
 import pexpect
 import pytest
@@ -20,7 +19,6 @@ def test_graph(cli: Cli, url: str, pull: None) -> None:
     screen = cli.terminal("con graph ORDERS C --every 100ms", rows=40)
     screen.expect_exact("Consumer Statistics for ORDERS > C")
     screen.expect_exact("Messages Delivered / second")
-    time.sleep(0.3)
     screen.send("q")
     screen.expect(pexpect.EOF)
     screen.wait()

@@ -3,8 +3,7 @@
 
 import asyncio
 import contextlib
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from jsctl.contexts.settings import Settings
 from jsctl.nats.connection import Connection
 from tests.support import js
 from tests.support.run import Cli
+from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.slow
 
@@ -34,13 +34,6 @@ def why(cli: Cli, name: str = "C") -> dict[str, Any]:
     kinds = {cause["kind"]: cause for cause in found["causes"]}
     kinds["verdict"] = found["verdict"]
     return kinds
-
-
-def until(check: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 10
-    while not check():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 def add(cli: Cli, line: str = "--pull") -> None:
@@ -80,7 +73,7 @@ def test_no_interest(cli: Cli, url: str) -> None:
     assert found["no interest"]["help"] == "jsctl sub out.s --queue g"
     assert "in queue group g" in found["no interest"]["says"]
     with listening(url, "out.s", "g"):
-        until(lambda: "no interest" not in why(cli))
+        wait_for(lambda: "no interest" not in why(cli), "there is no interest")
 
 
 @contextlib.contextmanager

@@ -1,13 +1,13 @@
 """`jsctl report` against real servers, on a terminal and in a pipe."""
 
 import json
-import time
 
 import pytest
 
 from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import HubLeaf, free_port
+from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.slow
 
@@ -24,7 +24,11 @@ def test_two_domains(hub_cli: Cli, hub_leaf: HubLeaf) -> None:
     js.stream(hub_leaf.url, "test", "test", domain="leaf")
     origin = {"name": "test", "external": {"api": "$JS.leaf.API", "deliver": ""}}
     js.stream(hub_leaf.url, "copy", domain="hub", mirror=origin)
-    time.sleep(0.5)
+
+    def connected() -> bool:
+        return bool(js.ask(hub_leaf.url, "STREAM.INFO.copy", domain="hub")["mirror"]["active"] >= 0)
+
+    wait_for(connected, "the mirror does not connect")
     for tty in (True, False):
         out = hub_cli("report --js-domain hub --js-domain leaf", tty=tty, status=0).out
         assert "domain hub" in out

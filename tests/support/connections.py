@@ -1,4 +1,4 @@
-"""What clients subscribe to, as the server sees it: a test publishes when somebody listens."""
+"""Clients as the server sees them: a test goes on when somebody listens, or has asked."""
 
 import asyncio
 import json
@@ -10,28 +10,33 @@ from jsctl.nats.connection import Connection
 from tests.support.waiting import wait_for
 
 
-def subscribers(url: str, subject: str) -> int:
-    """How many clients with the account of the URL's user subscribe to exactly this subject.
+def connections(url: str) -> list[dict[str, Any]]:
+    """The clients with the account of the URL's user, as CONNZ of its server has them.
 
     The server has a user `admin` in the system account, as all of `tests.support.servers` have; an account's
     name is its user's in capitals.
     """
     address = urlsplit(url)
     account = "SYS" if address.username == "admin" else str(address.username).upper()
+    system = f"nats://admin:admin@{address.hostname}:{address.port}"
 
-    async def connections() -> Any:
-        connection = await Connection.open(
-            Settings(url=f"nats://admin:admin@{address.hostname}:{address.port}")
-        )
+    async def fetch() -> list[dict[str, Any]]:
+        connection = await Connection.open(Settings(url=system))
         try:
             server = connection.server_info["server_id"]
             body = json.dumps({"subscriptions": True, "acc": account}).encode()
             reply = await connection.request(f"$SYS.REQ.SERVER.{server}.CONNZ", body)
-            return json.loads(reply.data)["data"]["connections"]
+            clients: list[dict[str, Any]] = json.loads(reply.data)["data"]["connections"]
+            return clients
         finally:
             await connection.close()
 
-    return sum(subject in client.get("subscriptions_list", ()) for client in asyncio.run(connections()))
+    return asyncio.run(fetch())
+
+
+def subscribers(url: str, subject: str) -> int:
+    """How many clients with the account of the URL's user subscribe to exactly this subject."""
+    return sum(subject in client.get("subscriptions_list", ()) for client in connections(url))
 
 
 def wait_for_subscribers(url: str, *subjects: str, count: int = 1) -> None:
