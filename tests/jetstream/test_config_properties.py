@@ -234,7 +234,9 @@ def test_configurations_come_back(round_trip: RoundTrip, config: Json, unknown: 
 
 def go_round(round_trip: RoundTrip, config: Json, unknown: set[str]) -> None:
     cli = round_trip.cli
-    wanted = round_trip.file("wanted.json", json.dumps(config))
+    newer = {key: value for key, value in config.items() if key in unknown}
+    known = {key: value for key, value in config.items() if key not in unknown}
+    wanted = round_trip.file("wanted.json", json.dumps({**known, "extra": newer}))
     cli(f"stream add --config {wanted}", status=0)
     try:
         live = round_trip.live()

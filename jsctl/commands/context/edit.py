@@ -5,7 +5,7 @@ import json
 from jsctl import registry
 from jsctl.commands.cli import argument, command
 from jsctl.commands.shared.editor import edit_text
-from jsctl.contexts.model import KEYS
+from jsctl.contexts.model import KEYS, Context
 from jsctl.contexts.store import parse
 from jsctl.env import Env
 from jsctl.errors import NotFound
@@ -25,7 +25,11 @@ async def edit(env: Env, name: str) -> Result | None:
         before = json.dumps({**KEYS, **parse(before)}, indent=2, ensure_ascii=False)
     except ValueError as error:
         env.say(f"jsctl: context {name} cannot be read: {error}; the editor shows its text unchanged")
-    context = await edit_text(env, before + "\n", f"{name}.json", lambda text: store.save(name, parse(text)))
+
+    async def save(text: str) -> Context:
+        return store.save(name, parse(text))
+
+    context = await edit_text(env, before + "\n", f"{name}.json", save)
     if context is None:
         env.say(f"context {name} was not changed")
         return None

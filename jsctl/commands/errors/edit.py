@@ -36,7 +36,7 @@ async def edit(env: Env, file: str, code: int) -> Result | None:
     return check(env, file)
 
 
-def _read(text: str) -> Code:
+async def _read(text: str) -> Code:
     """Parse an edited error. Raises ValueError, BadInput."""
     entry = json.loads(text)
     if not isinstance(entry, dict):

@@ -64,15 +64,16 @@ class Editable:
     sheet: Callable[[Json], Result]
     find_warnings: Callable[[Json], Sequence[str]] = lambda draft: ()
 
+    @property
+    def live(self) -> Json:
+        """The configuration in the info, without what the server owns."""
+        return self.schema.without_server_keys(self.info["config"])
+
     def complete(self, draft: Json) -> Json:
         """A draft with flags and names applied to it, validated. Raises BadInput."""
         config = {**self.apply_flags(draft), **self.name_keys}
         self.schema.validate(config)
         return config
-
-    def parse_whole(self, text: str, file: str) -> Json:
-        """The whole configuration in a text, defaults for what it leaves out, completed. Raises BadInput."""
-        return self.complete(self.schema.with_defaults(self.schema.parse_config(text, file)))
 
 
 def edit_flags(noun: str) -> Callable[[F], F]:
@@ -100,13 +101,25 @@ def edit_flags(noun: str) -> Callable[[F], F]:
 async def edit_config(env: Env, target: Editable, file: Json | None, options: EditOptions) -> Result:
     """Show how the configuration changes, ask, and change it. file: the configuration of --config.
     Raises BadInput, Cancelled."""
-    schema = target.schema
-    live = schema.without_server_keys(target.info["config"])
+    schema, live = target.schema, target.live
     draft = schema.with_defaults(file) if file and options.replace else schema.update(live, file or {})
     if options.interactive:
-        draft = await _edit_in_editor(env, target, draft)
-    draft = target.complete(draft)
-    changes = find_differences(live, draft, schema)
+        name = f"{target.label.split()[-1]}.json"
+        text = json.dumps(draft, indent=2, ensure_ascii=False) + "\n"
+
+        async def use(edited: str) -> Result:
+            whole = schema.with_defaults(schema.parse_config(edited, name, live={**live, **draft}))
+            return await _change(env, target, target.complete(whole), options)
+
+        result = await edit_text(env, text, name, use)
+        if result is not None:
+            return result
+    return await _change(env, target, target.complete(draft), options)
+
+
+async def _change(env: Env, target: Editable, draft: Json, options: EditOptions) -> Result:
+    """Show how a complete draft differs from the live configuration, ask, and send it."""
+    changes = find_differences(target.live, draft, target.schema)
     if not changes:
         data = [] if options.dry_run else target.info
         return Result([Text("No difference in configuration")], data=data)
@@ -121,18 +134,10 @@ async def edit_config(env: Env, target: Editable, file: Json | None, options: Ed
         env.say("")
         await env.confirm(f"Really edit {target.label}", force=False)
     updated = await target.update(draft)
-    changed = {change.key for change in find_differences(live, updated["config"], schema)}
+    changed = {change.key for change in find_differences(target.live, updated["config"], target.schema)}
     for change in changes:
         if change.after is not None and change.key not in changed:
             before = format_value(change.kind, change.before)
             env.say(f"warning: the server keeps {change.key} as it is: {before}")
     parts = target.sheet(updated).parts
     return Result([Text(f"{target.label} was updated"), *parts], data=updated)
-
-
-async def _edit_in_editor(env: Env, target: Editable, draft: Json) -> Json:
-    """The draft as the user edited it."""
-    name = f"{target.label.split()[-1]}.json"
-    text = json.dumps(draft, indent=2, ensure_ascii=False) + "\n"
-    edited = await edit_text(env, text, name, lambda changed: target.parse_whole(changed, name))
-    return draft if edited is None else edited

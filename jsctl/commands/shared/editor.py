@@ -4,21 +4,22 @@ import shlex
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeVar
 
 from jsctl.env import Env
-from jsctl.errors import BadInput, JsctlError
+from jsctl.errors import BadInput, Cancelled, ExitStatus, JsctlError
 
 T = TypeVar("T")
 
 
-async def edit_text(env: Env, text: str, name: str, read: Callable[[str], T]) -> T | None:
-    """What `read` makes of the edited text; None when it was left as it is.
+async def edit_text(env: Env, text: str, name: str, use: Callable[[str], Awaitable[T]]) -> T | None:
+    """Let the user edit a text and use the edited one. Returns what `use` returns; None when the text was
+    left as it is.
 
-    name: of the file that the editor shows. When `read` raises JsctlError or ValueError the user may go
-    on with the text; else it is kept, and the error says where. Raises BadInput, JsctlError.
+    When `use` raises JsctlError or ValueError the user may continue to edit; else the text is kept, and the
+    error says where. name: of the file that the editor shows. Raises BadInput, Cancelled, JsctlError.
     """
     editor = env.environ.get("VISUAL") or env.environ.get("EDITOR") or ""
     if not editor.strip():
@@ -28,24 +29,28 @@ async def edit_text(env: Env, text: str, name: str, read: Callable[[str], T]) ->
     file = folder / name
     file.touch(mode=0o600)
     file.write_text(text, encoding="utf-8", errors="backslashreplace")
-    keep = False
+    keep = True
     try:
         while True:
-            keep = True
             _run(editor, file)
             edited = file.read_text(encoding="utf-8", errors="replace")
             if edited.rstrip() == text.rstrip():
                 keep = False
                 return None
             try:
-                found = read(edited)
+                result = await use(edited)
+            except Cancelled:
+                keep = False
+                raise
             except (JsctlError, ValueError) as error:
                 again = f"{error}. Edit again?"
                 if env.can_ask and await env.prompter.confirm(again, flag="EDITOR", default=True):
                     continue
-                raise BadInput(str(error), f"nothing was changed, your text is in {file}") from None
+                failure = JsctlError(str(error), f"nothing was changed, your text is in {file}")
+                failure.status = error.status if isinstance(error, JsctlError) else ExitStatus.USAGE
+                raise failure from None
             keep = False
-            return found
+            return result
     finally:
         if not keep:
             shutil.rmtree(folder, ignore_errors=True)

@@ -1,12 +1,39 @@
 """What a kind of configuration values can do, and what kinds share."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from jsctl.jetstream.config.nodes import Node
 
 Json = dict[str, Any]
+KeepKey = Callable[[str, Collection[str], Collection[str]], bool]
+"""Whether an object in a file keeps a key that jsctl does not know.
+
+Takes the key, the keys that are known there, and those that stand beside it.
+"""
+
+_SLIP = 0.85
+"""How alike a key and its misspelling are; keys that exist beside each other are less so."""
+
+
+def refuse_unknown(key: str, known: Collection[str], beside: Collection[str]) -> bool:
+    """The rule for what people write: every unknown key is an error."""
+    return False
+
+
+def keep_newer(key: str, known: Collection[str], beside: Collection[str]) -> bool:
+    """The rule for what a server wrote, which may be newer than jsctl: an unknown key is an error where it
+    looks like a known one that is missing."""
+    near = nearest(key, known, likeness=_SLIP)
+    return near is None or near in beside
+
+
+def nearest(key: str, known: Collection[str], *, likeness: float = 0.6) -> str | None:
+    """The known key that an unknown one is probably meant for. likeness: of both, from 0 to 1."""
+    import difflib
+
+    return next(iter(difflib.get_close_matches(key, known, n=1, cutoff=likeness)), None)
 
 
 class Kind:
@@ -30,9 +57,9 @@ class Kind:
         configuration has now. Raises ValueError."""
         raise NotImplementedError
 
-    def read(self, node: Node, key: str, *, keep_unknown: bool = False) -> Any:
-        """The value of a file's node. key: for errors. keep_unknown: whether objects keep keys that jsctl
-        does not know. Raises BadInput."""
+    def read(self, node: Node, key: str, *, keep: KeepKey = refuse_unknown) -> Any:
+        """The value of a file's node. key: for errors. keep: which unknown keys objects keep.
+        Raises BadInput."""
         return node.string(key)
 
     def accepts(self, value: Any) -> bool:
@@ -71,7 +98,7 @@ class Text(Kind):
 class Anything(Kind):
     """A key that jsctl does not know."""
 
-    def read(self, node: Node, key: str, *, keep_unknown: bool = False) -> Any:
+    def read(self, node: Node, key: str, *, keep: KeepKey = refuse_unknown) -> Any:
         return node.to_json()
 
     def accepts(self, value: Any) -> bool:

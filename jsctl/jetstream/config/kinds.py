@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from jsctl.jetstream.config.kind import Kind, merge, shorten
+from jsctl.jetstream.config.kind import KeepKey, Kind, merge, refuse_unknown, shorten
 from jsctl.jetstream.config.nodes import Node
 from jsctl.jetstream.config.numbers import Duration
 from jsctl.nats.subjects import is_subject, split_subjects
@@ -23,7 +23,7 @@ class Subject(Kind):
             raise ValueError(self._describe(text))
         return text
 
-    def read(self, node: Node, key: str, *, keep_unknown: bool = False) -> str:
+    def read(self, node: Node, key: str, *, keep: KeepKey = refuse_unknown) -> str:
         text = node.string(key)
         if text and not self._is_valid(text):
             raise node.error(f"{key}: {self._describe(text)}")
@@ -55,7 +55,7 @@ class Texts(Kind):
     def collect(self, values: Sequence[Any], before: Any) -> list[str]:
         return [item for value in values for item in (self.parse(value) if isinstance(value, str) else value)]
 
-    def read(self, node: Node, key: str, *, keep_unknown: bool = False) -> list[str]:
+    def read(self, node: Node, key: str, *, keep: KeepKey = refuse_unknown) -> list[str]:
         items = node.value if isinstance(node.value, list) else [node]
         return [text for item in items for text in self._read_item(item, key)]
 
@@ -115,7 +115,7 @@ class Switch(Kind):
             raise ValueError(f"{text!r} must be true or false")
         return text == "true"
 
-    def read(self, node: Node, key: str, *, keep_unknown: bool = False) -> bool:
+    def read(self, node: Node, key: str, *, keep: KeepKey = refuse_unknown) -> bool:
         if not isinstance(node.value, bool):
             raise node.error(f"{key} must be {self.takes}, not {shorten(node.to_json())}")
         return node.value
@@ -152,7 +152,7 @@ class Choice(Kind):
             raise ValueError(f"{text!r} is not {self.takes}")
         return self._accepted[text.lower()]
 
-    def read(self, node: Node, key: str, *, keep_unknown: bool = False) -> str:
+    def read(self, node: Node, key: str, *, keep: KeepKey = refuse_unknown) -> str:
         try:
             return self.parse(node.string(key))
         except ValueError:
@@ -187,7 +187,7 @@ class Map(Kind):
             pairs.update(self.parse(value) if isinstance(value, str) else value)
         return pairs
 
-    def read(self, node: Node, key: str, *, keep_unknown: bool = False) -> dict[str, str | None]:
+    def read(self, node: Node, key: str, *, keep: KeepKey = refuse_unknown) -> dict[str, str | None]:
         """What the server owns is left to it."""
         return {
             name: None if item.value is None else item.string(f"{key}.{name}")
@@ -212,7 +212,7 @@ class Time(Kind):
         except ValueError:
             raise ValueError(f"{text!r} is not {self.takes}") from None
 
-    def read(self, node: Node, key: str, *, keep_unknown: bool = False) -> str:
+    def read(self, node: Node, key: str, *, keep: KeepKey = refuse_unknown) -> str:
         try:
             return self.parse(node.string(key))
         except ValueError as error:
@@ -235,9 +235,9 @@ class ListOf(Kind):
     def collect(self, values: Sequence[Any], before: Any) -> list[Any]:
         return [self.item.parse(value) if isinstance(value, str) else value for value in values]
 
-    def read(self, node: Node, key: str, *, keep_unknown: bool = False) -> list[Any]:
+    def read(self, node: Node, key: str, *, keep: KeepKey = refuse_unknown) -> list[Any]:
         nodes = node.value if isinstance(node.value, list) else [node]
-        items = [self.item.read(each, key, keep_unknown=keep_unknown) for each in nodes]
+        items = [self.item.read(each, key, keep=keep) for each in nodes]
         return [merge({}, item) if isinstance(item, dict) else item for item in items]
 
     def accepts(self, value: Any) -> bool:

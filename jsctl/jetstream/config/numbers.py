@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from jsctl.jetstream.config.kind import Kind, shorten
+from jsctl.jetstream.config.kind import KeepKey, Kind, refuse_unknown, shorten
 from jsctl.jetstream.config.nodes import Node
 from jsctl.units import DAY, HOUR, MINUTE, MS, SECOND, exact_duration, parse_bytes, parse_duration
 
@@ -25,7 +25,7 @@ class Number(Kind):
             raise ValueError(f"{text!r} is not a whole number") from None
         return self._check(number)
 
-    def read(self, node: Node, key: str, *, keep_unknown: bool = False) -> int:
+    def read(self, node: Node, key: str, *, keep: KeepKey = refuse_unknown) -> int:
         if not self.accepts(node.value):
             raise node.error(f"{key} must be {self.takes}, not {shorten(node.to_json())}")
         try:
@@ -68,7 +68,7 @@ class _Unit(Number):
     stored_unit = ""
     unlimited = 0  #: what -1 means to the server
 
-    def read(self, node: Node, key: str, *, keep_unknown: bool = False) -> int:
+    def read(self, node: Node, key: str, *, keep: KeepKey = refuse_unknown) -> int:
         if isinstance(node.value, bool) or not isinstance(node.value, (int, str)):
             raise node.error(f"{key} must be {self.takes}, not {shorten(node.to_json())}")
         try:

@@ -4,14 +4,23 @@ A configuration is the server's own JSON object and stays one: keys that jsctl d
 """
 
 import copy
-import difflib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from jsctl.errors import BadInput
 from jsctl.jetstream.config.documents import parse_document
 from jsctl.jetstream.config.fields import Field
-from jsctl.jetstream.config.kind import Anything, Json, Kind, Text, merge
+from jsctl.jetstream.config.kind import (
+    Anything,
+    Json,
+    KeepKey,
+    Kind,
+    Text,
+    keep_newer,
+    merge,
+    nearest,
+    refuse_unknown,
+)
 from jsctl.jetstream.config.kinds import Map, Switch
 from jsctl.jetstream.config.nodes import Node
 from jsctl.nats.subjects import check_name
@@ -40,7 +49,7 @@ class Object(Kind):
         self.kinds |= {head: Object(below) for head, below in inner.items()}
 
     def read(
-        self, node: Node, key: str, *, keep_unknown: bool = False, ignored: frozenset[str] = frozenset()
+        self, node: Node, key: str, *, keep: KeepKey = refuse_unknown, ignored: frozenset[str] = frozenset()
     ) -> Json:
         """As `Kind.read`. ignored: keys that are not of the configuration. A key that is newer than jsctl
         may stand below `extra`."""
@@ -49,12 +58,10 @@ class Object(Kind):
         for name, member in node.keys(what).items():
             if name in ignored or name == "extra":
                 continue
-            if name not in self.kinds and not keep_unknown:
+            if name not in self.kinds and not keep(name, self.kinds, node.value):
                 raise member.error(f"unknown key {name!r} of {what}", self.hint_for(name, ignored))
             kind = self.kinds.get(name, _ANYTHING)
-            config[name] = (
-                None if member.value is None else kind.read(member, name, keep_unknown=keep_unknown)
-            )
+            config[name] = None if member.value is None else kind.read(member, name, keep=keep)
         for name in self._needs:
             if not config.get(name):
                 raise node.error(f"{key} needs {name}")
@@ -85,9 +92,9 @@ class Object(Kind):
         for field in self.fields:
             if flag == field.flag:
                 return f"it is {field.key} here"
-        near = difflib.get_close_matches(key, [*self.kinds, *others], n=1)
+        near = nearest(key, [*self.kinds, *others])
         newer = "a key that is newer than jsctl goes below `extra:`"
-        return f"did you mean {near[0]!r}? {newer}" if near else newer
+        return f"did you mean {near!r}? {newer}" if near else newer
 
 
 class Schema(Object):
@@ -159,22 +166,30 @@ class Schema(Object):
             put_value(updated, field.path, _to_stored(field, value, get_value(updated, field.path)))
         return updated
 
-    def parse_config(self, text: str, file: str, *, keep_unknown: bool = True) -> Json:
+    def parse_config(self, text: str, file: str, *, live: Json | None = None) -> Json:
         """A configuration from JSON or YAML, or from a whole `info --json` document.
 
         Durations, sizes and choices may be written as flags take them. What the server owns is left out.
-        file: the name, for errors. keep_unknown: whether keys stay that jsctl does not know.
-        Raises BadInput.
+
+        Args:
+            file: the name, for errors.
+            live: the configuration that the text was made from; its keys are known.
+
+        Raises BadInput, also for unknown keys: what is newer than jsctl stands below `extra`, or in the
+        document of a server.
         """
         document = parse_document(text, file)
         node = document.value.get("config")
         if node is None or not isinstance(node.value, dict):
             node = document
-        elif (noun := _noun_of(document.value) or self.noun) != self.noun:
+        elif (noun := _noun_of(document.value)) not in ("", self.noun):
             raise BadInput(f"{file} is a {noun}'s document, not a {self.noun}'s")
         if not node.value or node.value.keys() & _INFO_KEYS:
             raise BadInput(f"{file} holds no {self.noun} configuration")
-        config = self.read(node, self.what, keep_unknown=keep_unknown, ignored=self.obsolete)
+        keep: KeepKey = keep_newer if _noun_of(document.value) else refuse_unknown
+        if live is not None:
+            keep = _keep_keys_of(live)
+        config = self.read(node, self.what, keep=keep, ignored=self.obsolete)
         return self.without_server_keys(config)
 
     def find_problems(self, config: Json) -> list[str]:
@@ -243,6 +258,23 @@ def _to_stored(field: Field, value: Any, before: Any) -> Any:
         return kind.parse(value) if isinstance(value, str) else value
     except ValueError as error:
         raise BadInput(f"--{field.flag}: {error}") from None
+
+
+def _keep_keys_of(live: Json) -> KeepKey:
+    live_keys = frozenset(_all_keys(live))
+
+    def keep(key: str, known: Collection[str], beside: Collection[str]) -> bool:
+        return key in live_keys
+
+    return keep
+
+
+def _all_keys(value: Any) -> Iterator[str]:
+    """The keys of an object and of all objects in it."""
+    if isinstance(value, dict):
+        yield from value
+    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _all_keys(item)
 
 
 def _noun_of(document: Mapping[str, Node]) -> str:

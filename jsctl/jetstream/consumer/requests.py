@@ -13,7 +13,6 @@ from jsctl.errors import ApiError, Denied, JsctlError, NoResponders
 from jsctl.jetstream import api_levels, paging
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.api_levels import ApiLevel
-from jsctl.jetstream.consumer.config import CONSUMER
 from jsctl.jetstream.paging import Collected
 from jsctl.jetstream.stream import requests as streams
 from jsctl.units import SECOND
@@ -109,7 +108,7 @@ async def create(api: Api, stream: str, config: Json) -> tuple[Json, bool]:
     account may not use it. Raises BadInput when the server is too old for it, ApiError
     10148 when there is another of that name.
     """
-    await api_levels.require(api, CONSUMER.needed_levels(config))
+    await api_levels.require(api, _needed_levels(config))
     if not config.get("name") and not config.get("durable_name"):
         config = {**config, "name": new_name()}
     name = str(config.get("name") or config["durable_name"])
@@ -130,7 +129,7 @@ async def create(api: Api, stream: str, config: Json) -> tuple[Json, bool]:
 
 async def update(api: Api, stream: str, config: Json) -> Json:
     """Replace a consumer's configuration; returns its info. Raises BadInput, ApiError."""
-    await api_levels.require(api, CONSUMER.needed_levels(config))
+    await api_levels.require(api, _needed_levels(config))
     return await _send_config(api, stream, config, "update")
 
 
@@ -230,3 +229,9 @@ def _naming(stream: str, name: str = "") -> Iterator[None]:
             missing = registry.noun("consumer").missing(name, stream)
             raise ApiError(404, error.err_code, *missing) from None
         raise
+
+
+def _needed_levels(config: Json) -> dict[int, list[str]]:
+    from jsctl.jetstream.consumer.config import CONSUMER  # lists, and most commands, do without
+
+    return CONSUMER.needed_levels(config)

@@ -13,7 +13,7 @@ from typing import Any
 
 from jsctl.errors import BadInput
 from jsctl.jetstream.config.fields import Field
-from jsctl.jetstream.config.kind import Text
+from jsctl.jetstream.config.kind import KeepKey, Text, refuse_unknown
 from jsctl.jetstream.config.kinds import ListOf, Subject, Time
 from jsctl.jetstream.config.nodes import Node
 from jsctl.jetstream.config.numbers import Number
@@ -121,7 +121,7 @@ class Origin(Object):
         return parse_origin(text)
 
     def read(
-        self, node: Node, key: str, *, keep_unknown: bool = False, ignored: frozenset[str] = frozenset()
+        self, node: Node, key: str, *, keep: KeepKey = refuse_unknown, ignored: frozenset[str] = frozenset()
     ) -> Json:
         if not isinstance(node.value, dict):
             text = node.string(key)
@@ -129,7 +129,7 @@ class Origin(Object):
                 return parse_origin(text)
             except BadInput as error:
                 raise node.error(error.message, error.hint) from None
-        origin = super().read(node, key, keep_unknown=keep_unknown, ignored=ignored)
+        origin = super().read(node, key, keep=keep, ignored=ignored)
         try:
             check_name(str(origin["name"]))
         except ValueError as error:

@@ -9,7 +9,6 @@ from jsctl.errors import ApiError, Denied
 from jsctl.jetstream import api_levels, paging
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.paging import Collected
-from jsctl.jetstream.stream.config import STREAM
 
 T = TypeVar("T")
 
@@ -119,7 +118,7 @@ async def delete_message(api: Api, name: str, sequence: int) -> None:
 
 async def check_level(api: Api, config: Json) -> None:
     """Raise BadInput when the configuration needs a newer server; only asks when it needs any API level."""
-    await api_levels.require(api, STREAM.needed_levels(config))
+    await api_levels.require(api, _needed_levels(config))
 
 
 def needs_max_bytes(account_info: Json) -> bool:
@@ -146,3 +145,9 @@ async def _with_name(name: str, call: Any) -> Json:
             raise
         raise ApiError(error.code, error.err_code, descriptions[error.err_code], error.hint) from None
     return reply
+
+
+def _needed_levels(config: Json) -> dict[int, list[str]]:
+    from jsctl.jetstream.stream.config import STREAM  # lists, and most commands, do without
+
+    return STREAM.needed_levels(config)

@@ -196,7 +196,7 @@ def test_an_unknown_stream(cli: Cli) -> None:
 
 def test_unknown_fields_reach_the_server(cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "c.yaml"
-    file.write_text("durable_name: C\nack_policy: explicit\nnever_heard_of: 1\n")
+    file.write_text("durable_name: C\nack_policy: explicit\nextra: {never_heard_of: 1}\n")
     assert "never_heard_of" in cli(f"consumer add ORDERS --config {file}", status=1).err
 
 

@@ -86,3 +86,14 @@ def test_edit_in_the_editor(cli: Cli, pull: None, tmp_path: Path) -> None:
     environ = {"EDITOR": str(editor)}
     done = cli("con edit ORDERS C -i -f --json", environ=environ, status=0).json
     assert done["config"]["sample_freq"] == "60"
+
+
+@pytest.mark.parametrize("line", ["con edit ORDERS C -f", "con add ORDERS C", "con add ORDERS C --validate"])
+def test_an_unknown_key_is_refused_before_anything_is_sent(
+    offline_cli: Cli, tmp_path: Path, line: str
+) -> None:
+    file = tmp_path / "typo.json"
+    file.write_text('{"ack_policy": "explicit", "max_delivery": 5}')
+    failed = offline_cli(f"{line} --config {file}", answers=[], status=64)
+    assert f"{file}:1: unknown key 'max_delivery' of a consumer; did you mean 'max_deliver'?" in failed.err
+    assert failed.asked == []

@@ -258,12 +258,37 @@ def test_an_old_configuration(cli: Cli, tmp_path: Path) -> None:
     cli(f"stream add --config {file}", status=0)
 
 
-def test_unknown_fields_are_not_dropped(cli: Cli, tmp_path: Path) -> None:
+def test_newer_keys_are_not_dropped(cli: Cli, tmp_path: Path) -> None:
     """They go to the server, which says what it thinks of them."""
     file = tmp_path / "new.json"
-    file.write_text('{"name": "S", "subjects": ["s"], "field_of_the_future": 1}')
+    file.write_text('{"name": "S", "subjects": ["s"], "extra": {"field_of_the_future": 1}}')
     assert "10025" in cli(f"stream add --config {file}", status=1).err
     assert json.loads(cli(f"stream add --config {file} --output -").out)["field_of_the_future"] == 1
+    file.write_text('{"config": {"name": "S", "subjects": ["s"], "field_of_the_future": 1}, "state": {}}')
+    assert json.loads(cli(f"stream add --config {file} --output -").out)["field_of_the_future"] == 1
+
+
+@pytest.mark.parametrize("flags", ["", "--validate", "--output -", "--defaults"])
+def test_an_unknown_key_is_refused_before_anything_is_asked(
+    offline_cli: Cli, tmp_path: Path, flags: str
+) -> None:
+    file = tmp_path / "typo.json"
+    for text, line in (
+        ('{"subjects": ["s"],\n"max_mesgs": 5}', 2),
+        ("subjects: [s]\nmax_age: 1d\nmax_mesgs: 5", 3),
+        ('{"state": {}, "config": {"subjects": ["s"], "max_mesgs": 5}}', 1),
+    ):
+        file.write_text(text)
+        failed = offline_cli(f"stream add --config {file} {flags}", answers=[], status=64)
+        assert failed.err == (
+            f"jsctl: error: {file}:{line}: unknown key 'max_mesgs' of a stream; did you mean 'max_msgs'?"
+            " a key that is newer than jsctl goes below `extra:`\n"
+        )
+        assert failed.asked == []
+    file.write_text('{"subjects": ["s"], "sources": [{"name": "O", "start_seq": 5}]}')
+    assert "unknown key 'start_seq' of sources" in offline_cli(f"stream add --config {file} {flags}").err
+    file.write_text('{"subjects": ["s"], "replicas": 3}')
+    assert "it is num_replicas here" in offline_cli(f"stream add --config {file} {flags}").err
 
 
 def test_fields_without_a_flag_survive(cli: Cli, url: str, tmp_path: Path) -> None:

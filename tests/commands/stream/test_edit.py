@@ -167,3 +167,38 @@ else touch {tmp_path}/second; sed -i 's/"max_msgs": -1/"max_msgs": "x"/' "$1"; f
 
 def test_json(stream: Cli) -> None:
     assert json.loads(stream("stream edit S --max-msgs 5 -f --json", status=0).out)["config"]["max_msgs"] == 5
+
+
+@pytest.mark.parametrize("flags", ["--dry-run", "--replace --dry-run", "-f"])
+def test_an_unknown_key_is_refused_before_anything_is_sent(
+    offline_cli: Cli, tmp_path: Path, flags: str
+) -> None:
+    file = tmp_path / "typo.yaml"
+    file.write_text("max_mesgs: 5\n")
+    failed = offline_cli(f"stream edit S --config {file} {flags}", status=64)
+    assert f"{file}:1: unknown key 'max_mesgs' of a stream; did you mean 'max_msgs'?" in failed.err
+
+
+def test_an_unknown_key_in_an_editor_can_be_corrected(stream: Cli, tmp_path: Path) -> None:
+    script = tmp_path / "editor"
+    script.write_text(f"""#!/bin/sh
+if [ -e {tmp_path}/second ]; then sed -i 's/max_mesgs/max_msgs/' "$1"
+else touch {tmp_path}/second; sed -i 's/"max_msgs": -1/"max_mesgs": 7/' "$1"; fi
+""")
+    script.chmod(0o755)
+    edited = stream("stream edit S -i -f", environ={"EDITOR": str(script)}, answers=[True], status=0)
+    assert "unknown key 'max_mesgs'" in edited.asked[0]
+    assert config(stream)["max_msgs"] == 7
+
+
+def test_a_text_that_the_server_refuses_is_kept(stream: Cli) -> None:
+    """Either in a file that the error names, or in the editor again."""
+    wrong = """sed -i 's/"storage": "file"/"storage": "memory"/'"""
+    failed = stream("stream edit S -i -f", environ={"EDITOR": wrong}, status=1)
+    kept = Path(failed.err.rpartition(" in ")[2].strip())
+    assert '"storage": "memory"' in kept.read_text()
+    kept.unlink()
+    kept.parent.rmdir()
+    again = stream("stream edit S -i -f", environ={"EDITOR": wrong}, answers=[False], status=1)
+    assert "Edit again?" in again.asked[0]
+    Path(again.err.rpartition(" in ")[2].strip()).unlink()

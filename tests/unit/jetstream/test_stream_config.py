@@ -21,13 +21,16 @@ UNKNOWN = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
     max_leaves=6,
 )
-KEYS = TEXT.map(lambda text: "x_" + text)
-CONFIGS = st.dictionaries(KEYS, UNKNOWN, max_size=5).map(lambda unknown: {"name": "S", **unknown})
+KEYS = TEXT.map(lambda text: "unheard_of_" + text)
+NEWER = st.dictionaries(KEYS, UNKNOWN, max_size=5)
+CONFIGS = NEWER.map(lambda unknown: {"name": "S", **unknown})
 
 
-@given(CONFIGS)
-def test_unknown_fields_survive_files_flags_and_defaults(known: dict[str, Any]) -> None:
-    for text in (json.dumps(known), json.dumps({"config": known, "state": {}}), yaml.safe_dump(known)):
+@given(NEWER)
+def test_unknown_fields_survive_files_flags_and_defaults(newer: dict[str, Any]) -> None:
+    known = {"name": "S", **newer}
+    written = {"name": "S", "extra": newer}
+    for text in (json.dumps(written), json.dumps({"config": known, "state": {}}), yaml.safe_dump(written)):
         read = STREAM.parse_config(text, "f")
         assert read == known
         made = STREAM.with_defaults(
