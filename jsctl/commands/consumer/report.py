@@ -2,8 +2,9 @@
 
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.shared.pick import stream_name
+from jsctl.commands.shared.system_streams import is_listed
 from jsctl.env import Env
-from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.api import Api
 from jsctl.jetstream.stream import requests as streams
 from jsctl.monitor.consumer import rows as consumer_rows
 from jsctl.monitor.stream.rows import fetch_snapshot
@@ -36,7 +37,11 @@ async def report(env: Env, stream: tuple[str, ...], raw: bool, leaders: bool) ->
         infos = await streams.infos(api, names)
     else:
         snapshot = await fetch_snapshot(api)
-        infos = [info for info in snapshot.infos if _shown(env, info) and info["state"].get("consumer_count")]
+        infos = [
+            info
+            for info in snapshot.infos
+            if is_listed(env, info["config"]["name"]) and info["state"].get("consumer_count")
+        ]
         unreachable = list(unreachable_streams(snapshot.missing, snapshot.offline))
     rows, lists = await consumer_rows.collect(api, {info["config"]["name"]: info for info in infos})
     result = view.report(rows, lists, raw=raw, leaders=leaders)
@@ -47,14 +52,9 @@ async def _pick(env: Env, api: Api) -> list[str]:
     """Returns the stream that the user picks from a list; empty for all, as without a terminal."""
     if not env.can_ask:
         return []
-    everything = env.flags.get("all_streams")
-    names = sorted(name for name in await streams.names(api) if everything or not streams.is_internal(name))
+    names = sorted(name for name in await streams.names(api) if is_listed(env, name))
     if not names:
         return []
     choices = [*(Choice(name, name) for name in names), Choice("(all streams)", "")]
     chosen = await env.prompter.select("Select a Stream", choices, flag="STREAM", default=names[0])
     return [chosen] if chosen else []
-
-
-def _shown(env: Env, info: Json) -> bool:
-    return bool(env.flags.get("all_streams")) or not streams.is_internal(info["config"]["name"])

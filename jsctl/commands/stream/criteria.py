@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 
 from jsctl.commands.cli import DURATION
 from jsctl.commands.shared.criteria import Count, Regex, criteria_flags, matching
+from jsctl.commands.shared.system_streams import is_listed
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Api, Json
@@ -35,7 +36,6 @@ async def matching_streams(env: Env, api: Api, criteria: StreamCriteria) -> Asyn
     """Yields the infos of the streams that meet the criteria, by name, a page at a time. Raises BadInput."""
     if criteria.subject and not is_subject(criteria.subject):
         raise BadInput(f"{criteria.subject!r} is not a valid subject")
-    everything = env.flags.get("all_streams")
     async for page in streams.info_pages(api):
-        infos = [info for info in page if everything or not streams.is_internal(info["config"]["name"])]
+        infos = [info for info in page if is_listed(env, info["config"]["name"])]
         yield matching(env, criteria, infos)

@@ -3,6 +3,7 @@
 from functools import partial
 
 from jsctl.commands.cli import command, option
+from jsctl.commands.shared.system_streams import is_listed
 from jsctl.env import Env
 from jsctl.jetstream.stream import requests as streams
 from jsctl.views.events import Events, names
@@ -15,15 +16,10 @@ from jsctl.views.stream import ls as view
 @option("--names", "-n", "names_only", is_flag=True, help="Only names, one a line")
 async def ls(env: Env, subject: str, names_only: bool) -> Result | Events[str]:
     api = await env.jetstream()
-    everything = env.flags.get("all_streams")
-
-    def shown(name: str) -> bool:
-        return bool(everything) or not streams.is_internal(name)
-
     if names_only or env.wants_json:
         pages = streams.name_pages(api, subject)
-        return names([name for name in page if shown(name)] async for page in pages)
+        return names([name for name in page if is_listed(env, name)] async for page in pages)
     collected = await streams.collect(api, partial(view.list_row, now=env.clock()), subject=subject)
-    rows = {name: row for name, row in collected.items.items() if shown(name)}
+    rows = {name: row for name, row in collected.items.items() if is_listed(env, name)}
     hidden = len(rows) < len(collected.items)
     return view.listing(collected._replace(items=rows), subject=subject, hidden=hidden)
