@@ -15,7 +15,7 @@ async def rtt(env: Env, iterations: int) -> Result:
     to, the exit status says why.
     """
     if iterations < 1:
-        raise BadInput("ITERATIONS is 1 or more")
+        raise BadInput("ITERATIONS must be 1 or more")
     targets = await domain.resolve_targets(env.settings())
     for address in (address for target in targets for address in target.addresses):
         await domain.measure(env.settings(), address, iterations)

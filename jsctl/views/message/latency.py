@@ -1,4 +1,4 @@
-"""Latencies."""
+"""Latency between two connections: `latency`."""
 
 from jsctl.monitor.latency import PERCENTILES, Measured, percentile
 from jsctl.units import SECOND, exact_duration, format_bytes
@@ -6,15 +6,23 @@ from jsctl.views.result import Field, Result, Section, Sheet
 
 
 def result(measured: Measured, *, size: int, rate: int, duration: int) -> Result:
-    """Connections, percentiles and rates."""
+    """Return connections, percentiles and rates. rate: messages per second. duration: ns."""
     ordered = measured.ordered()
     actual = round(len(ordered) * SECOND / measured.sending) if measured.sending else 0
     data = {
-        "publisher_rtt": measured.publisher_rtt, "subscriber_rtt": measured.subscriber_rtt,
-        "size": size, "rate": rate, "duration": duration, "messages": len(ordered), "lost": measured.lost,
-        "actual_rate": actual, "min": ordered[0], "median": percentile(ordered, 50), "max": ordered[-1],
+        "publisher_rtt": measured.publisher_rtt,
+        "subscriber_rtt": measured.subscriber_rtt,
+        "size": size,
+        "rate": rate,
+        "duration": duration,
+        "messages": len(ordered),
+        "lost": measured.lost,
+        "actual_rate": actual,
+        "min": ordered[0],
+        "median": percentile(ordered, 50),
+        "max": ordered[-1],
         "percentiles": {f"{share:g}": percentile(ordered, share) for share in PERCENTILES},
-    }  # fmt: skip
+    }
     sections = [
         Section(
             "",
@@ -47,7 +55,7 @@ def result(measured: Measured, *, size: int, rate: int, duration: int) -> Result
 
 
 def histogram(measured: Measured) -> str:
-    """Value in ms, share, and 1/(1-share): a line each, as plotters of HDR histograms read it."""
+    """Return lines of value in ms, share, count and 1/(1-share), as plotters of HDR histograms read them."""
     ordered = measured.ordered()
     lines = ["Value  Percentile  TotalCount  1/(1-Percentile)", ""]
     for share in PERCENTILES:

@@ -1,4 +1,4 @@
-"""Round-trip times."""
+"""Round-trip times: `rtt`."""
 
 from collections.abc import Sequence
 
@@ -8,14 +8,14 @@ from jsctl.views.result import Result, Text
 
 
 def result(targets: Sequence[Target]) -> Result:
-    """Each server with its addresses, as the `nats` tool lays them out."""
-    widest = max((len(one.address) for target in targets for one in target.addresses), default=0) + 3
+    """Return each server with its addresses, as the `nats` tool shows them."""
+    width = max((len(one.address) for target in targets for one in target.addresses), default=0) + 3
     parts = []
     for target in targets:
         lines = [f"{target.url}:", ""]
         for one in target.addresses:
             shown = "failed" if one.failure else exact_duration(one.rtt - one.rtt % 1000)
-            lines.append(f"{one.address:>{widest}}: {shown}")
+            lines.append(f"{one.address:>{width}}: {shown}")
         parts.append(Text("\n".join(lines)))
     data = [
         {
