@@ -286,6 +286,16 @@ def format_rfc3339(time: Time) -> str:
     return f"{text}.{rest:09d}".rstrip("0") + "Z" if rest else text + "Z"
 
 
+def format_rfc3339_local(time: int) -> str:
+    """Local time with its zone, to the second, from ns since 1970: `2026-11-21T06:57:05+01:00`."""
+    return datetime.fromtimestamp(time // SECOND).astimezone().isoformat()
+
+
+def format_kitchen(time: int) -> str:
+    """Local time of the day as Go's "kitchen" format has it, from ns since 1970: `6:57AM`."""
+    return datetime.fromtimestamp(time // SECOND).strftime("%I:%M%p").lstrip("0")
+
+
 @lru_cache(64)  # messages of one second come together
 def _format_second(seconds: int) -> str:
     return f"{datetime.fromtimestamp(seconds):%Y-%m-%d %H:%M:%S}"

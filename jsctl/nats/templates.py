@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from jsctl.errors import BadInput
+from jsctl.units import format_kitchen, format_rfc3339_local
 
 _LETTERS = string.ascii_letters + string.digits
 _HOLE = rb"\{\{-?\s*(.*?)\s*-?\}\}"
@@ -85,13 +86,11 @@ def unique_id() -> str:
 
 
 def _timestamp(_: Moment) -> bytes:
-    now = time.localtime()
-    zone = time.strftime("%z", now)
-    return (time.strftime("%Y-%m-%dT%H:%M:%S", now) + f"{zone[:3]}:{zone[3:]}").encode()
+    return format_rfc3339_local(time.time_ns()).encode()
 
 
 def _kitchen(_: Moment) -> bytes:
-    return time.strftime("%I:%M%p", time.localtime()).lstrip("0").encode()
+    return format_kitchen(time.time_ns()).encode()
 
 
 _FUNCTIONS: dict[str, Piece] = {

@@ -1,4 +1,4 @@
-"""A Result on an output stream, in the form asked for."""
+"""Writing a Result to an output stream: as tables, plain text, JSON, CSV or TSV."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,7 +24,7 @@ def emit(
     scheme: str = "",
     color: bool = False,
 ) -> None:
-    """Write `result`. Raises BadInput where CSV or TSV is asked of something that has no table."""
+    """Write `result`. Raises BadInput for CSV and TSV where the result has no table."""
     if form == "json":
         _write(out, json_pieces(result.document()))
         out.write("\n")
@@ -36,18 +36,19 @@ def emit(
 
 
 def json_text(document: Any, indent: int | None = 2) -> str:
-    """One JSON document, safe for a terminal."""
+    """Return a value as one JSON document that is safe for a terminal."""
     return clean_json(json.dumps(document, indent=indent, ensure_ascii=False, default=plain_value))
 
 
 def json_items(items: Sequence[Any], *, first: bool) -> str:
-    """Some items of an array, from its bracket or a comma on; its end is up to the caller."""
+    """Return some items of an array: with the opening bracket for the first ones, else with a comma. The
+    caller writes the closing one."""
     return ("[" if first else ",") + json_text(items)[1:-2]
 
 
 def json_pieces(document: Any, newline: str = "\n") -> Iterator[str]:
-    """The text of `json_text` in pieces: an iterator's items are taken as they are written, and those of a
-    long list encoded so."""
+    """Yield the text of `json_text` in pieces: items of iterators and long lists are encoded as they are
+    written."""
     if _is_long(document):
         document = iter(document)
     if isinstance(document, Iterator):
@@ -70,7 +71,7 @@ def json_pieces(document: Any, newline: str = "\n") -> Iterator[str]:
 
 
 def _lazy(document: Any) -> bool:
-    """Whether there is an iterator or a long list in it."""
+    """Whether a document contains an iterator or a long list."""
     if isinstance(document, dict):
         return any(map(_lazy, document.values()))
     if isinstance(document, list) and not _is_long(document):
@@ -85,7 +86,10 @@ def _is_long(document: Any) -> bool:
 def text_lines(
     result: Result, box: bool, *, width: int | None = None, scheme: str = "", color: bool = False
 ) -> Iterator[str]:
-    """The human form. Parts are set apart by an empty line."""
+    """Yield the lines of the human form, with an empty line between parts.
+
+    box: draw tables in boxes. width: columns of the terminal; None for no limit.
+    """
     for at, part in enumerate(result.parts):
         if at:
             yield ""

@@ -1,4 +1,4 @@
-"""Charts and tables as one HTML page that needs nothing else: no script, no font, no address."""
+"""Charts and tables as one self-contained HTML page: no script, no font, no address."""
 
 from collections.abc import Sequence
 from html import escape
@@ -37,7 +37,7 @@ th { background: var(--card); font-weight: 600 } tr:last-child td { border-botto
 
 
 def page(title: str, note: str, charts: Sequence[Series], tables: Sequence[Table]) -> str:
-    """The document. All text in it is taken for foreign."""
+    """Return the HTML document. All text in it is treated as foreign."""
     drawn = "\n".join(map(_figure, charts))
     body = "\n".join(map(_table, tables))
     return f"""<!doctype html>
@@ -77,7 +77,7 @@ def _figure(chart: Series) -> str:
 
 
 def _svg(values: Values, label: str, width: int, height: int) -> str:
-    """A line, broken where nothing is known; a lone value is a dot."""
+    """Return a curve as SVG, interrupted where nothing is known; a single value is a dot."""
     shown = squeeze(values, 200)
     known = [value for value in shown if value is not None]
     if not known:

@@ -20,8 +20,8 @@ from rich.text import Text
 from jsctl.render.text import clean
 from jsctl.units import format_bytes
 
-_EVERY = 0.1
-"""Seconds between two pictures: a picture costs more than publishing a thousand messages."""
+_INTERVAL = 0.1
+"""Seconds between two updates: drawing costs more than publishing a thousand messages."""
 
 
 class _Rate(ProgressColumn):
@@ -33,7 +33,7 @@ class _Rate(ProgressColumn):
 
 
 class Bar:
-    """A context manager; `advance` as the work goes on. It leaves nothing behind.
+    """A progress bar, as a context manager. It is erased at the end.
 
     in_bytes: the steps are bytes, shown with their rate.
     """
@@ -67,10 +67,10 @@ class Bar:
         self._progress.stop()
 
     def advance(self, steps: int = 1) -> None:
-        """So many more are done."""
+        """Add steps that are done."""
         self._done += steps
         now = time.monotonic()
-        if now - self._drawn >= _EVERY:
+        if now - self._drawn >= _INTERVAL:
             self._drawn = now
             self._progress.update(self._task, completed=self._done)
             self._progress.refresh()

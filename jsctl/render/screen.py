@@ -46,18 +46,18 @@ class Screen:
         self._frame: Frame | None = None
 
     def show(self, frame: Frame) -> None:
-        """Draw this, until the next."""
+        """Draw a frame; it stays until the next."""
         self._frame = frame
         self.redraw()
 
     def redraw(self) -> None:
-        """Draw the same again, at the size that the terminal has now."""
+        """Draw the last frame again, at the size that the terminal has now."""
         if self._live is not None and self._frame is not None:
             width, height = self._console.size
             self._live.update(self._frame(width, height), refresh=True)
 
     def take(self) -> None:
-        """Take the terminal (again)."""
+        """Take the terminal, for the first time or again."""
         self._live = Live(
             console=self._console,
             screen=True,
@@ -158,21 +158,21 @@ class _Keys:
 
 
 def styled_line(text: str, style: Style, width: int) -> Rich:
-    """Returns a line of foreign text, cut off at the width."""
+    """Return a line of foreign text, cut off at the width."""
     line = Rich(clean(text), style=RICH_STYLES[style], no_wrap=True, overflow="crop")
     line.truncate(max(width, 1), overflow="ellipsis")
     return line
 
 
 def lines_frame(lines: Callable[[int, int], Sequence[Text]]) -> Frame:
-    """Returns what draws the lines that a function makes for the size of the terminal."""
+    """Return what draws the lines that a function makes for the size of the terminal."""
     return lambda width, height: Group(
         *(styled_line(line.text, line.style, width) for line in lines(width, height)[:height])
     )
 
 
 def result_frame(result: Result, *, scheme: str = "", color: bool = False) -> Frame:
-    """Returns what draws a result as `emit` writes it; lines that do not fit are counted."""
+    """Return what draws a result as `emit` writes it; lines that do not fit are counted."""
 
     def draw(width: int, height: int) -> RenderableType:
         drawn = list(text_lines(result, True, width=width, scheme=scheme, color=color))

@@ -8,7 +8,7 @@ from jsctl.views.result import Cell, Field, Sheet
 
 
 def lines(sheet: Sheet, scheme: str = "", color: bool = False) -> Iterator[str]:
-    """The sheet, line by line."""
+    """Yield the lines of the sheet."""
     colon = paint(":", scheme) if color and scheme else ":"
     labels = [len(f.label) for section in sheet.sections for f in section.fields]
     longest = max(labels, default=0) + 2

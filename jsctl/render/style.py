@@ -19,6 +19,6 @@ SCHEMES = ("yellow", "blue", "cyan", "green", "magenta", "red")
 
 
 def paint(text: str, style: str) -> str:
-    """`text` in the colours of a style or scheme; unknown names change nothing."""
+    """Return `text` in the colours of a style or scheme; unknown names change nothing."""
     code = _CODES.get(style)
     return f"\x1b[{code}m{text}\x1b[0m" if code else text

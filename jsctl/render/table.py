@@ -17,7 +17,7 @@ _NARROWEST = 8  #: a column is not folded below this many cells
 def boxed(
     table: Table, width: int | None = None, border: Style | str = "", color: bool = False
 ) -> Iterator[str]:
-    """The table in a rounded box, folded (never cut) where it would pass `width` cells."""
+    """Yield the lines of the table in a rounded box; cells are folded (never cut) to fit `width` columns."""
     head = [clean(column.title) for column in table.columns]
     rows = [_shown(table.columns, row) for row in table.rows]
     foot = _shown(table.columns, table.footer) if table.footer is not None else None
@@ -61,7 +61,7 @@ def boxed(
 
 
 def plain(table: Table) -> Iterator[str]:
-    """Title, header and rows, columns separated by two spaces: for pipes, files and grep."""
+    """Yield title, header and rows, with columns separated by two spaces: for pipes, files and grep."""
     head = [clean(column.title) for column in table.columns]
     rows = [_shown(table.columns, row) for row in table.rows]
     if table.footer is not None:
@@ -88,14 +88,15 @@ def _padded(text: str, width: int) -> str:
 
 
 def _widen(widths: list[int], least: int) -> None:
-    """A title longer than the columns makes the last one wider."""
+    """Make the last column wider for a title that is longer than all columns."""
     have = sum(widths) + 3 * len(widths) + 1
     if have < least:
         widths[-1] += least - have
 
 
 def _fit(widths: list[int], width: int) -> bool:
-    """Take cells from the widest columns until the box fits or none can give more; whether any was taken."""
+    """Narrow the widest columns until the box fits or none can get narrower. Return whether any was
+    narrowed."""
     over = sum(widths) + 3 * len(widths) + 1 - width
     folds = False
     while over > 0:
@@ -117,7 +118,8 @@ def _folded(row: Sequence[str], widths: Sequence[int]) -> Iterator[Sequence[str]
 
 
 def _chunks(text: str, width: int) -> Iterator[str]:
-    """Pieces of at most `width` cells, broken after a space, dot, dash or underscore where one is near."""
+    """Return pieces of at most `width` cells, broken after a space, dot, dash or underscore where one is
+    near."""
     while cells(text) > width:
         cut = len(text) if text.isascii() else 0
         if text.isascii():

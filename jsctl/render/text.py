@@ -12,21 +12,21 @@ _UNSAFE = "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufef
 
 
 def clean(text: str) -> str:
-    """Foreign text on one line, controls made visible (ESC becomes `\\x1b`)."""
+    """Return foreign text on one line, with controls escaped (ESC becomes `\\x1b`)."""
     if text.isprintable():  # nearly always, and ten times as fast
         return text
     return re.sub(_UNSAFE, _visible, text)
 
 
 def clean_lines(text: str) -> str:
-    """Foreign text that may have several lines; tabs and line ends stay."""
+    """Return foreign text that may have several lines, with controls escaped; tabs and line ends stay."""
     if text.replace("\n", "").isprintable():
         return text
     return re.sub(r"[^\n\t]+", lambda m: clean(m[0]), text)
 
 
 def clean_json(document: str) -> str:
-    """JSON text whose strings hold no C1 control or bidirectional mark, escaped as JSON does."""
+    """Return JSON text with C1 controls and bidirectional marks escaped as JSON does."""
     return re.sub(
         "[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]",
         lambda m: f"\\u{ord(m[0]):04x}",
@@ -43,7 +43,7 @@ def _visible(match: re.Match[str]) -> str:
 
 
 def show(value: Any, kind: Kind) -> str:
-    """The human form of a raw value; None is an empty cell."""
+    """Return the human form of a raw value; None is an empty cell."""
     if isinstance(value, Cell):
         return clean(value.shown)
     if value is None:
@@ -89,7 +89,7 @@ def _show_time(value: Any) -> str:
 
 
 def cells(text: str) -> int:
-    """How many terminal columns a cleaned text takes."""
+    """Return how many terminal columns a cleaned text takes."""
     if text.isascii():
         return len(text)
     from rich.cells import cell_len

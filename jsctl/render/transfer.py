@@ -13,7 +13,10 @@ from jsctl.units import SECOND, format_bytes, format_count, format_duration
 
 
 class Transfer:
-    """A context manager; `reach` with the part that is done, from any thread. It leaves nothing behind."""
+    """A progress bar of a transfer, as a context manager. It is erased at the end.
+
+    messages, size: in all, size in bytes; 0 for an unknown size.
+    """
 
     def __init__(self, out: TextIO, label: str, messages: int, size: int) -> None:
         self._messages = messages
@@ -44,13 +47,15 @@ class Transfer:
         self._progress.stop()
 
     def reach(self, part: float) -> None:
-        """So much of 1 is done. It never goes back: Spark learns of tasks while others are done."""
+        """Set the part that is done, from 0 to 1; any thread may. It never goes back: Spark learns of new
+        tasks while others end."""
         with self._lock:
             part = self._part = max(part, self._part)
             self._progress.update(self._task, completed=part, numbers=self.numbers(part))
 
     def numbers(self, part: float) -> str:
-        """`1,000/5,000 messages, 200 KiB, 1,000/s, 4s left`; rate and time left when there is one to tell."""
+        """Return `1,000/5,000 messages, 200 KiB, 1,000/s, 4s left`; rate and time left once they are
+        known."""
         done = round(self._messages * part)
         took = time.monotonic() - self._began
         text = f"{format_count(done)}/{format_count(self._messages)} messages"
@@ -63,8 +68,8 @@ class Transfer:
         return text
 
 
-class Standing:
-    """A line on a terminal, there until it is cleared."""
+class StatusLine:
+    """A status line on a terminal, shown until it is cleared."""
 
     def __init__(self, out: TextIO, text: str) -> None:
         self._out = out
@@ -73,6 +78,6 @@ class Standing:
         out.flush()
 
     def clear(self) -> None:
-        """Leave nothing of it."""
+        """Erase it."""
         self._out.write("\r\x1b[2K")
         self._out.flush()

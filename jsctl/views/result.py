@@ -136,9 +136,10 @@ UNSET = _Unset()
 
 
 class Result(NamedTuple):
-    """What a command found or did.
+    """The result of a command.
 
-    data: the JSON document, or what makes it when it is asked for; when left out, the tables' records
+    data: the JSON document, or a function that builds it when it is needed; when left out, the tables'
+    records
         (one table: a list; several: a mapping by title). A long list in it may be an iterator.
     """
 

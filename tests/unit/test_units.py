@@ -231,6 +231,12 @@ def test_local_times(value: units.Time, berlin: None) -> None:
     assert units.format_clock(value) == "12:47:58"
 
 
+def test_local_times_of_templates(berlin: None) -> None:
+    assert units.format_rfc3339_local(NOW + 999 * MS) == "2026-11-21T12:47:58+01:00"
+    assert units.format_kitchen(NOW) == "12:47PM"
+    assert units.format_kitchen(NOW - 6 * HOUR) == "6:47AM"
+
+
 def test_local_times_of_the_server(berlin: None) -> None:
     assert units.format_time_us(NOW + 1_999) == "2026-11-21 12:47:58.000001"
     assert units.format_server_time("2026-11-21T11:47:58.9Z") == "2026-11-21 12:47:58"

@@ -8,7 +8,7 @@ from jsctl.env import Env
 from jsctl.views.export import export as view
 
 if TYPE_CHECKING:
-    from jsctl.render.transfer import Standing
+    from jsctl.render.transfer import StatusLine
 
 
 class ExportDisplay:
@@ -17,7 +17,7 @@ class ExportDisplay:
     def __init__(self, env: Env) -> None:
         self._env = env
         self._is_terminal = env.streams.stderr.isatty() and env.environ.get("TERM") != "dumb"
-        self._status: Standing | None = None
+        self._status: StatusLine | None = None
 
     def say(self, text: str) -> None:
         """Write a sentence, which stays."""
@@ -55,6 +55,6 @@ class ExportDisplay:
             self._status.clear()
             self._status = None
         if text and self._is_terminal:
-            from jsctl.render.transfer import Standing
+            from jsctl.render.transfer import StatusLine
 
-            self._status = Standing(self._env.streams.stderr, text)
+            self._status = StatusLine(self._env.streams.stderr, text)

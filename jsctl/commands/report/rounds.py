@@ -1,4 +1,4 @@
-"""`jsctl report --watch`: rounds on a live screen, as text, or as a JSON document a line."""
+"""`jsctl report --watch`: rounds on a live screen, as text, or as one JSON document on each line."""
 
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass

@@ -11,7 +11,8 @@ _EVERYWHERE = frozenset({"timeout", "colors"})
 
 
 def targets(env: Env) -> list[Settings]:
-    """Every domain of every context that the line names, in its order; each pair once.
+    """Return the settings of every domain of every context that the command line names, in its order, each
+    once.
 
     Without --context the usual one, without --js-domain each context's own. Raises BadInput, NotFound.
     """
@@ -20,7 +21,7 @@ def targets(env: Env) -> list[Settings]:
     flags, variables = dict(env.flags), env.from_environment
     if len(contexts) > 1:
         if "server" in flags and "server" not in variables:
-            raise BadInput("--server goes with one --context at the most", "each context has its own")
+            raise BadInput("--server goes with at most one --context", "each context has its own")
         flags = {n: v for n, v in flags.items() if n not in variables or n in _EVERYWHERE}
     places = []
     for name in contexts:

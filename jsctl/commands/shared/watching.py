@@ -1,4 +1,4 @@
-"""What is shown again and again: on a live screen, as text, or as a JSON document a line."""
+"""Output that is repeated: on a live screen, as text, or as one JSON document on each line."""
 
 import asyncio
 from collections import deque
@@ -99,7 +99,7 @@ async def watch_graph(
     charts: Callable[[Sequence[M]], Sequence[Chart]],
     count: int | None,
 ) -> None:
-    """Draw charts of all samples; in a pipe a line for each below a heading, or a JSON record."""
+    """Draw charts of all samples; in a pipe write a line for each, below a heading, or a JSON record."""
     history: deque[M] = deque(maxlen=_SAMPLES)
     lines = 0
 

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +33,7 @@ from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.failures import format_lost, format_messages
 from jsctl.spark.source.options import ReadOptions, parse
 from jsctl.spark.source.reader import DataLoss, check_identity
+from jsctl.units import format_rfc3339
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -247,7 +247,7 @@ class StreamExporter:
                 "bad": bad + earlier.get("bad", 0),
                 "settings": {**self._settings(layout.schema), "given": self.layout.schema},
                 "columns": table.schema.jsonValue(),
-                "written": datetime.now(UTC).isoformat(),
+                "written": format_rfc3339(time.time_ns()),
             }
         return replace(outcome, seconds=time.monotonic() - begin)
 

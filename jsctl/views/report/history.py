@@ -1,4 +1,4 @@
-"""Rollups of reports as people see them: tables with trends, and charts. Pure."""
+"""`report history` and `export rollup`: tables with trends, and charts. Pure."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -15,7 +15,10 @@ MANY = 300
 
 
 class Series(NamedTuple):
-    """A number over time. `times` has the start of each period; None is a period without samples."""
+    """A number over time.
+
+    times: the start of each period. values: None for a period without samples.
+    """
 
     title: str
     kind: Kind
@@ -24,7 +27,7 @@ class Series(NamedTuple):
 
 
 def rolled(rows: Mapping[str, int], where: str, took: int) -> Result:
-    """`export rollup`: rows by table, ns."""
+    """Return the result of `export rollup`. rows: written, by table. where: the folder. took: ns."""
     total = sum(rows.values())
     text = f"wrote {format_count(total)} row{'' if total == 1 else 's'} to {where} in {took / SECOND:.1f}s"
     return Result([Text(text)], {"rows": dict(rows), "to": where, "seconds": round(took / SECOND, 3)})

@@ -1,4 +1,4 @@
-"""What a live screen shows: panes with tables whose rows say how much is wrong. Pure data."""
+"""Panes of a live screen: tables whose rows say how much is wrong. Pure data."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from jsctl.monitor.report.rows import FINE
 from jsctl.views.result import Style, Table, Text
 
 STYLES: tuple[Style, ...] = ("", "warn", "bad")
-"""Of what is FINE, WARN or BAD."""
+"""The styles of FINE, WARN and BAD."""
 
 
 class Section(NamedTuple):
@@ -26,7 +26,8 @@ class Section(NamedTuple):
 class Pane(NamedTuple):
     """One context and domain.
 
-    summary: a few words beside the title. dim: the tables are from before.
+    summary: a few words beside the title. messages: lines above the tables. dim: the tables are from before
+    a failure. trouble: FINE, WARN or BAD.
     """
 
     title: str

@@ -1,4 +1,4 @@
-"""The JSON records of `jsctl report`: the keys are declared here, whatever the rows are called inside."""
+"""The JSON records of `jsctl report`, with their keys."""
 
 from typing import Any, NamedTuple
 
@@ -53,6 +53,7 @@ class Line(NamedTuple):
 
 
 def stream_line(status: StreamStatus) -> Line:
+    """Return the row of a stream; its rates are null without two answers."""
     row = status.stream
     record = {key: getattr(row, key) for key in _STREAM_KEYS}
     record["peers"] = list(row.peers)
@@ -62,12 +63,14 @@ def stream_line(status: StreamStatus) -> Line:
 
 
 def link_line(status: LinkStatus) -> Line:
+    """Return the row of a mirror or source."""
     record = {key: getattr(status.link, key) for key in _LINK_KEYS}
     record["lag_rate"] = status.lag_rate
     return _line(record, status)
 
 
 def consumer_line(status: ConsumerStatus) -> Line:
+    """Return the row of a consumer."""
     return _line({key: getattr(status, key) for key in _CONSUMER_KEYS}, status)
 
 

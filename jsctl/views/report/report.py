@@ -58,7 +58,7 @@ _WATCHED = frozenset({"message_rate", "byte_rate", "lag_rate", "unprocessed_rate
 
 
 def document(states: Sequence[DomainState], now: float) -> dict[str, Any]:
-    """The JSON form: `{"at", "reports": [{"context", "domain", "at", "error", "trouble", "streams",
+    """Return the JSON form: `{"at", "reports": [{"context", "domain", "at", "error", "trouble", "streams",
     "replication", "consumers"}]}`.
 
     Times are RFC 3339 in UTC; `error` is null when all is well, and the lists are empty when it is not;
@@ -87,7 +87,7 @@ def document(states: Sequence[DomainState], now: float) -> dict[str, Any]:
 
 
 def result(states: Sequence[DomainState], now: float, sort: Sort, *, timed: bool = False) -> Result:
-    """The static form: every pane one below the other. timed: a line with the time first."""
+    """Return the static form: the panes one below the other. timed: with the time on the first line."""
     parts: list[Part] = []
     if timed:
         parts.append(Text(format_time(seconds_to_ns(now)), "bold"))
@@ -102,7 +102,8 @@ def result(states: Sequence[DomainState], now: float, sort: Sort, *, timed: bool
 
 
 def flat(states: Sequence[DomainState], now: float) -> Result:
-    """The form for CSV and TSV: streams, replication and consumers, context and domain in every row."""
+    """Return the form for CSV and TSV: streams, replication and consumers, with context and domain in every
+    row."""
     reports = document(states, now)["reports"]
     parts = []
     for kind in ("streams", "replication", "consumers"):
@@ -133,12 +134,12 @@ def _status(states: Sequence[DomainState]) -> ExitStatus:
 
 
 def heading(now: float, every: str) -> Text:
-    """The live screen's first line."""
+    """Return the first line of the live screen. every: the interval, as people read it."""
     return Text(f"{format_time(seconds_to_ns(now))} · every {every} · q ends it", "dim")
 
 
 def pane(state: DomainState, sort: Sort) -> Pane:
-    """One context and domain for people."""
+    """Return one context and domain for people."""
     error = state.failure.message if state.failure is not None else state.error
     if not state.history:
         waiting = state.failure is None
@@ -249,7 +250,7 @@ def _common(key: str, row: Line) -> Any:
 
 
 def _trend(rate: float | None, left: int) -> Any:
-    """`↑ 120/s`, `↓ 50/s, 12s left`; nothing when it stands still."""
+    """Return `↑ 120/s`, or `↓ 50/s, 12s left`; an empty cell for no change."""
     if rate is None:
         return None
     if not rate:
@@ -266,7 +267,8 @@ def _utc(moment: float | None) -> str | None:
 
 
 def title(state: DomainState) -> str:
-    """The context, or the address without one; and the domain, or the API prefix, where there is one."""
+    """Return the context, or the address without one; and the domain, or the API prefix, where there is
+    one."""
     name = state.context or state.where
     if state.domain:
         return f"{name} · domain {state.domain}"

@@ -73,7 +73,7 @@ def jetstream_report(
 
 
 def short_names(names: Sequence[str]) -> list[str]:
-    """Host names without the domain that all of them end in: `n1.example.net` is `n1`. Addresses and
+    """Return host names without the domain that all of them end in: `n1.example.net` is `n1`. Addresses and
     single names stay whole."""
     parts = [name.split(".") for name in names]
     if len(names) < 2 or any(len(one) < 2 or one[-1].isdigit() for one in parts):

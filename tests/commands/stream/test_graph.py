@@ -6,8 +6,6 @@ import re
 import pexpect
 import pytest
 
-from jsctl.render.plot import plot_lines, stacked_charts
-from jsctl.views.stream import graph
 from tests.support import js
 from tests.support.run import Cli
 
@@ -73,23 +71,3 @@ def test_a_small_terminal(cli: Cli, url: str) -> None:
 def test_wrong_flags(cli: Cli) -> None:
     assert "too short" in cli("stream graph G --every 1ms", status=64).err
     assert "no table" in cli("stream graph G --as csv", status=64).err
-
-
-def test_plot() -> None:
-    assert plot_lines([0, 4, 4, 2], 12, 4, lambda value: f"{value:g}") == [
-        " 4 ┤     ╭─╮",
-        " 3 ┤     │ │",
-        " 2 ┤     │ ╰",
-        " 1 ┤     │",
-        " 0 ┤     ╯",
-    ]
-    flat = plot_lines([0.0] * 50, 12, 2, lambda value: f"{value:.0f}")
-    assert flat[-1] == " 0 ┤" + "─" * 8
-    for line in plot_lines([float(n % 7) for n in range(500)], 40, 5, lambda value: f"{value:.2f}"):
-        assert len(line) <= 40
-
-
-def test_charts_fit() -> None:
-    for height in (20, 24, 50):
-        lines = stacked_charts("S", graph.charts([]), 80, height)
-        assert len(lines) <= height
