@@ -5,8 +5,8 @@ from typing import NoReturn
 
 
 def main() -> NoReturn:
-    """Import the rest and run it. Until all is there, ctrl-C ends the process without a word: Python would
-    tell where it was in its imports."""
+    """Import jsctl and run it. Until it is imported, ctrl-C ends the process silently: Python would print a
+    traceback of its imports."""
     by_python = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if by_python:
         signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -1,4 +1,4 @@
-"""The root command, and the one place that turns what went wrong into a line and an exit status."""
+"""The root command, and the one place where errors become a line on stderr and an exit status."""
 
 import gc
 import os
@@ -20,8 +20,8 @@ from jsctl.errors import ExitStatus, JsctlError
 def root() -> None:
     """A terminal tool for NATS JetStream.
 
-    What `nats` does for JetStream, `jsctl` does with the same words and the same context files; and live
-    reports over many domains, a whole network on your laptop, and streams in Spark.
+    jsctl does what nats does for JetStream, with the same words and the same context files. It adds live
+    reports over many domains, a whole network on your laptop, declared streams, and streams in Spark.
     """
 
 
@@ -40,7 +40,7 @@ def run(args: Sequence[str], env: Env) -> int:
             obj=env,
             terminal_width=min(env.width, 110) - 2,
         )
-        if isinstance(value, int):  # click's own exits: --help, --version
+        if isinstance(value, int):  # --help and --version: an exit status
             return value
         status = env.emit(value) if value is not None else ExitStatus.OK
         env.streams.stdout.flush()
@@ -52,7 +52,7 @@ def run(args: Sequence[str], env: Env) -> int:
         return ExitStatus.USAGE
     except click.ClickException as error:
         return _fail(env, _usage(error), ExitStatus.USAGE)
-    except click.Abort:  # click has ended the line that ^C stands on
+    except click.Abort:  # click has written a line end after ^C
         return ExitStatus.INTERRUPTED
     except KeyboardInterrupt:
         env.streams.stderr.write("\n")
@@ -61,21 +61,23 @@ def run(args: Sequence[str], env: Env) -> int:
         env.discard_output()
         return ExitStatus.OK
     except OSError as error:
-        where = f" {error.filename}" if error.filename else ""
-        return _fail(env, f"cannot use{where}: {error.strerror or error}", ExitStatus.FAILURE)
+        reason = error.strerror or str(error)
+        message = f"cannot use {error.filename}: {reason}" if error.filename else reason
+        return _fail(env, message, ExitStatus.FAILURE)
     except Exception as error:
         if env.environ.get("JSCTL_DEBUG"):
             raise
         return _fail(
             env,
-            f"unexpected {type(error).__name__}: {error}; a fault of jsctl, JSCTL_DEBUG=1 shows where",
+            f"unexpected {type(error).__name__}: {error}; this is a bug in jsctl; JSCTL_DEBUG=1 shows where",
             ExitStatus.FAILURE,
         )
 
 
 def main() -> NoReturn:
     """Entry point of the `jsctl` script."""
-    gc.set_threshold(50_000)  # with 10,000 streams in memory, frequent collections are an eighth of the time
+    # With 10,000 streams in memory, frequent garbage collection takes an eighth of the time.
+    gc.set_threshold(50_000)
     sys.exit(run(sys.argv[1:], Env(Streams.real(), os.environ)))
 
 
@@ -83,7 +85,7 @@ def _usage(error: click.ClickException) -> str:
     message = error.format_message().rstrip(".")
     ctx = getattr(error, "ctx", None)
     if ctx is not None and ";" not in message:
-        message += f"; {ctx.command_path} --help shows what it takes"
+        message += f"; {ctx.command_path} --help shows the usage"
     return message
 
 

@@ -1,4 +1,4 @@
-"""Env: what a command runs in. Streams, terminal, clock; contexts, connections and prompter on demand."""
+"""Env, what a command runs in: streams, terminal and clock; contexts, connections and prompter on demand."""
 
 import os
 import sys
@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, AsyncExitStack, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
-from jsctl.errors import BadInput, ExitStatus, JsctlError
+from jsctl.errors import ExitStatus, JsctlError
 
 if TYPE_CHECKING:
     from jsctl.contexts.model import Context
@@ -27,9 +27,9 @@ T = TypeVar("T")
 
 
 class Streams:
-    """Where input comes from and output goes; each says for itself whether it is a terminal.
+    """Where input comes from and where output goes. Each stream knows whether it is a terminal.
 
-    width: columns; None asks the terminal.
+    width: columns of the terminal; None looks them up.
     """
 
     # Plain classes in this file: dataclasses cost 3 ms at every start.
@@ -47,9 +47,12 @@ class Streams:
 class Env:
     """One run of jsctl.
 
-    flags: the global flags that were given, by Settings field name (`server` for the URL).
-    given: of the flags that may be given several times (--context, --js-domain), every value of the line.
+    flags: the values of the global flags on the command line or in the environment, by Settings field
+        (`server` for the URL).
+    from_environment: which of these flags come from environment variables.
+    repeated: every value of the flags that may be repeated (--context, --js-domain), in their order.
     clock: seconds since the epoch.
+    prompter: asks the questions; None looks for a terminal.
     """
 
     def __init__(
@@ -58,15 +61,15 @@ class Env:
         environ: Mapping[str, str],
         *,
         clock: Callable[[], float] = time.time,
-        own_prompter: "Prompter | None" = None,
+        prompter: "Prompter | None" = None,
     ) -> None:
         self.streams = streams
         self.environ = environ
         self.clock = clock
-        self.own_prompter = own_prompter
+        self._prompter = prompter
         self.flags: dict[str, Any] = {}
-        self.given: dict[str, list[str]] = {}
-        self.from_environment: set[str | None] = set()  #: those of the flags that are variables
+        self.repeated: dict[str, list[str]] = {}
+        self.from_environment: set[str | None] = set()
         self._open: dict[str, Connection] = {}
         self._stack: AsyncExitStack | None = None
 
@@ -74,20 +77,20 @@ class Env:
 
     @property
     def is_terminal(self) -> bool:
-        """Whether people read stdout."""
+        """Whether stdout is a terminal."""
         return self.streams.stdout.isatty()
 
     @property
     def can_ask(self) -> bool:
-        """Whether questions can be asked: stdin and stderr are a terminal."""
-        return self.own_prompter is not None or (self.streams.stdin.isatty() and self.streams.stderr.isatty())
+        """Whether questions can be asked: stdin and stderr are terminals."""
+        return self._prompter is not None or (self.streams.stdin.isatty() and self.streams.stderr.isatty())
 
     @property
     def width(self) -> int:
-        """Columns of the terminal, else 100."""
+        """Columns of the terminal; 100 without one."""
         if self.streams.width:
             return self.streams.width
-        # os, not shutil: shutil brings every compression library with it.
+        # Not shutil, which imports every compression library.
         columns = self.environ.get("COLUMNS", "")
         if columns.isdigit() and int(columns):
             return int(columns)
@@ -98,49 +101,50 @@ class Env:
 
     @property
     def color(self) -> bool:
-        """Whether stdout takes colours (a terminal, NO_COLOR unset)."""
+        """Whether to use colours on stdout: it is a terminal, and NO_COLOR is not set."""
         return self.is_terminal and not self.environ.get("NO_COLOR") and self.environ.get("TERM") != "dumb"
 
     @property
     def form(self) -> "Form":
-        """The output form: asked for, else tables for a terminal and plain text for a pipe."""
-        asked: Form | None = self.flags.get("form")
-        return asked or ("table" if self.is_terminal else "plain")
+        """The form of the output: that of --as or --json, else tables on a terminal, plain text in a pipe."""
+        form: Form | None = self.flags.get("form")
+        return form or ("table" if self.is_terminal else "plain")
 
     @property
     def wants_json(self) -> bool:
+        """Whether the output is JSON."""
         return self.form == "json"
 
     @property
     def prompter(self) -> "Prompter":
-        """Asks on the terminal, or refuses where there is none."""
-        if self.own_prompter is None:
+        """Asks questions on the terminal; without one, fails with the flag that would have answered."""
+        if self._prompter is None:
             if self.can_ask:
                 from jsctl.prompts.terminal import TerminalPrompter
 
-                self.own_prompter = TerminalPrompter(self.streams.stderr)
+                self._prompter = TerminalPrompter(self.streams.stderr)
             else:
                 from jsctl.prompts.prompter import RefusingPrompter
 
                 return RefusingPrompter()
-        return self.own_prompter
+        return self._prompter
 
     def say(self, text: str) -> None:
-        """A line for people, on stderr. Foreign text in it is made safe."""
+        """Write a line for people to stderr, without control characters."""
         from jsctl.render.text import clean_lines
 
         self.streams.stderr.write(clean_lines(text) + "\n")
         self.streams.stderr.flush()
 
     def write_bytes(self, data: bytes) -> None:
-        """Write to stdout byte for byte; a stream without bytes below it gets them as text."""
+        """Write bytes to stdout; a text-only stream gets them as text."""
         from jsctl.render.event_writer import write_bytes
 
         write_bytes(self.streams.stdout, data)
 
     @contextmanager
     def progress(self, label: str, total: int, *, in_bytes: bool = False) -> Iterator[Callable[[int], None]]:
-        """Yields what is called with each number of steps done; a bar on stderr, when that is a terminal."""
+        """Show a progress bar if stderr is a terminal. Yields a function that takes the steps done."""
         if total < 2 or not self.streams.stderr.isatty() or self.environ.get("TERM") == "dumb":
             yield lambda steps: None
             return
@@ -150,7 +154,7 @@ class Env:
             yield bar.advance
 
     def emit(self, result: "Result") -> ExitStatus:
-        """Write a result to stdout in the form asked for."""
+        """Write a result to stdout in the form of the output. Returns its exit status."""
         from jsctl.render.emit import emit
 
         scheme = self._scheme() if self.color else ""
@@ -190,19 +194,23 @@ class Env:
             return ""
 
     def discard_output(self) -> None:
-        """The reader of our output has gone (jsctl ... | head): Python would complain of it at exit."""
+        """Send further output nowhere: the reader of a pipe has gone, which Python would report at exit."""
         os.dup2(os.open(os.devnull, os.O_WRONLY), self.streams.stdout.fileno())
 
     # -- contexts and connections -----------------------------------------------------------------
 
     @property
     def contexts(self) -> "ContextStore":
+        """The context files."""
         from jsctl.contexts.store import ContextStore
 
         return ContextStore.from_environment(self.environ)
 
     def context(self, name: str | None = None) -> "Context | None":
-        """The context by name, by --context or NATS_CONTEXT, or the selected one. Raises NotFound."""
+        """The context of this name, else that of --context or NATS_CONTEXT, else the selected one.
+
+        Raises NotFound.
+        """
         if name:
             return self.contexts.find(name)
         if self.flags.get("no_context"):
@@ -212,22 +220,22 @@ class Env:
         return store.find(wanted) if wanted else None
 
     def settings(self, context: str | None = None) -> "Settings":
-        """Flags and environment laid over the context. Raises BadInput, NotFound."""
+        """The settings of a context, with flags and environment applied. Raises BadInput, NotFound."""
         from jsctl.contexts.settings import resolve
 
         return resolve(self.flags, self.context(context), self.from_environment)
 
     async def connection(self, context: str | None = None) -> "Connection":
-        """The connection of a context; made once, closed when the command ends."""
+        """The connection of a context: opened once, closed when the command ends."""
         key = context or ""
         if key not in self._open:
             self._open[key] = await self.connect(self.settings(context))
         return self._open[key]
 
     async def connect(self, settings: "Settings") -> "Connection":
-        """A connection with these settings, closed when the command ends."""
+        """Open a connection with these settings; it is closed when the command ends."""
         if self._stack is None:
-            raise RuntimeError("connections are opened within Env.run")
+            raise RuntimeError("open connections within Env.run")
         from jsctl.nats.connection import Connection
 
         connection = await Connection.open(settings, on_event=self._on_event)
@@ -235,7 +243,7 @@ class Env:
         return connection
 
     async def jetstream(self, context: str | None = None, domain: str | None = None) -> "Api":
-        """The JetStream API of a context; `domain` replaces its domain and prefix."""
+        """The JetStream API of a context. domain: replaces the domain and API prefix of the context."""
         from jsctl.jetstream.api import Api
 
         connection = await self.connection(context)
@@ -248,7 +256,7 @@ class Env:
         )
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run a command's coroutine; every connection is closed when it ends, however it ends."""
+        """Run a command's coroutine, and close every connection when it ends."""
         import asyncio
 
         async def scoped() -> T:
@@ -277,7 +285,10 @@ class Env:
         return await write_events(outcome, out, self.form, say=self.say, screen=screen, frame=self.frame)
 
     async def confirm(self, message: str, *, force: bool, flag: str = "--force") -> None:
-        """Ask before something is destroyed. Raises Cancelled on no; without a terminal names the flag."""
+        """Ask before something is destroyed.
+
+        Raises Cancelled when the answer is no; without a terminal, BadInput that names the flag.
+        """
         if force:
             return
         if not await self.prompter.confirm(message, flag=flag, default=False):
@@ -293,22 +304,8 @@ class Env:
 
     @property
     def trace(self) -> Callable[[str, str], None] | None:
-        """Shows JetStream requests and replies on stderr; None without --trace."""
+        """Writes JetStream requests and replies to stderr; None without --trace."""
         return self._trace if self.flags.get("trace") else None
 
     def _trace(self, subject: str, body: str) -> None:
         self.say(f"{subject}\n{body}\n" if body else f"{subject}\n")
-
-
-Work = Callable[..., Awaitable["Result | None"]]
-
-
-def read_input(path: str, env: Env) -> str:
-    """A file's text, `-` for stdin. Raises BadInput."""
-    from pathlib import Path
-
-    try:
-        return env.streams.stdin.read() if path == "-" else Path(path).expanduser().read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not text"
-        raise BadInput(f"cannot read {path}: {reason}") from None

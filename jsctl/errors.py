@@ -1,6 +1,6 @@
-"""What can go wrong, and the exit status that says so.
+"""The errors of jsctl, and the exit status of each.
 
-Every failure that a person sees is one line: what happened, then what to do about it.
+Every error that users see is one line: what is wrong, then what to do.
 """
 
 from enum import IntEnum
@@ -10,20 +10,17 @@ class ExitStatus(IntEnum):
     """Exit status of the `jsctl` process."""
 
     OK = 0
-    FAILURE = 1  #: what was asked could not be done
+    FAILURE = 1  #: the command could not do what it should
     DIFFERENT = 2  #: `diff` found a difference
-    NOT_FOUND = 3  #: the stream, consumer, context or message is not there
-    UNREACHABLE = 4  #: no server, no JetStream in that domain, or no answer in time
-    DENIED = 5  #: bad credentials, or the account lacks the permission
-    USAGE = 64  #: the command line is wrong; nothing was tried
+    NOT_FOUND = 3  #: the stream, consumer, context or message does not exist
+    UNREACHABLE = 4  #: no server, no JetStream in that domain, or no reply in time
+    DENIED = 5  #: the login was refused, or a permission is missing
+    USAGE = 64  #: the command line is not valid; nothing was done
     INTERRUPTED = 130  #: ctrl-C
 
 
 class JsctlError(Exception):
-    """Base of every failure that is told to the user in one line.
-
-    `hint` says what to do; it follows the message after a colon or a full stop.
-    """
+    """Base of every error that users see as one line. hint: what to do; it follows the message."""
 
     status = ExitStatus.FAILURE
 
@@ -37,33 +34,33 @@ class JsctlError(Exception):
 
 
 class BadInput(JsctlError):
-    """A flag, file or answer that cannot be used."""
+    """A flag, a file or an answer is not valid."""
 
     status = ExitStatus.USAGE
 
 
 class NotFound(JsctlError):
-    """What was named does not exist."""
+    """Something that was named does not exist."""
 
     status = ExitStatus.NOT_FOUND
 
 
 class Unreachable(JsctlError):
-    """No server could be reached, or none answered."""
+    """No server can be reached, or none replies."""
 
     status = ExitStatus.UNREACHABLE
 
 
 class NoResponders(Unreachable):
-    """Nobody listens on the subject of a request."""
+    """Nobody subscribes to the subject of a request."""
 
 
 class RequestTimeout(Unreachable):
-    """No answer came in time."""
+    """No reply arrived in time."""
 
 
 class Denied(JsctlError):
-    """Credentials were refused, or a permission is missing."""
+    """The login was refused, or a permission is missing."""
 
     status = ExitStatus.DENIED
 
@@ -73,7 +70,7 @@ class MissingDependency(JsctlError):
 
 
 class Cancelled(JsctlError):
-    """The user answered no, or left a question with ctrl-C."""
+    """The user answered no, or pressed ctrl-C at a question."""
 
 
 _NO_JETSTREAM = frozenset({10035, 10039, 10076})

@@ -1,11 +1,11 @@
-"""Files that are written whole or not at all."""
+"""Files that commands read and write; they are written whole or not at all."""
 
 import contextlib
 import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TextIO
 
 from jsctl.errors import BadInput
 
@@ -63,6 +63,15 @@ def open_atomically(path: Path, *, mode: int | None = PRIVATE, durable: bool = T
         raise
     if durable:
         sync_folder(target.parent)
+
+
+def read_input(path: str, stdin: TextIO) -> str:
+    """Return the text of a file, or of `stdin` for `-`; `~` is the home folder. Raises BadInput."""
+    try:
+        return stdin.read() if path == "-" else Path(path).expanduser().read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
+        raise BadInput(f"cannot read {path}: {reason}") from None
 
 
 def write_output(path: str, text: str) -> None:

@@ -37,8 +37,8 @@ def all_commands() -> dict[str, Entry]:
 
 def noun(name: str) -> Noun:
     """The noun of this name, "stream" for one. Raises KeyError."""
-    found: Noun = import_module(f"jsctl.registry.{top.NOUNS[name]}").NOUN
-    return found
+    noun: Noun = import_module(f"jsctl.registry.{top.NOUNS[name]}").NOUN
+    return noun
 
 
 def nouns() -> list[Noun]:

@@ -10,13 +10,13 @@ README = Path(__file__).parents[2] / "README.md"
 
 _STATUS = {
     ExitStatus.OK: "done",
-    ExitStatus.FAILURE: "what was asked could not be done",
+    ExitStatus.FAILURE: "the command could not do what it should",
     ExitStatus.DIFFERENT: "`diff` found a difference",
-    ExitStatus.NOT_FOUND: "the stream, consumer, context or message is not there",
-    ExitStatus.UNREACHABLE: "no server, no JetStream in that domain, or no answer in time",
-    ExitStatus.DENIED: "a login was refused, or a permission is missing",
-    ExitStatus.USAGE: "the command line is wrong; nothing was tried",
-    ExitStatus.INTERRUPTED: "left with ctrl-C",
+    ExitStatus.NOT_FOUND: "the stream, consumer, context or message does not exist",
+    ExitStatus.UNREACHABLE: "no server, no JetStream in that domain, or no reply in time",
+    ExitStatus.DENIED: "the login was refused, or a permission is missing",
+    ExitStatus.USAGE: "the command line is not valid; nothing was done",
+    ExitStatus.INTERRUPTED: "stopped with ctrl-C",
 }
 
 

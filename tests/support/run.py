@@ -73,7 +73,7 @@ class Cli:
         out, err = _Stream(tty=tty), _Stream(tty=tty)
         prompter = ScriptedPrompter(answers) if answers is not None else None
         variables = {**self.environ, **(environ or {})}
-        env = Env(Streams(_Stream(stdin, tty=tty), out, err, width=width), variables, own_prompter=prompter)
+        env = Env(Streams(_Stream(stdin, tty=tty), out, err, width=width), variables, prompter=prompter)
         # click reads os.environ for option values and writes help to sys.stdout.
         saved, saved_out = dict(os.environ), sys.stdout
         os.environ.update(variables)

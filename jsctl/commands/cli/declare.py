@@ -42,10 +42,10 @@ def command(
 
     def declare(function: Callable[..., Any]) -> Command:
         callback = _taking(options, function) if options else function
-        made = click.command(name, cls=Command, examples=examples, **attrs)(click.pass_obj(callback))
+        verb = click.command(name, cls=Command, examples=examples, **attrs)(click.pass_obj(callback))
         if options:
-            _check_names(made, options)
-        return made
+            _check_names(verb, options)
+        return verb
 
     return declare
 

@@ -12,8 +12,8 @@ FORMS = ("table", "plain", "json", "csv", "tsv")
 
 def _keep(ctx: click.Context, param: click.Parameter, value: Any) -> None:
     source = ctx.get_parameter_source(param.name or "")
-    given = source in (click.core.ParameterSource.COMMANDLINE, click.core.ParameterSource.ENVIRONMENT)
-    if given and ctx.obj is not None:
+    is_set = source in (click.core.ParameterSource.COMMANDLINE, click.core.ParameterSource.ENVIRONMENT)
+    if is_set and ctx.obj is not None:
         ctx.obj.flags[param.name] = value
         if source is click.core.ParameterSource.ENVIRONMENT:
             ctx.obj.from_environment.add(param.name)
@@ -30,7 +30,7 @@ def _keep_all(ctx: click.Context, param: click.Parameter, values: tuple[str, ...
     if values and ctx.obj is not None:
         _keep(ctx, param, values[-1])
         if ctx.get_parameter_source(param.name or "") is click.core.ParameterSource.COMMANDLINE:
-            ctx.obj.given.setdefault(param.name, []).extend(values)
+            ctx.obj.repeated.setdefault(param.name, []).extend(values)
 
 
 class GlobalOption(click.Option):
@@ -49,7 +49,7 @@ class GroupOption(GlobalOption):
 
 
 class RepeatedOption(GlobalOption):
-    """A global option that may be given several times: the last counts, `Env.given` has all of them in
+    """A global option that may be given several times: the last counts, `Env.repeated` has all of them in
     the order of the line, those before a command's name first."""
 
     def __init__(self, *names: str, **attrs: Any) -> None:

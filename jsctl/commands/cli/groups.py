@@ -67,7 +67,7 @@ class _WithGlobals(click.Command):
             value = super().invoke(ctx)
             return ctx.obj.run(ctx.obj.finish(value)) if inspect.iscoroutine(value) else value
         except BrokenPipeError:
-            # click would end with status 1; a reader that has enough (| head) is no failure.
+            # click would end with status 1; a reader that has read enough (| head) is not a failure.
             ctx.obj.discard_output()
             return None
 

@@ -78,8 +78,8 @@ async def config(env: Env, options: Options) -> Result | None:
 
 def _place(env: Env, settings: Settings) -> dict[str, str]:
     """Return the context and domain that flags name. Without them the file fits any place."""
-    place = {"context": settings.context} if env.given.get("context") else {}
-    return {**place, "domain": settings.js_domain} if env.given.get("js_domain") else place
+    place = {"context": settings.context} if env.repeated.get("context") else {}
+    return {**place, "domain": settings.js_domain} if env.repeated.get("js_domain") else place
 
 
 def _check_patterns(patterns: Sequence[str], declared: Sequence[Json]) -> None:

@@ -16,8 +16,8 @@ def targets(env: Env) -> list[Settings]:
 
     Without --context the usual one, without --js-domain each context's own. Raises BadInput, NotFound.
     """
-    contexts: list[str | None] = list(dict.fromkeys(env.given.get("context", ()))) or [None]
-    domains: list[str | None] = list(dict.fromkeys(env.given.get("js_domain", ()))) or [None]
+    contexts: list[str | None] = list(dict.fromkeys(env.repeated.get("context", ()))) or [None]
+    domains: list[str | None] = list(dict.fromkeys(env.repeated.get("js_domain", ()))) or [None]
     flags, variables = dict(env.flags), env.from_environment
     if len(contexts) > 1:
         if "server" in flags and "server" not in variables:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from jsctl.commands.cli import option
-from jsctl.env import Env, read_input
-from jsctl.files import write_output
+from jsctl.env import Env
+from jsctl.files import read_input, write_output
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.config.schema import Schema
 from jsctl.views.result import Result, Text
@@ -45,7 +45,9 @@ class AddOptions:
 
     def read_config(self, env: Env, schema: Schema) -> Json:
         """The configuration of --config; empty without one. Raises BadInput."""
-        return schema.parse_config(read_input(self.config, env), self.config) if self.config else {}
+        if not self.config:
+            return {}
+        return schema.parse_config(read_input(self.config, env.streams.stdin), self.config)
 
     def save(self, config: Json, label: str) -> Result:
         """Write a valid configuration to --output, or only report that it is valid. label: "stream ORDERS".

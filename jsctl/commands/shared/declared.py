@@ -7,8 +7,9 @@ from typing import Any, TypeVar
 
 from jsctl.commands.cli import option
 from jsctl.contexts.settings import Settings, resolve
-from jsctl.env import Env, read_input
+from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
+from jsctl.files import read_input
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.declared import load
 from jsctl.jetstream.declared.model import Declared, Place
@@ -40,7 +41,7 @@ def file_flags(function: F) -> F:
 
 def read(env: Env, files: tuple[str, ...], var: tuple[str, ...]) -> Declared:
     """What the files declare. Raises BadInput, NotFound."""
-    found = [(path, read_input(path, env)) for given in files for path in _paths(given)]
+    found = [(path, read_input(path, env.streams.stdin)) for given in files for path in _paths(given)]
     return load.load([("stdin" if p == "-" else p, text) for p, text in found], parse_variables(var))
 
 

@@ -7,8 +7,9 @@ from typing import Any, TypeVar
 
 from jsctl.commands.cli import option
 from jsctl.commands.shared.editor import edit_text
-from jsctl.env import Env, read_input
+from jsctl.env import Env
 from jsctl.errors import BadInput
+from jsctl.files import read_input
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.config.differences import find_differences
 from jsctl.jetstream.config.schema import Schema
@@ -39,7 +40,7 @@ class EditOptions:
         if not (self.config_file or changed or self.interactive):
             raise BadInput("nothing to change was given", "use flags, --config or --interactive")
         return (
-            schema.parse_config(read_input(self.config_file, env), self.config_file)
+            schema.parse_config(read_input(self.config_file, env.streams.stdin), self.config_file)
             if self.config_file
             else None
         )

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.shared.pick import stream_name
 from jsctl.commands.shared.transfers import TerminalObserver, backup_path
-from jsctl.env import Env, read_input
+from jsctl.env import Env
+from jsctl.files import read_input
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup.files import Backup, open_backup
 from jsctl.jetstream.backup.marks import remove_mark
@@ -80,7 +81,7 @@ def _restored_config(env: Env, backup: Backup, options: Options) -> Json:
     if options.new_name and options.new_name != backup.stream:
         config = without_label(config)
     if options.config_file:
-        text = read_input(options.config_file, env)
+        text = read_input(options.config_file, env.streams.stdin)
         config = {**config, **STREAM.parse_config(text, options.config_file)}
     flags = {
         "subjects": options.subjects,
