@@ -128,7 +128,6 @@ def test_ctrl_c_of_events_and_pub(cli: Cli) -> None:
 def test_ctrl_c_while_stdin_is_read(cli: Cli) -> None:
     process = cli.terminal("pub a")
     process.expect("Reading payload from STDIN")
-    time.sleep(0.3)
     process.sendintr()
     assert ended(process) == 130
 
@@ -245,7 +244,7 @@ def test_a_reader_that_stalls_is_told(tmp_path: Path) -> None:
     try:
         assert process.stderr and b"Subscribing on a" in process.stderr.readline()
         js.publish(server.url, "a", b"x" * 1000, 30_000)
-        time.sleep(3)
+        time.sleep(3)  # nobody reads its output for so long
         assert process.stdout and process.stderr
         drain = threading.Thread(target=process.stdout.read)
         drain.start()
@@ -253,7 +252,6 @@ def test_a_reader_that_stalls_is_told(tmp_path: Path) -> None:
         while "connected again" not in (lines[-1] if lines else ""):
             lines.append(process.stderr.readline().decode())
             assert lines[-1], lines
-        time.sleep(0.3)
         process.send_signal(signal.SIGINT)
         process.wait(10)
         told = "".join(lines) + process.stderr.read().decode()

@@ -186,7 +186,7 @@ def test_ctrl_c_during_the_export_leaves_nothing(demo: Demo) -> None:
     for line in process.stdout:
         if line.startswith("$ jsctl export reports"):
             break
-    time.sleep(2)
+    time.sleep(2)  # somewhere in the middle of it
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=30)
     assert process.returncode == 130

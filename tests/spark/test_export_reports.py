@@ -415,7 +415,7 @@ def test_ctrl_c_writes_what_was_sampled_and_leaves_nothing_else(
     sampling: tuple[subprocess.Popen[str], int, Path], number: signal.Signals
 ) -> None:
     process, java, folder = sampling
-    time.sleep(1)
+    time.sleep(1)  # several samples
     process.send_signal(number)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
@@ -430,7 +430,7 @@ def test_killed_it_leaves_no_jvm_and_the_next_run_cleans_up(
     sampling: tuple[subprocess.Popen[str], int, Path], streams: Cli, spark: Any
 ) -> None:
     process, java, folder = sampling
-    time.sleep(1)
+    time.sleep(1)  # several samples
     process.kill()
     process.communicate()
     wait_gone(java)

@@ -107,7 +107,8 @@ def test_a_table_that_exists_is_asked_for(cli: Cli, url: str, spark: Any, tmp_pa
 
 def test_what_is_chosen(cli: Cli, url: str, spark: Any, tmp_path: Path) -> None:
     fill(url, 30)
-    time.sleep(0.3)
+    wait_for(lambda: js.info(url, "ORDERS")["state"]["messages"] == 30)
+    time.sleep(0.01)  # the moment has milliseconds
     moment = time.time()
     fill(url, 30)
 

@@ -388,7 +388,7 @@ def test_pings_and_infos_in_between(own_server: Callable[[str], RealServer]) -> 
     for chunk in found:
         seen += sequences([chunk])
         if len(seen) % 1000 == 0:
-            time.sleep(0.15)
+            time.sleep(0.15)  # longer than the interval of PINGs
             server.config.write_text(server.config.read_text() + f"\n# {len(seen)}\n")
             assert server.process is not None
             server.process.send_signal(1)  # a reload
@@ -523,7 +523,7 @@ def test_offsets(url: str) -> None:
 
 def test_timestamps(url: str) -> None:
     fill(url, 50)
-    time.sleep(0.01)
+    time.sleep(0.01)  # the server's clock and this one may differ by as little
     moment = time.time()
     time.sleep(0.01)
     js.publish(url, "S.x", count=10)

@@ -4,7 +4,6 @@ import json
 import re
 import shutil
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from jsctl.spark.sink import publishing
 from jsctl.spark.sink.publishing import WriteJob
 from tests.support import js
 from tests.support.servers import RealServer
+from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.spark
 
@@ -149,7 +149,7 @@ def test_a_stream_of_streams_once_each_although_batches_are_repeated(
     run()
     assert state(url, "T")["messages"] == 500
     js.publish(url, "S.1", b"same", 7)
-    time.sleep(0.2)
+    wait_for(lambda: state(url, "S")["messages"] == 507, "the messages are not stored")
     run()
     assert state(url, "T")["messages"] == 507
 
@@ -167,9 +167,8 @@ def test_a_server_that_is_killed_meanwhile(tmp_path: Path) -> None:
         )
 
         def trouble() -> None:
-            time.sleep(0.5)
+            wait_for(lambda: state(server.url, "S")["messages"] > 5000, "nothing is stored")
             server.kill()
-            time.sleep(0.5)
             server.start()
 
         thread = threading.Thread(target=trouble)

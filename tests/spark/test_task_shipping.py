@@ -82,7 +82,7 @@ def trouble(cluster: Cluster) -> None:
             time.sleep(0.3)
             server.start()
         cluster.wait()
-        time.sleep(5)
+        time.sleep(5)  # the longest pause of a reader
 
 
 @pytest.mark.parametrize("reader", [DirectReader, ConsumerReader])
