@@ -3,7 +3,7 @@
 import asyncio
 
 from jsctl.commands.cli import command, option
-from jsctl.commands.shared.declared import file_flags, read, targets
+from jsctl.commands.shared.declared import file_flags, open_targets, read_files
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus, JsctlError
 from jsctl.jetstream.declared.execute import execute
@@ -21,7 +21,7 @@ from jsctl.views.result import Result
     ],
 )
 @file_flags
-@option("--prune", is_flag=True, help="Remove what carries a label of the files and is declared no more")
+@option("--prune", is_flag=True, help="Remove what carries a label of the files and is no longer declared")
 @option("--dry-run", is_flag=True, help="Only show what would change")
 @option("--force", "--yes", "-y", "force", is_flag=True, help="Change and remove without asking")
 async def apply(
@@ -46,10 +46,10 @@ async def apply(
     key away; a key that is newer than jsctl goes below `extra:`. {{name}} is a variable, \\{{name}} plain
     text. On a terminal it asks before it changes what exists; only --prune removes anything.
     """
-    declared = read(env, files, var)
+    declared = read_files(env, files, var)
     if prune and not declared.labels:
         raise BadInput("--prune needs a label", "give the file `label: NAME`")
-    plan = await make_plan(declared, await targets(env, declared), prune=prune)
+    plan = await make_plan(declared, await open_targets(env, declared), prune=prune)
     for warning in plan.warnings:
         env.say(f"warning: {warning}")
     if dry_run or not plan.steps:
@@ -60,12 +60,12 @@ async def apply(
             f"nothing was changed: {view.format_counts(plan.refused)} cannot be changed as declared",
             "remove and add, or declare what is there",
         )
-    await _agree(env, plan, force)
+    await _confirm(env, plan, force)
     return await _run(env, plan)
 
 
-async def _agree(env: Env, plan: Plan, force: bool) -> None:
-    """Removals are always asked about; changes where somebody can be asked."""
+async def _confirm(env: Env, plan: Plan, force: bool) -> None:
+    """Ask before removals always, before changes on a terminal. Raises Cancelled, BadInput."""
     removals = [step for step in plan.steps if step.action == "remove"]
     if force or not (removals or (plan.count("change") and env.can_ask)):
         return

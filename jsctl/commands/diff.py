@@ -1,7 +1,7 @@
 """`jsctl diff`."""
 
 from jsctl.commands.cli import command, option
-from jsctl.commands.shared.declared import file_flags, read, targets
+from jsctl.commands.shared.declared import file_flags, open_targets, read_files
 from jsctl.env import Env
 from jsctl.jetstream.declared.plan import make_plan
 from jsctl.views.declared import plan as view
@@ -20,8 +20,8 @@ from jsctl.views.result import Result
 @option("--prune", is_flag=True, help="Show also what apply --prune would remove")
 async def diff(env: Env, files: tuple[str, ...], var: tuple[str, ...], prune: bool) -> Result:
     """jsctl apply --help explains the files."""
-    declared = read(env, files, var)
-    plan = await make_plan(declared, await targets(env, declared), prune=prune)
+    declared = read_files(env, files, var)
+    plan = await make_plan(declared, await open_targets(env, declared), prune=prune)
     for warning in plan.warnings:
         env.say(f"warning: {warning}")
     return view.plan_result(plan)

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from jsctl import registry
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.report.targets import targets
-from jsctl.commands.shared.declared import connections
+from jsctl.commands.shared.declared import open_connections
 from jsctl.contexts.settings import Settings
 from jsctl.env import Env
 from jsctl.errors import NotFound
@@ -48,7 +48,7 @@ async def config(env: Env, options: Options) -> Result | None:
     places = targets(env)
     declared: list[Json] = []
     missing_consumers: list[str] = []
-    for settings, connection in zip(places, await connections(env, places), strict=True):
+    for settings, connection in zip(places, await open_connections(env, places), strict=True):
         collected = await collect_declarations(
             Api(connection, domain=settings.js_domain, prefix=settings.js_api_prefix, trace=env.trace),
             options.stream,

@@ -11,7 +11,7 @@ from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
 from jsctl.files import read_input
 from jsctl.jetstream.api import Api
-from jsctl.jetstream.declared import load
+from jsctl.jetstream.declared.load import load
 from jsctl.jetstream.declared.model import Declared, Place
 from jsctl.jetstream.declared.plan import Target, gather_all
 from jsctl.jetstream.declared.variables import parse_variables
@@ -24,7 +24,7 @@ _ENDINGS = (".yaml", ".yml", ".json")
 
 
 def file_flags(function: F) -> F:
-    """-f and --var; the function gets them as `files` and `var`."""
+    """Add -f and --var; the function gets them as `files` and `var`."""
     function = option(
         "--var", multiple=True, metavar="NAME=VALUE", help="Value of a variable; may be repeated"
     )(function)
@@ -39,36 +39,39 @@ def file_flags(function: F) -> F:
     )(function)
 
 
-def read(env: Env, files: tuple[str, ...], var: tuple[str, ...]) -> Declared:
-    """What the files declare. Raises BadInput, NotFound."""
-    found = [(path, read_input(path, env.streams.stdin)) for given in files for path in _paths(given)]
-    return load.load([("stdin" if p == "-" else p, text) for p, text in found], parse_variables(var))
+def read_files(env: Env, files: tuple[str, ...], var: tuple[str, ...]) -> Declared:
+    """What the files declare. files, var: the values of -f and --var. Raises BadInput, NotFound."""
+    paths = [path for file in files for path in _list_paths(file)]
+    texts = [("stdin" if path == "-" else path, read_input(path, env.streams.stdin)) for path in paths]
+    return load(texts, parse_variables(var))
 
 
-async def targets(env: Env, declared: Declared) -> dict[Place, Target]:
-    """Every place with its API; one connection a context, opened at once."""
-    named = {place.context for place in declared.places}
+async def open_targets(env: Env, declared: Declared) -> dict[Place, Target]:
+    """Every place with its API; one connection for each context, all opened at once. Raises BadInput."""
+    contexts = {place.context for place in declared.places}
     explicit = "server" in env.flags and "server" not in env.from_environment
-    if explicit and len(named) > 1:
-        raise BadInput("--server goes with one context at the most", "each context has its own")
-    settings = {name: _settings(env, name) for name in named}
-    opened = dict(zip(settings, await connections(env, list(settings.values())), strict=True))
+    if explicit and len(contexts) > 1:
+        raise BadInput("--server goes with at most one context", "each context has its own")
+    settings = {context: _resolve_settings(env, context) for context in contexts}
+    connections = await open_connections(env, list(settings.values()))
+    by_context = dict(zip(settings, connections, strict=True))
     return {
-        place: _target(env, place, settings[place.context], opened[place.context])
+        place: _make_target(env, place, settings[place.context], by_context[place.context])
         for place in declared.places
     }
 
 
-async def connections(env: Env, wanted: Sequence[Settings]) -> list[Connection]:
-    """The connection of each; those that differ in the domain alone share one. All are opened at once."""
-    keys = [replace(one, js_domain="", js_api_prefix="", context="") for one in wanted]
+async def open_connections(env: Env, settings: Sequence[Settings]) -> list[Connection]:
+    """A connection for each; settings that differ in the domain alone share one. All are opened at once."""
+    keys = [replace(each, js_domain="", js_api_prefix="", context="") for each in settings]
     different = list(dict.fromkeys(keys))
-    opened = dict(zip(different, await gather_all(env.connect(one) for one in different), strict=True))
-    return [opened[key] for key in keys]
+    connections = await gather_all(env.connect(key) for key in different)
+    by_key = dict(zip(different, connections, strict=True))
+    return [by_key[key] for key in keys]
 
 
-def _settings(env: Env, context: str) -> Settings:
-    """A context that a file names is that one, whatever NATS_URL and the other variables say."""
+def _resolve_settings(env: Env, context: str) -> Settings:
+    """The settings of a context; one that a file names does not yield to NATS_URL and other variables."""
     if not context:
         return env.settings()
     flags, variables = env.flags, env.from_environment
@@ -76,21 +79,22 @@ def _settings(env: Env, context: str) -> Settings:
     return resolve(own, env.contexts.find(context), variables)
 
 
-def _target(env: Env, place: Place, settings: Settings, connection: Connection) -> Target:
-    said = place.domain
-    domain = settings.js_domain if said is None else said
-    prefix = settings.js_api_prefix if said is None else ""
+def _make_target(env: Env, place: Place, settings: Settings, connection: Connection) -> Target:
+    domain, prefix = place.domain, ""
+    if domain is None:
+        domain, prefix = settings.js_domain, settings.js_api_prefix
     api = Api(connection, domain=domain, prefix=prefix, trace=env.trace)
     return Target(api, settings.context, api.own_domain)
 
 
-def _paths(given: str) -> list[str]:
-    path = Path(given).expanduser()
-    if given == "-" or not path.is_dir():
-        return [given]
-    found = sorted(
-        str(one) for one in path.iterdir() if one.suffix in _ENDINGS and not one.name.startswith(".")
+def _list_paths(file: str) -> list[str]:
+    """The file itself, or the files of a folder. Raises NotFound for a folder without any."""
+    folder = Path(file).expanduser()
+    if file == "-" or not folder.is_dir():
+        return [file]
+    paths = sorted(
+        str(path) for path in folder.iterdir() if path.suffix in _ENDINGS and not path.name.startswith(".")
     )
-    if not found:
-        raise NotFound(f"there is no .yaml, .yml or .json file in {given}")
-    return found
+    if not paths:
+        raise NotFound(f"there is no .yaml, .yml or .json file in {file}")
+    return paths

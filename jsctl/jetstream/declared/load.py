@@ -193,7 +193,8 @@ def _refuse_cycles(streams: list[Stream]) -> None:
     """
     by_key = {(stream.place, stream.name): stream for stream in streams}
     origins = {
-        key: [one for one in _local_origins(stream) if one in by_key] for key, stream in by_key.items()
+        key: [origin for origin in _local_origins(stream) if origin in by_key]
+        for key, stream in by_key.items()
     }
     try:
         TopologicalSorter(origins).prepare()

@@ -133,9 +133,17 @@ async def _plan_stream(stream: Stream, target: Target, declared: Declared, prune
     live = await _fetch_config(streams.info(target.api, stream.name), streams.NOT_FOUND)
     step = _plan_step(_STREAM, stream, target, stream.name, "", live)
     if live is None:
-        new = [_plan_step(_CONSUMER, one, target, stream.name, one.name, None) for one in stream.consumers]
-        return [step, *new]
-    steps = [step, *await gather_all(_plan_consumer(stream, one, target) for one in stream.consumers)]
+        return [
+            step,
+            *(
+                _plan_step(_CONSUMER, consumer, target, stream.name, consumer.name, None)
+                for consumer in stream.consumers
+            ),
+        ]
+    consumer_steps = await gather_all(
+        _plan_consumer(stream, consumer, target) for consumer in stream.consumers
+    )
+    steps = [step, *consumer_steps]
     labels = declared.labels.get(stream.place, frozenset())
     if prune and labels:
         names = {consumer.name for consumer in stream.consumers}

@@ -55,7 +55,8 @@ def parse_origin(text: str) -> Json:
 
 def origins_of(config: Json) -> list[Json]:
     """The mirror and the sources of a stream's configuration."""
-    return [one for one in (config.get("mirror"), *(config.get("sources") or [])) if isinstance(one, dict)]
+    origins = (config.get("mirror"), *(config.get("sources") or []))
+    return [origin for origin in origins if isinstance(origin, dict)]
 
 
 def import_from(origin: Json, *, domain: str = "", api: str = "", deliver: str = "") -> Json:

@@ -26,11 +26,11 @@ _TARGETS = (("Mirror Target", "_nats.mirror."), ("Source Target", "_nats.src."))
 
 
 def sheet(info: Json, *, state_only: bool = False) -> Result:
-    """`consumer info`; the document is what the server said."""
+    """`consumer info`; the document is the server's info."""
     config = info["config"]
-    what = "State" if state_only else "Information"
+    title = "State" if state_only else "Information"
     name = f"{info['stream_name']} > {info['name']}"
-    heading = f"{what} for Consumer {name} created {format_server_time(info.get('created'))}"
+    heading = f"{title} for Consumer {name} created {format_server_time(info.get('created'))}"
     sections: list[Section] = []
     if not state_only:
         metadata = config.get("metadata") or {}
@@ -105,7 +105,7 @@ def _remaining(info: Json) -> str:
 
 
 def _target(title: str, prefix: str, metadata: Json) -> Section:
-    """What a consumer that a mirror or source made for itself is for."""
+    """The stream that a consumer of a mirror or source delivers to."""
     labels = (("Stream", "stream"), ("Account", "acc"), ("Domain", "domain"))
     return Section(title, present(*(Field(label, metadata.get(prefix + key)) for label, key in labels)))
 

@@ -59,21 +59,22 @@ _RESERVED = "_nats."
 
 
 def sheet(info: Json, *, state_only: bool = False) -> Result:
-    """`stream info`; the document is what the server said."""
+    """`stream info`; the document is the server's info."""
     config = info["config"]
-    what = "State" if state_only else "Information"
-    heading = f"{what} for Stream {config['name']} created {format_server_time(info.get('created'))}"
+    title = "State" if state_only else "Information"
+    heading = f"{title} for Stream {config['name']} created {format_server_time(info.get('created'))}"
     sections = [] if state_only else _configuration(config)
     sections += cluster_section(info.get("cluster") or {}, now=info.get("ts"))
     if not state_only:
         if mirror := info.get("mirror"):
-            sections.append(Section("Mirror Information", _origin(mirror)))
+            sections.append(Section("Mirror Information", _origin_lines(mirror)))
         sources = sorted(
             info.get("sources") or [],
-            key=lambda one: (str(one.get("name")), _prefix(one), origin_filters(one)),
+            key=lambda source: (str(source.get("name")), _api_prefix(source), origin_filters(source)),
         )
         sections += [
-            Section("" if at else "Source Information", _origin(source)) for at, source in enumerate(sources)
+            Section("" if number else "Source Information", _origin_lines(source))
+            for number, source in enumerate(sources)
         ]
     sections.append(Section("State", _state(info)))
     return Result([Sheet(heading, sections)], data=info)
@@ -99,8 +100,11 @@ def _options(config: Json) -> list[Field]:
         discard = [line._replace(value="New Per Subject") for line in discard]
     return [
         *present(
-            Field("Subject Transform", _move(config.get("subject_transform"))),
-            Field("Republishing Headers" if headers_only else "Republishing", _move(config.get("republish"))),
+            Field("Subject Transform", _format_transform(config.get("subject_transform"))),
+            Field(
+                "Republishing Headers" if headers_only else "Republishing",
+                _format_transform(config.get("republish")),
+            ),
         ),
         *config_lines(STREAM, config, "retention", "no_ack"),
         *discard,
@@ -111,13 +115,13 @@ def _options(config: Json) -> list[Field]:
 def _replication(config: Json) -> list[Field]:
     fields = []
     if mirror := config.get("mirror"):
-        fields.append(Field("Mirror", _copied(mirror)))
+        fields.append(Field("Mirror", _format_origin(mirror)))
     if sources := config.get("sources"):
-        fields.append(Field("Sources", sorted(_copied(source) for source in sources)))
+        fields.append(Field("Sources", sorted(_format_origin(source) for source in sources)))
     return fields
 
 
-def _copied(origin: Json) -> str:
+def _format_origin(origin: Json) -> str:
     """A mirror or source as configured, on one line."""
     external, consumer = origin.get("external") or {}, origin.get("consumer") or {}
     parts = [str(origin.get("name", ""))]
@@ -135,13 +139,13 @@ def _copied(origin: Json) -> str:
     return ", ".join(parts)
 
 
-def _origin(source: Json) -> list[Field]:
-    """A mirror or source as it goes."""
+def _origin_lines(source: Json) -> list[Field]:
+    """The state of a mirror or source."""
     transforms = source.get("subject_transforms") or []
     label = "Subject Filters and Transforms" if len(transforms) > 1 else "Subject Filter and Transform"
     moves = [
-        f"{one.get('src', '')} to {one['dest']}" if one.get("dest") else f"{one.get('src', '')} untransformed"
-        for one in transforms
+        f"{move.get('src', '')} {'to ' + move['dest'] if move.get('dest') else 'untransformed'}"
+        for move in transforms
     ]
     error = source.get("error") or {}
     external = source.get("external") or {}
@@ -158,8 +162,8 @@ def _origin(source: Json) -> list[Field]:
 
 
 def cluster_section(cluster: Json, group: str = "Cluster Group", now: str | None = None) -> list[Section]:
-    """Leader and followers, nothing where there is no cluster. now: the server's time, to tell since
-    when the leader leads."""
+    """Leader and followers; nothing where there is no cluster. now: the server's time, for how long the
+    leader has led."""
     if not cluster.get("name"):
         return []
     leader = cluster.get("leader") or "none"
@@ -201,8 +205,8 @@ def _state(info: Json) -> list[Field]:
             "Lost Messages",
             f"{format_count(lost)} ({format_bytes(lost_bytes)})" if lost else None,
         ),
-        Field("First Sequence", _at(state.get("first_seq", 0), state.get("first_ts"))),
-        Field("Last Sequence", _at(state.get("last_seq", 0), state.get("last_ts"))),
+        Field("First Sequence", _format_sequence(state.get("first_seq", 0), state.get("first_ts"))),
+        Field("Last Sequence", _format_sequence(state.get("last_seq", 0), state.get("last_ts"))),
         Field("Deleted Messages", deleted_messages(state) or None, "count"),
         Field("Active Consumers", state.get("consumer_count", 0), "count"),
         Field("Number of Subjects", state.get("num_subjects") or None, "count"),
@@ -212,30 +216,30 @@ def _state(info: Json) -> list[Field]:
 
 
 def _alternates(alternates: list[Json]) -> list[str]:
-    """Streams that can be read in place of this one, their colons below each other."""
-    longest = max((len(one.get("name", "")) for one in alternates), default=0)
-    domains = [f" Domain: {one['domain']}" if one.get("domain") else "" for one in alternates]
+    """Streams that can be read in place of this one, names aligned to the right."""
+    longest = max((len(stream.get("name", "")) for stream in alternates), default=0)
+    domains = [f" Domain: {stream['domain']}" if stream.get("domain") else "" for stream in alternates]
     return [
-        f"{one.get('name', ''):>{longest}}: Cluster: {one.get('cluster', '')}{domain}"
-        for one, domain in zip(alternates, domains, strict=True)
+        f"{stream.get('name', ''):>{longest}}: Cluster: {stream.get('cluster', '')}{domain}"
+        for stream, domain in zip(alternates, domains, strict=True)
     ]
 
 
 def present(*fields: Field) -> list[Field]:
-    """Those that say something."""
+    """The fields that have a value."""
     return [field for field in fields if field.value is not None and field.value != ""]
 
 
-def _move(pair: Json | None) -> str | None:
+def _format_transform(pair: Json | None) -> str | None:
     if not pair or not pair.get("dest"):
         return None
     return f"{pair.get('src') or '>'} to {pair['dest']}"
 
 
-def _prefix(source: Json) -> str:
+def _api_prefix(source: Json) -> str:
     return str((source.get("external") or {}).get("api", ""))
 
 
-def _at(sequence: int, moment: str | None) -> str:
-    there = known_time(moment)
-    return f"{format_count(sequence)} @ {format_server_time(there)}" if there else format_count(sequence)
+def _format_sequence(sequence: int, time: str | None) -> str:
+    stored = known_time(time)
+    return f"{format_count(sequence)} @ {format_server_time(stored)}" if stored else format_count(sequence)
