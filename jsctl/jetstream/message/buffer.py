@@ -19,8 +19,9 @@ class EventBuffer(Generic[E]):
 
     def add(self, event: E) -> None:
         """Add an event."""
+        if not self._events:
+            self._wake.set()
         self._events.append(event)
-        self._wake.set()
 
     def touch(self) -> None:
         """Start the idle time of `batches` anew, without an event."""

@@ -185,11 +185,12 @@ class Receiver:
         on_subjects = f" on {', '.join(options.subjects)}" if options.subjects else ""
         self._announce(f"Subscribing to JetStream Stream {name}{on_subjects}")
         kind = DirectFeed if direct else feed.ConsumerFeed
-        return kind(api, feed_options, lambda message: self._accept(message, message.subject), self._warn)
+        accept = self._acceptor()
+        return kind(api, feed_options, lambda message: accept(message, message.subject), self._warn)
 
     def _message_handler(self, subscription: str) -> MessageHandler:
         limit, acknowledges = self.options.limit, self.options.ack
-        statistics = self._statistics
+        statistics, accept = self._statistics, self._acceptor()
 
         def handle(message: Message) -> None:
             if self._buffer.is_closed or (limit and statistics.messages >= limit):
@@ -197,7 +198,7 @@ class Receiver:
             if not message.data and message.header_block and message.status[0] == _CONTROL:
                 self._answer_flow_control(message)
                 return
-            self._accept(message, subscription)
+            accept(message, subscription)
             if acknowledges and message.metadata:
                 self._connection.post(encode_publish(message.reply, ACK))
             if limit and statistics.messages >= limit and not self._requests:
@@ -211,21 +212,27 @@ class Receiver:
         if answer:
             self._connection.post(encode_publish(answer, b""))
 
-    def _accept(self, message: Message, subscription: str) -> bool:
-        """Hand a message over. Returns whether it counts."""
-        options = self.options
-        if options.ignored and any(matches(ignored, message.subject) for ignored in options.ignored):
-            return False
-        statistics = self._statistics
-        statistics.messages += 1
-        statistics.bytes += len(message.data)
-        received = Received(message, statistics.messages, subscription)
-        if options.match_replies and message.reply:
-            self._requests[message.reply] = received
-            self._buffer.touch()
-        else:
-            self._buffer.add(received)
-        return True
+    def _acceptor(self) -> Callable[[Message, str], bool]:
+        """Return the function that hands a message over; it returns whether the message counts.
+
+        It is called for each message: what does not change is looked up once.
+        """
+        ignored, matches_replies = self.options.ignored, self.options.match_replies
+        statistics, add = self._statistics, self._buffer.add
+
+        def accept(message: Message, subscription: str) -> bool:
+            if ignored and any(matches(subject, message.subject) for subject in ignored):
+                return False
+            statistics.messages = number = statistics.messages + 1
+            statistics.bytes += len(message.data)
+            if matches_replies and message.reply:
+                self._requests[message.reply] = Received(message, number, subscription)
+                self._buffer.touch()
+            else:
+                add(Received(message, number, subscription))
+            return True
+
+        return accept
 
     def _handle_reply(self, message: Message) -> None:
         request = self._requests.pop(message.subject, None)

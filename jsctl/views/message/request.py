@@ -31,7 +31,7 @@ def events(
             batches=replies,
             text=lambda reply: raw_line(reply.message.data),
             record=record,
-            raw=lambda reply: raw_bytes(reply.message.data, only=only),
+            raw=lambda reply: raw_bytes(reply.message.data, only),
             noun="reply",
         )
     return Events(batches=replies, text=text, record=record, notice=None if quiet else notice, noun="reply")

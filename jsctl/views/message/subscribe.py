@@ -97,8 +97,9 @@ def raw_view(*, only: bool) -> Callable[[Received], bytes]:
     """Return the view of `--raw` in a pipe. only: a single message is wanted."""
 
     def raw(received: Received) -> bytes:
-        data = raw_bytes(received.message.data, only=only)
-        return data + raw_bytes(received.reply.data, only=only) if received.reply else data
+        message, _, _, reply = received
+        data = raw_bytes(message.data, only)
+        return data if reply is None else data + raw_bytes(reply.data, only)
 
     return raw
 
