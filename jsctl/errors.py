@@ -73,9 +73,6 @@ class Cancelled(JsctlError):
     """The user answered no, or pressed ctrl-C at a question."""
 
 
-_NO_JETSTREAM = frozenset({10035, 10039, 10076})
-
-
 class ApiError(JsctlError):
     """A JetStream API error, as the server sent it (ADR-1).
 
@@ -90,6 +87,12 @@ class ApiError(JsctlError):
 
     @property
     def status(self) -> ExitStatus:  # type: ignore[override]
-        if self.err_code in _NO_JETSTREAM:
-            return ExitStatus.UNREACHABLE
         return ExitStatus.NOT_FOUND if self.code == 404 else ExitStatus.FAILURE
+
+
+class NoJetStream(ApiError):
+    """The server has no JetStream for this login."""
+
+    @property
+    def status(self) -> ExitStatus:  # type: ignore[override]
+        return ExitStatus.UNREACHABLE

@@ -11,8 +11,8 @@ from collections import deque
 from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Any
 
-from jsctl import registry
-from jsctl.errors import ApiError, JsctlError, NoResponders, RequestTimeout
+from jsctl.errors import ApiError, JsctlError, NoJetStream, NoResponders, RequestTimeout
+from jsctl.nats.codes import ErrorCode
 from jsctl.nats.connection import Connection
 
 Json = dict[str, Any]
@@ -20,32 +20,23 @@ Json = dict[str, Any]
 AHEAD = 16
 """Pages of a list that are asked for at once."""
 
-_HINTS = {
-    10002: "jsctl account info shows the limits",
-    10008: "the meta leader is being elected or out of reach; try again",
-    10009: "the meta leader is being elected or out of reach; try again",
-    10023: "jsctl account info shows the limits of the account, jsctl server report jetstream the servers'",
-    10025: "is the configuration for a newer server?",
-    10026: "remove one, or raise max_consumers of the stream or the account",
-    10028: "the server's or account's memory is used up",
-    10035: "is it the right user?",
-    10039: "log in as a user of an account with JetStream",
-    10047: "make room, or raise the storage limit of the server or account",
-    10057: "jsctl stream info shows whether deletes are allowed",
-    10058: "jsctl stream edit changes it",
-    10065: "jsctl stream find and jsctl stream subjects show which one has them",
-    10074: "use --replicas 1, or a cluster",
-    10076: "turn it on in the server's configuration",
-    10109: "a sealed stream stays as it is; jsctl stream copy makes another",
-    10110: "jsctl stream info shows whether purges are allowed",
-    10130: "restore it under another name",
-}
-"""What to do about an error, by the server's own number (server/errors.json)."""
+
+def hint(code: int) -> str:
+    """Return what to do about an error with this API error code; empty when nothing better is known."""
+    from jsctl.jetstream.error_hints import HINTS
+
+    return HINTS.get(code, "")
 
 
-def hint(number: int) -> str:
-    """What to do about an error with this `err_code`; empty when nothing better is known."""
-    return _HINTS.get(number) or registry.hint(number)
+def is_no_jetstream(code: int) -> bool:
+    """Whether an API error code says that there is no JetStream for this login."""
+    return code in (ErrorCode.NO_ACCOUNT, ErrorCode.NOT_ENABLED_FOR_ACCOUNT, ErrorCode.NOT_ENABLED)
+
+
+def is_no_message(error: ApiError) -> bool:
+    """Whether an error of STREAM.MSG.GET says that no message is there. Some servers use the second code at
+    the end of the stream's store."""
+    return error.err_code in (ErrorCode.NO_MESSAGE_FOUND, ErrorCode.STREAM_MSG_DELETE_FAILED)
 
 
 def api_prefix(domain: str = "", prefix: str = "") -> str:
@@ -65,8 +56,9 @@ def parse_response(data: bytes, subject: str) -> Json:
         raise JsctlError(f"the response on {subject} is not a JSON object")
     error = reply.get("error")
     if isinstance(error, dict):
-        number = int(error.get("err_code", 0))
-        raise ApiError(int(error.get("code", 0)), number, str(error.get("description", "")), hint(number))
+        code = int(error.get("err_code", 0))
+        kind = NoJetStream if is_no_jetstream(code) else ApiError
+        raise kind(int(error.get("code", 0)), code, str(error.get("description", "")), hint(code))
     reply.pop("type", None)
     return reply
 

@@ -31,7 +31,6 @@ from jsctl.nats.events import (
 )
 from jsctl.nats.failures import connection_failure, reason
 from jsctl.nats.message import Message, MessageHandler, OutgoingMessage
-from jsctl.nats.subjects import validate_subject
 from jsctl.nats.tls import tls_options
 from jsctl.units import SECOND
 
@@ -212,7 +211,8 @@ class Connection:
 
         Raises BadInput, Unreachable.
         """
-        validate_subject(subject, "send to")  # wildcards are tokens of some requests
+        if not subject or any(c.isspace() for c in subject):  # all else is a token of some request
+            raise BadInput(f"{subject!r} is not a valid subject to publish to")
         self.check_size(OutgoingMessage(subject, data))
         await self.send(encode_publish(subject, data, reply))
 

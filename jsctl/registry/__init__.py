@@ -9,7 +9,7 @@ from importlib import import_module
 from jsctl.registry import top
 from jsctl.registry.model import Entry, Noun
 
-__all__ = ["Entry", "Noun", "all_commands", "children", "hint", "noun", "nouns"]
+__all__ = ["Entry", "Noun", "all_commands", "children", "noun", "nouns"]
 
 
 def children(path: str) -> dict[str, Entry]:
@@ -44,11 +44,6 @@ def noun(name: str) -> Noun:
 def nouns() -> list[Noun]:
     """Every noun."""
     return [noun(name) for name in top.NOUNS]
-
-
-def hint(error: int) -> str:
-    """What to do about a server's error code that says that something does not exist; empty for others."""
-    return next((noun.missing("")[1] for noun in nouns() if noun.error == error), "")
 
 
 def _verbs(noun: str) -> dict[str, Entry]:

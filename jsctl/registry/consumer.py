@@ -11,7 +11,7 @@ NOUN = Noun(
     not_found="consumer {parent} > {name} not found",
     hint="jsctl consumer ls {parent} lists the consumers",
     create="jsctl consumer add creates one",
-    error=10014,
+    error="CONSUMER_NOT_FOUND",
 )
 
 VERBS: dict[str, Entry] = {

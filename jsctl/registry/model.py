@@ -36,7 +36,7 @@ class Noun(NamedTuple):
     create: what creates one, for when there is none at all.
     parent: the noun that it is part of; a consumer has a stream.
     hidden: "module:function" that says of a name whether lists leave it out unless --all is given.
-    error: the server's error code for one that does not exist (nats-server's errors.json), or 0.
+    error: the ErrorCode of the server for one that does not exist, by its name; empty when there is none.
     offline: whether the names are on this machine.
     """
 
@@ -49,7 +49,7 @@ class Noun(NamedTuple):
     create: str
     parent: str = ""
     hidden: str = ""
-    error: int = 0
+    error: str = ""
     offline: bool = False
 
     def missing(self, name: str, parent: str = "") -> tuple[str, str]:

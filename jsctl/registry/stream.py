@@ -11,7 +11,7 @@ NOUN = Noun(
     not_found="stream {name} not found",
     hint="jsctl stream ls lists the streams",
     create="jsctl stream add creates one",
-    error=10059,
+    error="STREAM_NOT_FOUND",
 )
 
 VERBS: dict[str, Entry] = {

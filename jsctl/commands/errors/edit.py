@@ -9,8 +9,8 @@ from jsctl.commands.shared.editor import edit_text
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
 from jsctl.files import write_atomically
-from jsctl.jetstream import error_codes
-from jsctl.jetstream.error_codes import Code
+from jsctl.jetstream import error_catalog
+from jsctl.jetstream.error_catalog import Code
 from jsctl.views.result import Result
 
 
@@ -19,10 +19,10 @@ from jsctl.views.result import Result
 @argument("code", type=int, default=0)
 async def edit(env: Env, file: str, code: int) -> Result | None:
     """An unknown CODE adds an error with that code; without CODE it gets the next free one."""
-    entries = error_codes.read(file)
+    entries = error_catalog.read(file)
     at = next((n for n, entry in enumerate(entries) if entry["error_code"] == code), None)
     highest = max((int(entry["error_code"]) for entry in entries), default=9999)
-    start = entries[at] if at is not None else {**error_codes.EMPTY, "error_code": code or highest + 1}
+    start = entries[at] if at is not None else {**error_catalog.EMPTY, "error_code": code or highest + 1}
     text = json.dumps(start, indent=2, ensure_ascii=False) + "\n"
     edited = await edit_text(env, text, "error.json", _read)
     if edited is None:
@@ -41,7 +41,7 @@ async def _read(text: str) -> Code:
     entry = json.loads(text)
     if not isinstance(entry, dict):
         raise ValueError("it is not a JSON object")
-    if problems := error_codes.problems(entry):
+    if problems := error_catalog.problems(entry):
         raise BadInput("; ".join(problems))
     return entry
 

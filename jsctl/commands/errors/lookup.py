@@ -2,7 +2,7 @@
 
 from jsctl.commands.cli import argument, command
 from jsctl.env import Env
-from jsctl.jetstream import error_codes
+from jsctl.jetstream import error_catalog
 from jsctl.jetstream.api import hint
 from jsctl.views.errors import codes as view
 from jsctl.views.result import Result
@@ -11,5 +11,5 @@ from jsctl.views.result import Result
 @command("lookup", examples=["jsctl errors lookup 10059"])
 @argument("code", type=int)
 def lookup(env: Env, code: int) -> Result:
-    entry = error_codes.lookup(error_codes.load(env.flags.get("errors_file", "")), code)
+    entry = error_catalog.lookup(error_catalog.load(env.flags.get("errors_file", "")), code)
     return view.details(entry, hint(code))

@@ -3,7 +3,7 @@
 from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream import error_codes
+from jsctl.jetstream import error_catalog
 from jsctl.views.errors import codes as view
 from jsctl.views.result import Result
 
@@ -14,9 +14,9 @@ from jsctl.views.result import Result
 @option("--reverse/--no-reverse", "-R", default=False, help="Sort in the opposite order")
 def ls(env: Env, match: str, sort: str, reverse: bool) -> Result:
     """MATCH is a regular expression, matched against all fields; SORT is code, http or description."""
-    if sort not in error_codes.SORTS:
+    if sort not in error_catalog.SORTS:
         raise BadInput(f"unknown sort order {sort!r}", "use code, http or description")
-    entries = error_codes.load(env.flags.get("errors_file", ""))
+    entries = error_catalog.load(env.flags.get("errors_file", ""))
     if match:
-        entries = error_codes.matching(entries, match)
-    return view.listing(sorted(entries, key=error_codes.SORTS[sort], reverse=reverse))
+        entries = error_catalog.matching(entries, match)
+    return view.listing(sorted(entries, key=error_catalog.SORTS[sort], reverse=reverse))

@@ -3,7 +3,7 @@
 from jsctl.commands.cli import argument, command
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
-from jsctl.jetstream import error_codes
+from jsctl.jetstream import error_catalog
 from jsctl.views.result import Result, Text
 
 
@@ -18,9 +18,9 @@ def validate(env: Env, file: str) -> Result:
 
 def check(env: Env, path: str) -> Result:
     """Check a file and report every problem on stderr. Raises JsctlError when there is one."""
-    entries = error_codes.read(path)
-    problems = {entry["error_code"]: error_codes.problems(entry) for entry in entries}
-    for number in error_codes.duplicates(entries):
+    entries = error_catalog.read(path)
+    problems = {entry["error_code"]: error_catalog.problems(entry) for entry in entries}
+    for number in error_catalog.duplicates(entries):
         problems[number].append("the code occurs more than once")
     invalid = {number: reasons for number, reasons in problems.items() if reasons}
     for number, reasons in invalid.items():

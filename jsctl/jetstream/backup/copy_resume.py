@@ -31,6 +31,7 @@ from jsctl.jetstream.backup.snapshot_writer import write_snapshot
 from jsctl.jetstream.message import browse
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.acks import Metadata
+from jsctl.nats.codes import ErrorCode
 from jsctl.nats.message import Message
 
 _HEADERS_REMOVED_BY_MIRRORS = (b"\nNats-Expected-", b"\nNats-Batch-")
@@ -48,7 +49,6 @@ _MOVE_SECONDS = 240
 """How long the server may take to move anything: it looks for a mirror's origin again after 10, 20, ...
 120 s, and asks for up to 30 s."""
 
-_NAME_STILL_TAKEN = (10058, 10130)
 _REMOVAL_SECONDS = 30
 """How long a cluster may take to remove what an interrupted restore left."""
 
@@ -172,7 +172,8 @@ async def _send_rest(
                 return
             except ApiError as error:
                 # A cluster takes some seconds to remove what broke off just before.
-                if error.err_code not in _NAME_STILL_TAKEN or loop.time() - began > _REMOVAL_SECONDS:
+                taken = (ErrorCode.STREAM_NAME_EXIST, ErrorCode.STREAM_NAME_EXIST_RESTORE_FAILED)
+                if error.err_code not in taken or loop.time() - began > _REMOVAL_SECONDS:
                     raise
                 await asyncio.sleep(1)
 

@@ -20,6 +20,7 @@ from jsctl.jetstream.backup.s2 import FrameScanner
 from jsctl.jetstream.backup.snapshot import Chunks, request_snapshot, restore_snapshot
 from jsctl.jetstream.message import browse
 from jsctl.jetstream.stream import requests as streams
+from jsctl.nats.codes import ErrorCode
 
 ORIGIN = "jsctl.origin"
 """Metadata of a copy whose messages are not all there: what it is a copy of."""
@@ -53,7 +54,6 @@ _APPLIED_AFTERWARDS = frozenset(
 
 _LIMITS = ("max_age", "max_msgs", "max_bytes", "max_msgs_per_subject", "allow_msg_ttl")
 _MAX_NAME_LENGTH = 255
-_SUBJECTS_OVERLAP = 10065
 _STILL_GOING_SECONDS = 1
 """How long a stream is watched to see whether it is being restored."""
 
@@ -259,7 +259,8 @@ async def _try_config(target: Endpoint, config: Json) -> bool:
     for subject in subjects:
         if await streams.names(target.api, subject):
             text = "subjects overlap with an existing stream"
-            raise ApiError(400, _SUBJECTS_OVERLAP, text, hint(_SUBJECTS_OVERLAP))
+            code = ErrorCode.STREAM_SUBJECT_OVERLAP
+            raise ApiError(400, code, text, hint(code))
     rest = rest_name(target.stream)
     trial = {key: value for key, value in config.items() if key not in (*_SEALS, *_SENDING)}
     trial |= {"name": rest, "subjects": [rest_subject(target.stream)]}

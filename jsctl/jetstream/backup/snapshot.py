@@ -147,7 +147,7 @@ async def restore_snapshot(
         keep_partial: leave what was transferred when it fails; the server ends the restore when it has waited
             5 s for more. Without it, nothing is left.
 
-    Raises ApiError (10130: there is such a stream; 10062: the snapshot is broken), JsctlError.
+    Raises ApiError (STREAM_NAME_EXIST_RESTORE_FAILED; STREAM_RESTORE for a broken snapshot), JsctlError.
     """
     marked = add_mark(config)
     name = str(config["name"])

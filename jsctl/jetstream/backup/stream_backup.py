@@ -57,7 +57,7 @@ async def backup_stream(
     """Back up a stream to a folder or .tgz file.
 
     The observer is asked before another backup is replaced. Raises BadInput for a target that holds anything
-    else, Cancelled, ApiError 10059, JsctlError, OSError; nothing of the backup is left then.
+    else, Cancelled, ApiError, JsctlError, OSError; nothing of the backup is left then.
     """
     if existing := files.existing_backup(target):
         await observer.confirm(ReplaceBackup(target, existing))

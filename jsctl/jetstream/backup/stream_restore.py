@@ -22,9 +22,9 @@ from jsctl.jetstream.backup.files import Backup
 from jsctl.jetstream.backup.marks import mark_of, unmark_stream
 from jsctl.jetstream.backup.snapshot import Chunks, restore_snapshot, state_differences
 from jsctl.jetstream.stream import requests as streams
+from jsctl.nats.codes import ErrorCode
 
 _READ_SIZE = 512 << 10
-_OVERLAP = "(10065)"  #: in what the server says of a restore that another stream's subjects forbid
 _LIMITS = ("max_age", "max_msgs", "max_bytes", "max_msgs_per_subject")
 
 
@@ -85,7 +85,8 @@ async def load_stream(
         try:
             info = await restore_snapshot(api, config, backup.state, chunks, advance=advance)
         except ApiError as error:
-            if _OVERLAP not in error.description:
+            # The server words the cause, which a restore has no code of its own for.
+            if f"({ErrorCode.STREAM_SUBJECT_OVERLAP:d})" not in error.description:
                 raise
             hint = "jsctl stream restore --subjects gives it other subjects"
             raise ApiError(error.code, error.err_code, error.description, hint) from None

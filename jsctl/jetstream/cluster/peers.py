@@ -2,8 +2,7 @@
 
 from jsctl.errors import ApiError, JsctlError, NotFound
 from jsctl.jetstream.api import Api, Json
-
-_PEER_REMAP_FAILED = 10075
+from jsctl.nats.codes import ErrorCode
 
 
 def peers(info: Json) -> list[str]:
@@ -45,7 +44,7 @@ async def remove_peer(api: Api, stream: str, peer: str) -> None:
     try:
         await api.call(f"STREAM.PEER.REMOVE.{stream}", {"peer": peer})
     except ApiError as error:
-        if error.err_code != _PEER_REMAP_FAILED:
+        if error.err_code != ErrorCode.PEER_REMAP:
             raise
         hint = "no other server can take the replica; jsctl stream edit --replicas asks for fewer"
         raise ApiError(error.code, error.err_code, error.description, hint) from None

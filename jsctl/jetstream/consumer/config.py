@@ -63,7 +63,7 @@ class ConsumerSchema(Schema):
         complete = super().with_defaults(config)
         complete.setdefault("ack_policy", "none" if complete.get("deliver_subject") else "explicit")
         if complete["deliver_policy"] == "last_per_subject" and not get_filters(complete):
-            complete["filter_subject"] = ">"  # the server wants one (10094)
+            complete["filter_subject"] = ">"  # the server requires one
         return complete
 
     def without_server_keys(self, config: Json) -> Json:

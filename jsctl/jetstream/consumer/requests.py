@@ -14,17 +14,14 @@ from jsctl.jetstream import api_levels, paging
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.api_levels import ApiLevel
 from jsctl.jetstream.paging import Collected
-from jsctl.jetstream.stream import requests as streams
+from jsctl.nats.codes import ErrorCode
 from jsctl.units import SECOND
 
 T = TypeVar("T")
 
-NOT_FOUND = 10014
-EXISTS = 10148
 RESETTABLE = ("all", "by_start_sequence", "by_start_time")
 """Delivery policies whose consumers may be reset to any sequence after their start."""
 
-_UPDATED_NOTHING = 10149
 _CONCURRENT_LISTS = 16
 """Streams whose consumers are listed at the same time."""
 
@@ -86,7 +83,7 @@ async def listings(api: Api, stream_names: Iterable[str]) -> list[ConsumerList]:
             try:
                 return await listing(api, stream)
             except ApiError as error:
-                if error.err_code == streams.NOT_FOUND:
+                if error.err_code == ErrorCode.STREAM_NOT_FOUND:
                     return None
                 raise
 
@@ -96,7 +93,7 @@ async def listings(api: Api, stream_names: Iterable[str]) -> list[ConsumerList]:
 async def info(api: Api, stream: str, name: str, *, timeout: int | None = None) -> Json:
     """Fetch a consumer's configuration and state.
 
-    timeout: ns. Raises ApiError 10014 when there is no such consumer, 10059 when there is no such stream.
+    timeout: ns. Raises ApiError when there is no such consumer or stream.
     """
     return await _with_name(stream, name, api.call(f"CONSUMER.INFO.{stream}.{name}", timeout=timeout))
 
@@ -106,7 +103,7 @@ async def create(api: Api, stream: str, config: Json) -> tuple[Json, bool]:
 
     Uses CONSUMER.CREATE.<stream>.<name>[.<filter>], and the older subjects when nobody answers there or the
     account may not use it. Raises BadInput when the server is too old for it, ApiError
-    10148 when there is another of that name.
+    when there is another of that name.
     """
     await api_levels.require(api, _needed_levels(config))
     if not config.get("name") and not config.get("durable_name"):
@@ -116,7 +113,7 @@ async def create(api: Api, stream: str, config: Json) -> tuple[Json, bool]:
     try:
         created = await _send_config(api, stream, config, "create")
     except ApiError as error:
-        if error.err_code == EXISTS:
+        if error.err_code == ErrorCode.CONSUMER_ALREADY_EXISTS:
             raise ApiError(
                 error.code,
                 error.err_code,
@@ -223,9 +220,9 @@ def _naming(stream: str, name: str = "") -> Iterator[None]:
     try:
         yield
     except ApiError as error:
-        if error.err_code == streams.NOT_FOUND:
+        if error.err_code == ErrorCode.STREAM_NOT_FOUND:
             raise ApiError(404, error.err_code, *registry.noun("stream").missing(stream)) from None
-        if error.err_code in (NOT_FOUND, _UPDATED_NOTHING):
+        if error.err_code in (ErrorCode.CONSUMER_NOT_FOUND, ErrorCode.CONSUMER_DOES_NOT_EXIST):
             missing = registry.noun("consumer").missing(name, stream)
             raise ApiError(404, error.err_code, *missing) from None
         raise

@@ -15,6 +15,7 @@ from jsctl.jetstream.declared.model import LABEL, Consumer, Declared, Place, Str
 from jsctl.jetstream.declared.refusals import find_consumer_refusals, find_stream_refusals
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM, find_warnings
+from jsctl.nats.codes import ErrorCode
 
 T = TypeVar("T")
 Action = Literal["create", "change", "remove"]
@@ -130,7 +131,7 @@ async def _as_coroutine(awaitable: Awaitable[T]) -> T:
 
 async def _plan_stream(stream: Stream, target: Target, declared: Declared, prune: bool) -> list[Step | None]:
     """The steps for a stream and its consumers; None for each that is as declared."""
-    live = await _fetch_config(streams.info(target.api, stream.name), streams.NOT_FOUND)
+    live = await _fetch_config(streams.info(target.api, stream.name), "STREAM_NOT_FOUND")
     step = _plan_step(_STREAM, stream, target, stream.name, "", live)
     if live is None:
         return [
@@ -154,7 +155,7 @@ async def _plan_stream(stream: Stream, target: Target, declared: Declared, prune
 
 
 async def _plan_consumer(stream: Stream, consumer: Consumer, target: Target) -> Step | None:
-    live = await _fetch_config(consumers.info(target.api, stream.name, consumer.name), consumers.NOT_FOUND)
+    live = await _fetch_config(consumers.info(target.api, stream.name, consumer.name), "CONSUMER_NOT_FOUND")
     return _plan_step(_CONSUMER, consumer, target, stream.name, consumer.name, live)
 
 
@@ -192,12 +193,12 @@ async def _plan_removals(
     return steps
 
 
-async def _fetch_config(request: Awaitable[Json], not_found: int) -> Json | None:
+async def _fetch_config(request: Awaitable[Json], not_found: str) -> Json | None:
     """The configuration in an info; None where there is no such stream or consumer."""
     try:
         config: Json = (await request)["config"]
     except ApiError as error:
-        if error.err_code == not_found:
+        if error.err_code == getattr(ErrorCode, not_found):
             return None
         raise
     return config

@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator
 
 from jsctl.errors import ApiError, JsctlError, NotFound, Unreachable
 from jsctl.jetstream import api_levels
-from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.api import Api, Json, is_no_message
 from jsctl.jetstream.api_levels import ApiLevel
 from jsctl.jetstream.message.batches import BATCH, count_from, fetch_batch, fetch_last_batch
 from jsctl.jetstream.stream import requests as streams
@@ -18,7 +18,6 @@ from jsctl.nats.acks import Metadata
 from jsctl.nats.direct_get import END, NO_MESSAGE
 from jsctl.nats.message import Message
 
-NO_MESSAGES = (10037, 10057)
 _MOST_FOREIGN = 5
 """Batches in a row that a mirror may answer before all is asked of the leader."""
 _ATTEMPTS = 50
@@ -220,7 +219,7 @@ async def _get(api: Api, stream: str, body: Json) -> Message | None:
     try:
         reply = await api.call(f"STREAM.MSG.GET.{stream}", body)
     except ApiError as error:
-        if error.err_code in NO_MESSAGES:
+        if is_no_message(error):
             return None
         raise
     return stored_message(stream, reply["message"])

@@ -16,6 +16,7 @@ from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.nats.acks import ACK
 from jsctl.nats.codec import encode_publish
+from jsctl.nats.codes import ErrorCode
 from jsctl.nats.events import ConnectionEvent, Reconnected
 from jsctl.nats.headers import header_value
 from jsctl.nats.message import Message
@@ -138,7 +139,7 @@ class ConsumerFeed(Feed):
                 # Behind an import there may be NEXT and ACK alone: it is what it must be for those.
                 info = {"config": {"ack_policy": "explicit"}, "num_pending": 1}
             except ApiError as error:
-                if error.err_code != consumers.NOT_FOUND:
+                if error.err_code != ErrorCode.CONSUMER_NOT_FOUND:
                     raise
                 wanted = {**self._wanted(options.start), "durable_name": options.durable}
                 info, _ = await consumers.create(

@@ -9,11 +9,9 @@ from jsctl.errors import ApiError, Denied
 from jsctl.jetstream import api_levels, paging
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.paging import Collected
+from jsctl.nats.codes import ErrorCode
 
 T = TypeVar("T")
-
-NOT_FOUND = 10059
-NAME_IN_USE = 10058
 
 
 async def names(api: Api, subject: str = "") -> list[str]:
@@ -40,7 +38,7 @@ async def collect(api: Api, extract: Callable[[Json], T | None], *, subject: str
 
 
 async def info(api: Api, name: str) -> Json:
-    """Fetch a stream's configuration and state. Raises ApiError 10059 when there is none of that name."""
+    """Fetch a stream's configuration and state. Raises ApiError when there is none of that name."""
     return await _with_name(name, api.call(f"STREAM.INFO.{name}"))
 
 
@@ -54,7 +52,7 @@ async def info_or_none(api: Api, name: str) -> Json | None:
     try:
         return await info(api, name)
     except ApiError as error:
-        if error.err_code != NOT_FOUND:
+        if error.err_code != ErrorCode.STREAM_NOT_FOUND:
             raise
         return None
 
@@ -62,7 +60,7 @@ async def info_or_none(api: Api, name: str) -> Json | None:
 async def create(api: Api, config: Json) -> tuple[Json, bool]:
     """Create a stream; returns its info, and False when it existed already with this configuration.
 
-    Raises BadInput when the server is too old for it, ApiError 10058 when there is another of that name.
+    Raises BadInput when the server is too old for it, ApiError when there is another of that name.
     """
     await check_level(api, config)
     name = str(config["name"])
@@ -137,9 +135,9 @@ async def _with_name(name: str, call: Any) -> Json:
     try:
         reply: Json = await call
     except ApiError as error:
-        descriptions = {
-            NOT_FOUND: registry.noun("stream").missing(name)[0],
-            NAME_IN_USE: f"stream {name} exists with another configuration",
+        descriptions: dict[int, str] = {
+            ErrorCode.STREAM_NOT_FOUND: registry.noun("stream").missing(name)[0],
+            ErrorCode.STREAM_NAME_EXIST: f"stream {name} exists with another configuration",
         }
         if error.err_code not in descriptions:
             raise

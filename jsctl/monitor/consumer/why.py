@@ -15,6 +15,7 @@ from jsctl.jetstream.consumer.config import get_filters
 from jsctl.jetstream.state import peers as follower_names
 from jsctl.jetstream.stream import requests as streams
 from jsctl.monitor.consumer.rows import count_messages
+from jsctl.nats.codes import ErrorCode
 from jsctl.nats.subjects import overlap
 from jsctl.units import (
     NEVER,
@@ -65,11 +66,11 @@ async def fetch_facts(api: Api, stream: str, name: str) -> Facts:
     )
     if isinstance(stream_info, str):
         if stream not in await streams.names(api):  # the cluster's leader answers for all
-            raise ApiError(404, streams.NOT_FOUND, f"stream {stream} not found", "jsctl stream ls")
+            raise ApiError(404, ErrorCode.STREAM_NOT_FOUND, f"stream {stream} not found", "jsctl stream ls")
         return Facts(stream, name, {}, {}, silent=stream_info)
     if isinstance(consumer_info, str):
         if name not in await consumers.names(api, stream):
-            raise ApiError(404, consumers.NOT_FOUND, f"consumer {stream} > {name} not found")
+            raise ApiError(404, ErrorCode.CONSUMER_NOT_FOUND, f"consumer {stream} > {name} not found")
         return Facts(stream, name, {}, stream_info, silent=consumer_info)
     matching = await _count_matching(api, consumer_info, stream_info)
     return Facts(stream, name, consumer_info, stream_info, matching)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsctl.errors import ApiError, BadInput, Cancelled, JsctlError, NotFound
 from jsctl.jetstream.api import Api, Json
+from jsctl.nats.codes import ErrorCode
 from jsctl.nats.subjects import matches
 from jsctl.spark.importing.publish_rows import Preview, preview, publish_rows
 from jsctl.spark.importing.rows import ImportOptions, message_rows
@@ -78,7 +79,7 @@ class ImportRun:
         try:
             info = await api.call(f"STREAM.INFO.{name}")
         except ApiError as error:
-            if error.err_code == 10059:
+            if error.err_code == ErrorCode.STREAM_NOT_FOUND:
                 raise NotFound(f"there is no stream {name}", "create it with jsctl stream add") from None
             raise
         config = info["config"]

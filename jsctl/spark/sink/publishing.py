@@ -22,6 +22,7 @@ from jsctl.contexts.settings import Settings
 from jsctl.errors import ApiError, BadInput, JsctlError, NoResponders, NotFound, Unreachable
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message.publish import PublishTotals, publish_with_acks
+from jsctl.nats.codes import ErrorCode
 from jsctl.nats.connection import Connection
 from jsctl.nats.headers import encode_headers
 from jsctl.nats.message import OutgoingMessage
@@ -75,7 +76,7 @@ async def _check(job: WriteJob) -> None:
         if job.stream:
             await _api(connection, job).call(f"STREAM.INFO.{job.stream}")
     except ApiError as error:
-        if error.err_code == 10059:
+        if error.err_code == ErrorCode.STREAM_NOT_FOUND:
             raise NotFound(f"there is no stream {job.stream}", "create it with jsctl stream add") from None
         raise
     finally:

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import NamedTuple, TypeVar
 
 from jsctl.errors import ApiError, BadInput, Denied, JsctlError, RequestTimeout, Unreachable
-from jsctl.jetstream.api import Json
+from jsctl.jetstream.api import Json, is_no_message
 from jsctl.nats.blocking import ConnectionLost
 from jsctl.spark.session.task_archive import provide_pynacl
 from jsctl.spark.source.connection import StreamConnection
@@ -189,7 +189,7 @@ def find_sequence_at(
         )
         return int(response["message"]["seq"])
     except ApiError as error:
-        if error.err_code == 10037:  # no message found
+        if is_no_message(error):
             return stream.end
     except RequestTimeout:
         pass

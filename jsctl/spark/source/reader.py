@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from jsctl.errors import ApiError, JsctlError, RequestTimeout, Unreachable
-from jsctl.jetstream.api import Json
+from jsctl.jetstream.api import Json, is_no_message
 from jsctl.nats.blocking import ConnectionLost
+from jsctl.nats.codes import ErrorCode
 from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.failures import format_lost, format_messages, warn_of_loss
 from jsctl.spark.source.replies import count_before
@@ -148,7 +149,7 @@ class RangeReader:
         try:
             response = self.call(connection, f"STREAM.MSG.GET.{self.job.stream}", body)
         except ApiError as error:
-            if error.err_code == 10037:  # no message found
+            if is_no_message(error):
                 return 0
             raise
         return int(response["message"]["seq"])
@@ -189,7 +190,7 @@ class RangeReader:
         try:
             info = self.call(connection, f"STREAM.INFO.{job.stream}")
         except ApiError as error:
-            if error.err_code == 10059:
+            if error.err_code == ErrorCode.STREAM_NOT_FOUND:
                 raise DataLoss(f"stream {job.stream} is gone") from None
             raise
         check_identity(info, job.created, job.end)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from jsctl.jetstream.error_codes import Code
+from jsctl.jetstream.error_catalog import Code
 from jsctl.views.result import Column, Field, Part, Result, Section, Sheet, Table, Text
 
 _COLUMNS = (

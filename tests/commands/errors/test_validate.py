@@ -3,13 +3,13 @@
 import json
 from pathlib import Path
 
-from jsctl.jetstream import error_codes
+from jsctl.jetstream import error_catalog
 from tests.support.run import Cli
 
 
 def test_our_own_list_is_sound() -> None:
-    found = error_codes.load()
-    assert len(found) > 200 and not error_codes.duplicates(found)
+    found = error_catalog.load()
+    assert len(found) > 200 and not error_catalog.duplicates(found)
 
 
 def test_a_file(offline_cli: Cli, file: Path) -> None:

@@ -1,0 +1,29 @@
+"""What to do about an error of the JetStream API. Loaded when there is one."""
+
+from jsctl import registry
+from jsctl.nats.error_codes import ErrorCode
+
+HINTS: dict[int, str] = {
+    ErrorCode.ACCOUNT_RESOURCES_EXCEEDED: "jsctl account info shows the limits",
+    ErrorCode.CLUSTER_NOT_AVAIL: "the meta leader is being elected or out of reach; try again",
+    ErrorCode.CLUSTER_NOT_LEADER: "the meta leader is being elected or out of reach; try again",
+    ErrorCode.INSUFFICIENT_RESOURCES: (
+        "jsctl account info shows the limits of the account, jsctl server report jetstream the servers'"
+    ),
+    ErrorCode.INVALID_JSON: "is the configuration for a newer server?",
+    ErrorCode.MAXIMUM_CONSUMERS_LIMIT: "remove one, or raise max_consumers of the stream or the account",
+    ErrorCode.MEMORY_RESOURCES_EXCEEDED: "the server's or account's memory is used up",
+    ErrorCode.NO_ACCOUNT: "is it the right user?",
+    ErrorCode.NOT_ENABLED_FOR_ACCOUNT: "log in as a user of an account with JetStream",
+    ErrorCode.STORAGE_RESOURCES_EXCEEDED: "make room, or raise the storage limit of the server or account",
+    ErrorCode.STREAM_MSG_DELETE_FAILED: "jsctl stream info shows whether deletes are allowed",
+    ErrorCode.STREAM_NAME_EXIST: "jsctl stream edit changes it",
+    ErrorCode.STREAM_SUBJECT_OVERLAP: "jsctl stream find and jsctl stream subjects show which one has them",
+    ErrorCode.STREAM_REPLICAS_NOT_SUPPORTED: "use --replicas 1, or a cluster",
+    ErrorCode.NOT_ENABLED: "turn it on in the server's configuration",
+    ErrorCode.STREAM_SEALED: "a sealed stream stays as it is; jsctl stream copy makes another",
+    ErrorCode.STREAM_PURGE_FAILED: "jsctl stream info shows whether purges are allowed",
+    ErrorCode.STREAM_NAME_EXIST_RESTORE_FAILED: "restore it under another name",
+}
+
+HINTS |= {ErrorCode[noun.error]: noun.missing("")[1] for noun in registry.nouns() if noun.error}

@@ -1,0 +1,15 @@
+"""`ErrorCode`, loaded at its first use: 227 names take some milliseconds, and most commands meet no error."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jsctl.nats.error_codes import ErrorCode as ErrorCode
+else:
+
+    class _ErrorCode:
+        def __getattr__(self, name: str) -> Any:
+            from jsctl.nats.error_codes import ErrorCode
+
+            return getattr(ErrorCode, name)
+
+    ErrorCode = _ErrorCode()
