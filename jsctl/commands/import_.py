@@ -57,8 +57,8 @@ class Options:
     multiple=True,
     help="Publish FROM and FROM.rest as TO and TO.rest; may be repeated, the first match counts",
 )
-@option("--where", metavar="SQL", default="", help="Only rows for which this Spark SQL condition holds")
-@option("--format", type=click.Choice(FORMATS), help="Form of the files (as they are called)")
+@option("--where", metavar="SQL", default="", help="Only rows that match this Spark SQL condition")
+@option("--format", type=click.Choice(FORMATS), help="Format of the files (from their names)")
 @option("--base64", is_flag=True, help="Data and header values are base64, in files that are not an export")
 @option("--again", is_flag=True, help="Publish again what was imported before, with new message ids")
 @option("--keep-ids", is_flag=True, help="Keep the Nats-Msg-Id that a message has in its headers")
@@ -69,12 +69,12 @@ class Options:
     metavar="N",
     help="Publish from N tasks; with more than 1, only messages of one subject keep their order (1)",
 )
-@option("--dry-run", is_flag=True, help="Say what would be published")
+@option("--dry-run", is_flag=True, help="Show what would be published")
 @spark_options
 async def import_(env: Env, options: Options) -> Result:
-    """PATH is a file or folder with the columns subject, data, and if there are such, headers and msg_id; or
-    what jsctl export stream wrote, in any form. The messages get ids, so that an import that is repeated
-    within the stream's duplicate window stores nothing twice. Headers that steer the server (Nats-Msg-Id,
+    """PATH is a file or folder with the columns subject, data, and optionally headers and msg_id; or what jsctl
+    export stream wrote, in any format. The messages get ids, so that an import that is repeated within the
+    stream's duplicate window stores nothing twice. Headers that instruct the server (Nats-Msg-Id,
     Nats-Expected-*, Nats-Rollup, Nats-Batch-*) are left out.
     """
     rows = ImportOptions(

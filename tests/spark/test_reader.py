@@ -549,7 +549,7 @@ def test_fetch_modes(url: str) -> None:
     with pytest.raises(BadInput, match="OFF does not allow it"):
         planned(url, stream="OFF", fetchMode="direct")
     js.stream(url, "WORK", "WORK.>", retention="workqueue")
-    with pytest.raises(BadInput, match="a consumer that reads takes away"):
+    with pytest.raises(BadInput, match="a consumer removes what it reads"):
         planned(url, stream="WORK")
 
 

@@ -28,7 +28,7 @@ class Options:
         'jsctl export query --from reports "SELECT * FROM replication WHERE lag > 1000" --json',
     ],
 )
-@option("--from", "folder", metavar="DIR", required=True, help="Folder that an export went to")
+@option("--from", "folder", metavar="DIR", required=True, help="Folder that an export wrote to")
 @option("--limit", type=int, metavar="ROWS", default=1000, help="Show at most this many rows (1000)")
 @spark_options
 @argument("sql")

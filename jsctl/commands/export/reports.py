@@ -43,15 +43,15 @@ class Options:
     ],
 )
 @option("--to", metavar="DIR", required=True, help="Folder for the tables; a later run appends to it")
-@option("--format", type=click.Choice(FORMATS), default="parquet", help="Form of the files (parquet)")
-@option("--every", type=DURATION, metavar="DURATION", default=0, help="Take a sample again and again")
+@option("--format", type=click.Choice(FORMATS), default="parquet", help="Format of the files (parquet)")
+@option("--every", type=DURATION, metavar="DURATION", default=0, help="Take samples at this interval")
 @option("--for", "duration", type=DURATION, metavar="DURATION", default=0, help="How long to take samples")
 @spark_options
 async def reports(env: Env, options: Options) -> Result:
-    """A table a report, in DIR/streams, DIR/replication, DIR/consumers and DIR/servers, partitioned by date;
-    times are in UTC, sizes in bytes, durations in nanoseconds. Servers answer the system account only: give
-    its context beside the others. --context and --js-domain may be given several times. With --every,
-    Ctrl-C ends the sampling and writes what was taken.
+    """Each report gets a table: DIR/streams, DIR/replication, DIR/consumers and DIR/servers, partitioned by
+    date. Times are in UTC, sizes in bytes, durations in nanoseconds. Servers answer only the system account:
+    give its context beside the others. --context and --js-domain may be given several times. With --every,
+    Ctrl-C ends the sampling and writes the samples that were taken.
     """
     check(options.spark.master, options.spark.remote)
     sampling = SamplingOptions(

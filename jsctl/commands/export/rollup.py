@@ -34,12 +34,12 @@ class Options:
 )
 @option("--from", "source", metavar="DIR", required=True, help="Folder of jsctl export reports")
 @option("--to", metavar="DIR", help="Folder for the tables (DIR/rollup)")
-@option("--since", metavar="DATE", help="Only this day and later ones (UTC); what is there of others stays")
+@option("--since", metavar="DATE", help="Only this day and later ones (UTC); other days stay as they are")
 @spark_options
 def rollup(env: Env, options: Options) -> Result:
-    """Rates, percentiles of lags, growth and days until a limit is reached, and what moved most, for all
-    days of the samples. Run it as often as you like: it replaces the days that it computes, all in one
-    step.
+    """The tables have rates, percentiles of lags, growth, the days until a limit is reached, and what changed
+    most, for all days of the samples. It can run as often as you like: it replaces the days that it computes,
+    all in one step.
     """
     path = Path(options.source).expanduser()
     rolling.check_source(path)

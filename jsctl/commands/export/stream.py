@@ -102,46 +102,47 @@ class Options:
     ],
 )
 @argument("stream", metavar="STREAM...", nargs=-1, required=True)
-@option("--to", metavar="DIR", required=True, help="Folder for the tables, one a stream")
+@option("--to", metavar="DIR", required=True, help="Folder for the tables, one for each stream")
 @option(
     "--format",
     metavar="FORMAT",
     default="parquet",
-    help="parquet, json, csv, orc, xml, or any that this Spark has",
+    help="parquet, json, csv, orc, xml, or another that Spark has (parquet)",
 )
-@option("--incremental", is_flag=True, help="Go on where the last run ended")
-@option("--follow", is_flag=True, help="Go on until Ctrl-C")
+@option("--incremental", is_flag=True, help="Continue where the last run ended")
+@option("--follow", is_flag=True, help="Continue until Ctrl-C")
 @option(
-    "--every", type=DURATION, metavar="DURATION", default=5 * SECOND, help="With --follow: how often (5s)"
+    "--every", type=DURATION, metavar="DURATION", default=5 * SECOND, help="With --follow: the interval (5s)"
 )
-@option("--since", metavar="TIME", default="", help="From so long ago (1h) or from a time on")
-@option("--until", metavar="TIME", default="", help="Before so long ago (1h) or before a time")
-@option("--from-seq", type=int, metavar="SEQ", help="From this sequence on")
-@option("--to-seq", type=int, metavar="SEQ", help="Up to this sequence, with it")
+@option("--since", metavar="TIME", default="", help="Start at a time, or this long ago (1h)")
+@option("--until", metavar="TIME", default="", help="End before a time, or this long ago (1h)")
+@option("--from-seq", type=int, metavar="SEQ", help="Start at this sequence")
+@option("--to-seq", type=int, metavar="SEQ", help="End with this sequence")
 @option("--subject", "subjects", metavar="SUBJECT", multiple=True, help="Only these subjects (repeatable)")
 @option("--partition-by", metavar="WHAT", multiple=True, help="date, hour, or subject:N for the Nth token")
-@option("--decode", metavar="AS", default="", help="Payloads into columns: json, text or base64")
-@option("--schema", metavar="DDL", default="", help="Fields for --decode json; without, those that are there")
-@option("--keep-data", is_flag=True, help="With --decode json: the payload in a column, too")
-@option("--headers", is_flag=True, help="A column for headers")
-@option("--query", "sql", metavar="SQL", default="", help="Ask the tables afterwards, and print the answer")
-@option("--limit", type=int, metavar="ROWS", default=1000, help="Rows of --query at the most (1000)")
+@option("--decode", metavar="AS", default="", help="Decode payloads into columns: json, text or base64")
+@option("--schema", metavar="DDL", default="", help="Fields for --decode json (those in the messages)")
+@option("--keep-data", is_flag=True, help="With --decode json: also a column with the payload")
+@option("--headers", is_flag=True, help="Add a column with the headers")
+@option("--query", "sql", metavar="SQL", default="", help="Query the tables afterwards, and print the answer")
+@option("--limit", type=int, metavar="ROWS", default=1000, help="Show at most this many rows of --query (1000)")
 @option("--verify", is_flag=True, help="Read the tables back and compare them with the streams")
 @option(
     "--fail-on-data-loss/--no-fail-on-data-loss",
     "fail_on_loss",
     default=True,
-    help="Fail when messages fell off the stream before they were read (default)",
+    help="Fail when the stream dropped messages before they were read (default)",
 )
-@option("--fail-on-deleted", is_flag=True, help="Fail when messages were deleted from within the stream")
+@option("--fail-on-deleted", is_flag=True, help="Fail when messages were deleted within the stream")
 @option("--force", "-f", is_flag=True, help="Replace tables that exist, without asking")
 @option("--conf", metavar="KEY=VALUE", multiple=True, help="Setting for Spark (repeatable)")
 @spark_options
 def stream(env: Env, options: Options) -> Result:
-    """A folder a stream below DIR, with stream, subject, sequence, timestamp (UTC) and the payload. Data
-    and the place where --incremental goes on are written as one: a run that is killed loses nothing and
-    repeats nothing. With --decode, payloads that do not fit are kept in the column bad_payload. --context and
-    --js-domain may be given several times; their names are then part of the folders' names.
+    """Each stream gets a folder below DIR, with the columns stream, subject, sequence, timestamp (UTC) and the
+    payload. Data and the position at which --incremental continues are committed together: a run that is
+    killed loses nothing and repeats nothing. With --decode, payloads that do not fit go into the column
+    bad_payload. --context and --js-domain may be given several times; their names are then part of the names
+    of the folders.
     """
     sources = _sources(env, options.stream)
     export = StreamExportOptions(
