@@ -120,7 +120,7 @@ def cluster_cli(tmp_path: Path, shared_cluster: Cluster) -> Iterator[Cli]:
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
     """One Spark for the whole run; commands that are called in this process use it too."""
-    from jsctl.spark.session.session import session
+    from jsctl.spark.session.session import open_session
 
-    with session(conf={"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}) as shared:
+    with open_session(conf={"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}) as shared:
         yield shared

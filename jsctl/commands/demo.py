@@ -15,7 +15,7 @@ from jsctl.localserver.demo import GUIDE, SPARK, Demo, Step, choose_folder, crea
 from jsctl.localserver.network import Network, Plan
 from jsctl.localserver.topology import hub_leaf
 from jsctl.signals import Stopped, stoppable
-from jsctl.spark.session.session import check as check_spark
+from jsctl.spark.session.session import check_environment as check_spark
 from jsctl.views.result import Result, Text
 from jsctl.views.server import demo as view
 

@@ -13,7 +13,7 @@ from jsctl.nats import login
 from jsctl.nats.subjects import validate_subject
 from jsctl.spark.importing.rows import FORMATS, ImportOptions, find_files
 from jsctl.spark.importing.run import ImportRun
-from jsctl.spark.session.session import check
+from jsctl.spark.session.session import check_environment
 from jsctl.spark.sink.publishing import WriteJob
 from jsctl.units import SECOND
 from jsctl.views.export import imports as view
@@ -72,9 +72,9 @@ class Options:
 @option("--dry-run", is_flag=True, help="Show what would be published")
 @spark_options
 async def import_(env: Env, options: Options) -> Result:
-    """PATH is a file or folder with the columns subject, data, and optionally headers and msg_id; or what jsctl
-    export stream wrote, in any format. The messages get ids, so that an import that is repeated within the
-    stream's duplicate window stores nothing twice. Headers that instruct the server (Nats-Msg-Id,
+    """PATH is a file or folder with the columns subject, data, and optionally headers and msg_id; or what
+    jsctl export stream wrote, in any format. The messages get ids, so that an import that is repeated within
+    the stream's duplicate window stores nothing twice. Headers that instruct the server (Nats-Msg-Id,
     Nats-Expected-*, Nats-Rollup, Nats-Batch-*) are left out.
     """
     rows = ImportOptions(
@@ -93,7 +93,7 @@ async def import_(env: Env, options: Options) -> Result:
         if text:
             validate_subject(text)
     find_files(rows)
-    check(options.spark.master, options.spark.remote)
+    check_environment(options.spark.master, options.spark.remote)
     api = await env.jetstream()
     job = WriteJob(await login.with_files(env.settings()), options.stream)
 

@@ -155,10 +155,10 @@ async def fetch(url: str, count: int) -> None:
 
 def to_parquet(url: str, count: int, folder: Path, rounds: int) -> float:
     """Seconds of the best run, in a Spark that runs already."""
-    from jsctl.spark.session.session import session
+    from jsctl.spark.session.session import open_session
 
     best = float("inf")
-    with session("local[2]") as spark:
+    with open_session("local[2]") as spark:
         for number in range(rounds + 1):  # the first one warms up
             options = {"servers": url, "stream": "S", "minPartitions": "2"}
             frame = spark.read.format("jetstream").options(**options).load()

@@ -200,7 +200,7 @@ print(orders.count())
 table = Path(sys.argv[2])
 orders.repartition(3).write.parquet(table.as_uri())
 def check():
-    shared_folder.check(spark, table, orders.count(), lambda: spark.read.parquet(table.as_uri()))
+    shared_folder.check_visible(spark, table, orders.count(), lambda: spark.read.parquet(table.as_uri()))
 check()
 next(table.glob("*.parquet")).unlink()
 try:

@@ -18,7 +18,7 @@ from jsctl.errors import BadInput, Denied, JsctlError, Unreachable
 from jsctl.spark.source import plan
 from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.direct import DirectReader, MirrorAnswered
-from jsctl.spark.source.options import ReadOptions, parse
+from jsctl.spark.source.options import ReadOptions, parse_read_options
 from jsctl.spark.source.pull import ConsumerReader
 from jsctl.spark.source.reader import DataLoss, RangeReader, ReadJob
 from jsctl.units import SECOND
@@ -34,7 +34,7 @@ Kind = type[RangeReader]
 
 
 def options(url: str, stream: str = "S", **more: str) -> ReadOptions:
-    return parse({"servers": url, "stream": stream, "requestTimeout": "3s", **more})
+    return parse_read_options({"servers": url, "stream": stream, "requestTimeout": "3s", **more})
 
 
 def job(url: str, stream: str = "S", **more: Any) -> ReadJob:
@@ -42,7 +42,7 @@ def job(url: str, stream: str = "S", **more: Any) -> ReadJob:
     wanted = options(url, stream)
     with contextlib.closing(StreamConnection.open(wanted.settings)) as connection:
         seen = plan.fetch_stream(connection, wanted)
-    made = plan.read_job(wanted, seen.created, seen.first, seen.end)
+    made = plan.create_read_job(wanted, seen.created, seen.first, seen.end)
     return made._replace(**more)
 
 

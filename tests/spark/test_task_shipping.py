@@ -16,7 +16,7 @@ from jsctl.errors import JsctlError
 from jsctl.spark.source import plan
 from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.direct import DirectReader
-from jsctl.spark.source.options import parse
+from jsctl.spark.source.options import parse_read_options
 from jsctl.spark.source.pull import ConsumerReader
 from jsctl.spark.source.reader import RangeReader, ReadJob
 from tests.support import js
@@ -60,10 +60,10 @@ def fill(url: str) -> None:
 
 
 def job(urls: str) -> ReadJob:
-    options = parse({"servers": urls, "stream": "S", "batchSize": "100", "requestTimeout": "2s"})
+    options = parse_read_options({"servers": urls, "stream": "S", "batchSize": "100", "requestTimeout": "2s"})
     with contextlib.closing(StreamConnection.open(options.settings)) as connection:
         seen = plan.fetch_stream(connection, options)
-    return plan.read_job(options, seen.created, seen.first, seen.end)
+    return plan.create_read_job(options, seen.created, seen.first, seen.end)
 
 
 def sequences(found: Iterable[Any]) -> list[int]:

@@ -150,12 +150,12 @@ SCRIPT = """
 import contextlib, json, sys
 sys.path.append(sys.argv[1])  # not in the environment, which executors may share
 from pathlib import Path
-from jsctl.spark.session.session import FAST_START_CONF, session
+from jsctl.spark.session.session import FAST_START_CONF, open_session
 from tests.support.run import Cli
 asked = json.load(sys.stdin)
 cli = Cli(Path(asked["home"]))
 master, conf = asked["master"], {**FAST_START_CONF, **asked["conf"]}
-with session(master, conf=conf) if master else contextlib.nullcontext():
+with open_session(master, conf=conf) if master else contextlib.nullcontext():
     for line in asked["lines"]:
         done = cli(line)
         print(json.dumps([done.status, done.out, done.err]), flush=True)

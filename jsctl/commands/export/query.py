@@ -7,7 +7,7 @@ from jsctl.commands.cli import argument, command, option
 from jsctl.commands.export.options import SparkOptions, spark_options
 from jsctl.env import Env
 from jsctl.spark.export import query as spark_query
-from jsctl.spark.session.session import FAST_START_CONF, check, session
+from jsctl.spark.session.session import FAST_START_CONF, check_environment, open_session
 from jsctl.views.export import export as view
 from jsctl.views.result import Result
 
@@ -37,8 +37,8 @@ def query(env: Env, options: Options) -> Result:
     path = Path(options.folder).expanduser()
     spark_query.find_tables(path)  # before the seconds that Spark takes to start
     master, remote = options.spark.master, options.spark.remote
-    check(master, remote)
-    with session(master, remote, name="jsctl export query", conf=FAST_START_CONF) as spark:
+    check_environment(master, remote)
+    with open_session(master, remote, name="jsctl export query", conf=FAST_START_CONF) as spark:
         answer = spark_query.query(spark, path, options.sql, options.limit)
     if answer.is_truncated:
         env.say(f"only the first {options.limit:,} rows are shown; --limit shows more")

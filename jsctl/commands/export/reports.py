@@ -14,7 +14,7 @@ from jsctl.signals import graceful_stop
 from jsctl.spark.export.report_tables import SCHEMAS
 from jsctl.spark.export.sampling import SamplingOptions, export_reports
 from jsctl.spark.export.target import FORMATS, Target
-from jsctl.spark.session.session import check
+from jsctl.spark.session.session import check_environment
 from jsctl.units import SECOND, exact_duration
 from jsctl.views.export import export as view
 from jsctl.views.result import Result
@@ -53,7 +53,7 @@ async def reports(env: Env, options: Options) -> Result:
     give its context beside the others. --context and --js-domain may be given several times. With --every,
     Ctrl-C ends the sampling and writes the samples that were taken.
     """
-    check(options.spark.master, options.spark.remote)
+    check_environment(options.spark.master, options.spark.remote)
     sampling = SamplingOptions(
         targets(env), options.every, options.duration, options.spark.master, options.spark.remote
     )

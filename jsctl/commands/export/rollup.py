@@ -10,7 +10,7 @@ from jsctl.commands.export.options import SparkOptions, spark_options
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.spark.rollup import rollup as rolling
-from jsctl.spark.session.session import FAST_START_CONF, check, session
+from jsctl.spark.session.session import FAST_START_CONF, check_environment, open_session
 from jsctl.units import SECOND
 from jsctl.views.report.history import rolled
 from jsctl.views.result import Result
@@ -46,9 +46,9 @@ def rollup(env: Env, options: Options) -> Result:
     target = rolling.open_target(Path(options.to).expanduser() if options.to else path / rolling.FOLDER)
     since = _parse_date(options.since) if options.since else None
     master, remote = options.spark.master, options.spark.remote
-    check(master, remote)
+    check_environment(master, remote)
     begin = time.monotonic()
-    with session(master, remote, name="jsctl export rollup", conf=FAST_START_CONF) as spark:
+    with open_session(master, remote, name="jsctl export rollup", conf=FAST_START_CONF) as spark:
         rows = rolling.roll_up(spark, path, target, since)
     return rolled(rows, str(target.path), int((time.monotonic() - begin) * SECOND))
 

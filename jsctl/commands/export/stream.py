@@ -18,8 +18,8 @@ from jsctl.spark.export.layout import DECODINGS, TableLayout, parse_partitions
 from jsctl.spark.export.stream_plan import Selection, StreamSource, source_options
 from jsctl.spark.export.stream_run import StreamExportOptions, StreamExportResult, StreamExportRun
 from jsctl.spark.export.stream_target import FILE_FORMATS, StreamTarget
-from jsctl.spark.session.session import check
-from jsctl.spark.source.options import parse
+from jsctl.spark.session.session import check_environment
+from jsctl.spark.source.options import parse_read_options
 from jsctl.units import SECOND, parse_past_time, seconds_to_ns, to_datetime
 from jsctl.views.export import export as view
 from jsctl.views.result import Result
@@ -125,7 +125,9 @@ class Options:
 @option("--keep-data", is_flag=True, help="With --decode json: also a column with the payload")
 @option("--headers", is_flag=True, help="Add a column with the headers")
 @option("--query", "sql", metavar="SQL", default="", help="Query the tables afterwards, and print the answer")
-@option("--limit", type=int, metavar="ROWS", default=1000, help="Show at most this many rows of --query (1000)")
+@option(
+    "--limit", type=int, metavar="ROWS", default=1000, help="Show at most this many rows of --query (1000)"
+)
 @option("--verify", is_flag=True, help="Read the tables back and compare them with the streams")
 @option(
     "--fail-on-data-loss/--no-fail-on-data-loss",
@@ -138,8 +140,8 @@ class Options:
 @option("--conf", metavar="KEY=VALUE", multiple=True, help="Setting for Spark (repeatable)")
 @spark_options
 def stream(env: Env, options: Options) -> Result:
-    """Each stream gets a folder below DIR, with the columns stream, subject, sequence, timestamp (UTC) and the
-    payload. Data and the position at which --incremental continues are committed together: a run that is
+    """Each stream gets a folder below DIR, with the columns stream, subject, sequence, timestamp (UTC) and
+    the payload. Data and the position at which --incremental continues are committed together: a run that is
     killed loses nothing and repeats nothing. With --decode, payloads that do not fit go into the column
     bad_payload. --context and --js-domain may be given several times; their names are then part of the names
     of the folders.
@@ -166,8 +168,8 @@ def stream(env: Env, options: Options) -> Result:
         conf=dict(map(_parse_setting, options.conf)),
     )
     for source in sources:
-        parse(source_options(source, export.selection), settings=source.settings)
-    check(export.master, export.remote)
+        parse_read_options(source_options(source, export.selection), settings=source.settings)
+    check_environment(export.master, export.remote)
     format = formats.parse_format(options.format)
     target = StreamTarget.open_streams(
         Path(options.to).expanduser(), format, [source.table for source in sources]

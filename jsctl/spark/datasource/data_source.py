@@ -12,7 +12,7 @@ from jsctl.errors import JsctlError
 from jsctl.nats import login
 from jsctl.spark.source.batch_reader import JetStreamReader, spark_schema, validate_schema
 from jsctl.spark.source.failures import without_traceback
-from jsctl.spark.source.options import parse
+from jsctl.spark.source.options import parse_read_options
 
 if TYPE_CHECKING:
     from pyspark.sql.datasource import DataSourceStreamReader, DataSourceStreamWriter, DataSourceWriter
@@ -30,11 +30,11 @@ class JetStreamSource(DataSource):
     @without_traceback
     def schema(self) -> StructType:
         # Spark does not say here whether the query is streaming; the readers check that.
-        return spark_schema(parse(self.options, streaming=None, settings=self.settings))
+        return spark_schema(parse_read_options(self.options, streaming=None, settings=self.settings))
 
     @without_traceback
     def reader(self, schema: StructType) -> JetStreamReader:
-        options = parse(self.options, settings=self.settings)
+        options = parse_read_options(self.options, settings=self.settings)
         validate_schema(schema, options)
         # Tasks may run where the files that a connection names are not.
         return JetStreamReader(replace(options, settings=asyncio.run(login.with_files(options.settings))))
@@ -43,20 +43,20 @@ class JetStreamSource(DataSource):
         from jsctl.spark.source.stream_reader import FailingReader, JetStreamStreamReader
 
         try:
-            options = parse(self.options, streaming=True, settings=self.settings)
+            options = parse_read_options(self.options, streaming=True, settings=self.settings)
             validate_schema(schema, options)
         except JsctlError as error:
             return FailingReader(error)
         return JetStreamStreamReader(options)
 
     @without_traceback
-    def writer(self, schema: StructType, overwrite: bool) -> "DataSourceWriter":
+    def create_writer(self, schema: StructType, overwrite: bool) -> "DataSourceWriter":
         from jsctl.spark.sink import writers
 
-        return writers.writer(self.options, schema, overwrite, self.settings)
+        return writers.create_writer(self.options, schema, overwrite, self.settings)
 
     @without_traceback
     def streamWriter(self, schema: StructType, overwrite: bool) -> "DataSourceStreamWriter":
         from jsctl.spark.sink import writers
 
-        return writers.stream_writer(self.options, schema, overwrite, self.settings)
+        return writers.create_stream_writer(self.options, schema, overwrite, self.settings)

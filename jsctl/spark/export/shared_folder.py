@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _ERRORS_OF_ABSENT_FILES = ("FILE_NOT_EXIST", "FileNotFound", "PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA")
 
 
-def check(spark: "SparkSession", folder: Path, rows: int, read: Callable[[], "DataFrame"]) -> None:
+def check_visible(spark: "SparkSession", folder: Path, rows: int, read: Callable[[], "DataFrame"]) -> None:
     """Raise JsctlError unless both this machine and Spark's see what Spark wrote to `folder`.
 
     Args:

@@ -31,7 +31,7 @@ from jsctl.spark.session.task_progress import report_task_progress
 from jsctl.spark.source import plan as source_plan
 from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.failures import format_lost, format_messages
-from jsctl.spark.source.options import ReadOptions, parse
+from jsctl.spark.source.options import ReadOptions, parse_read_options
 from jsctl.spark.source.reader import DataLoss, check_identity
 from jsctl.units import format_rfc3339
 
@@ -185,7 +185,7 @@ class StreamExporter:
         }
 
     def _read_options(self, source: StreamSource) -> ReadOptions:
-        return parse(source_options(source, self.selection), settings=source.settings)
+        return parse_read_options(source_options(source, self.selection), settings=source.settings)
 
     # -- running ----------------------------------------------------------------------------------
 
@@ -219,7 +219,7 @@ class StreamExporter:
             with self._progress(spark, f"exporting {source.table}", read_plan.messages, read_plan.bytes):
                 _write(table, folder, format, layout)
             counts = read_counts.get
-            shared_folder.check(
+            shared_folder.check_visible(
                 spark, folder, counts["rows"], lambda: read_table(spark, folder, format, table.schema)
             )
             bad = decode_counts.get["bad"] if layout.decode else 0

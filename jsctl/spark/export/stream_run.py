@@ -15,7 +15,7 @@ from jsctl.spark.export.layout import TableLayout
 from jsctl.spark.export.stream_exporter import StreamExporter
 from jsctl.spark.export.stream_plan import Outcome, ReadPlan, Selection, StreamSource
 from jsctl.spark.export.stream_target import StreamTarget
-from jsctl.spark.session.session import FAST_START_CONF, session
+from jsctl.spark.session.session import FAST_START_CONF, open_session
 from jsctl.spark.session.task_progress import cancel_jobs
 from jsctl.units import SECOND
 
@@ -153,7 +153,9 @@ class StreamExportRun:
                 messages = sum(plan.messages for plan in plans.values())
                 is_short = messages < FEW_MESSAGES and not options.follow
                 conf = {**(FAST_START_CONF if is_short else {}), **options.conf}
-                with session(options.master, options.remote, name="jsctl export stream", conf=conf) as spark:
+                with open_session(
+                    options.master, options.remote, name="jsctl export stream", conf=conf
+                ) as spark:
                     self._spark = spark
                     answer = self._run_in(spark, due)
         return StreamExportResult(self._ordered_outcomes(), answer, time.monotonic() - begin)

@@ -13,7 +13,7 @@ from jsctl.spark.export import shared_folder
 from jsctl.spark.export.formats import spark_options
 from jsctl.spark.export.table_schema import PARTITION, TableSchema
 from jsctl.spark.export.target import Target
-from jsctl.spark.session.session import FAST_START_CONF, session
+from jsctl.spark.session.session import FAST_START_CONF, open_session
 from jsctl.spark.session.spark_errors import first_line
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class TableWriter:
 
     def _open(self) -> None:
         self._spark = self._stack.enter_context(
-            session(self._master, self._remote, name="jsctl export", conf=FAST_START_CONF)
+            open_session(self._master, self._remote, name="jsctl export", conf=FAST_START_CONF)
         )
         self.target.recover()
 
@@ -109,7 +109,7 @@ def _write(spark: "SparkSession", table: Any, format: str, folder: Path) -> None
         uri = folder.absolute().as_uri()
         writer.options(**spark_options(format)).format(format).save(uri)
         reader = spark.read.format(format).options(**spark_options(format))
-        shared_folder.check(spark, folder, table.num_rows, lambda: reader.load(uri))
+        shared_folder.check_visible(spark, folder, table.num_rows, lambda: reader.load(uri))
     except JsctlError:
         raise
     except Exception as error:

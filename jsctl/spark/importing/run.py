@@ -15,7 +15,7 @@ from jsctl.nats.codes import ErrorCode
 from jsctl.nats.subjects import matches
 from jsctl.spark.importing.publish_rows import Preview, preview, publish_rows
 from jsctl.spark.importing.rows import ImportOptions, message_rows
-from jsctl.spark.session.session import FAST_START_CONF, session
+from jsctl.spark.session.session import FAST_START_CONF, open_session
 from jsctl.spark.session.task_progress import cancel_jobs
 from jsctl.spark.sink.publishing import Counts, WriteJob
 
@@ -114,7 +114,7 @@ class ImportRun:
                 raise
 
     def _session(self) -> "AbstractContextManager[SparkSession]":
-        return session(self._master, self._remote, name="jsctl import", conf=FAST_START_CONF)
+        return open_session(self._master, self._remote, name="jsctl import", conf=FAST_START_CONF)
 
     def _publish(self) -> Counts:
         with self._session() as self._spark:

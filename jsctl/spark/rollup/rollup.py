@@ -169,7 +169,7 @@ def roll_up(spark: "SparkSession", path: Path, target: Target, since: date | Non
             for report in REPORTS:
                 for suffix, unit in PERIODS.items():
                     name = f"{report.name}_{suffix}"
-                    frame = spark.sql(statement(report, unit, since))
+                    frame = spark.sql(build_statement(report, unit, since))
                     rows[name] = _write(spark, frame, folder / name)
             daily = folder / "streams_daily"
             rows["movers_daily"] = 0
@@ -188,11 +188,11 @@ def _write(spark: "SparkSession", frame: "DataFrame", folder: Path) -> int:
     if table.num_rows:
         uri = folder.absolute().as_uri()
         spark.createDataFrame(table).coalesce(1).write.partitionBy(PARTITION).parquet(uri)
-        shared_folder.check(spark, folder, table.num_rows, lambda: spark.read.parquet(uri))
+        shared_folder.check_visible(spark, folder, table.num_rows, lambda: spark.read.parquet(uri))
     return int(table.num_rows)
 
 
-def statement(report: RollupReport, unit: str, since: date | None = None) -> str:
+def build_statement(report: RollupReport, unit: str, since: date | None = None) -> str:
     """Return the SELECT that rolls a report up.
 
     Samples before `since` only tell the earlier values of counters.

@@ -65,7 +65,7 @@ FAST_START_CONF = {
 _CONNECT_TIMEOUT = 10  #: seconds for a Connect server's first answer
 
 
-def check(master: str = "", remote: str = "") -> None:
+def check_environment(master: str = "", remote: str = "") -> None:
     """Raise MissingDependency unless PySpark can run here, BadInput when both a master and a remote are
     named, Unreachable when a cluster does not answer. A remote Spark (Connect) needs no Java."""
     if master and remote:
@@ -112,7 +112,7 @@ def _check_java() -> None:
 
 
 @contextlib.contextmanager
-def session(
+def open_session(
     master: str = "", remote: str = "", *, name: str = "jsctl", conf: Mapping[str, str] | None = None
 ) -> Iterator["SparkSession"]:
     """Open a session, and close it with its JVM at the end. A session that this process already has is used
@@ -123,9 +123,9 @@ def session(
         remote: URL of a Spark Connect server, instead of a master.
         conf: further settings for Spark.
 
-    Raises what `check` raises, and JsctlError when Spark does not start.
+    Raises what `check_environment` raises, and JsctlError when Spark does not start.
     """
-    check(master, remote)
+    check_environment(master, remote)
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 

@@ -65,12 +65,12 @@ class Counts(NamedTuple):
     bytes: int = 0
 
 
-def check(job: WriteJob) -> None:
+def check_stream(job: WriteJob) -> None:
     """Raise NotFound when there is no such stream, and what a connection raises."""
-    asyncio.run(_check(job))
+    asyncio.run(_check_stream(job))
 
 
-async def _check(job: WriteJob) -> None:
+async def _check_stream(job: WriteJob) -> None:
     connection = await Connection.open(job.settings, reconnect=False)
     try:
         if job.stream:

@@ -85,7 +85,7 @@ class JetStreamStreamWriter(DataSourceStreamArrowWriter):
         return Committed(publishing.publish(job, task.partitionId(), publishing.batch_rows(iterator)))
 
 
-def parse(
+def parse_write_options(
     options: Mapping[str, str],
     schema: StructType,
     environ: Mapping[str, str] = os.environ,
@@ -121,24 +121,27 @@ def parse(
     return job
 
 
-def writer(
+def create_writer(
     options: Mapping[str, str], schema: StructType, overwrite: bool, settings: Settings | None = None
 ) -> JetStreamWriter:
-    """Return the writer of a batch query. Raises what `parse` and `publishing.check` raise."""
+    """Return the writer of a batch query.
+
+    Raises what `parse_write_options` and `publishing.check_stream` raise.
+    """
     _refuse_overwrite(overwrite)
-    job = parse(options, schema, settings=settings)
+    job = parse_write_options(options, schema, settings=settings)
     provide_pynacl()  # Spark plans in a Python of the executors, too
-    publishing.check(job)
+    publishing.check_stream(job)
     return JetStreamWriter(job)
 
 
-def stream_writer(
+def create_stream_writer(
     options: Mapping[str, str], schema: StructType, overwrite: bool, settings: Settings | None = None
 ) -> JetStreamStreamWriter:
-    """Return the writer of a streaming query. Raises what `parse` raises. Does not look up the stream, as
-    Spark creates another writer for each batch."""
+    """Return the writer of a streaming query. Raises what `parse_write_options` raises. Does not look up the
+    stream, as Spark creates another writer for each batch."""
     _refuse_overwrite(overwrite)
-    return JetStreamStreamWriter(parse(options, schema, streaming=True, settings=settings))
+    return JetStreamStreamWriter(parse_write_options(options, schema, streaming=True, settings=settings))
 
 
 def check_columns(schema: StructType, subject: str = "") -> None:

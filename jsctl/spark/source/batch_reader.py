@@ -64,7 +64,7 @@ class JetStreamReader(DataSourceReader):
             start, end = plan.resolve_range(connection, self.options, stream)
             partitions = plan_partitions(self.options, stream.created, start, end, stream.direct)
             # Without partitions, Spark would create one that is not a RangePartition.
-            empty_job = plan.read_job(self.options, stream.created, start, start)
+            empty_job = plan.create_read_job(self.options, stream.created, start, start)
             return partitions or [RangePartition(empty_job, stream.direct)]
 
         return plan.with_connection(self.options, work)
@@ -84,7 +84,7 @@ def plan_partitions(
         # Files may change while a streaming query runs: each batch reads them again.
         settings = asyncio.run(login.with_files(options.settings))
     return [
-        RangePartition(plan.read_job(options, created, first, last), direct, settings)
+        RangePartition(plan.create_read_job(options, created, first, last), direct, settings)
         for first, last in parts
     ]
 

@@ -112,7 +112,7 @@ class ReadOptions:
         return api_prefix(self.settings.js_domain, self.settings.js_api_prefix)
 
 
-def parse(
+def parse_read_options(
     raw_options: Mapping[str, str],
     environ: Mapping[str, str] = os.environ,
     *,

@@ -209,7 +209,7 @@ def find_sequence_at(
     return int(consumer_info["delivered"]["stream_seq"]) + 1
 
 
-def read_job(options: ReadOptions, created: str, start: int, end: int) -> ReadJob:
+def create_read_job(options: ReadOptions, created: str, start: int, end: int) -> ReadJob:
     """Return the job of a task that reads [start, end)."""
     return ReadJob(
         stream=options.stream,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from jsctl.errors import BadInput, NotFound
 from jsctl.spark.source.columns import parse_headers
-from jsctl.spark.source.options import OPTION_NAMES, parse
+from jsctl.spark.source.options import OPTION_NAMES, parse_read_options
 from jsctl.spark.source.ranges import count_ranges, split_range
 from jsctl.units import SECOND
 
@@ -16,18 +16,18 @@ BASE = {"servers": "nats://h:4222", "stream": "ORDERS"}
 
 
 def test_defaults() -> None:
-    options = parse(BASE)
+    options = parse_read_options(BASE)
     assert (options.start, options.end) == ("earliest", "latest")
     assert (options.batch, options.max_bytes, options.timeout) == (1000, 4 << 20, 10 * SECOND)
     assert options.fail_on_loss
     assert not options.fail_on_deleted
     assert options.fetch_mode == "auto"
     assert options.prefix == "$JS.API"
-    assert parse(BASE, streaming=True).start == "latest"
+    assert parse_read_options(BASE, streaming=True).start == "latest"
 
 
 def test_values() -> None:
-    options = parse(
+    options = parse_read_options(
         {
             **BASE,
             "DOMAIN": "leaf.a",
@@ -47,10 +47,10 @@ def test_values() -> None:
     assert not options.fail_on_loss
     assert (options.timeout, options.max_bytes) == (3 * SECOND, 1 << 20)
     assert (options.settings.user, options.settings.password) == ("u", "p")
-    assert parse({**BASE, "subject": ">"}).subjects == ()
-    moment = parse({**BASE, "startingTimestamp": "2026-11-21T06:57:05Z"}).start_time
+    assert parse_read_options({**BASE, "subject": ">"}).subjects == ()
+    moment = parse_read_options({**BASE, "startingTimestamp": "2026-11-21T06:57:05Z"}).start_time
     assert moment is not None
-    assert parse({**BASE, "endingTimestamp": "1795244225000"}).end_time == moment  # as Kafka's
+    assert parse_read_options({**BASE, "endingTimestamp": "1795244225000"}).end_time == moment  # as Kafka's
 
 
 def test_secrets_are_not_in_its_text() -> None:
@@ -61,7 +61,7 @@ def test_secrets_are_not_in_its_text() -> None:
         "token": "SECRET3",
         "seed": "SECRET4",
     }
-    assert "SECRET" not in repr(parse(given))
+    assert "SECRET" not in repr(parse_read_options(given))
 
 
 @pytest.mark.parametrize(
@@ -96,29 +96,32 @@ def test_secrets_are_not_in_its_text() -> None:
 def test_wrong_options_say_so(options: dict[str, str | None], said: str) -> None:
     given = {name: value for name, value in {**BASE, **options}.items() if value is not None}
     with pytest.raises(BadInput, match=said.replace("?", r"\?")):
-        parse(given)
+        parse_read_options(given)
 
 
 def test_a_stream_has_no_end() -> None:
     with pytest.raises(BadInput, match=r"are for spark\.read"):
-        parse({**BASE, "endingOffsets": "10"}, streaming=True)
+        parse_read_options({**BASE, "endingOffsets": "10"}, streaming=True)
 
 
 def test_contexts(tmp_path: Path) -> None:
     environ = {"XDG_CONFIG_HOME": str(tmp_path)}
     (tmp_path / "nats" / "context").mkdir(parents=True)
     (tmp_path / "nats" / "context" / "hub.json").write_text('{"url": "nats://x", "jetstream_domain": "hub"}')
-    options = parse({"context": "hub", "stream": "S"}, environ)
+    options = parse_read_options({"context": "hub", "stream": "S"}, environ)
     assert (options.settings.url, options.prefix) == ("nats://x", "$JS.hub.API")
-    assert parse({"context": "hub", "stream": "S", "domain": "leaf"}, environ).prefix == "$JS.leaf.API"
+    assert (
+        parse_read_options({"context": "hub", "stream": "S", "domain": "leaf"}, environ).prefix
+        == "$JS.leaf.API"
+    )
     with pytest.raises(NotFound):
-        parse({"context": "nope", "stream": "S"}, environ)
+        parse_read_options({"context": "nope", "stream": "S"}, environ)
 
 
 def test_every_option_is_taken() -> None:
     for name in OPTION_NAMES:
         try:
-            parse({**BASE, name: "?"})
+            parse_read_options({**BASE, name: "?"})
         except (BadInput, NotFound) as error:
             assert "unknown option" not in str(error)
 
