@@ -1,6 +1,5 @@
 """`jsctl export stream`."""
 
-import re
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -15,7 +14,7 @@ from jsctl.errors import BadInput
 from jsctl.signals import sigterm_as_interrupt
 from jsctl.spark.export import formats
 from jsctl.spark.export.layout import DECODINGS, TableLayout, parse_partitions
-from jsctl.spark.export.stream_plan import Selection, StreamSource, source_options
+from jsctl.spark.export.stream_plan import Selection, source_options, stream_sources
 from jsctl.spark.export.stream_run import StreamExportOptions, StreamExportResult, StreamExportRun
 from jsctl.spark.export.stream_target import FILE_FORMATS, StreamTarget
 from jsctl.spark.session.session import check_environment
@@ -146,7 +145,7 @@ def stream(env: Env, options: Options) -> Result:
     bad_payload. --context and --js-domain may be given several times; their names are then part of the names
     of the folders.
     """
-    sources = _sources(env, options.stream)
+    sources = stream_sources(targets(env), list(map(stream_name, options.stream)))
     export = StreamExportOptions(
         sources=sources,
         selection=_selection(env, options),
@@ -221,29 +220,6 @@ def _parse_time(env: Env, flag: str, text: str) -> datetime | None:
         return to_datetime(parse_past_time(text, seconds_to_ns(env.clock())))
     except ValueError:
         raise BadInput(f"{flag} {text!r} is not a time", "write 1h, 7d or 2026-11-21T06:57:05Z") from None
-
-
-def _sources(env: Env, names: tuple[str, ...]) -> list[StreamSource]:
-    """Return every stream in every context and domain.
-
-    Raises BadInput when two of them would be one table.
-    """
-    places = targets(env)
-    sources: dict[str, StreamSource] = {}
-    for settings in places:
-        qualifiers = [
-            getattr(settings, field)
-            for field in ("context", "js_domain")
-            if len({getattr(place, field) for place in places}) > 1 and getattr(settings, field)
-        ]
-        for name in dict.fromkeys(map(stream_name, names)):
-            table = re.sub(r"[^\w-]", "_", "_".join([*qualifiers, name]))
-            if not re.match(r"[A-Za-z0-9]", table):
-                table = f"t{table}"  # Spark ignores folders that begin with _
-            if table in sources:
-                raise BadInput(f"two streams would go to {table}", "export one of them to another folder")
-            sources[table] = StreamSource(settings, name, table)
-    return list(sources.values())
 
 
 def _parse_setting(text: str) -> tuple[str, str]:

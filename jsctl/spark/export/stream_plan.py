@@ -1,5 +1,7 @@
 """What an export of streams reads and what it did: the values that its parts hand to each other."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -87,6 +89,29 @@ class Outcome:
             last=self.last if later.last is None else later.last,
             seconds=self.seconds + later.seconds,
         )
+
+
+def stream_sources(places: Sequence[Settings], names: Sequence[str]) -> list[StreamSource]:
+    """Return every stream in every context and domain, with the name of its table.
+
+    Contexts and domains are part of the name where there are several. Raises BadInput when two streams would
+    go to one table.
+    """
+    sources: dict[str, StreamSource] = {}
+    for settings in places:
+        qualifiers = [
+            getattr(settings, field)
+            for field in ("context", "js_domain")
+            if len({getattr(place, field) for place in places}) > 1 and getattr(settings, field)
+        ]
+        for name in dict.fromkeys(names):
+            table = re.sub(r"[^\w-]", "_", "_".join([*qualifiers, name]))
+            if not re.match(r"[A-Za-z0-9]", table):
+                table = f"t{table}"  # Spark ignores folders that begin with _
+            if table in sources:
+                raise BadInput(f"two streams would go to {table}", "export one of them to another folder")
+            sources[table] = StreamSource(settings, name, table)
+    return list(sources.values())
 
 
 def source_options(source: StreamSource, selection: Selection) -> dict[str, str]:
