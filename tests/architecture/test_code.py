@@ -14,10 +14,13 @@ TREES = {path: ast.parse(path.read_text()) for path in sorted(PACKAGE.rglob("*.p
 GENERATED = {PACKAGE / "nats" / "error_codes.py"}
 """Made from the server's list of errors: the one place with their numbers."""
 
+SEALED = PACKAGE / "spark" / "session" / "settings_box.py"
+"""Settings that travel, encrypted, between processes of one version: nobody else reads their keys."""
+
 API_ERROR = range(10_000, 10_300)
 
 # What is still to be mended, as a number that may only fall. Each goes when it reaches 0.
-LEFT = {"fmt: skip": 69, "assert": 13, "_asdict": 11, "error codes": 40}
+LEFT = {"fmt: skip": 4, "error codes": 40}
 
 
 def check(rule: str, places: Iterator[str]) -> None:
@@ -63,6 +66,7 @@ def test_json_keys_are_declared() -> None:
         (
             place(path, node.lineno)
             for path, tree in TREES.items()
+            if path != SEALED
             for node in ast.walk(tree)
             if (isinstance(node, ast.Attribute) and node.attr == "_asdict")
             or (isinstance(node, ast.Name) and node.id == "asdict")

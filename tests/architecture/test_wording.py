@@ -92,8 +92,12 @@ def report(uses: list[Use], advice: str, allowed: int = 0) -> None:
 
 
 # What is still to be reworded, as a number that may only fall. Each goes when it reaches 0.
-PHRASES_LEFT = dict(zip(PHRASES, (87, 1, 24, 11, 5, 28, 8), strict=True))
-NAMES_LEFT = {"locals": 412, "definitions": 18}
+PHRASES_LEFT = {
+    r"(?<!there )\b(is|are) no (?!longer\b|more\b)": 11,
+    r"\bparted by\b": 1,
+    r"\btold\b": 5,
+}
+NAMES_LEFT = {"locals": 22}
 
 
 @pytest.mark.parametrize("phrase", PHRASES)
