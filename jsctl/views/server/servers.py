@@ -1,6 +1,7 @@
 """Servers as people see them."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from jsctl.monitor.server.rows import JetStreamRow, jetstream_row
@@ -50,23 +51,31 @@ _META = (
 )
 
 
-def jetstream_report(
-    replies: Sequence[Json],
-    *,
-    account: str = "",
-    order: str = "cluster",
-    reverse: bool = False,
-    compact: bool = True,
-    leaders: bool = False,
-    filtered: bool = False,
-) -> Result:
-    """`server report jetstream`. filtered: not all servers were asked, so none is missed."""
-    rows = sorted((jetstream_row(reply, account) for reply in replies), key=lambda row: row.server)
-    rows.sort(key=SORTS[order], reverse=reverse)
-    parts: list[Part] = [_summary(rows, account, compact)]
-    if not filtered:
-        parts.extend(_meta_groups(replies, compact))
-    if leaders:
+@dataclass(frozen=True, slots=True)
+class JetStreamReport:
+    """What `server report jetstream` shows.
+
+    account: the one account that the numbers are of, empty for all. order: a key of SORTS. compact: leave out
+    what all server names end in. leaders: with the tables of Raft leaders. partial: not all servers were
+    asked, so the meta group is not judged.
+    """
+
+    account: str = ""
+    order: str = "cluster"
+    reverse: bool = False
+    compact: bool = True
+    leaders: bool = False
+    partial: bool = False
+
+
+def jetstream_report(replies: Sequence[Json], report: JetStreamReport) -> Result:
+    """Return the report. replies: of the servers to PING.JSZ."""
+    rows = sorted((jetstream_row(reply, report.account) for reply in replies), key=lambda row: row.server)
+    rows.sort(key=SORTS[report.order], reverse=report.reverse)
+    parts: list[Part] = [_summary(rows, report.account, report.compact)]
+    if not report.partial:
+        parts.extend(_meta_groups(replies, report.compact))
+    if report.leaders:
         parts.append(_leaders(rows, "Stream Leaders", [row.stream_leaders for row in rows]))
         parts.append(_leaders(rows, "Consumer Leaders", [row.consumer_leaders for row in rows]))
     return Result(parts, data=list(replies))

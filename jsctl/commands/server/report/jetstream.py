@@ -44,19 +44,19 @@ async def jetstream(
     if watch is not None and watch < 100 * MS:
         raise BadInput("--watch takes 100ms or more")
     connection = await env.connection()
-    only = requests.Filter(host, cluster, tags)
+    servers = requests.Filter(host, cluster, tags)
+    report = view.JetStreamReport(
+        account=account,
+        order=order,
+        reverse=bool(env.flags.get("reverse")),
+        compact=compact,
+        leaders=leaders,
+        partial=bool(host or cluster or tags or limit),
+    )
 
     async def fetch() -> Result:
-        replies = await requests.fetch_jetstream(connection, account=account, only=only, expect=limit or 0)
-        return view.jetstream_report(
-            replies,
-            account=account,
-            order=order,
-            reverse=bool(env.flags.get("reverse")),
-            compact=compact,
-            leaders=leaders,
-            filtered=bool(host or cluster or tags or limit),
-        )
+        replies = await requests.fetch_jetstream(connection, account=account, only=servers, expect=limit or 0)
+        return view.jetstream_report(replies, report)
 
     if watch is None:
         return await fetch()
