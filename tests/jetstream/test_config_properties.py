@@ -207,7 +207,7 @@ def test_every_key_is_drawn() -> None:
                 look(one, (*path, key))
 
     @given(config=streams())
-    @settings(max_examples=400, deadline=None, phases=[Phase.generate], derandomize=True, database=None)
+    @settings(max_examples=800, deadline=None, phases=[Phase.generate], derandomize=True, database=None)
     def draw(config: Json) -> None:
         look(config, ())
 

@@ -44,9 +44,9 @@ class Subject(Kind):
 
 
 class Texts(Kind):
-    """A list of texts."""
+    """A list of strings."""
 
-    takes = "a list of texts"
+    takes = "a list of strings"
     repeatable = True
 
     def parse(self, text: str) -> list[str]:
@@ -167,10 +167,10 @@ class Choice(Kind):
 
 
 class Map(Kind):
-    """Texts by text."""
+    """An object whose values are text."""
 
     metavar = "KEY=VALUE"
-    takes = "an object of texts"
+    takes = "an object with text values"
     repeatable = True
 
     def parse(self, text: str) -> dict[str, str]:

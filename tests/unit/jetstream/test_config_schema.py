@@ -147,7 +147,7 @@ def test_values_are_validated() -> None:
     with pytest.raises(BadInput) as raised:
         BUCKET.validate({"name": "B", "ttl": "5s", "placement": {"tags": [1]}, "storage": "disk"}, "f:3")
     assert str(raised.value) == (
-        "f:3: ttl must be a whole number of ns, not '5s'; placement.tags must be a list of texts, not [1];"
+        "f:3: ttl must be a whole number of ns, not '5s'; placement.tags must be a list of strings, not [1];"
         " storage must be one of file, memory, not 'disk'"
     )
     with pytest.raises(BadInput, match="not a valid bucket name"):
