@@ -1,19 +1,24 @@
-"""Every command: where it lives, its line of help, its aliases; and every noun: what its names are.
+"""The registry of all commands and nouns.
 
-`top` has the top level; a file for each noun has the verbs of that noun, read only when they are needed.
-Nothing here imports other parts of jsctl, so that `jsctl --help` and completion stay fast.
+A command has its module, its line of help and its aliases here; a noun has how its names are listed and
+reported missing. `top` has the top level, and a file for each noun has its verbs, which is read only when
+needed. Nothing here imports other parts of jsctl, so that `jsctl --help` and completion stay fast.
 """
 
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from jsctl.registry import top
-from jsctl.registry.model import Entry, Noun
+from jsctl.registry.model import Entry
 
-__all__ = ["Entry", "Noun", "all_commands", "children", "noun", "nouns"]
+if TYPE_CHECKING:
+    from jsctl.registry.noun_record import Noun
+
+__all__ = ["Entry", "all_commands", "children", "noun", "nouns"]
 
 
 def children(path: str) -> dict[str, Entry]:
-    """The commands directly below `path` ("" for the top level), by name, in the order of help."""
+    """Return the commands directly below `path` ("" for the top level) by name, in the order of help."""
     noun, _, rest = path.partition(" ")
     if not noun:
         return top.VERBS
@@ -26,7 +31,7 @@ def children(path: str) -> dict[str, Entry]:
 
 
 def all_commands() -> dict[str, Entry]:
-    """Every command and group by its path ("stream ls"), in the order of help."""
+    """Return every command and group by its path ("stream ls"), in the order of help."""
     commands: dict[str, Entry] = {}
     for noun, entry in top.VERBS.items():
         commands[noun] = entry
@@ -35,19 +40,19 @@ def all_commands() -> dict[str, Entry]:
     return commands
 
 
-def noun(name: str) -> Noun:
-    """The noun of this name, "stream" for one. Raises KeyError."""
-    noun: Noun = import_module(f"jsctl.registry.{top.NOUNS[name]}").NOUN
-    return noun
+def noun(name: str) -> "Noun":
+    """Return a noun by its name, such as "stream". Raises KeyError."""
+    record: Noun = import_module(f"jsctl.registry.{top.NOUNS[name]}").NOUN
+    return record
 
 
-def nouns() -> list[Noun]:
-    """Every noun."""
+def nouns() -> "list[Noun]":
+    """Return all nouns."""
     return [noun(name) for name in top.NOUNS]
 
 
 def _verbs(noun: str) -> dict[str, Entry]:
-    """The verbs of a noun by their path below it. Reads the noun's file; empty for a noun without verbs."""
+    """Return the verbs of a noun by their path below it. Imports the noun's file."""
     entry = top.VERBS.get(noun)
     if entry is None or not entry.group:
         return {}

@@ -1,6 +1,7 @@
 """What a consumer is, and the verbs of `jsctl consumer` in the order in which help shows them."""
 
-from jsctl.registry.model import Entry, Noun, group, verb
+from jsctl.registry.model import Entry, group, verb
+from jsctl.registry.noun_record import Noun
 
 NOUN = Noun(
     name="consumer",

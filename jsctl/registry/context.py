@@ -1,6 +1,7 @@
 """What a context is, and the verbs of `jsctl context` in the order in which help shows them."""
 
-from jsctl.registry.model import Entry, Noun, verb
+from jsctl.registry.model import Entry, verb
+from jsctl.registry.noun_record import Noun
 
 NOUN = Noun(
     name="context",

@@ -14,6 +14,7 @@ import pytest
 
 from jsctl import registry
 from jsctl.commands.cli.declare import Argument
+from jsctl.registry.noun_record import Noun
 from tests.contract.test_commands import VERBS, parse, resolve
 from tests.support import js
 from tests.support.run import Cli
@@ -38,7 +39,7 @@ REFUSED = {
 """What an unreplicated stream and a plain consumer refuse, and in which words."""
 
 
-def nouns_of(path: str) -> list[registry.Noun]:
+def nouns_of(path: str) -> list[Noun]:
     """The nouns that a verb takes the names of."""
     return [
         registry.noun(param.noun)

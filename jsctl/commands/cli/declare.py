@@ -1,4 +1,4 @@
-"""How a verb is declared: its command, its arguments, its flags, and the object that holds their values."""
+"""Declarations of a verb: its command, its arguments, its flags, and the object that holds their values."""
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
@@ -37,7 +37,7 @@ def command(
         @option("--names", is_flag=True, help="...")
         async def ls(env: Env, options: Options) -> Result: ...
 
-    Raises TypeError when the fields and the flags have not the same names.
+    Raises TypeError when fields and flags do not have the same names.
     """
 
     def declare(function: Callable[..., Any]) -> Command:
@@ -51,7 +51,7 @@ def command(
 
 
 def _taking(options: type[Any], function: Callable[..., Any]) -> Callable[..., Any]:
-    """`function`, which takes `options`, as one that takes their fields as keywords."""
+    """Return `function` with the fields of `options` as its keywords."""
 
     @functools.wraps(function)
     def call(env: Any, **values: Any) -> Any:
@@ -89,7 +89,7 @@ def _check_names(command: click.Command, options: type[Any]) -> None:
 
 
 class CollectedOption(click.Option):
-    """An option whose value, if it was given, goes into one mapping with others, by its name."""
+    """An option whose value, if it is on the command line, is stored in a mapping with others."""
 
     def __init__(self, *args: Any, into: str, **attrs: Any) -> None:
         super().__init__(*args, expose_value=False, **attrs)

@@ -1,4 +1,4 @@
-"""The flags that every command takes."""
+"""The global flags, which every command takes."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from jsctl.commands.shared import complete
 FORMS = ("table", "plain", "json", "csv", "tsv")
 
 
-def _keep(ctx: click.Context, param: click.Parameter, value: Any) -> None:
+def _store(ctx: click.Context, param: click.Parameter, value: Any) -> None:
     source = ctx.get_parameter_source(param.name or "")
     is_set = source in (click.core.ParameterSource.COMMANDLINE, click.core.ParameterSource.ENVIRONMENT)
     if is_set and ctx.obj is not None:
@@ -26,18 +26,21 @@ def _json(ctx: click.Context, param: click.Parameter, value: bool) -> None:
         ctx.obj.flags["form"] = "json"
 
 
-def _keep_all(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> None:
+def _store_all(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> None:
     if values and ctx.obj is not None:
-        _keep(ctx, param, values[-1])
+        _store(ctx, param, values[-1])
         if ctx.get_parameter_source(param.name or "") is click.core.ParameterSource.COMMANDLINE:
             ctx.obj.repeated.setdefault(param.name, []).extend(values)
 
 
 class GlobalOption(click.Option):
-    """An option that every command takes. Its value goes into `Env.flags` under its name."""
+    """An option that every command takes. Its value is stored in `Env.flags` by its name.
+
+    environment: the variable that the root reads it from.
+    """
 
     def __init__(self, *names: str, **attrs: Any) -> None:
-        attrs.setdefault("callback", _keep)
+        attrs.setdefault("callback", _store)
         attrs.setdefault("default", None)
         super().__init__([*names], expose_value=False, **attrs)
         self.environment = self.envvar
@@ -45,22 +48,23 @@ class GlobalOption(click.Option):
 
 
 class GroupOption(GlobalOption):
-    """An option of a group that its commands take too. Its value goes into `Env.flags`."""
+    """An option of a group that the commands of the group take, too. Its value is stored in `Env.flags`."""
 
 
 class RepeatedOption(GlobalOption):
-    """A global option that may be given several times: the last counts, `Env.repeated` has all of them in
-    the order of the line, those before a command's name first."""
+    """A global option that may be repeated. `Env.flags` has the last value, `Env.repeated` all of them in the
+    order of the command line."""
 
     def __init__(self, *names: str, **attrs: Any) -> None:
-        super().__init__(*names, multiple=True, callback=_keep_all, **attrs)
+        super().__init__(*names, multiple=True, callback=_store_all, **attrs)
 
     def value_from_envvar(self, ctx: click.Context) -> Any:
         value = self.resolve_envvar_value(ctx)
-        return None if value is None else (value,)  # one name, whatever it holds
+        return None if value is None else (value,)  # one value, even with spaces in it
 
 
 def global_options() -> list[GlobalOption]:
+    """Return new global options; each command has its own."""
     o = GlobalOption
     return [
         o("--server", "-s", metavar="URL", envvar="NATS_URL", help="NATS server URLs"),
@@ -75,13 +79,13 @@ def global_options() -> list[GlobalOption]:
         o("--tlscert", metavar="FILE", envvar="NATS_CERT", help="TLS client certificate"),
         o("--tlskey", metavar="FILE", envvar="NATS_KEY", help="TLS client certificate's key"),
         o("--tlsca", metavar="FILE", envvar="NATS_CA", help="TLS CA certificate chain"),
-        o("--tlsfirst/--no-tlsfirst", help="Do the TLS handshake before the server says anything"),
+        o("--tlsfirst/--no-tlsfirst", help="Do the TLS handshake before the server sends anything"),
         o(
             "--timeout",
             type=DURATION,
             metavar="DURATION",
             envvar="NATS_TIMEOUT",
-            help="How long to wait for an answer (5s)",
+            help="How long to wait for a reply (5s)",
         ),
         o(
             "--socks-proxy",

@@ -1,19 +1,22 @@
-"""Commands that take the global flags, and groups whose commands are imported when they are called."""
+"""Commands, which take the global flags, and groups, which import their commands when they are called."""
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from jsctl import registry
 from jsctl.commands.cli.global_flags import GlobalOption, GroupOption, global_options
 
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
 
 class _WithGlobals(click.Command):
-    """Adds the global flags that the command does not define itself, and examples to its help.
+    """A command with the global flags that it does not define itself.
 
-    summary: the registry's line, which help shows above the command's own paragraphs.
+    summary: its line of help in the registry, shown above its own paragraphs. examples: shown below them.
     """
 
     examples: Sequence[str] = ()
@@ -83,7 +86,7 @@ class Command(_WithGlobals):
 
 
 class Group(_WithGlobals, click.Group):
-    """A group whose commands are in the registry below `path` and are imported when called."""
+    """A group whose commands are those of the registry below `path`."""
 
     def __init__(self, *args: Any, path: str = "", examples: Sequence[str] = (), **attrs: Any) -> None:
         attrs.setdefault("context_settings", {"help_option_names": ["--help", "-h"]})
@@ -108,6 +111,16 @@ class Group(_WithGlobals, click.Group):
             loaded.params.extend(p for p in self.params if isinstance(p, GroupOption))
             self._loaded[name] = loaded
         return self._loaded[name]
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        """Complete commands from the registry, without importing them, and flags."""
+        from click.shell_completion import CompletionItem
+
+        commands = registry.children(self.path).items()
+        items = [
+            CompletionItem(name, help=entry.help) for name, entry in commands if name.startswith(incomplete)
+        ]
+        return [*items, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -161,8 +174,7 @@ def _load(path: str, name: str, entry: registry.Entry) -> click.Command:
 
 
 def _alone(callback: Callable[..., Any] | None) -> Callable[..., Any]:
-    """A group's callback that runs only without a subcommand, which takes none of its flags; click runs
-    the callback before a subcommand, too."""
+    """Return a group's callback that runs only without a subcommand; with one, its flags are errors."""
 
     def run(*args: Any, **values: Any) -> Any:
         ctx = click.get_current_context()

@@ -6,7 +6,7 @@ import click
 
 
 class Duration(click.ParamType[int]):
-    """ns from `1h30m`."""
+    """A duration such as `1h30m`; the value is in ns."""
 
     name = "duration"
 
@@ -22,7 +22,7 @@ class Duration(click.ParamType[int]):
 
 
 class Size(click.ParamType[int]):
-    """Bytes from `1GB`; -1 is unlimited."""
+    """A size such as `1GB`; the value is in bytes, -1 for unlimited."""
 
     name = "size"
 

@@ -1,6 +1,6 @@
-"""What a tab completes to, beyond commands and flags: the names of the registry's nouns.
+"""Shell completion of the names of the registry's nouns.
 
-A completion never fails and never waits long: whatever goes wrong completes to nothing.
+It never fails and never waits long: on any error there are no completions.
 """
 
 from collections.abc import Callable
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 Completer = Callable[[click.Context, click.Parameter, str], list[str]]
 
-_PATIENCE = "1s"
+_TIMEOUT = "1s"
 
 
 def names_of(name: str) -> Completer:
-    """A click completion of the names of a noun; those of its parent that stands before it on the line."""
+    """Return a completion function for the names of a noun, in its parent that is on the command line."""
 
     def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
         from jsctl.commands.shared.nouns import list_names, list_offline
@@ -35,7 +35,7 @@ def names_of(name: str) -> Completer:
             if noun.offline:
                 names = list_offline(env, noun)
             else:
-                env.flags.setdefault("timeout", parse_duration(_PATIENCE))
+                env.flags.setdefault("timeout", parse_duration(_TIMEOUT))
                 names = env.run(list_names(env, noun, parent))
         except (JsctlError, OSError, AttributeError):
             return []

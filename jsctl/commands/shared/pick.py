@@ -1,4 +1,4 @@
-"""Which of a noun's things is meant, when its name may be left out."""
+"""Lets the user pick the names that the command line leaves out."""
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
@@ -9,7 +9,7 @@ from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
 from jsctl.jetstream.api import Api
 from jsctl.nats.subjects import check_name
-from jsctl.registry import Noun
+from jsctl.registry.noun_record import Noun
 
 
 async def pick(
@@ -22,13 +22,13 @@ async def pick(
     message: str = "",
     default: str = "",
 ) -> str:
-    """The name from the command line or, when it was left out, the one that the user picks from a list.
+    """Return the name on the command line or, without one, the name that the user picks from a list.
 
     parent: the name of the thing that it is in. api: where to look, instead of the command line's API.
-    default: the name that is marked at first.
+    default: the name that is marked first.
 
-    Raises BadInput for a name that none can have, and when it was left out and there is no terminal;
-    NotFound when there is none to pick.
+    Raises BadInput for a name that is not valid, and without a name and a terminal; NotFound when there is
+    nothing to pick.
     """
     if name:
         return name if noun.offline else valid_name(noun, name)
@@ -49,11 +49,11 @@ async def pick(
 async def pick_several(
     env: Env, noun: Noun, names: Sequence[str], *, api: Api | None = None, message: str = ""
 ) -> list[str]:
-    """The names from the command line, also by patterns such as `ORDERS_*`, each once; without any, the
-    one that the user picks.
+    """Return the names on the command line, and those that match its patterns such as `ORDERS_*`, each once.
+    Without any, the name that the user picks.
 
-    A pattern leaves out what lists leave out, unless --all was given. Raises NotFound for a pattern that
-    matches none, and what `pick` raises.
+    Patterns do not match hidden names, except with --all. Raises NotFound for a pattern that matches
+    nothing, and what `pick` raises.
     """
     if not names:
         return [await pick(env, noun, "", api=api, message=message)]
@@ -73,7 +73,7 @@ async def pick_several(
 
 
 def valid_name(noun: Noun, name: str) -> str:
-    """A name from the command line. Raises BadInput for one that none can have."""
+    """Return a name from the command line. Raises BadInput for one that is not valid."""
     try:
         return check_name(name, noun.name)
     except ValueError as error:
@@ -92,26 +92,26 @@ async def _shown_names(env: Env, noun: Noun, parent: str, api: Api | None) -> li
 
 
 def stream_name(name: str) -> str:
-    """As `valid_name`, of a stream."""
+    """Return the name of a stream. Raises BadInput for one that is not valid."""
     return valid_name(registry.noun("stream"), name)
 
 
 def consumer_name(name: str) -> str:
-    """As `valid_name`, of a consumer."""
+    """Return the name of a consumer. Raises BadInput for one that is not valid."""
     return valid_name(registry.noun("consumer"), name)
 
 
 async def pick_stream(env: Env, api: Api, name: str, *, message: str = "") -> str:
-    """As `pick`, of a stream."""
+    """Pick a stream; see `pick`."""
     return await pick(env, registry.noun("stream"), name, api=api, message=message)
 
 
 async def pick_streams(env: Env, api: Api, names: Sequence[str], message: str = "") -> list[str]:
-    """As `pick_several`, of streams."""
+    """Pick streams; see `pick_several`."""
     return await pick_several(env, registry.noun("stream"), names, api=api, message=message)
 
 
 async def pick_consumer(env: Env, api: Api, stream: str, consumer: str) -> tuple[str, str]:
-    """As `pick`, of a stream and a consumer of it."""
+    """Pick a stream and a consumer of it; see `pick`. Returns both names."""
     stream = await pick_stream(env, api, stream)
     return stream, await pick(env, registry.noun("consumer"), consumer, parent=stream, api=api)
