@@ -34,7 +34,7 @@ REFUSED = {
     "consumer cluster step-down": "one replica",
     "consumer cluster balance": "replicas",
     "consumer resume": "not paused",
-    "consumer unpin": "pins no clients",
+    "consumer unpin": "does not pin clients",
 }
 """What an unreplicated stream and a plain consumer refuse, and in which words."""
 

@@ -171,7 +171,7 @@ def test_a_backup_that_the_server_gave_up_is_none(own_cli: Cli, tmp_path: Path) 
     process.send_signal(signal.SIGCONT)
     _, err = process.communicate(timeout=20)
     assert process.returncode == 1, err
-    assert "the server broke off: No Flow Response" in err
+    assert "the server ended the snapshot early: No Flow Response" in err
     assert not folder.exists()
 
 

@@ -67,7 +67,10 @@ def test_step_down_refusals(cluster_cli: Cli, shared_cluster: Cluster) -> None:
     js.stream(url, "S", "s", num_replicas=3)
     js.stream(url, "ONE", "one")
     leads = leader(url, "S")
-    assert f"{leads} leads already" in cluster_cli(f"stream cluster sd S --preferred {leads}", status=1).err
+    assert (
+        f"{leads} is the leader already"
+        in cluster_cli(f"stream cluster sd S --preferred {leads}", status=1).err
+    )
     wrong = cluster_cli("stream cluster step-down S --preferred n9", status=64).err
     assert "n9 cannot lead: it has no replica; these have: n" in wrong
     assert "stream ONE has one replica" in cluster_cli("stream cluster step-down ONE", status=1).err

@@ -278,7 +278,7 @@ def test_what_is_not_of_this_copy(server: RealServer, tmp_path: Path) -> None:
     cli(f"{line} --force", status=0)
     # The name that a copy needs for itself.
     stream(server.url, rest_name("NEW"), "rest")
-    assert "is in the way" in cli("stream copy BIG NEW --data --subjects new", status=1).err
+    assert "which another stream has" in cli("stream copy BIG NEW --data --subjects new", status=1).err
     assert cli("stream ls --names", status=0).out.split() == ["BIG", rest_name("NEW"), "OLD"]
 
 

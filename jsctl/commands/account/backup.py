@@ -27,10 +27,10 @@ class Options:
     examples=["jsctl account backup /data/backup", "jsctl account backup /data/backup --force --check"],
 )
 @argument("target")
-@option("--check", is_flag=True, help="Have the server read every message first")
-@option("--consumers/--no-consumers", default=True, help="Back up the consumers, too")
+@option("--check", is_flag=True, help="Have the server check every message first")
+@option("--consumers/--no-consumers", default=True, help="Also back up the consumers")
 @option("--force", "-f", is_flag=True, help="Replace an existing backup without asking")
-@option("--critical-warnings", "-w", is_flag=True, help="Let warnings count as failures")
+@option("--critical-warnings", "-w", is_flag=True, help="Treat warnings as failures")
 @option("--data", is_flag=True, hidden=True, help="Older form: messages are always part of the backup")
 async def backup(env: Env, options: Options) -> Result:
     """TARGET gets a folder for each stream, as jsctl stream backup makes it. A stream that fails does not

@@ -12,7 +12,7 @@ from jsctl.views.result import Result
 
 @command("ls", examples=["jsctl consumer ls ORDERS", "jsctl consumer ls ORDERS --names"])
 @argument("stream", default="")
-@option("--names", "-n", "names_only", is_flag=True, help="Only names, one a line")
+@option("--names", "-n", "names_only", is_flag=True, help="Only names, one per line")
 @option("--no-select", is_flag=True, help="Never offer a list to pick from")
 async def ls(env: Env, stream: str, names_only: bool, no_select: bool) -> Result | Events[str]:
     if no_select and not stream:

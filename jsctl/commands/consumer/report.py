@@ -23,7 +23,7 @@ from jsctl.views.shared.tables import unreachable_streams
     ],
 )
 @argument("stream", nargs=-1)
-@option("--raw", "-r", is_flag=True, help="Numbers as they are, not made readable")
+@option("--raw", "-r", is_flag=True, help="Show exact numbers, without units or separators")
 @option("--leaders", "-l", is_flag=True, help="Show which servers lead how many consumers")
 async def report(env: Env, stream: tuple[str, ...], raw: bool, leaders: bool) -> Result:
     """Covers one stream, several or all.

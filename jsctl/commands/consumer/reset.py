@@ -18,7 +18,10 @@ from jsctl.views.result import Result
 @argument("stream", default="")
 @argument("consumer", default="")
 @option(
-    "--sequence", type=click.IntRange(min=0), metavar="SEQUENCE", help="Deliver from here on (the ack floor)"
+    "--sequence",
+    type=click.IntRange(min=0),
+    metavar="SEQUENCE",
+    help="Deliver from this sequence (default: the ack floor)",
 )
 @option("--force", "-f", is_flag=True, help="Reset without asking")
 async def reset(env: Env, stream: str, consumer: str, sequence: int | None, force: bool) -> Result:
@@ -28,7 +31,8 @@ async def reset(env: Env, stream: str, consumer: str, sequence: int | None, forc
     anywhere = before["config"].get("deliver_policy") in consumers.RESETTABLE
     if sequence and not anywhere:
         raise BadInput(
-            f"consumer {stream} > {consumer} did not start at a sequence, and can only go back to its floor",
+            f"consumer {stream} > {consumer} did not start at a sequence, and "
+            "can only go back to its ack floor",
             "leave out --sequence",
         )
     where = f"sequence {format_count(sequence)}" if sequence else "its acknowledgement floor"

@@ -21,7 +21,7 @@ async def unpin(env: Env, stream: str, consumer: str, group: str, force: bool) -
     info = await consumers.info(api, stream, consumer)
     if info["config"].get("priority_policy") != "pinned_client":
         raise JsctlError(
-            f"consumer {stream} > {consumer} pins no clients", "it has no pinned priority groups"
+            f"consumer {stream} > {consumer} does not pin clients", "it has no pinned priority groups"
         )
     pins = {
         str(one["group"]): str(one["pinned_client_id"])

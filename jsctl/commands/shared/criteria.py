@@ -64,12 +64,15 @@ _COMMON: Sequence[Flag] = (
     ("--created", {"type": DURATION, "metavar": "DURATION", "help": "Created at least this long ago"}),
     ("--replicas", {"type": Count(), "metavar": "COUNT", "help": "With at most this many replicas"}),
     ("--leader", {"metavar": "SERVER", "help": "Led by this server"}),
-    ("--invert/--no-invert", {"default": False, "help": "The opposite of each of these"}),
+    ("--invert/--no-invert", {"default": False, "help": "Match the opposite of each of these"}),
     (
         "--expression",
         {"type": Expression(), "metavar": "EXPRESSION", "help": "For which this condition holds"},
     ),
-    ("--api-level", {"type": Count(), "metavar": "LEVEL", "help": "That need at least this API level"}),
+    (
+        "--api-level",
+        {"type": Count(), "metavar": "LEVEL", "help": "Requiring this API level or a higher one"},
+    ),
 )
 
 

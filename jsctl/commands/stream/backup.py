@@ -34,10 +34,18 @@ class Options:
 @argument("stream", default="")
 @argument("target", default="")
 @option("--progress/--no-progress", default=True, help="Show a progress bar on a terminal")
-@option("--check", is_flag=True, help="Have the server read every message first")
-@option("--consumers/--no-consumers", default=True, help="Back up the consumers, too")
-@option("--chunk-size", type=SIZE, metavar="BYTES", default=0, help="Bytes that the server sends at once")
-@option("--window-size", type=SIZE, metavar="BYTES", default=0, help="Bytes that may be on their way")
+@option("--check", is_flag=True, help="Have the server check every message first")
+@option("--consumers/--no-consumers", default=True, help="Also back up the consumers")
+@option(
+    "--chunk-size", type=SIZE, metavar="BYTES", default=0, help="Bytes of each chunk that the server sends"
+)
+@option(
+    "--window-size",
+    type=SIZE,
+    metavar="BYTES",
+    default=0,
+    help="Bytes that the server sends ahead of acknowledgements",
+)
 @option("--force", "-f", is_flag=True, help="Replace an existing backup without asking")
 async def backup(env: Env, options: Options) -> Result:
     """TARGET is a folder, or one file when its name ends in .tgz. It holds the configuration, all messages,

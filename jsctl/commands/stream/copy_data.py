@@ -43,12 +43,12 @@ def data_flags(function: F) -> F:
         option("--force", "-f", is_flag=True, help="Remove what an unfinished copy left, without asking"),
         option("--progress/--no-progress", default=True, help="Show a progress bar on a terminal"),
         option("--compare/--no-compare", default=True, help="With --data, compare all messages afterwards"),
-        option("--consumers", is_flag=True, help="With --data, copy the consumers and their state, too"),
+        option("--consumers", is_flag=True, help="With --data, also copy the consumers and their state"),
         option("--to-domain", metavar="DOMAIN", default=None, help="JetStream domain of the copy"),
         option("--from-domain", metavar="DOMAIN", default=None, help="JetStream domain of the source"),
         option("--to-context", help="Context of the copy", **context),
         option("--from-context", help="Context of the source", **context),
-        option("--data", is_flag=True, help="Copy the messages, too, with their sequences and times"),
+        option("--data", is_flag=True, help="Also copy the messages, with their sequences and times"),
     ):
         function = declare(function)
     return function

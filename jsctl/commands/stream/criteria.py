@@ -14,8 +14,11 @@ from jsctl.nats.subjects import is_subject
 
 stream_criteria_flags = criteria_flags(
     (
-        ("--server-name", {"type": Regex(), "metavar": "REGEX", "help": "With a replica on such a server"}),
-        ("--cluster", {"type": Regex(), "metavar": "REGEX", "help": "In such a cluster"}),
+        (
+            "--server-name",
+            {"type": Regex(), "metavar": "REGEX", "help": "With a replica on a server that matches"},
+        ),
+        ("--cluster", {"type": Regex(), "metavar": "REGEX", "help": "In a cluster that matches"}),
         ("--empty", {"is_flag": True, "help": "Without messages"}),
         (
             "--idle",
@@ -25,9 +28,9 @@ stream_criteria_flags = criteria_flags(
             "--consumers",
             {"type": Count(unset=-1), "metavar": "COUNT", "help": "With at most this many consumers"},
         ),
-        ("--subject", {"metavar": "SUBJECT", "help": "Listening on this subject; wildcards too"}),
+        ("--subject", {"metavar": "SUBJECT", "help": "Storing messages on this subject; may hold wildcards"}),
         ("--sourced", {"is_flag": True, "help": "With sources"}),
-        ("--mirrored", {"is_flag": True, "help": "That are mirrors"}),
+        ("--mirrored", {"is_flag": True, "help": "Mirrors"}),
     ),
 )
 

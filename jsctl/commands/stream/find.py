@@ -30,7 +30,7 @@ class FindOptions:
     ],
 )
 @stream_criteria_flags
-@option("--names", "-n", "names_only", is_flag=True, help="Only names, one a line")
+@option("--names", "-n", "names_only", is_flag=True, help="Only names, one per line")
 async def find(env: Env, options: FindOptions) -> Result | Events[Any]:
     """--expression takes a condition over config, state and info, as `stream info --json` has them: or ||
     and && not ! == != < <= > >= in contains startsWith endsWith matches + - * / % len(x), lists, a.b,

@@ -12,8 +12,8 @@ from jsctl.views.stream import ls as view
 
 
 @command("ls", examples=["jsctl stream ls", "jsctl stream ls --subject 'ORDERS.*' --names"])
-@option("--subject", metavar="SUBJECT", default="", help="Only streams that listen on this subject")
-@option("--names", "-n", "names_only", is_flag=True, help="Only names, one a line")
+@option("--subject", metavar="SUBJECT", default="", help="Only streams that store messages on this subject")
+@option("--names", "-n", "names_only", is_flag=True, help="Only names, one per line")
 async def ls(env: Env, subject: str, names_only: bool) -> Result | Events[str]:
     api = await env.jetstream()
     if names_only or env.wants_json:

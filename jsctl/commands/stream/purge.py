@@ -47,12 +47,12 @@ class Options:
     ],
 )
 @argument("stream", nargs=-1)
-@option("--subject", metavar="SUBJECT", default="", help="Only messages on this subject; wildcards too")
+@option("--subject", metavar="SUBJECT", default="", help="Only messages on this subject; may hold wildcards")
 @option("--seq", type=click.IntRange(min=0), metavar="SEQUENCE", help="Only messages before this sequence")
 @option(
     "--keep", type=click.IntRange(min=0), metavar="MESSAGES", help="Keep this many of the newest messages"
 )
-@option("--dry-run", is_flag=True, help="Only say what would be removed")
+@option("--dry-run", is_flag=True, help="Only show what would be removed")
 @option("--force", "-f", is_flag=True, help="Purge without asking")
 async def purge(env: Env, options: Options) -> Result:
     """Asks once, however many names and patterns are given."""

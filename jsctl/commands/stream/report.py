@@ -31,14 +31,14 @@ class Options:
         "jsctl s report --dot g.dot",
     ],
 )
-@option("--subject", metavar="SUBJECT", default="", help="Only streams that listen on this subject")
+@option("--subject", metavar="SUBJECT", default="", help="Only streams that store messages on this subject")
 @option("--cluster", metavar="CLUSTER", default="", help="Only streams in this cluster")
 @option("--consumers", "-o", "order", flag_value="consumers", help="Sort by number of consumers")
 @option("--messages", "-m", "order", flag_value="messages", help="Sort by number of messages")
 @option("--name", "-n", "order", flag_value="name", help="Sort by name")
 @option("--storage", "-t", "order", flag_value="storage", help="Sort by storage")
-@option("--raw", "-r", is_flag=True, help="Numbers as they are, not made readable")
-@option("--dot", metavar="FILE", help="Write the replication as a GraphViz graph, too")
+@option("--raw", "-r", is_flag=True, help="Show exact numbers, without units or separators")
+@option("--dot", metavar="FILE", help="Also write the replication as a GraphViz graph")
 @option("--leaders", "-l", is_flag=True, help="Show which servers lead how many streams")
 async def report(env: Env, options: Options) -> Result:
     """Sorted by size when nothing else is asked for."""

@@ -57,7 +57,7 @@ class Options:
 @option("--progress/--no-progress", default=True, help="Show a progress bar on a terminal")
 @option("--config", "config_file", metavar="FILE", help="Merge this configuration into the backup's")
 @option("--name", metavar="NAME", default="", help="Restore under another name")
-@option("--subjects", metavar="SUBJECTS", multiple=True, help="Let the stream listen on these subjects")
+@option("--subjects", metavar="SUBJECTS", multiple=True, help="Store messages on these subjects")
 @option("--cluster", metavar="CLUSTER", default=None, help="Place the stream in a specific cluster")
 @option("--tag", metavar="TAG", multiple=True, help="Place the stream on servers with this tag")
 @option("--replicas", type=int, metavar="COUNT", default=None, help="How many replicas of the data to keep")

@@ -19,7 +19,7 @@ from jsctl.views.stream import removal as view
     ],
 )
 @argument("stream", nargs=-1)
-@option("--dry-run", is_flag=True, help="Only say what would be removed")
+@option("--dry-run", is_flag=True, help="Only show what would be removed")
 @option("--force", "-f", is_flag=True, help="Remove without asking")
 async def rm(env: Env, stream: tuple[str, ...], dry_run: bool, force: bool) -> Result:
     """Asks once, however many names and patterns are given."""

@@ -22,7 +22,7 @@ from jsctl.views.stream import rmm as view
 )
 @argument("stream", default="")
 @argument("id", type=click.IntRange(min=1), nargs=-1)
-@option("--dry-run", is_flag=True, help="Only say what would be removed")
+@option("--dry-run", is_flag=True, help="Only show what would be removed")
 @option("--force", "-f", is_flag=True, help="Remove without asking")
 async def rmm(env: Env, stream: str, id: tuple[int, ...], dry_run: bool, force: bool) -> Result:
     api = await env.jetstream()

@@ -220,7 +220,9 @@ async def _wait_for_move(target: Endpoint) -> None:
         if rest is None:
             return
         if not mark_of(rest):
-            raise JsctlError(f"stream {name} is in the way", "a copy needs that name; remove it")
+            raise JsctlError(
+                f"the copy needs the name {name}, which another stream has", "remove that stream"
+            )
         info = await streams.info(target.api, target.stream)
         last = int(info["state"]["last_seq"])
         if not int(rest["state"]["messages"]) or last >= int(rest["state"]["last_seq"]):

@@ -267,7 +267,9 @@ async def _try_config(target: Endpoint, config: Json) -> bool:
     existing = await streams.info_or_none(target.api, rest)
     if existing is not None:
         if not mark_of(existing):
-            raise JsctlError(f"stream {rest} is in the way", "a copy needs that name; remove it")
+            raise JsctlError(
+                f"the copy needs the name {rest}, which another stream has", "remove that stream"
+            )
         await streams.delete(target.api, rest)
     info, _ = await streams.create(target.api, add_mark(trial))
     await streams.delete(target.api, rest)

@@ -83,7 +83,7 @@ class FrameScanner:
 
     def _check_kind(self, kind: int) -> None:
         if not self._started and kind != _IDENTIFIER:
-            raise ValueError("it does not begin as S2 data do")
+            raise ValueError("it does not start like S2 data")
         if kind not in (_COMPRESSED, _UNCOMPRESSED) and kind < _SKIPPABLE:
             raise ValueError("it holds a frame of an unknown kind")
         self._started = True

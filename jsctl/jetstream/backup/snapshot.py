@@ -63,13 +63,15 @@ class _Receiver:
         remaining = timeout or self._timeout
         while True:
             if self._lost or not self._connection.is_connected:
-                raise Unreachable(f"lost the connection to {self._connection.url} in the middle")
+                raise Unreachable(f"lost the connection to {self._connection.url} during the transfer")
             try:
                 return await asyncio.wait_for(self._queue.get(), _POLL_SECONDS)
             except TimeoutError:
                 remaining -= int(_POLL_SECONDS * SECOND)
             if remaining <= 0:
-                raise RequestTimeout("the server fell silent in the middle", "--timeout waits longer")
+                raise RequestTimeout(
+                    "the server stopped answering during the transfer", "--timeout waits longer"
+                )
 
 
 @asynccontextmanager
@@ -122,7 +124,7 @@ async def _chunks(connection: Connection, receiver: _Receiver) -> Chunks:
         if not message.data:
             code, why = message.status
             if code not in (0, 204):  # 408: no acknowledgement reached it; 500: it cannot read its store
-                raise JsctlError(f"the server broke off: {why or code}")
+                raise JsctlError(f"the server ended the snapshot early: {why or code}")
             return
         yield message.data
         if message.reply:

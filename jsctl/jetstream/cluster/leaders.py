@@ -87,12 +87,12 @@ async def elect_leader(
     replicas = cluster.get("replicas") or []
     if not replicas:
         raise JsctlError(
-            f"{group.label} has one replica and no other to lead it",
+            f"{group.label} has only one replica, so that no other server can lead it",
             "jsctl stream edit --replicas 3 adds some, in a cluster",
         )
     leader = str(cluster.get("leader") or "")
     if not leader and not force:
-        raise JsctlError(f"{group.label} has no leader now", "--force asks for an election all the same")
+        raise JsctlError(f"{group.label} has no leader now", "--force requests an election anyway")
     _check_preferred(cluster, preferred)
     on_request(leader, len(replicas) + 1)
     await group.step_down(preferred)
@@ -118,7 +118,7 @@ async def wait_for_leader(group: RaftGroup, old_leader: str, timeout: int = ELEC
     if not leader:
         raise RequestTimeout(
             f"no new leader in {timeout / SECOND:g}s",
-            "are most of its servers there? jsctl stream info shows them",
+            "jsctl stream info shows whether most of its servers are online",
         )
     return leader
 
@@ -126,7 +126,7 @@ async def wait_for_leader(group: RaftGroup, old_leader: str, timeout: int = ELEC
 def _check_preferred(cluster: Json, preferred: str) -> None:
     """Raise JsctlError when the server leads already, BadInput when it could not take over."""
     if preferred and preferred == cluster.get("leader"):
-        raise JsctlError(f"{preferred} leads already", "nothing was changed")
+        raise JsctlError(f"{preferred} is the leader already", "nothing was changed")
     names = sorted(str(peer["name"]) for peer in cluster.get("replicas") or [])
     if preferred and preferred not in names:
         raise BadInput(f"{preferred} cannot lead: it has no replica", f"these have: {', '.join(names)}")

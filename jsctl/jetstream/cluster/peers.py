@@ -22,7 +22,7 @@ def check_removable(info: Json, *, force: bool) -> None:
     if len(names) == 1 and not force:
         raise JsctlError(
             f"{names[0]} is the only peer of stream {name}: removing it loses the data",
-            "--force does it all the same",
+            "--force removes it anyway",
         )
 
 

@@ -9,7 +9,7 @@ pytestmark = pytest.mark.usefixtures("orders")
 
 
 def test_unpin(cli: Cli, url: str, pull: None) -> None:
-    assert "pins no clients" in cli("con unpin ORDERS C -f", status=1).err
+    assert "does not pin clients" in cli("con unpin ORDERS C -f", status=1).err
     cli("con add ORDERS PIN --pull --pinned-groups a --pinned-ttl 1m", status=0)
     assert "no client is pinned" in cli("con unpin ORDERS PIN -f", status=1).err
     assert "has no priority group b" in cli("con unpin ORDERS PIN b -f", status=3).err

@@ -167,7 +167,7 @@ def test_a_cut_stream_is_not_whole(length: int) -> None:
 
 
 def test_what_is_not_s2() -> None:
-    with pytest.raises(ValueError, match="begin"):
+    with pytest.raises(ValueError, match="start"):
         FrameScanner().feed(b"\x1f\x8b\x08\x00")
     with pytest.raises(ValueError, match="frame"):
         FrameScanner().feed(IDENTIFIER + frame(0x02, b""))

@@ -36,7 +36,7 @@ class BalanceOptions:
 )
 @argument("stream", default="")
 @consumer_criteria_flags
-@option("--dry-run", is_flag=True, help="Only say which leaders would move")
+@option("--dry-run", is_flag=True, help="Only show which leaders would move")
 async def balance(env: Env, options: BalanceOptions) -> Result:
     api = await env.jetstream()
     stream = await pick_stream(env, api, options.stream)

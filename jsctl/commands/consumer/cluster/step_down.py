@@ -18,7 +18,7 @@ from jsctl.views.result import Result
 )
 @argument("stream", default="")
 @argument("consumer", default="")
-@option("--preferred", metavar="SERVER", default="", help="The server that should lead next")
+@option("--preferred", metavar="SERVER", default="", help="Server that should lead next")
 @option("--force", "-f", is_flag=True, help="Also when no leader is known")
 async def step_down(env: Env, stream: str, consumer: str, preferred: str, force: bool) -> Result:
     api = await env.jetstream()

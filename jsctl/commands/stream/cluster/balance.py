@@ -29,7 +29,7 @@ class BalanceOptions:
     examples=["jsctl stream cluster balance --dry-run", "jsctl stream cluster balance --cluster lon"],
 )
 @stream_criteria_flags
-@option("--dry-run", is_flag=True, help="Only say which leaders would move")
+@option("--dry-run", is_flag=True, help="Only show which leaders would move")
 async def balance(env: Env, options: BalanceOptions) -> Result:
     api = await env.jetstream()
     await api_levels.require(api, {ApiLevel.V2_11: ["cluster balance"]})
