@@ -1,14 +1,11 @@
-"""JetStream requests as lossless JSON: prefix and domain, API errors, paging.
+"""JetStream requests as lossless JSON: prefix and domain, API errors.
 
 A reply's dictionary is what the server said, with fields that jsctl has never heard of; nothing is
 turned into a typed object on the way (ADR-1; nats-server's jetstream_api.go).
 """
 
-import asyncio
-import itertools
 import json
-from collections import deque
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from jsctl.errors import ApiError, JsctlError, NoJetStream, NoResponders, RequestTimeout
@@ -16,9 +13,6 @@ from jsctl.nats.codes import ErrorCode
 from jsctl.nats.connection import Connection
 
 Json = dict[str, Any]
-
-AHEAD = 16
-"""Pages of a list that are asked for at once."""
 
 
 def hint(code: int) -> str:
@@ -93,11 +87,15 @@ class Api:
     ) -> Json:
         """The reply to `<prefix>.<subject>` without its `type`. Raises ApiError, and what
         Connection.request raises with the cause that fits JetStream."""
-        return parse_response(await self._ask(subject, body, timeout), f"{self.prefix}.{subject}")
+        return parse_response(await self.call_raw(subject, body, timeout), f"{self.prefix}.{subject}")
 
-    async def _ask(
+    async def call_raw(
         self, subject: str, body: Mapping[str, Any] | None = None, timeout: int | None = None
     ) -> bytes:
+        """Return the response to `<prefix>.<subject>` as it is, with the errors in it.
+
+        Raises what `call` raises, but ApiError.
+        """
         full = f"{self.prefix}.{subject}"
         payload = json.dumps(body).encode() if body is not None else b""
         if self._trace:
@@ -120,57 +118,6 @@ class Api:
         """With --trace, a request that does not go through `call`."""
         if self._trace:
             self._trace(subject, body)
-
-    async def pages(self, subject: str, key: str, body: Mapping[str, Any] | None = None) -> list[Any]:
-        """All items of a paged list; see `replies`. `key` is where a reply keeps its items."""
-        return [item async for reply in self.replies(subject, key, body) for item in reply.get(key) or []]
-
-    async def replies(
-        self, subject: str, key: str, body: Mapping[str, Any] | None = None
-    ) -> AsyncGenerator[Json, None]:
-        """The pages of a list in its order: the first, then the others, AHEAD of them asked at once.
-
-        Lists say `total`; the page size is what the first reply says in `limit`. Items that come or go
-        meanwhile may be missed or seen twice. Who wants little memory keeps no page.
-        """
-        first = await self.call(subject, {**(body or {}), "offset": 0})
-        count = len(first.get(key) or [])
-        total, limit = int(first.get("total", 0)), int(first.get("limit", 0)) or count
-        offsets = iter(range(limit, total, limit) if 0 < count < total else ())
-        asked: deque[asyncio.Task[bytes]] = deque()
-
-        def ask_ahead() -> None:
-            for offset in itertools.islice(offsets, AHEAD - len(asked)):
-                page = self._ask(subject, {**(body or {}), "offset": offset})
-                asked.append(asyncio.ensure_future(page))
-
-        try:
-            ask_ahead()
-            yield first
-            del first
-            while asked:
-                data = await asked.popleft()
-                ask_ahead()
-                yield parse_response(data, f"{self.prefix}.{subject}")
-        finally:
-            for page in asked:
-                page.cancel()
-            await asyncio.gather(*asked, return_exceptions=True)
-
-    async def batches(
-        self,
-        subject: str,
-        key: str,
-        body: Mapping[str, Any] | None = None,
-        name: Callable[[Any], str] = str,
-    ) -> AsyncGenerator[list[Any], None]:
-        """The items of a list page by page, in the order of their names, as servers page them; one that
-        two pages have comes once."""
-        before: set[str] = set()
-        async for reply in self.replies(subject, key, body):
-            items = {name(item): item for item in reply.get(key) or ()}
-            yield [items[one] for one in sorted(items.keys() - before)]
-            before = set(items)
 
     async def _nobody(self) -> NoResponders:
         if self.prefix == "$JS.API":

@@ -1,16 +1,22 @@
-"""Collecting the pages of a list: what is wanted of each stream or consumer, and which ones did not answer.
+"""Lists that the server pages: fetching their pages, and collecting what is wanted of them.
 
 STREAM.LIST and CONSUMER.LIST page alike (nats-server: jetstream_api.go). In a cluster a page may name streams
 or consumers whose leader did not answer (`missing`) or that no server can run (`offline`).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import asyncio
+import itertools
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
-from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.api import Api, Json, parse_response
 
 T = TypeVar("T")
+
+_AHEAD = 16
+"""Pages of a list that are requested at once."""
 
 
 class Collected(NamedTuple, Generic[T]):
@@ -51,6 +57,61 @@ class PageCollector(Generic[T]):
         return Collected(self._items, sorted(silent), self._offline)
 
 
+async def fetch_pages(
+    api: Api, subject: str, key: str, body: Mapping[str, Any] | None = None
+) -> AsyncGenerator[Json, None]:
+    """Yields the pages of a list in its order; after the first, several are requested ahead.
+
+    subject: the request's, below the API prefix. key: where a page holds its items. Lists state their
+    `total`; the page size is the first page's `limit`. Items that are created or removed meanwhile may be
+    missed or come twice. For little memory, keep no page. Raises what `Api.call` raises.
+    """
+    first = await api.call(subject, {**(body or {}), "offset": 0})
+    count = len(first.get(key) or [])
+    total, limit = int(first.get("total", 0)), int(first.get("limit", 0)) or count
+    offsets = iter(range(limit, total, limit) if 0 < count < total else ())
+    requests: deque[asyncio.Task[bytes]] = deque()
+
+    def request_ahead() -> None:
+        for offset in itertools.islice(offsets, _AHEAD - len(requests)):
+            request = api.call_raw(subject, {**(body or {}), "offset": offset})
+            requests.append(asyncio.ensure_future(request))
+
+    try:
+        request_ahead()
+        yield first
+        del first
+        while requests:
+            data = await requests.popleft()
+            request_ahead()
+            yield parse_response(data, f"{api.prefix}.{subject}")
+    finally:
+        for request in requests:
+            request.cancel()
+        await asyncio.gather(*requests, return_exceptions=True)
+
+
+async def fetch_items(api: Api, subject: str, key: str, body: Mapping[str, Any] | None = None) -> list[Any]:
+    """Returns all items of a list; see `fetch_pages`."""
+    return [item async for page in fetch_pages(api, subject, key, body) for item in page.get(key) or []]
+
+
+async def sorted_pages(
+    api: Api,
+    subject: str,
+    key: str,
+    body: Mapping[str, Any] | None = None,
+    name: Callable[[Any], str] = str,
+) -> AsyncGenerator[list[Any], None]:
+    """Yields the items of a list page by page, sorted by name, as servers page them; an item that two pages
+    hold comes once. name: returns an item's name; see `fetch_pages` for the rest."""
+    previous: set[str] = set()
+    async for page in fetch_pages(api, subject, key, body):
+        items = {name(item): item for item in page.get(key) or ()}
+        yield [items[new] for new in sorted(items.keys() - previous)]
+        previous = set(items)
+
+
 async def collect(
     api: Api, subject: str, key: str, extract: Callable[[Json], T | None], body: Json | None = None
 ) -> Collected[T]:
@@ -60,6 +121,6 @@ async def collect(
     is dropped with its page, so that only what was extracted stays in memory. Raises what `Api.call` raises.
     """
     collector = PageCollector(extract, key)
-    async for page in api.replies(subject, key, body):
+    async for page in fetch_pages(api, subject, key, body):
         collector.add(page)
     return collector.result()

@@ -48,7 +48,7 @@ async def names(api: Api, stream: str) -> list[str]:
 async def name_pages(api: Api, stream: str) -> AsyncIterator[list[str]]:
     """Yields the same as `names`, sorted, a page at a time."""
     with _naming(stream):
-        async for page in api.batches(f"CONSUMER.NAMES.{stream}", "consumers"):
+        async for page in paging.sorted_pages(api, f"CONSUMER.NAMES.{stream}", "consumers"):
             yield page
 
 
@@ -56,8 +56,8 @@ async def info_pages(api: Api, stream: str) -> AsyncIterator[list[Json]]:
     """Yields the infos of a stream's consumers by name, a page at a time, so that no more than a page is in
     memory."""
     with _naming(stream):
-        async for page in api.batches(
-            f"CONSUMER.LIST.{stream}", "consumers", name=lambda info: str(info["name"])
+        async for page in paging.sorted_pages(
+            api, f"CONSUMER.LIST.{stream}", "consumers", name=lambda info: str(info["name"])
         ):
             yield page
 

@@ -21,12 +21,12 @@ async def names(api: Api, subject: str = "") -> list[str]:
 
 def name_pages(api: Api, subject: str = "") -> AsyncGenerator[list[str], None]:
     """Yields the same as `names`, sorted, a page at a time."""
-    return api.batches("STREAM.NAMES", "streams", {"subject": subject} if subject else {})
+    return paging.sorted_pages(api, "STREAM.NAMES", "streams", {"subject": subject} if subject else {})
 
 
 def info_pages(api: Api) -> AsyncGenerator[list[Json], None]:
     """Yields the infos of all streams by name, a page at a time, so that no more than a page is in memory."""
-    return api.batches("STREAM.LIST", "streams", name=lambda info: str(info["config"]["name"]))
+    return paging.sorted_pages(api, "STREAM.LIST", "streams", name=lambda info: str(info["config"]["name"]))
 
 
 async def collect(api: Api, extract: Callable[[Json], T | None], *, subject: str = "") -> Collected[T]:

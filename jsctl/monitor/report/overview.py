@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from jsctl.errors import ApiError, JsctlError
 from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.paging import fetch_items
 from jsctl.jetstream.stream import requests as streams
 from jsctl.monitor.report import health
 from jsctl.monitor.report.health import Trouble
@@ -78,7 +79,7 @@ async def fetch_consumers(api: Api, streams: Iterable[str]) -> list[Json]:
     async def fetch(stream: str) -> list[Json]:
         async with gate:
             try:
-                return await api.pages(f"CONSUMER.LIST.{stream}", "consumers")
+                return await fetch_items(api, f"CONSUMER.LIST.{stream}", "consumers")
             except ApiError as error:
                 if error.code == 404:
                     return []
