@@ -38,15 +38,21 @@ class Metadata(NamedTuple):
 
 def parse_ack_subject(reply: str) -> Metadata | None:
     """Parse the reply subject of a delivered message; None when it is not one of JetStream's."""
-    tokens = ack_tokens(reply.split(".")) if reply.startswith(PREFIX) else None
-    if tokens is None:
+    if not reply.startswith(PREFIX):
         return None
-    stream, consumer, delivered, sequence, consumer_sequence, time, pending = tokens
+    tokens = reply.split(".")
+    at = _start(tokens)
     try:
         return Metadata(
-            stream, int(sequence), int(time), consumer, int(delivered), int(consumer_sequence), int(pending)
+            tokens[at],
+            int(tokens[at + 3]),
+            int(tokens[at + 5]),
+            tokens[at + 1],
+            int(tokens[at + 2]),
+            int(tokens[at + 4]),
+            int(tokens[at + 6]),
         )
-    except ValueError:
+    except (ValueError, IndexError):
         return None
 
 
@@ -57,5 +63,9 @@ def ack_tokens(tokens: list[AnyStr]) -> list[AnyStr] | None:
     tokens: of the subject `$JS.ACK.` and those, or since 2.10 `$JS.ACK.<domain>.<account hash>.`, those, and
     perhaps one more.
     """
-    start = 2 if len(tokens) == 9 else 4
+    start = _start(tokens)
     return tokens[start : start + 7] if len(tokens) >= start + 7 else None
+
+
+def _start(tokens: list[AnyStr]) -> int:
+    return 2 if len(tokens) == 9 else 4

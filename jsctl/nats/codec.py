@@ -71,14 +71,29 @@ class FrameParser:
             return  # the chunks of a large message are joined once, not each time
         data = b"".join(self._chunks) if len(self._chunks) > 1 else chunk
         size, at, resets = len(data), 0, self._resets
-        end = 0
+        end, find = 0, data.find
         while at < size:
-            frame = read_frame(data, at, size)
-            end = frame[0]
+            if data[at] != MSG:
+                frame = read_frame(data, at, size)
+                end = frame[0]
+                if end > size:
+                    break
+                at = end
+                yield frame
+                continue
+            # As `read_frame`, for the most frequent kind: the call would cost a third of the reading.
+            line_end = find(b"\r\n", at)
+            if line_end < 0:
+                end = _UNKNOWN_END[0]
+                break
+            words = data[at:line_end].split()
+            start = line_end + 2
+            stop = start + int(words[-1])
+            end = stop + 2
             if end > size:
                 break
             at = end
-            yield frame
+            yield end, words[2], words[1], words[3] if len(words) == 5 else b"", b"", data[start:stop]
         if resets == self._resets:
             rest = data[at:]
             self._chunks, self._size = [rest] if rest else [], len(rest)

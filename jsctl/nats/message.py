@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from jsctl.nats.acks import PREFIX, Metadata, parse_ack_subject
+from jsctl.nats.acks import Metadata, parse_ack_subject
 from jsctl.nats.codec import encode_publish
 from jsctl.nats.headers import Headers, parse_headers, parse_status
 
@@ -46,9 +46,10 @@ class Message:
 
     @property
     def metadata(self) -> Metadata | None:
-        if self._metadata is None and self.reply.startswith(PREFIX):
-            self._metadata = parse_ack_subject(self.reply)
-        return self._metadata
+        metadata = self._metadata
+        if metadata is None and self.reply:
+            metadata = self._metadata = parse_ack_subject(self.reply)
+        return metadata
 
     @property
     def sequence(self) -> int:
