@@ -24,12 +24,16 @@ _HEIGHT = 5
     ],
 )
 @option("--from", "source", metavar="DIR", required=True, help="Folder of exported reports, or of a rollup")
-@option("--stream", "pattern", metavar="PATTERN", default="", help="Only streams whose name matches, as *")
 @option(
-    "--since", metavar="TIME", help="From then on: 2026-11-21, 2026-11-21T06:00:00Z, or 7d for 7 days ago"
+    "--stream", "pattern", metavar="PATTERN", default="", help="Only streams whose name matches, with * and ?"
 )
-@option("--until", metavar="TIME", help="Up to then")
-@option("--hourly/--daily", default=True, help="What a point of the plots is (hourly)")
+@option(
+    "--since",
+    metavar="TIME",
+    help="Show what was after this time: 2026-11-21, 2026-11-21T06:00:00Z, or 7d for 7 days ago",
+)
+@option("--until", metavar="TIME", help="Show what was before this time")
+@option("--hourly/--daily", default=True, help="The time that each point of the plots covers (hourly)")
 @option("--html", metavar="FILE", help="Write one HTML page instead")
 def history(
     env: Env,
@@ -40,7 +44,7 @@ def history(
     hourly: bool,
     html: str | None,
 ) -> Result:
-    """Shows what jsctl export rollup made of the reports. All times are in UTC."""
+    """Shows the result of jsctl export rollup. All times are in UTC."""
     first, end = _time(env, "--since", since), _time(env, "--until", until)
     path = Path(source).expanduser()
     rollups = stored.load(path, daily=not hourly, since=first, until=end, pattern=pattern)

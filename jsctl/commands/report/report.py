@@ -14,7 +14,7 @@ from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.monitor.report.overview import fetch_overview
 from jsctl.monitor.report.rows import Sort
-from jsctl.monitor.report.watching import watch as start
+from jsctl.monitor.report.watching import watch as watch_targets
 from jsctl.units import MS, SECOND
 from jsctl.views.result import Result
 
@@ -47,29 +47,31 @@ _SORTS = ("name", "messages", "bytes", "rate", "lag", "trouble")
     type=_Interval(),
     is_flag=False,
     flag_value="2s",
-    help="Again and again, every 2s or so often; ctrl-C or q ends it",
+    help="Repeat it every INTERVAL (2s) until ctrl-C or q",
 )
 @option(
     "--count",
     metavar="N",
     type=click.IntRange(min=1),
-    help="End after N rounds; without --watch, one every 2s",
+    help="End after N rounds; without --watch, every 2s",
 )
-@option("--stream", "pattern", metavar="PATTERN", default="", help="Only streams whose name matches, as *")
+@option(
+    "--stream", "pattern", metavar="PATTERN", default="", help="Only streams whose name matches, with * and ?"
+)
 @option("--sort", type=click.Choice(_SORTS), default="name", help="Order of the rows (name)")
 @option(
     "--consumers/--no-consumers",
     default=None,
-    help="Show consumers too; left to itself, when at most 100 streams have some",
+    help="Show consumers too; by default when at most 100 streams have some",
 )
 async def report(
     env: Env, watch: int | None, count: int | None, pattern: str, sort: str, consumers: bool | None
 ) -> Result | None:
     """Give --context and --js-domain more than once to see all of them: each domain of each context has a
-    part of its own, which says when it cannot be reached while the others go on.
+    part of its own; one that cannot be reached says so while the others go on.
 
     With --json, one document {"at", "reports": [{"context", "domain", "at", "error", "trouble",
-    "streams", "replication", "consumers"}]}; with --watch, one a line.
+    "streams", "replication", "consumers"}]}; with --watch, one on each line.
     The exit status is 4 when a context could not be reached; with --watch it is 0, also after ctrl-C,
     unless ctrl-C cuts --count short.
     """
@@ -79,8 +81,8 @@ async def report(
     repeated = watch is not None or count is not None
     options = rounds.Options((watch or 2 * SECOND) / SECOND, count, cast(Sort, sort))
 
-    ask = partial(fetch_overview, pattern=pattern, consumers=consumers)
-    async with start(places, ask, clock=env.clock, trace=env.trace) as watched:
+    fetch = partial(fetch_overview, pattern=pattern, consumers=consumers)
+    async with watch_targets(places, fetch, clock=env.clock, trace=env.trace) as watched:
         if repeated:
             await rounds.run(env, watched, options)
             return None

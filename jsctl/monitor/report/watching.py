@@ -18,7 +18,7 @@ from jsctl.nats.connection import Connection
 from jsctl.nats.events import Closed, ConnectionEvent, Disconnected
 
 T = TypeVar("T")
-Ask = Callable[[Api], Awaitable[T]]
+Fetch = Callable[[Api], Awaitable[T]]
 Trace = Callable[[str, str], None]
 
 WINDOW = 6
@@ -42,14 +42,14 @@ class Link:
         self._opening: asyncio.Task[Connection] | None = None
         self._lost = asyncio.Event()
 
-    async def ask(self, ask: Ask[T], settings: Settings, trace: Trace | None = None) -> tuple[T, str]:
+    async def fetch(self, fetch: Fetch[T], settings: Settings, trace: Trace | None = None) -> tuple[T, str]:
         """Returns the answer, and the domain of the connected server.
 
         settings: name the domain or API prefix. Raises JsctlError, immediately when the connection is lost.
         """
         connection = await self._connected()
         api = Api(connection, domain=settings.js_domain, prefix=settings.js_api_prefix, trace=trace)
-        work = asyncio.ensure_future(ask(api))
+        work = asyncio.ensure_future(fetch(api))
         lost = asyncio.ensure_future(self._lost.wait())
         try:
             await asyncio.wait({work, lost}, return_when=asyncio.FIRST_COMPLETED)
@@ -123,12 +123,12 @@ class Poller(Generic[T]):
         self,
         link: Link,
         settings: Settings,
-        ask: Ask[T],
+        fetch: Fetch[T],
         clock: Callable[[], float] = time.time,
         trace: Trace | None = None,
     ) -> None:
         self._link = link
-        self._ask = ask
+        self._fetch = fetch
         self._clock = clock
         self._trace = trace
         self._since: float | None = None
@@ -169,7 +169,7 @@ class Poller(Generic[T]):
         """Ask once. Never raises: a failure is recorded."""
         self._since = time.monotonic()
         try:
-            data, self._server_domain = await self._link.ask(self._ask, self.settings, self._trace)
+            data, self._server_domain = await self._link.fetch(self._fetch, self.settings, self._trace)
             self.history.append(Answer(time.monotonic(), data))
             self.failure = None
         except JsctlError as error:
@@ -200,7 +200,7 @@ class Watch(Generic[T]):
 
     async def once(self) -> None:
         """Ask all of them once and wait for every answer or timeout."""
-        self._ask_idle(None)
+        self._poll_idle(None)
         await asyncio.wait(self._running.values())
 
     async def rounds(
@@ -218,7 +218,7 @@ class Watch(Generic[T]):
         due = loop.time()
         done = 0
         while True:
-            self._ask_idle(changed)
+            self._poll_idle(changed)
             due += interval
             await asyncio.wait(self._running.values(), timeout=max(0.0, due - loop.time()))
             yield
@@ -256,7 +256,7 @@ class Watch(Generic[T]):
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)
 
-    def _ask_idle(self, changed: Callable[[], None] | None) -> None:
+    def _poll_idle(self, changed: Callable[[], None] | None) -> None:
         for at, poller in enumerate(self.pollers):
             if at not in self._running or self._running[at].done():
                 task = asyncio.ensure_future(poller.poll())
@@ -267,7 +267,7 @@ class Watch(Generic[T]):
 
 def watch(
     targets: Sequence[Settings],
-    ask: Ask[T],
+    fetch: Fetch[T],
     *,
     clock: Callable[[], float] = time.time,
     trace: Trace | None = None,
@@ -278,5 +278,5 @@ def watch(
     for target in targets:
         login = replace(target, js_domain="", js_api_prefix="")
         link = links.setdefault(login, Link(login))
-        pollers.append(Poller(link, target, ask, clock=clock, trace=trace))
+        pollers.append(Poller(link, target, fetch, clock=clock, trace=trace))
     return Watch(pollers, list(links.values()))

@@ -22,12 +22,12 @@ from jsctl.views.server import servers as view
 @argument("limit", type=click.IntRange(min=1), required=False)
 @option("--account", metavar="ACCOUNT", default="", help="Report on this account")
 @option("--sort", "order", type=click.Choice(list(view.SORTS)), default="cluster", help="Sort by this")
-@option("--compact/--no-compact", default=True, help="Leave out what all server names end in")
+@option("--compact/--no-compact", default=True, help="Leave out the domain that all server names share")
 @option("--leaders", "-l", is_flag=True, help="Show how many streams and consumers each server leads")
 @option("--host", metavar="NAME", default="", help="Only this server")
 @option("--cluster", metavar="CLUSTER", default="", help="Only servers of this cluster")
 @option("--tags", metavar="TAG", multiple=True, help="Only servers with this tag; may be repeated")
-@option("--watch", type=DURATION, metavar="INTERVAL", help="Show it again and again")
+@option("--watch", type=DURATION, metavar="INTERVAL", help="Repeat it every INTERVAL until ctrl-C or q")
 async def jetstream(
     env: Env,
     limit: int | None,
