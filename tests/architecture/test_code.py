@@ -1,15 +1,10 @@
 """Habits of code that the package does without."""
 
 import ast
-import io
 import re
-import tokenize
 from collections.abc import Iterator
-from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-PACKAGE = ROOT / "jsctl"
-TREES = {path: ast.parse(path.read_text()) for path in sorted(PACKAGE.rglob("*.py"))}
+from tests.support.sources import PACKAGE, ROOT, modules
 
 GENERATED = {PACKAGE / "nats" / "error_codes.py"}
 """Made from the server's list of errors: the one place with their numbers."""
@@ -28,21 +23,16 @@ def check(rule: str, places: Iterator[str]) -> None:
     assert len(violations) <= allowed, f"{len(violations)}, {allowed} allowed:\n" + "\n".join(violations)
 
 
-def place(path: Path, line: int) -> str:
-    return f"{path.relative_to(ROOT)}:{line}"
-
-
 def test_formatting_is_ruffs() -> None:
     """Tables that need `# fmt: skip` read better built from keywords or one entry a line."""
     files = [path for folder in (PACKAGE, ROOT / "tests") for path in folder.rglob("*.py")]
     check(
         "fmt: skip",
         (
-            place(path, token.start[0])
+            f"{path.relative_to(ROOT)}:{number}"
             for path in files
-            if "# fmt:" in path.read_text()
-            for token in tokenize.generate_tokens(io.StringIO(path.read_text()).readline)
-            if token.type == tokenize.COMMENT and re.match(r"# fmt: (skip|off)", token.string)
+            for number, line in enumerate(path.read_text().splitlines(), 1)
+            if re.search(r"# fmt: (skip|off)$", line)
         ),
     )
 
@@ -52,9 +42,9 @@ def test_nothing_rests_on_assert() -> None:
     check(
         "assert",
         (
-            place(path, node.lineno)
-            for path, tree in TREES.items()
-            for node in ast.walk(tree)
+            module.place(node.lineno)
+            for module in modules()
+            for node in module.nodes
             if isinstance(node, ast.Assert)
         ),
     )
@@ -65,10 +55,10 @@ def test_json_keys_are_declared() -> None:
     check(
         "_asdict",
         (
-            place(path, node.lineno)
-            for path, tree in TREES.items()
-            if path != SEALED
-            for node in ast.walk(tree)
+            module.place(node.lineno)
+            for module in modules()
+            if module.path != SEALED
+            for node in module.nodes
             if (isinstance(node, ast.Attribute) and node.attr == "_asdict")
             or (isinstance(node, ast.Name) and node.id == "asdict")
         ),
@@ -80,13 +70,13 @@ def test_api_errors_have_names() -> None:
     check(
         "error codes",
         (
-            place(path, node.lineno)
-            for path, tree in TREES.items()
-            if path not in GENERATED
-            for node in ast.walk(tree)
+            module.place(node.lineno)
+            for module in modules()
+            if module.path not in GENERATED
+            for node in module.nodes
             if isinstance(node, ast.Constant)
             and type(node.value) is int
             and 10_000 < node.value < 10_300
-            and re.fullmatch(API_ERROR, ast.get_source_segment(path.read_text(), node) or "")
+            and re.fullmatch(API_ERROR, ast.get_source_segment(module.text, node) or "")
         ),
     )

@@ -4,19 +4,15 @@
 """
 
 import ast
-import io
 import re
-import tokenize
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-PACKAGE = {path: path.read_text() for path in sorted((ROOT / "jsctl").rglob("*.py"))}
+from tests.support.sources import modules
 
 PHRASES = {
     r"(?<!there )\b(is|are) no (?!longer\b|more\b)": 'say "is not a ..."',
@@ -50,39 +46,41 @@ class Use(NamedTuple):
 
 
 @cache
-def all_texts() -> list[Use]:
-    return [use for file in PACKAGE.items() for use in texts(*file)]
+def texts() -> list[Use]:
+    """Every string, docstring and comment."""
+    strings = [
+        Use(module.place(node.lineno), node.value)
+        for module in modules()
+        for node in module.nodes
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+    comments = [
+        Use(module.place(number), match[0])
+        for module in modules()
+        for number, line in enumerate(module.text.splitlines(), 1)
+        if (match := re.search(r"(^|\s)#:? .*", line))
+    ]
+    return strings + comments
 
 
-def texts(path: Path, source: str) -> Iterator[Use]:
-    """Every string, docstring and comment of a file."""
-    name = path.relative_to(ROOT)
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield Use(f"{name}:{node.lineno}", node.value)
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type == tokenize.COMMENT:
-            yield Use(f"{name}:{token.start[0]}", token.string)
+def assigned() -> Iterator[Use]:
+    """Every name of a local, a parameter or a field."""
+    for module in modules():
+        for node in module.nodes:
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                yield Use(module.place(node.lineno), node.id)
+            elif isinstance(node, ast.arg):
+                yield Use(module.place(node.lineno), node.arg)
 
 
-def assigned(path: Path, source: str) -> Iterator[Use]:
-    """Every name that a file gives to a local, a parameter or a field."""
-    name = path.relative_to(ROOT)
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield Use(f"{name}:{node.lineno}", node.id)
-        elif isinstance(node, ast.arg):
-            yield Use(f"{name}:{node.lineno}", node.arg)
-
-
-def defined(path: Path, source: str) -> Iterator[Use]:
-    """Every function, class and constant of a file."""
-    name = path.relative_to(ROOT)
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield Use(f"{name}:{node.lineno}", node.name)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id.isupper():
-            yield Use(f"{name}:{node.lineno}", node.id)
+def defined() -> Iterator[Use]:
+    """Every name of a function, a class or a constant."""
+    for module in modules():
+        for node in module.nodes:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                yield Use(module.place(node.lineno), node.name)
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id.isupper():
+                yield Use(module.place(node.lineno), node.id)
 
 
 def report(uses: list[Use], advice: str, allowed: int = 0) -> None:
@@ -103,21 +101,21 @@ NAMES_LEFT = {"locals": 22}
 @pytest.mark.parametrize("phrase", PHRASES)
 def test_people_read_plain_english(phrase: str) -> None:
     pattern = re.compile(phrase, re.IGNORECASE)
-    uses = [use for use in all_texts() if pattern.search(use.text)]
+    uses = [use for use in texts() if pattern.search(use.text)]
     report(uses, PHRASES[phrase], PHRASES_LEFT.get(phrase, 0))
 
 
 def test_names_say_what_they_hold() -> None:
-    uses = [use for file in PACKAGE.items() for use in assigned(*file) if use.text in LOCALS]
+    uses = [use for use in assigned() if use.text in LOCALS]
     counts = Counter(use.text for use in uses)
     report(uses, f"name what it holds (infos, config, rows), not {dict(counts)}", NAMES_LEFT.get("locals", 0))
 
 
 def test_definitions_can_be_guessed() -> None:
-    uses = [use for file in PACKAGE.items() for use in defined(*file) if use.text in DEFINITIONS]
+    uses = [use for use in defined() if use.text in DEFINITIONS]
     report(uses, "give it a name that a newcomer would guess", NAMES_LEFT.get("definitions", 0))
 
 
 def test_modules_say_what_is_in_them() -> None:
-    uses = [Use(str(path.relative_to(ROOT)), path.stem) for path in PACKAGE if path.stem in MODULES]
+    uses = [Use(module.place(1), module.path.stem) for module in modules() if module.path.stem in MODULES]
     report(uses, "name the module after what is in it", NAMES_LEFT.get("modules", 0))
