@@ -6,7 +6,10 @@ the registry.
 """
 
 import json
+import os
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -169,3 +172,24 @@ def test_an_unknown_name_on_this_machine_is_not_found(path: str, here: Path, off
     noun = nouns_of(path)[0]
     names = {noun.name: "nope"}
     assert_fails(offline_cli, command_line(path, names, here), 3, noun.missing("nope")[1])
+
+
+@pytest.mark.parametrize("noun", registry.nouns(), ids=lambda noun: noun.name)
+def test_names_complete(noun: Noun, server: RealServer, tmp_path: Path) -> None:
+    cli = Cli(tmp_path, server.url_for("all"))
+    cli(f"context add here --server {server.url_for('all')}", status=0)
+    pull = {"durable_name": "PULLS", "ack_policy": "explicit"}
+    body = {"stream_name": "PRESENT", "config": pull}
+    js.ask(server.url_for("all"), "CONSUMER.DURABLE.CREATE.PRESENT.PULLS", body)
+    path = next(path for path in VERBS if nouns_of(path) and nouns_of(path)[-1] == noun)
+    words = ["jsctl", *path.split(), *(["PRESENT"] if noun.parent else []), ""]
+    environ = {"_JSCTL_COMPLETE": "bash_complete", "COMP_WORDS": " ".join(words)}
+    shown = subprocess.run(
+        [sys.executable, "-m", "jsctl"],
+        env={**os.environ, **cli.environ, **environ, "COMP_CWORD": str(len(words) - 1)},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    expected = {"stream": "PRESENT", "consumer": "PULLS", "context": "here"}[noun.name]
+    assert f"plain,{expected}" in shown.splitlines()
