@@ -136,12 +136,6 @@ class Env:
         self.streams.stderr.write(clean_lines(text) + "\n")
         self.streams.stderr.flush()
 
-    def write_bytes(self, data: bytes) -> None:
-        """Write bytes to stdout; a text-only stream gets them as text."""
-        from jsctl.render.event_writer import write_bytes
-
-        write_bytes(self.streams.stdout, data)
-
     @contextmanager
     def progress(self, label: str, total: int, *, in_bytes: bool = False) -> Iterator[Callable[[int], None]]:
         """Show a progress bar if stderr is a terminal. Yields a function that takes the steps done."""
