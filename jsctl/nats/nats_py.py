@@ -1,10 +1,11 @@
-"""The only module that imports nats-py, and that touches its private parts (tests/nats/test_nats_py.py lists
-them). It is loaded without its JetStream half, reads messages with jsctl's parser, never leaves out TLS that
-was asked for, and can connect through a SOCKS5 proxy.
+"""The only module that imports nats-py, and that touches its private parts (tests/unit/nats/test_nats_py.py
+names each of them).
+
+It is loaded without its JetStream half, reads messages with jsctl's parser, never leaves out TLS that was
+asked for, and can connect through a SOCKS5 proxy.
 """
 
 import asyncio
-import base64
 import contextlib
 import logging
 from collections.abc import Callable, Iterable, Mapping
@@ -22,7 +23,7 @@ from nats.aio.transport import TcpTransport  # noqa: E402
 
 from jsctl.contexts.settings import Settings  # noqa: E402
 from jsctl.errors import BadInput, MissingDependency, Unreachable  # noqa: E402
-from jsctl.nats import login, proxy  # noqa: E402
+from jsctl.nats import proxy  # noqa: E402
 from jsctl.nats.codec import FrameParser, ServerError, parse_error  # noqa: E402
 from jsctl.nats.failures import reason  # noqa: E402
 from jsctl.nats.message import MessageHandler, decode_message  # noqa: E402
@@ -105,12 +106,6 @@ class NatsClient(Client):
             ending.cancel()
         elif not ending.cancelled():
             ending.result()
-
-    def _setup_nkeys_seed_connect(self) -> None:
-        # With the keys that are there: nats-py knows nkeys only.
-        pair = login.key(self._nkeys_seed_str or "")
-        self._public_nkey = pair.public_key.decode()
-        self._signature_cb = lambda nonce: base64.b64encode(pair.sign(nonce.encode()))
 
     async def _connect_to_server(self, s: Srv) -> None:
         if s.uri.scheme in ("ws", "wss"):
