@@ -1,7 +1,7 @@
 """JetStream requests as lossless JSON: prefix and domain, API errors.
 
-A reply's dictionary is what the server said, with fields that jsctl has never heard of; nothing is
-turned into a typed object on the way (ADR-1; nats-server's jetstream_api.go).
+A response is the dictionary that the server sent, with fields that jsctl does not know; nothing is turned
+into a typed object on the way (ADR-1; nats-server: jetstream_api.go).
 """
 
 import json
@@ -34,7 +34,7 @@ def is_no_message(error: ApiError) -> bool:
 
 
 def api_prefix(domain: str = "", prefix: str = "") -> str:
-    """The subject prefix of the JetStream API: `$JS.API`, `$JS.<domain>.API`, or `prefix` itself."""
+    """Return the subject prefix of the JetStream API: `$JS.API`, `$JS.<domain>.API`, or `prefix` itself."""
     if prefix:
         return prefix
     return f"$JS.{domain}.API" if domain else "$JS.API"
@@ -85,8 +85,10 @@ class Api:
     async def call(
         self, subject: str, body: Mapping[str, Any] | None = None, *, timeout: int | None = None
     ) -> Json:
-        """The reply to `<prefix>.<subject>` without its `type`. Raises ApiError, and what
-        Connection.request raises with the cause that fits JetStream."""
+        """Send a request to `<prefix>.<subject>` and return the response without its `type`. timeout: ns.
+
+        Raises ApiError, NoResponders, RequestTimeout, Denied, Unreachable.
+        """
         return parse_response(await self.call_raw(subject, body, timeout), f"{self.prefix}.{subject}")
 
     async def call_raw(
@@ -103,7 +105,7 @@ class Api:
         try:
             message = await self.connection.request(full, payload, timeout=timeout or self.timeout)
         except NoResponders:
-            raise await self._nobody() from None
+            raise await self._no_responders() from None
         except RequestTimeout as error:
             raise RequestTimeout(
                 f"no answer from JetStream on {full}",
@@ -115,11 +117,11 @@ class Api:
         return message.data
 
     def show(self, subject: str, body: str) -> None:
-        """With --trace, a request that does not go through `call`."""
+        """Show a request that does not go through `call`, where requests are traced."""
         if self._trace:
             self._trace(subject, body)
 
-    async def _nobody(self) -> NoResponders:
+    async def _no_responders(self) -> NoResponders:
         if self.prefix == "$JS.API":
             return NoResponders(
                 "JetStream is not enabled here: nobody answers on $JS.API",

@@ -30,31 +30,37 @@ def load(path: str = "") -> list[Code]:
     """All errors, of the server that jsctl knows or of a file. Raises BadInput."""
     if path:
         return read(path)
-    found = []
+    entries = []
     text = (files("jsctl.jetstream") / "api_errors.tsv").read_text()
     for line in text.splitlines():
         number, code, constant, description, comment = (line + "\t\t").split("\t")[:5]
-        found.append(
-            {**EMPTY, "constant": constant, "code": int(code), "error_code": int(number),
-             "description": description, "comment": comment}
-        )  # fmt: skip
-    return found
+        entries.append(
+            {
+                **EMPTY,
+                "constant": constant,
+                "code": int(code),
+                "error_code": int(number),
+                "description": description,
+                "comment": comment,
+            }
+        )
+    return entries
 
 
 def read(path: str) -> list[Code]:
     """The errors of a file; fields that are not known stay. Raises BadInput."""
     try:
-        found = json.loads(Path(path).expanduser().read_text(encoding="utf-8"))
+        entries = json.loads(Path(path).expanduser().read_text(encoding="utf-8"))
     except OSError as error:
         raise BadInput(f"cannot read {path}: {error.strerror}") from None
     except ValueError:
-        raise BadInput(f"{path} is no JSON") from None
-    if not isinstance(found, list) or not all(isinstance(entry, dict) for entry in found):
-        raise BadInput(f"{path} is no list of errors")
-    return [{**EMPTY, **entry} for entry in found]
+        raise BadInput(f"{path} is not JSON") from None
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise BadInput(f"{path} is not a list of errors")
+    return [{**EMPTY, **entry} for entry in entries]
 
 
-def matching(found: Sequence[Code], pattern: str) -> list[Code]:
+def matching(entries: Sequence[Code], pattern: str) -> list[Code]:
     """Those with a field that a regular expression matches, upper and lower case alike.
 
     Raises BadInput, NotFound.
@@ -62,16 +68,16 @@ def matching(found: Sequence[Code], pattern: str) -> list[Code]:
     try:
         wanted = re.compile(pattern, re.IGNORECASE)
     except re.error as error:
-        raise BadInput(f"{pattern!r} is no regular expression: {error}") from None
-    chosen = [e for e in found if any(wanted.search(str(e.get(key, ""))) for key in KEYS)]
+        raise BadInput(f"{pattern!r} is not a valid regular expression: {error}") from None
+    chosen = [e for e in entries if any(wanted.search(str(e.get(key, ""))) for key in KEYS)]
     if not chosen:
         raise NotFound(f"no error matches {pattern!r}")
     return chosen
 
 
-def lookup(found: Sequence[Code], number: int) -> Code:
+def lookup(entries: Sequence[Code], number: int) -> Code:
     """Raises NotFound."""
-    for entry in found:
+    for entry in entries:
         if entry["error_code"] == number:
             return entry
     raise NotFound(f"there is no error {number}", "jsctl errors ls shows all")
@@ -99,9 +105,9 @@ def problems(entry: Code) -> list[str]:
     return wrong
 
 
-def duplicates(found: Sequence[Code]) -> list[int]:
+def duplicates(entries: Sequence[Code]) -> list[int]:
     """Error codes that are there more than once."""
-    counted = Counter(entry["error_code"] for entry in found)
+    counted = Counter(entry["error_code"] for entry in entries)
     return sorted(number for number, times in counted.items() if times > 1)
 
 

@@ -1,7 +1,7 @@
 """The connection of commands: asyncio, over nats-py (see nats_py).
 
 What nats-py leaves to its users is done here: a first connection that fails at once and says why, a time-out
-on everything, refused publishes told apart from silence, typed events, no secret in any message.
+on everything, refused publishes distinguished from silence, typed events, no secret in any message.
 """
 
 import asyncio
@@ -334,7 +334,7 @@ class Connection:
         """nats-py's error callback."""
         if not self._is_live:
             raise error  # ends nats-py's connect, which would retry for minutes
-        # "disconnected" has told about a lost connection; each attempt to reconnect would tell it again.
+        # Disconnected has reported a lost connection; each attempt to reconnect would report it again.
         if not isinstance(error, (OSError, TimeoutError, StaleConnection)):
             self._report(ErrorReported(reason(error)))
 

@@ -32,7 +32,7 @@ class DirectReply(NamedTuple):
     """The parts of one stored message in a reply, as bytes.
 
     headers: as stored, without the empty line that ends a block. pending: messages of the batch's filter
-    that follow, None when it is no reply of a batch. previous: sequence of the message before it in the
+    that follow, None when it is not a reply of a batch. previous: sequence of the message before it in the
     batch, 0 at its start.
     """
 
@@ -64,9 +64,14 @@ def parse_direct_reply(header_block: bytes) -> DirectReply | None:
         return None
     stream, subject, sequence, timestamp, pending, previous = match.groups()
     return DirectReply(
-        stream, subject, sequence, timestamp,
-        None if pending is None else int(pending), int(previous or 0), header_block[:start],
-    )  # fmt: skip
+        stream=stream,
+        subject=subject,
+        sequence=sequence,
+        timestamp=timestamp,
+        pending=None if pending is None else int(pending),
+        previous=int(previous or 0),
+        headers=header_block[:start],
+    )
 
 
 class BatchDecoder:

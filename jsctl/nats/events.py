@@ -42,4 +42,4 @@ class PermissionDenied(ErrorReported):
 
 
 EventHandler = Callable[[ConnectionEvent], bool | None]
-"""Called with each event. True says that it is dealt with: the user of the connection is not told then."""
+"""Called with each event. True says that it is dealt with: nobody else reports it."""

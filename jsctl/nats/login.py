@@ -140,7 +140,7 @@ async def _from_op(settings: Settings) -> str:
 def _parse_credentials(text: str, path: str) -> tuple[str, str]:
     blocks = re.findall(_BLOCK, text)
     if len(blocks) < 2:
-        raise BadInput(f"{path} is no credentials file: it holds no user JWT with its seed")
+        raise BadInput(f"{path} is not a credentials file: it holds no user JWT with its seed")
     return blocks[0], blocks[1]
 
 
@@ -182,10 +182,10 @@ async def _tool(name: str, args: list[str], settings: Settings) -> bytes:
     program = which(name)
     if not program:
         raise MissingDependency(f"{args[-1]} needs the {name} tool, which is not on PATH", f"install {name}")
+    pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(
-        program, *args, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )  # fmt: skip
+        program, *args, stdin=asyncio.subprocess.DEVNULL, stdout=pipe, stderr=pipe
+    )
     try:
         out, err = await asyncio.wait_for(process.communicate(), settings.timeout / SECOND)
     except TimeoutError:

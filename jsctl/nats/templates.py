@@ -67,9 +67,9 @@ def _function(call: str) -> bytes | Piece:
         return lambda _: random_text(random.randint(least, most))
     if len(call) >= 2 and call[0] == call[-1] and call[0] in '"`':
         return call[1:-1].encode()
-    said = call if len(call) <= 40 else call[:37] + "..."  # any bytes may stand between braces
+    shown = call if len(call) <= 40 else call[:37] + "..."  # any bytes may stand between braces
     raise BadInput(
-        f"{{{{{said}}}}} is no template function",
+        f"{{{{{shown}}}}} is not a template function",
         "there are Count, Time, TimeStamp, Unix, UnixNano, ID, Request, Random MIN MAX;"
         " --no-templates sends the text as it is",
     )

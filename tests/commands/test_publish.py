@@ -95,9 +95,9 @@ def test_templates_can_be_off(stream: Cli, url: str) -> None:
     stream("pub s.a '{{Count}}' --no-templates", status=0)
     assert stored(url, 1) == "e3tDb3VudH19"
     failed = stream("pub s.a '{{Nope}}'", status=64)
-    assert "no template function" in failed.err and "--no-templates" in failed.err
+    assert "is not a template function" in failed.err and "--no-templates" in failed.err
     long = stream(["pub", "s.a", "{{" + "x" * 10_000 + "}}"], status=64)
-    assert "{{" + "x" * 37 + "...}} is no template function" in long.err
+    assert "{{" + "x" * 37 + "...}} is not a template function" in long.err
 
 
 def test_atomic_batches(cli: Cli, url: str) -> None:

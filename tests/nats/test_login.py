@@ -132,7 +132,7 @@ def test_credentials_that_are_none(offline_cli: Cli, signed: RealServer, tmp_pat
     for text in ("", "hello", "-----BEGIN NATS USER JWT-----\nabc\n------END NATS USER JWT------\n"):
         creds.write_text(text)
         outcome = offline_cli(f"stream ls -s {signed.url} --creds {creds}", status=ExitStatus.USAGE)
-        assert "is no credentials file" in outcome.err
+        assert "is not a credentials file" in outcome.err
     write_creds(creds, "abc", "SUBROKEN")
     outcome = offline_cli(f"stream ls -s {signed.url} --creds {creds}", status=ExitStatus.USAGE)
     assert "the user seed is not valid" in outcome.err

@@ -47,30 +47,30 @@ def stored_size(message: Message, storage: str) -> int:
 
 
 async def at(api: Api, stream: str, sequence: int) -> Message:
-    """The message with this sequence. Raises NotFound."""
-    found = await _get(api, stream, {"seq": sequence})
-    if found is None:
+    """Fetch the message with this sequence. Raises NotFound."""
+    message = await _get(api, stream, {"seq": sequence})
+    if message is None:
         raise NotFound(f"stream {stream} has no message {sequence}", "jsctl stream info shows first and last")
-    return found
+    return message
 
 
 async def last_for(api: Api, stream: str, subject: str) -> Message:
-    """The newest message on a subject (wildcards too). Raises NotFound."""
-    found = await _get(api, stream, {"last_by_subj": subject})
-    if found is None:
+    """Fetch the last message on a subject (wildcards too). Raises NotFound."""
+    message = await _get(api, stream, {"last_by_subj": subject})
+    if message is None:
         raise NotFound(
             f"stream {stream} has no message on {subject}", "jsctl stream subjects shows what there is"
         )
-    return found
+    return message
 
 
 async def following(api: Api, stream: str, sequence: int, subject: str = "") -> Message | None:
-    """The first message at or after a sequence (on a subject, wildcards too); None when there is none."""
+    """Fetch the first message at or after a sequence (on a subject, wildcards too); None without one."""
     return await _get(api, stream, {"seq": max(sequence, 1), "next_by_subj": subject or ">"})
 
 
 async def since(api: Api, stream: str, time: str, subject: str = "") -> Message | None:
-    """The first message stored at or after a time (RFC 3339). Raises BadInput for servers before 2.11."""
+    """Fetch the first message stored at or after a time (RFC 3339). Raises BadInput before server 2.11."""
     await api_levels.require(api, {ApiLevel.V2_11: ["--since"]})
     return await _get(api, stream, {"start_time": time, "next_by_subj": subject or ">"})
 
@@ -191,8 +191,8 @@ async def _has_any(api: Api, stream: str, subjects: list[str], sequence: int) ->
 async def follow(
     api: Api, stream: str, *, start: int, subject: str = "", bulk: bool = False
 ) -> AsyncGenerator[Message, None]:
-    """Messages from a sequence on, those that are still to come too. A lost connection is waited for;
-    raises ApiError when the stream is removed."""
+    """Iterate over messages from a sequence on, also over those that are stored later. A lost connection is
+    waited for. Raises ApiError when the stream is deleted."""
     position = max(start, 1)
     while True:
         try:

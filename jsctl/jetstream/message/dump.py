@@ -3,8 +3,8 @@
     {"sequence": 7, "time": "2026-11-21T06:57:05.123456789Z", "stream": "ORDERS", "subject": "orders.eu",
      "reply": "", "headers": {"K": ["v"]}, "data": "text"}
 
-`data_base64` stands in for `data` where the payload is no UTF-8. What the `nats` tool dumps
-(`{"Subject", "Reply", "Header", "Data"}`, files in a folder or parted by NUL) is read as well.
+`data_base64` stands in for `data` where the payload is not UTF-8. What the `nats` tool dumps
+(`{"Subject", "Reply", "Header", "Data"}`, files in a folder or separated by NUL) is read as well.
 """
 
 import base64
@@ -26,41 +26,48 @@ Record = dict[str, Any]
 
 
 def record(item: Message, number: int, received: int) -> Record:
-    """The JSON object of a message. `number` and `received` (ns since the epoch) stand in for sequence
-    and time where it comes from no stream."""
+    """Return the JSON object of a message.
+
+    number, received: in place of sequence and time (ns since the epoch) for a message that comes from no
+    stream.
+    """
     meta = item.metadata
-    found: Record = {
+    fields: Record = {
         "sequence": meta.sequence if meta else number,
         "time": format_rfc3339(meta.time if meta else received),
     }
     if meta:
-        found["stream"] = meta.stream
-    found["subject"] = item.subject
+        fields["stream"] = meta.stream
+    fields["subject"] = item.subject
     if item.reply and not meta:
-        found["reply"] = item.reply
+        fields["reply"] = item.reply
     if item.header_block:
-        found["headers"] = headers_field(parse_headers(item.header_block))
-    return {**found, **data_field(item.data)}
+        fields["headers"] = headers_field(parse_headers(item.header_block))
+    return {**fields, **data_field(item.data)}
 
 
-def outgoing(found: Any) -> OutgoingMessage:
-    """The message that a record describes. Raises BadInput."""
-    if not isinstance(found, dict):
+def outgoing(record: Any) -> OutgoingMessage:
+    """Return the message that a record describes. Raises BadInput."""
+    if not isinstance(record, dict):
         raise BadInput("a dumped message is a JSON object")
     try:
-        if "Subject" in found:
-            data = base64.b64decode(found.get("Data") or "", validate=True)
-            header = encode_headers(headers_from(found.get("Header")))
+        if "Subject" in record:
+            data = base64.b64decode(record.get("Data") or "", validate=True)
+            header = encode_headers(headers_from(record.get("Header")))
             return OutgoingMessage(
-                validate_subject(str(found["Subject"])), data, str(found.get("Reply") or ""), header
+                validate_subject(str(record["Subject"])), data, str(record.get("Reply") or ""), header
             )
-        if "data_base64" in found:
-            data = base64.b64decode(found["data_base64"], validate=True)
+        if "data_base64" in record:
+            data = base64.b64decode(record["data_base64"], validate=True)
         else:
-            data = str(found.get("data", "")).encode()
-        header = encode_headers(headers_from(found.get("headers")))
+            data = str(record.get("data", "")).encode()
+        header = encode_headers(headers_from(record.get("headers")))
         return OutgoingMessage(
-            validate_subject(str(found["subject"])), data, str(found.get("reply", "")), header, _time(found)
+            validate_subject(str(record["subject"])),
+            data,
+            str(record.get("reply", "")),
+            header,
+            _time(record),
         )
     except (binascii.Error, TypeError, AttributeError):
         raise BadInput("a dumped message cannot be read: its data or headers are damaged") from None
@@ -68,8 +75,8 @@ def outgoing(found: Any) -> OutgoingMessage:
         raise BadInput("a dumped message has no subject") from None
 
 
-def _time(found: Record) -> int:
-    text = str(found.get("time", ""))
+def _time(record: Record) -> int:
+    text = str(record.get("time", ""))
     if not text:
         return 0
     try:
@@ -79,7 +86,10 @@ def _time(found: Record) -> int:
 
 
 def read(path: str, stdin: TextIO) -> Iterator[OutgoingMessage]:
-    """The messages of a dump: a file of lines, `-` for stdin, or a folder of files. Raises BadInput."""
+    """Iterate over the messages of a dump: a file of lines, `-` for stdin, or a folder of files.
+
+    Raises BadInput.
+    """
     if path == "-":
         yield from _records(stdin, "stdin")
         return
@@ -111,6 +121,6 @@ def _records(text: TextIO, name: str) -> Iterator[OutgoingMessage]:
             try:
                 yield outgoing(json.loads(part))
             except ValueError:
-                raise BadInput(f"{name} line {number} is no JSON") from None
+                raise BadInput(f"{name} line {number} is not JSON") from None
             except BadInput as error:
                 raise BadInput(f"{name} line {number}: {error}") from None

@@ -1,7 +1,7 @@
-"""Messages of a stream as they come: through a consumer that is made for it, a durable one, or direct gets.
+"""Messages of a stream as they are stored: through an ephemeral consumer, a durable one, or direct gets.
 
-A feed hands each message to a sink and goes on until its limit, the stream's end or its cancellation.
-It heals itself: a consumer that is gone, a gap, a silent server or a new connection is told, counted, and
+A feed hands each message to a sink and goes on until its limit, the stream's end or its cancellation. It
+recovers by itself: a lost consumer, a gap, a silent server or a new connection is reported and counted, and
 reading goes on after the last message that was handed over.
 """
 
@@ -23,7 +23,7 @@ from jsctl.nats.message import Message
 from jsctl.units import SECOND
 
 Sink = Callable[[Message], bool]
-"""Takes a message; says whether it counts."""
+"""Called with a message; returns whether it counts towards the limit."""
 
 BATCH = 2000
 """Messages asked for at once; the next are asked for when half of them came."""
@@ -69,7 +69,7 @@ class Feed:
         raise NotImplementedError
 
     async def stop(self, work: "asyncio.Future[None]") -> None:
-        """End `work`, which is `run`, and wait until the server is told."""
+        """End `work`, which is `run`, and wait until the server knows."""
         self._end()
         work.cancel()
         with contextlib.suppress(asyncio.CancelledError, JsctlError):
@@ -130,7 +130,7 @@ class ConsumerFeed(Feed):
             await self._leave()
 
     async def _begin(self) -> Json:
-        """Make or find the consumer; gives its info."""
+        """Create or find the consumer; returns its info."""
         options = self._options
         if options.durable:
             try:
@@ -223,10 +223,10 @@ class ConsumerFeed(Feed):
         )
 
     async def _recover(self) -> None:
-        """Go on after the last message: an ephemeral consumer is made anew, a durable one asked again."""
+        """Go on after the last message: an ephemeral consumer is created again, a durable one asked again."""
         self.troubles += 1
-        self._say(f"jsctl: {self._trouble}; going on after sequence {self._last}" if self._last else
-                  f"jsctl: {self._trouble}; starting again")  # fmt: skip
+        then = f"going on after sequence {self._last}" if self._last else "starting again"
+        self._say(f"jsctl: {self._trouble}; {then}")
         while not self._finished:
             try:
                 await self._connection.reconnected()
@@ -273,7 +273,7 @@ class ConsumerFeed(Feed):
             self._wake.set()
 
     def _control(self, message: Message) -> None:
-        """Handle Statuses of a pull (ADR-37), flow control and heartbeats of a push consumer (ADR-9)."""
+        """Handle statuses of a pull (ADR-37), flow control and heartbeats of a push consumer (ADR-9)."""
         code, description = message.status
         if code == 100:
             self._wake.set()  # the server is not silent

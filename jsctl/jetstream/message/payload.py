@@ -15,7 +15,7 @@ _BINARY = "[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\ufffe\uffff]"
 
 
 def as_text(data: bytes) -> str | None:
-    """The text that these bytes are, None when they are none."""
+    """Decode bytes as text; None when they are binary."""
     try:
         text = data.decode()
     except UnicodeDecodeError:
@@ -24,7 +24,7 @@ def as_text(data: bytes) -> str | None:
 
 
 def shown(data: bytes) -> str:
-    """For people: text, or the first bytes as a hex dump. Not yet cleaned."""
+    """Format data for people: text, or the first bytes as a hex dump. Not yet cleaned for a terminal."""
     text = as_text(data)
     if text is not None:
         return text.replace("\r\n", "\n")
@@ -40,7 +40,7 @@ def _dump_line(at: int, piece: bytes) -> str:
 
 
 def data_field(data: bytes) -> dict[str, str]:
-    """`{"data": text}`, or `{"data_base64": ...}` for what is no UTF-8."""
+    """`{"data": text}`, or `{"data_base64": ...}` for what is not UTF-8."""
     try:
         return {"data": data.decode()}
     except UnicodeDecodeError:
@@ -48,15 +48,15 @@ def data_field(data: bytes) -> dict[str, str]:
 
 
 def headers_field(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    """Values by name, in their order."""
-    found: dict[str, list[str]] = {}
+    """Return the values of each header, in their order."""
+    values_by_name: dict[str, list[str]] = {}
     for key, value in pairs:
-        found.setdefault(key, []).append(value)
-    return found
+        values_by_name.setdefault(key, []).append(value)
+    return values_by_name
 
 
 def headers_from(value: Any) -> Headers:
-    """Headers from JSON: `{"name": "value"}` or `{"name": ["value", ...]}`."""
+    """Parse headers from JSON: `{"name": "value"}` or `{"name": ["value", ...]}`."""
     pairs: Headers = []
     for key, values in (value or {}).items():
         pairs.extend((key, str(v)) for v in (values if isinstance(values, list) else [values]))
@@ -64,5 +64,5 @@ def headers_from(value: Any) -> Headers:
 
 
 def size(item: Message) -> int:
-    """Bytes of headers and payload."""
+    """Return the bytes of headers and payload."""
     return len(item.header_block) + len(item.data)

@@ -25,14 +25,14 @@ BATCH = 500
 _SHORTEST = 50 * MS  #: that a request waits
 _MARGIN = 500 * MS  #: what a reply may take on its way beyond the request's own time
 
-Ended = tuple[int, str]
+EndStatus = tuple[int, str]
 """A status that ended a request: code and description."""
 
 
 async def pull(
     api: Api, stream: str, consumer: str, count: int, *, wait: int, batch: int = BATCH, group: str = ""
 ) -> AsyncGenerator[list[Message], None]:
-    """Up to `count` messages, in lists as they come in, never one more.
+    """Iterate over up to `count` messages, in lists as they are received, never more.
 
     wait: ns without a message after which it ends. group: the priority group to pull for. Raises NotFound
     when there is no message at all, or no consumer; JsctlError for a push consumer and what else the
@@ -60,15 +60,15 @@ class _Puller:
         self._request: dict[str, str] = {"group": group} if group else {}
         self._longest = wait  #: ns that the consumer lets a request wait
         self._open = 0  #: messages that were asked for and have not come
-        self._items: list[Message] = []
-        self._ended: list[tuple[Ended, int]] = []  #: statuses, and how many messages each leaves out
+        self._messages: list[Message] = []
+        self._ended: list[tuple[EndStatus, int]] = []  #: statuses, and how many messages each leaves out
         self._error: JsctlError | None = None
         self._wake = asyncio.Event()
 
     def handle(self, message: Message) -> None:
         block = message.header_block
         if message.subject != self.inbox:
-            self._items.append(message)
+            self._messages.append(message)
             if pin := block and header_value(block, "Nats-Pin-Id"):
                 self._request["id"] = pin
         elif (status := message.status)[0] != 100:
@@ -96,18 +96,18 @@ class _Puller:
             wanted = min(self._batch, count - self.got) - self._open
             if self._open <= self._batch // 2 and wanted > 0:
                 await self._ask(wanted, max(self._wait - idle, _SHORTEST))
-            found = await self._come(idle)
-            if found:
-                self.got += len(found)
-                self._open -= len(found)
+            messages = await self._next_messages(idle)
+            if messages:
+                self.got += len(messages)
+                self._open -= len(messages)
                 last = loop.time()
-                yield found
+                yield messages
             elif self._error:
                 raise self._error
             for status, left in self._ended:
                 self._open = 0 if left < 0 else max(0, self._open - left)
                 if not self._adapt(status[1]):
-                    await _settle(self._api, self._stream, self._consumer, status)
+                    await _raise_for_status(self._api, self._stream, self._consumer, status)
             self._ended.clear()
 
     async def _ask(self, number: int, expires: int) -> None:
@@ -117,20 +117,20 @@ class _Puller:
         self._open += number
         await self._api.connection.send(encode_publish(subject, body.encode(), self.inbox))
 
-    async def _come(self, idle: int) -> list[Message]:
-        """What is here, after waiting for something to come."""
-        if not self._items and not self._ended and self._error is None:
+    async def _next_messages(self, idle: int) -> list[Message]:
+        """Return the messages received so far, after waiting for the first."""
+        if not self._messages and not self._ended and self._error is None:
             self._wake.clear()
             try:
                 await asyncio.wait_for(self._wake.wait(), max(self._wait - idle + _MARGIN, 0) / SECOND)
             except TimeoutError:
                 self._open = 0
-        found, self._items = self._items, []
-        return found
+        messages, self._messages = self._messages, []
+        return messages
 
-    def _adapt(self, said: str) -> bool:
-        """Keep to a limit that the consumer sets to requests; whether this was a new one."""
-        match = re.search(r"Exceeded (MaxRequestBatch|MaxRequestExpires) of (\S+)", said)
+    def _adapt(self, description: str) -> bool:
+        """Apply a limit of the consumer to further requests; returns whether it is a new one."""
+        match = re.search(r"Exceeded (MaxRequestBatch|MaxRequestExpires) of (\S+)", description)
         if not match:
             return False
         kind, limit = match.groups()
@@ -166,14 +166,14 @@ class Acks:
         await self._receiver.__aexit__(*details)
 
     async def send(self, items: Sequence[Message], kind: bytes) -> None:
-        """Acknowledge; what has no reply subject cannot be."""
+        """Acknowledge the messages that have a reply subject."""
         block = [encode_publish(item.reply, kind, self._inbox) for item in items if item.reply]
         self.sent += len(block)
         await self._connection.send(b"".join(block))
 
     @property
     def open(self) -> int:
-        """Acknowledgements that the server has said nothing to."""
+        """Acknowledgements that the server has description nothing to."""
         return self.sent - self.confirmed - self.untaken
 
     async def settle(self, most: int, wait: int) -> None:
@@ -208,15 +208,15 @@ _HINTS = {
 }
 
 
-async def _settle(api: Api, stream: str, consumer: str, status: Ended) -> None:
-    """Raises what a status means, where it is more than the end of a request."""
-    code, said = status
+async def _raise_for_status(api: Api, stream: str, consumer: str, status: EndStatus) -> None:
+    """Raise the error that a status stands for; some only end a request."""
+    code, description = status
     what = f"{stream} > {consumer}"
     if code in (404, 408):
         return
     if code == 503:
-        raise await _nobody(api, stream, consumer)
-    lower = said.lower()
+        raise await _explain_silence(api, stream, consumer)
+    lower = description.lower()
     if "push based" in lower:
         raise JsctlError(
             f"consumer {what} is push based: nothing can be pulled from it",
@@ -225,11 +225,13 @@ async def _settle(api: Api, stream: str, consumer: str, status: Ended) -> None:
     if "consumer deleted" in lower:
         raise NotFound(f"consumer {what} was removed meanwhile")
     hint = next((h for word, h in _HINTS.items() if word in lower.replace(" ", "")), "")
-    raise JsctlError(f"consumer {what}: the server says {said or 'no'} ({code})", hint)
+    raise JsctlError(
+        f"consumer {what}: the server answers {description or 'without a reason'} ({code})", hint
+    )
 
 
-async def _nobody(api: Api, stream: str, consumer: str) -> JsctlError:
-    """Why nobody answers NEXT. Only now more is asked than the pull needs, where that is allowed."""
+async def _explain_silence(api: Api, stream: str, consumer: str) -> JsctlError:
+    """Return why nobody answers NEXT. Needs more permissions than the pull itself, so it is a last resort."""
     try:
         await consumers.info(api, stream, consumer, timeout=SECOND)
     except (Unreachable, Denied):
