@@ -94,7 +94,7 @@ async def request(env: Env, options: Options) -> Events[Reply]:
 async def _replies(env: Env, options: Options) -> AsyncGenerator[Sequence[Reply], None]:
     """Send the requests, one after the other, and yield each reply."""
     connection = await env.connection()
-    wanted = requests.Wanted(
+    wanted = requests.ReplyLimits(
         replies=_UNLIMITED if options.to_empty else options.replies,
         gap=options.gap,
         to_empty=options.to_empty,
@@ -108,7 +108,7 @@ async def _replies(env: Env, options: Options) -> AsyncGenerator[Sequence[Reply]
         if announces:
             env.say(f'Sending request on "{message.subject}"')
         number = 0
-        async with aclosing(requests.ask(connection, message, wanted)) as replies:
+        async with aclosing(requests.send_request(connection, message, wanted)) as replies:
             async for reply, rtt in replies:
                 number += 1
                 data = await translate(command, reply.data, reply.subject) if command else reply.data

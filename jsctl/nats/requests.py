@@ -1,7 +1,7 @@
-"""Requests of people: replies as they come, whatever their subject.
+"""Requests that users type: every reply as it is received, whatever its subject.
 
 A reply to `$JS.API.CONSUMER.MSG.NEXT` carries the subject of the stored message, so the inbox is
-subscribed to by itself; nats-py's own requests would wait for a subject that never comes.
+subscribed to by itself; `Connection.request` waits for replies on its own subject.
 """
 
 import asyncio
@@ -16,9 +16,12 @@ from jsctl.units import SECOND
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """replies: how many end it, 0 waits for the time-out. gap: ns between two of several. to_empty: an
-    empty one ends it, and is not shown. timeout: ns for the first, and in all when replies is 0."""
+class ReplyLimits:
+    """When a request ends.
+
+    replies: their number, 0 waits for the time-out. gap: ns between two of several. to_empty: an empty reply
+    ends it, and is not yielded. timeout: ns for the first reply, for all when replies is 0.
+    """
 
     replies: int = 1
     gap: int = 300_000_000
@@ -26,10 +29,10 @@ class Wanted:
     timeout: int = 5 * SECOND
 
 
-async def ask(
-    connection: Connection, message: OutgoingMessage, wanted: Wanted
+async def send_request(
+    connection: Connection, message: OutgoingMessage, limits: ReplyLimits
 ) -> AsyncGenerator[tuple[Message, int], None]:
-    """Publish a request; gives each reply and the ns since it was sent. None in time: ends without one.
+    """Publish a request; yields each reply and the ns since it was sent. Ends without one after the time-out.
 
     Raises NoResponders, Denied, BadInput.
     """
@@ -49,10 +52,10 @@ async def ask(
             sent = loop.time()
             await connection.send(message.encode(inbox))
             count, spent = 0, 0.0
-            while not wanted.replies or count < wanted.replies:
-                limit = sent + wanted.timeout / SECOND - loop.time()
-                if count and wanted.replies:
-                    limit = spent / count + wanted.gap / SECOND
+            while not limits.replies or count < limits.replies:
+                limit = sent + limits.timeout / SECOND - loop.time()
+                if count and limits.replies:
+                    limit = spent / count + limits.gap / SECOND
                 try:
                     async with asyncio.timeout(max(limit, 0)):
                         received = await queue.get()
@@ -63,7 +66,7 @@ async def ask(
                 reply, moment = received
                 if is_no_responders(reply):
                     raise NoResponders(f"no responders are available on {message.subject}")
-                if wanted.to_empty and not reply.data:
+                if limits.to_empty and not reply.data:
                     return
                 count += 1
                 spent += moment - sent

@@ -8,7 +8,7 @@ from jsctl.errors import BadInput
 _NAME = r"[^\s.*>/\\\x00-\x1f\x7f]+"
 
 
-def check_name(name: str, what: str = "stream") -> str:
+def validate_name(name: str, what: str = "stream") -> str:
     """Return a name that the server takes (nats-server: isValidName; it becomes a folder).
 
     Raises ValueError.

@@ -5,14 +5,14 @@ Each question fills one key of the draft; a key that the draft has is not asked 
 
 from jsctl.jetstream.config.kind import Json
 from jsctl.jetstream.consumer.config import CONSUMER, get_filters, with_filters, with_start
-from jsctl.nats.subjects import check_name
+from jsctl.nats.subjects import validate_name
 from jsctl.prompts.prompter import Prompter
 
 
 async def ask_name(prompter: Prompter) -> str:
     """The name of a new consumer."""
     return await prompter.text(
-        "Consumer name", flag="the consumer's name", check=lambda text: check_name(text, "consumer")
+        "Consumer name", flag="the consumer's name", check=lambda text: validate_name(text, "consumer")
     )
 
 

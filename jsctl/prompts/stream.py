@@ -6,7 +6,7 @@ Each question fills one key of the draft; a key that the draft has is not asked 
 from jsctl.jetstream.config.kind import Json
 from jsctl.jetstream.stream.config import STREAM, default_window
 from jsctl.jetstream.stream.origins import has_start, import_from, is_imported, with_start
-from jsctl.nats.subjects import check_name, split_subjects
+from jsctl.nats.subjects import split_subjects, validate_name
 from jsctl.prompts.prompter import Choice, Prompter
 from jsctl.units import exact_duration, parse_time
 
@@ -16,7 +16,7 @@ _DISCARD = (Choice("New", "new"), Choice("Old", "old"))
 
 async def ask_name(prompter: Prompter) -> str:
     """The name of a new stream."""
-    return await prompter.text("Stream Name", flag="the stream's name", check=check_name)
+    return await prompter.text("Stream Name", flag="the stream's name", check=validate_name)
 
 
 async def ask_subjects(prompter: Prompter) -> list[str]:

@@ -8,7 +8,7 @@ from jsctl.commands.shared.nouns import list_names, load
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
 from jsctl.jetstream.api import Api
-from jsctl.nats.subjects import check_name
+from jsctl.nats.subjects import validate_name
 from jsctl.registry.noun_record import Noun
 
 
@@ -75,7 +75,7 @@ async def pick_several(
 def valid_name(noun: Noun, name: str) -> str:
     """Return a name from the command line. Raises BadInput for one that is not valid."""
     try:
-        return check_name(name, noun.name)
+        return validate_name(name, noun.name)
     except ValueError as error:
         raise BadInput(str(error)) from None
 

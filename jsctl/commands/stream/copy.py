@@ -13,7 +13,7 @@ from jsctl.jetstream.backup.marks import remove_mark
 from jsctl.jetstream.declared.model import without_label
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM, find_warnings
-from jsctl.nats.subjects import check_name
+from jsctl.nats.subjects import validate_name
 from jsctl.views.result import Result, Text
 from jsctl.views.stream import info as view
 
@@ -55,7 +55,7 @@ async def copy(env: Env, options: Options) -> Result:
     if not stream:
         stream = await pick_stream(env, await env.jetstream(data.from_context or None, data.from_domain), "")
     if not destination:
-        destination = await env.prompter.text("Name of the copy", flag="DESTINATION", check=check_name)
+        destination = await env.prompter.text("Name of the copy", flag="DESTINATION", check=validate_name)
     stream, destination = stream_name(stream), stream_name(destination)
     source, target = await ends(env, data, stream, destination)
     if stream == destination and (source.api.connection, source.api.prefix) == (

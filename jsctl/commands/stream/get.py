@@ -57,7 +57,7 @@ async def get(env: Env, options: Options) -> Events[Message]:
         sequence, subject = await _ask(env)
     if subject and not is_subject(subject):
         raise BadInput(f"{subject!r} is not a valid subject")
-    message = await (browse.last_for(api, name, subject) if subject else browse.at(api, name, sequence))
+    message = await (browse.fetch_last(api, name, subject) if subject else browse.fetch(api, name, sequence))
     data = message.data
     if command:
         data = await translate(command, data, message.subject, name)

@@ -29,7 +29,7 @@ async def rmm(env: Env, stream: str, id: tuple[int, ...], dry_run: bool, force: 
     name = await pick_stream(env, api, stream)
     info = await streams.info(api, name)
     sequences = list(dict.fromkeys(id)) or [await _ask_sequence(env)]
-    messages = [await browse.at(api, name, sequence) for sequence in sequences]
+    messages = [await browse.fetch(api, name, sequence) for sequence in sequences]
     storage = str(info["config"].get("storage", "file"))
     size = sum(browse.stored_size(message, storage) for message in messages)
     if dry_run:

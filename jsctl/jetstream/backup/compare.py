@@ -132,7 +132,7 @@ def _add_to_comparison(
 
 async def _fetch(endpoint: Endpoint, sequence: int) -> Message | None:
     try:
-        return await browse.at(endpoint.api, endpoint.stream, sequence)
+        return await browse.fetch(endpoint.api, endpoint.stream, sequence)
     except NotFound:
         return None
 

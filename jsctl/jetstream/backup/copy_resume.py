@@ -240,7 +240,7 @@ async def _delete_filler(target: Endpoint) -> None:
     """Delete the filler, if it is the last message."""
     last = int((await streams.info(target.api, target.stream))["state"]["last_seq"])
     try:
-        message = await browse.at(target.api, target.stream, last) if last else None
+        message = await browse.fetch(target.api, target.stream, last) if last else None
     except NotFound:
         return
     if message is not None and message.subject == _FILLER_SUBJECT:

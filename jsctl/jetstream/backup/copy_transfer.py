@@ -204,8 +204,8 @@ async def is_untouched(source: Endpoint, target: Endpoint, info: Json) -> bool:
     if not int(state["messages"]):
         return True
     try:
-        copied = await browse.at(target.api, target.stream, last)
-        return await browse.at(source.api, source.stream, last) == copied
+        copied = await browse.fetch(target.api, target.stream, last)
+        return await browse.fetch(source.api, source.stream, last) == copied
     except NotFound:
         return False
 

@@ -23,7 +23,7 @@ from jsctl.jetstream.config.kind import (
 )
 from jsctl.jetstream.config.kinds import Map, Switch
 from jsctl.jetstream.config.nodes import Node
-from jsctl.nats.subjects import check_name
+from jsctl.nats.subjects import validate_name
 
 _INFO_KEYS = frozenset({"created", "state", "delivered"})  #: what an info has beside its configuration
 _ANYTHING = Anything()
@@ -196,7 +196,7 @@ class Schema(Object):
         """What is wrong with a configuration, as far as that shows without a server, a sentence each."""
         problems = list(self.problems(config, ""))
         try:
-            check_name(self.name_of(config), self.noun)
+            validate_name(self.name_of(config), self.noun)
         except ValueError as error:
             problems.insert(0, str(error))
         return problems or list(self.rules(config))

@@ -29,7 +29,7 @@ from jsctl.jetstream.declared.model import LABEL, Consumer, Declared, Place, Str
 from jsctl.jetstream.declared.variables import Variables, expand, iterate_loop, resolve_variables
 from jsctl.jetstream.stream.config import STREAM
 from jsctl.jetstream.stream.origins import origins_of
-from jsctl.nats.subjects import check_name
+from jsctl.nats.subjects import validate_name
 
 _DOCUMENT_KEYS = ("label", "context", "domain", "vars", "streams")
 _HEAD_KEYS = ("label", "context", "domain")
@@ -132,7 +132,7 @@ def _read_name(node: Node, noun: str) -> str:
     if name is None:
         raise node.error(f"this {noun} has no name")
     try:
-        return check_name(name.string("name"), noun)
+        return validate_name(name.string("name"), noun)
     except ValueError as error:
         raise name.error(str(error)) from None
 

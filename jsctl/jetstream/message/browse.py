@@ -46,7 +46,7 @@ def stored_size(message: Message, storage: str) -> int:
     return size + 30 + (4 if message.header_block else 0)
 
 
-async def at(api: Api, stream: str, sequence: int) -> Message:
+async def fetch(api: Api, stream: str, sequence: int) -> Message:
     """Fetch the message with this sequence. Raises NotFound."""
     message = await _get(api, stream, {"seq": sequence})
     if message is None:
@@ -54,7 +54,7 @@ async def at(api: Api, stream: str, sequence: int) -> Message:
     return message
 
 
-async def last_for(api: Api, stream: str, subject: str) -> Message:
+async def fetch_last(api: Api, stream: str, subject: str) -> Message:
     """Fetch the last message on a subject (wildcards too). Raises NotFound."""
     message = await _get(api, stream, {"last_by_subj": subject})
     if message is None:
@@ -64,12 +64,12 @@ async def last_for(api: Api, stream: str, subject: str) -> Message:
     return message
 
 
-async def following(api: Api, stream: str, sequence: int, subject: str = "") -> Message | None:
+async def fetch_next(api: Api, stream: str, sequence: int, subject: str = "") -> Message | None:
     """Fetch the first message at or after a sequence (on a subject, wildcards too); None without one."""
     return await _get(api, stream, {"seq": max(sequence, 1), "next_by_subj": subject or ">"})
 
 
-async def since(api: Api, stream: str, time: str, subject: str = "") -> Message | None:
+async def fetch_since(api: Api, stream: str, time: str, subject: str = "") -> Message | None:
     """Fetch the first message stored at or after a time (RFC 3339). Raises BadInput before server 2.11."""
     await api_levels.require(api, {ApiLevel.V2_11: ["--since"]})
     return await _get(api, stream, {"start_time": time, "next_by_subj": subject or ">"})
@@ -113,7 +113,7 @@ async def read(
             position = wanted.stop
             width = min(width * 2, _AHEAD) if 2 * len(messages) > len(wanted) else max(width // 2, 1)
             continue
-        one = await following(api, stream, position, subject)
+        one = await fetch_next(api, stream, position, subject)
         if one is None:
             return
         width = min(width * 2, _AHEAD) if one.sequence == position else width
@@ -135,7 +135,7 @@ class _HoleCheck:
             return messages
         missing = messages[-1].sequence - position + 1 - len(messages)
         if messages[0].sequence > position:
-            leaders = await following(self._api, self._stream, position)
+            leaders = await fetch_next(self._api, self._stream, position)
             if leaders is not None and leaders.sequence < messages[0].sequence:
                 return [leaders]
             missing -= messages[0].sequence - position
@@ -184,7 +184,7 @@ async def read_last(
 
 async def _has_any(api: Api, stream: str, subjects: list[str], sequence: int) -> bool:
     """Whether the stream's leader has a message on one of the subjects, from a sequence on."""
-    messages = await asyncio.gather(*(following(api, stream, sequence, subject) for subject in subjects))
+    messages = await asyncio.gather(*(fetch_next(api, stream, sequence, subject) for subject in subjects))
     return any(message is not None for message in messages)
 
 
@@ -196,7 +196,7 @@ async def follow(
     position = max(start, 1)
     while True:
         try:
-            if await following(api, stream, position, subject) is None:
+            if await fetch_next(api, stream, position, subject) is None:
                 await asyncio.sleep(_PAUSE)
                 continue
             async for message in read(api, stream, start=position, subject=subject, bulk=bulk):
@@ -210,7 +210,7 @@ async def count_before(api: Api, stream: str, sequence: int, subject: str, total
     """Return how many of `total` messages on a subject are before a sequence, None when no direct get can
     tell."""
     count = await count_from(api, stream, sequence, subject)
-    if count == 0 and await following(api, stream, sequence, subject) is not None:
+    if count == 0 and await fetch_next(api, stream, sequence, subject) is not None:
         return None  # a follower that lags
     return None if count is None else max(0, total - count)
 

@@ -55,7 +55,7 @@ class DirectFeed(Feed):
             case "by_start_sequence":
                 return int(start["opt_start_seq"])
             case "by_start_time":
-                first = await browse.since(self._api, stream, start["opt_start_time"])
+                first = await browse.fetch_since(self._api, stream, start["opt_start_time"])
                 return first.sequence if first else after
             case "last":
                 return max([await self._newest(subject) for subject in self._options.subjects or [">"]])
@@ -67,7 +67,7 @@ class DirectFeed(Feed):
     async def _newest(self, subject: str) -> int:
         """Return the sequence of the last message on a subject, 1 when there is none."""
         try:
-            return (await browse.last_for(self._api, self._options.stream, subject)).sequence
+            return (await browse.fetch_last(self._api, self._options.stream, subject)).sequence
         except NotFound:
             return 1
 
@@ -83,7 +83,7 @@ class DirectFeed(Feed):
                 self._say(f"jsctl: {self._trouble}; going on after sequence {self._last}")
                 self._trouble = ""
             try:
-                if self._options.to_end or await browse.following(api, stream, position, subject):
+                if self._options.to_end or await browse.fetch_next(api, stream, position, subject):
                     reading = browse.read(
                         api, stream, start=position, subject=subject, bulk=True, batch=self._batch
                     )

@@ -76,7 +76,7 @@ async def _first(api: Api, info: Json, selection: Selection) -> int:
     if selection.since is None:
         return max(selection.start, int(state["first_seq"]))
     since = format_rfc3339(selection.since)
-    message = await browse.since(api, info["config"]["name"], since, selection.subject)
+    message = await browse.fetch_since(api, info["config"]["name"], since, selection.subject)
     return message.sequence if message else int(state["last_seq"]) + 1
 
 

@@ -18,7 +18,7 @@ from jsctl.jetstream.config.kinds import ListOf, Subject, Time
 from jsctl.jetstream.config.nodes import Node
 from jsctl.jetstream.config.numbers import Number
 from jsctl.jetstream.config.schema import Object
-from jsctl.nats.subjects import check_name
+from jsctl.nats.subjects import validate_name
 from jsctl.units import format_rfc3339
 
 Json = dict[str, Any]
@@ -132,7 +132,7 @@ class Origin(Object):
                 raise node.error(error.message, error.hint) from None
         origin = super().read(node, key, keep=keep, ignored=ignored)
         try:
-            check_name(str(origin["name"]))
+            validate_name(str(origin["name"]))
         except ValueError as error:
             raise node.value["name"].error(str(error)) from None
         return origin
@@ -150,7 +150,7 @@ def _from_json(text: str) -> Json:
 
 def _check_name(origin: Json) -> Json:
     try:
-        check_name(str(origin.get("name") or ""))
+        validate_name(str(origin.get("name") or ""))
     except ValueError as error:
         raise BadInput(f"a mirror or source: {error}") from None
     return origin

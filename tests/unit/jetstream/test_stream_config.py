@@ -12,7 +12,7 @@ from jsctl.errors import BadInput
 from jsctl.jetstream.config.differences import find_differences
 from jsctl.jetstream.stream import origins
 from jsctl.jetstream.stream.config import STREAM
-from jsctl.nats.subjects import check_name, is_subject
+from jsctl.nats.subjects import is_subject, validate_name
 
 # YAML has no place for some control characters, and 64 bits are what the server takes.
 TEXT = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Zl", "Zp")), max_size=8)
@@ -107,7 +107,7 @@ def test_no_origins(text: str) -> None:
 @pytest.mark.parametrize("name", ["", "a.b", "a b", "*", ">", "a/b", "a\\b", "a\tb", "a\x00", "x" * 256])
 def test_no_stream_names(name: str) -> None:
     with pytest.raises(ValueError, match="name"):
-        check_name(name)
+        validate_name(name)
 
 
 def test_subjects() -> None:
