@@ -6,9 +6,8 @@ from typing import Any, TypeVar
 
 import click
 
-from jsctl.commands.cli.global_flags import GlobalOption
+from jsctl.commands.cli.global_flags import GlobalOption, completer
 from jsctl.commands.cli.groups import Command
-from jsctl.commands.shared import complete
 from jsctl.registry.top import NOUNS
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -136,4 +135,4 @@ def argument(name: str, *, noun: str = "", **attrs: Any) -> Callable[[F], F]:
 
 
 def _completed(noun: str, attrs: dict[str, Any]) -> dict[str, Any]:
-    return {**attrs, "shell_complete": complete.names_of(noun)} if noun else attrs
+    return {**attrs, "shell_complete": completer(noun)} if noun else attrs

@@ -1,13 +1,24 @@
 """The global flags, which every command takes."""
 
+from collections.abc import Callable
 from typing import Any
 
 import click
 
 from jsctl.commands.cli.values import DURATION
-from jsctl.commands.shared import complete
 
 FORMS = ("table", "plain", "json", "csv", "tsv")
+
+
+def completer(noun: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+    """Return a completion function for the names of a noun of the registry."""
+
+    def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+        from jsctl.commands.shared.complete import complete_names
+
+        return complete_names(noun, ctx, incomplete)
+
+    return complete
 
 
 def _store(ctx: click.Context, param: click.Parameter, value: Any) -> None:
@@ -109,7 +120,7 @@ def global_options() -> list[GlobalOption]:
         ),
         RepeatedOption(
             "--context",
-            shell_complete=complete.names_of("context"),
+            shell_complete=completer("context"),
             metavar="NAME",
             envvar="NATS_CONTEXT",
             help="Context to use instead of the selected one",
