@@ -1,5 +1,6 @@
 """Fixtures: real servers, a command line, a pseudo-terminal."""
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,6 +34,12 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     quick = all(any(path.is_relative_to(_TESTS / name) for name in _QUICK) for path in paths)
     one_file = len(paths) == 1 and all(path.is_file() for path in paths)
     return 0 if quick or one_file else 2
+
+
+def pytest_collection_finish() -> None:
+    """What is there now stays until the end: the garbage collector need not look at it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -1,10 +1,9 @@
 """Habits of code that the package does without."""
 
-import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 
-from tests.support.sources import PACKAGE, ROOT, modules
+from tests.support.sources import PACKAGE, ROOT, Use, uses
 
 GENERATED = {PACKAGE / "nats" / "error_codes.py"}
 """Made from the server's list of errors: the one place with their numbers."""
@@ -12,25 +11,23 @@ GENERATED = {PACKAGE / "nats" / "error_codes.py"}
 SEALED = PACKAGE / "spark" / "session" / "settings_box.py"
 """Settings that travel, encrypted, between processes of one version: nobody else reads their keys."""
 
-API_ERROR = r"10[0-2]\d\d"
-
 # What is still to be mended, as a number that may only fall. Each goes when it reaches 0.
 LEFT = {"fmt: skip": 4}
 
 
-def check(rule: str, places: Iterator[str]) -> None:
-    violations, allowed = sorted(places), LEFT.get(rule, 0)
+def check(rule: str, places: Iterable[Use]) -> None:
+    violations, allowed = sorted(use.place for use in places), LEFT.get(rule, 0)
     assert len(violations) <= allowed, f"{len(violations)}, {allowed} allowed:\n" + "\n".join(violations)
 
 
 def test_formatting_is_ruffs() -> None:
     """Tables that need `# fmt: skip` read better built from keywords or one entry a line."""
-    files = [path for folder in (PACKAGE, ROOT / "tests") for path in folder.rglob("*.py")]
     check(
         "fmt: skip",
         (
-            f"{path.relative_to(ROOT)}:{number}"
-            for path in files
+            Use(path, number, line)
+            for folder in (PACKAGE, ROOT / "tests")
+            for path in folder.rglob("*.py")
             for number, line in enumerate(path.read_text().splitlines(), 1)
             if re.search(r"# fmt: (skip|off)$", line)
         ),
@@ -39,15 +36,7 @@ def test_formatting_is_ruffs() -> None:
 
 def test_nothing_rests_on_assert() -> None:
     """`python -O` takes assertions out; what may happen is an error, what may not needs no line."""
-    check(
-        "assert",
-        (
-            module.place(node.lineno)
-            for module in modules()
-            for node in module.nodes
-            if isinstance(node, ast.Assert)
-        ),
-    )
+    check("assert", uses()["assert"])
 
 
 def test_json_keys_are_declared() -> None:
@@ -55,12 +44,9 @@ def test_json_keys_are_declared() -> None:
     check(
         "_asdict",
         (
-            module.place(node.lineno)
-            for module in modules()
-            if module.path != SEALED
-            for node in module.nodes
-            if (isinstance(node, ast.Attribute) and node.attr == "_asdict")
-            or (isinstance(node, ast.Name) and node.id == "asdict")
+            use
+            for use in [*uses()["attribute"], *uses()["name"]]
+            if use.text in ("_asdict", "asdict") and use.path != SEALED
         ),
     )
 
@@ -70,13 +56,8 @@ def test_api_errors_have_names() -> None:
     check(
         "error codes",
         (
-            module.place(node.lineno)
-            for module in modules()
-            if module.path not in GENERATED
-            for node in module.nodes
-            if isinstance(node, ast.Constant)
-            and type(node.value) is int
-            and 10_000 < node.value < 10_300
-            and re.fullmatch(API_ERROR, ast.get_source_segment(module.text, node) or "")
+            use
+            for use in uses()["integer"]
+            if re.fullmatch(r"10(?!000)[0-2]\d\d", use.text) and use.path not in GENERATED
         ),
     )

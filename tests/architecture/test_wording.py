@@ -3,16 +3,12 @@
 `.github/CONTRIBUTING.md` has the glossary.
 """
 
-import ast
 import re
 from collections import Counter
-from collections.abc import Iterator
-from functools import cache
-from typing import NamedTuple
 
 import pytest
 
-from tests.support.sources import modules
+from tests.support.sources import PACKAGE, Use, comments, uses
 
 PHRASES = {
     r"(?<!there )\b(is|are) no (?!longer\b|more\b)": 'say "is not a ..."',
@@ -38,55 +34,10 @@ MODULES = frozenset({"plain", "sealed", "visible", "wire", "carried", "closed"})
 """Names of modules that do not say what is in them."""
 
 
-class Use(NamedTuple):
-    """Where a word stands."""
-
-    place: str
-    text: str
-
-
-@cache
-def texts() -> list[Use]:
-    """Every string, docstring and comment."""
-    strings = [
-        Use(module.place(node.lineno), node.value)
-        for module in modules()
-        for node in module.nodes
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    ]
-    comments = [
-        Use(module.place(number), match[0])
-        for module in modules()
-        for number, line in enumerate(module.text.splitlines(), 1)
-        if (match := re.search(r"(^|\s)#:? .*", line))
-    ]
-    return strings + comments
-
-
-def assigned() -> Iterator[Use]:
-    """Every name of a local, a parameter or a field."""
-    for module in modules():
-        for node in module.nodes:
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                yield Use(module.place(node.lineno), node.id)
-            elif isinstance(node, ast.arg):
-                yield Use(module.place(node.lineno), node.arg)
-
-
-def defined() -> Iterator[Use]:
-    """Every name of a function, a class or a constant."""
-    for module in modules():
-        for node in module.nodes:
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                yield Use(module.place(node.lineno), node.name)
-            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id.isupper():
-                yield Use(module.place(node.lineno), node.id)
-
-
-def report(uses: list[Use], advice: str, allowed: int = 0) -> None:
+def report(violations: list[Use], advice: str, allowed: int = 0) -> None:
     """Fail with every use when there are more than `allowed`."""
-    lines = "\n".join(f"{use.place}: {' '.join(use.text.split())[:100]}" for use in uses)
-    assert len(uses) <= allowed, f"{advice}; {len(uses)} times, {allowed} allowed:\n{lines}"
+    lines = "\n".join(f"{use.place}: {' '.join(use.text.split())[:100]}" for use in violations)
+    assert len(violations) <= allowed, f"{advice}; {len(violations)} times, {allowed} allowed:\n{lines}"
 
 
 # What is still to be reworded, as a number that may only fall. Each goes when it reaches 0.
@@ -101,21 +52,23 @@ NAMES_LEFT = {"locals": 22}
 @pytest.mark.parametrize("phrase", PHRASES)
 def test_people_read_plain_english(phrase: str) -> None:
     pattern = re.compile(phrase, re.IGNORECASE)
-    uses = [use for use in texts() if pattern.search(use.text)]
-    report(uses, PHRASES[phrase], PHRASES_LEFT.get(phrase, 0))
+    texts = [*uses()["string"], *comments()]
+    report([use for use in texts if pattern.search(use.text)], PHRASES[phrase], PHRASES_LEFT.get(phrase, 0))
 
 
 def test_names_say_what_they_hold() -> None:
-    uses = [use for use in assigned() if use.text in LOCALS]
-    counts = Counter(use.text for use in uses)
-    report(uses, f"name what it holds (infos, config, rows), not {dict(counts)}", NAMES_LEFT.get("locals", 0))
+    names = [use for use in [*uses()["stored name"], *uses()["parameter"]] if use.text in LOCALS]
+    counts = Counter(use.text for use in names)
+    report(
+        names, f"name what it holds (infos, config, rows), not {dict(counts)}", NAMES_LEFT.get("locals", 0)
+    )
 
 
 def test_definitions_can_be_guessed() -> None:
-    uses = [use for use in defined() if use.text in DEFINITIONS]
-    report(uses, "give it a name that a newcomer would guess", NAMES_LEFT.get("definitions", 0))
+    names = [use for use in uses()["definition"] if use.text in DEFINITIONS]
+    report(names, "give it a name that a newcomer would guess", NAMES_LEFT.get("definitions", 0))
 
 
 def test_modules_say_what_is_in_them() -> None:
-    uses = [Use(module.place(1), module.path.stem) for module in modules() if module.path.stem in MODULES]
-    report(uses, "name the module after what is in it", NAMES_LEFT.get("modules", 0))
+    modules = [Use(path, 1, path.stem) for path in PACKAGE.rglob("*.py") if path.stem in MODULES]
+    report(modules, "name the module after what is in it", NAMES_LEFT.get("modules", 0))

@@ -1,27 +1,71 @@
-"""The package's own code, read and parsed once for the tests that look at it."""
+"""The package's own code, parsed once for the tests that look at it."""
 
 import ast
+from collections import defaultdict
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "jsctl"
 
+Kind = Literal["string", "integer", "stored name", "parameter", "definition", "attribute", "name", "assert"]
 
-class Source(NamedTuple):
-    """A module. nodes: all of its syntax tree."""
+
+class Use(NamedTuple):
+    """A word of the code. text: as it is written there; for a string, its value."""
 
     path: Path
+    line: int
     text: str
-    nodes: tuple[ast.AST, ...]
 
-    def place(self, line: int) -> str:
-        return f"{self.path.relative_to(ROOT)}:{line}"
+    @property
+    def place(self) -> str:
+        return f"{self.path.relative_to(ROOT)}:{self.line}"
 
 
 @cache
-def modules() -> tuple[Source, ...]:
-    """Every module of the package."""
-    texts = {path: path.read_text() for path in sorted(PACKAGE.rglob("*.py"))}
-    return tuple(Source(path, text, tuple(ast.walk(ast.parse(text)))) for path, text in texts.items())
+def uses() -> dict[Kind, list[Use]]:
+    """What the modules of the package are made of, by kind. Their syntax trees are not kept: millions of
+    objects would slow down every later test."""
+    by_kind: dict[Kind, list[Use]] = defaultdict(list)
+    for path in sorted(PACKAGE.rglob("*.py")):
+        source = path.read_text()
+        for node in ast.walk(ast.parse(source)):
+            for kind, text in _words(node, source):
+                by_kind[kind].append(Use(path, getattr(node, "lineno", 1), text))
+    return by_kind
+
+
+def comments() -> list[Use]:
+    """Lines of the package with a comment, from its `#` on."""
+    return [
+        Use(path, number, line[line.index("#") :])
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if "# " in line or "#: " in line
+    ]
+
+
+def _words(node: ast.AST, source: str) -> list[tuple[Kind, str]]:
+    match node:
+        case ast.Constant(value=str() as text):
+            return [("string", text)]
+        case ast.Constant(value=int() as number) if type(number) is int:
+            # Only numbers of five digits are looked at; the source of each would take seconds to find.
+            written = ast.get_source_segment(source, node) if number >= 10_000 else str(number)
+            return [("integer", written or "")]
+        case ast.Name(id=name, ctx=ast.Store()):
+            stored: list[tuple[Kind, str]] = [("stored name", name)]
+            return [*stored, ("definition", name)] if name.isupper() else stored
+        case ast.Name(id=name):
+            return [("name", name)]
+        case ast.arg(arg=name):
+            return [("parameter", name)]
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return [("definition", name)]
+        case ast.Attribute(attr=name):
+            return [("attribute", name)]
+        case ast.Assert():
+            return [("assert", "assert")]
+    return []

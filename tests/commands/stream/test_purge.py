@@ -22,6 +22,7 @@ def test_purge_asks_with_numbers(orders: Cli, url: str) -> None:
     assert "give --force" in orders("stream purge ORDERS", status=64).err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("storage", ["file", "memory"])
 @pytest.mark.parametrize("direct", [True, False])
 @pytest.mark.parametrize(
