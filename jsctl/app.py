@@ -12,7 +12,7 @@ from jsctl import __version__
 from jsctl.commands.cli.global_flags import GlobalOption
 from jsctl.commands.cli.groups import Group
 from jsctl.env import Env, Streams
-from jsctl.errors import ExitStatus, JsctlError
+from jsctl.errors import Declined, ExitStatus, JsctlError
 
 
 @click.version_option(__version__, "--version", message="jsctl %(version)s")
@@ -45,6 +45,9 @@ def run(args: Sequence[str], env: Env) -> int:
         status = env.emit(value) if value is not None else ExitStatus.OK
         env.streams.stdout.flush()
         return status
+    except Declined as error:
+        env.say(f"jsctl: {error}")
+        return error.status
     except JsctlError as error:
         return _fail(env, str(error), error.status)
     except click.exceptions.NoArgsIsHelpError as error:

@@ -281,14 +281,14 @@ class Env:
     async def confirm(self, message: str, *, force: bool, flag: str = "--force") -> None:
         """Ask before something is destroyed.
 
-        Raises Cancelled when the answer is no; without a terminal, BadInput that names the flag.
+        Raises Declined when the answer is no; without a terminal, BadInput that names the flag.
         """
         if force:
             return
         if not await self.prompter.confirm(message, flag=flag, default=False):
-            from jsctl.errors import Cancelled
+            from jsctl.errors import Declined
 
-            raise Cancelled("nothing was changed")
+            raise Declined("nothing was changed")
 
     def _on_event(self, event: "ConnectionEvent") -> None:
         from jsctl.nats.events import Closed

@@ -9,14 +9,14 @@ from enum import IntEnum
 class ExitStatus(IntEnum):
     """Exit status of the `jsctl` process."""
 
-    OK = 0
+    OK = 0  #: done; or the answer to a question was no, and nothing was changed
     FAILURE = 1  #: the command could not do what it should
-    DIFFERENT = 2  #: `diff` found a difference
+    DIFFERENT = 2  #: `diff` or `edit --dry-run` found a difference
     NOT_FOUND = 3  #: the stream, consumer, context or message does not exist
     UNREACHABLE = 4  #: no server, no JetStream in that domain, or no reply in time
     DENIED = 5  #: the login was refused, or a permission is missing
     USAGE = 64  #: the command line is not valid; nothing was done
-    INTERRUPTED = 130  #: ctrl-C
+    INTERRUPTED = 130  #: ctrl-C, at a question too
 
 
 class JsctlError(Exception):
@@ -70,7 +70,15 @@ class MissingDependency(JsctlError):
 
 
 class Cancelled(JsctlError):
-    """The user answered no, or pressed ctrl-C at a question."""
+    """The user pressed ctrl-C at a question."""
+
+    status = ExitStatus.INTERRUPTED
+
+
+class Declined(Cancelled):
+    """The user answered no: what was asked for was done, and nothing was changed."""
+
+    status = ExitStatus.OK
 
 
 class ApiError(JsctlError):

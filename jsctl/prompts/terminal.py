@@ -101,4 +101,4 @@ class TerminalPrompter:
         try:
             return await question.unsafe_ask_async()
         except KeyboardInterrupt:
-            raise Cancelled("cancelled; nothing was changed") from None
+            raise Cancelled("interrupted; nothing was changed") from None

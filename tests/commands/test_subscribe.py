@@ -148,6 +148,7 @@ def test_new_messages_follow(stream: Cli, url: str) -> None:
 def test_a_durable_consumer_goes_on(stream: Cli, url: str) -> None:
     first = stream("sub --stream S --durable D --count 2 --raw", status=0)
     assert first.out == "body 1\nbody 2\n" and "Created durable consumer D" in first.err
+    assert "Consumer S > D stays; jsctl consumer rm S D removes it\n" in first.err
     assert stream("sub --stream S --durable D -T --raw", status=0).out == "body 3\nbody 4\nbody 5\n"
     info = js.ask(url, "CONSUMER.INFO.S.D")
     assert info["ack_floor"]["stream_seq"] == 5 and info["num_ack_pending"] == 0

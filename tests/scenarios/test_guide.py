@@ -212,7 +212,7 @@ def test_leaving_the_questionnaire_creates_nothing(hub_cli: Cli) -> None:
         screen.send("\x03")
         screen.expect("nothing was changed")
         screen.wait()
-        assert screen.exitstatus == 1
+        assert screen.exitstatus == 130
     finally:
         screen.close(force=True)
     assert hub_cli("stream ls --json", status=0).json == []

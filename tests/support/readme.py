@@ -9,14 +9,14 @@ from jsctl.errors import ExitStatus
 README = Path(__file__).parents[2] / "README.md"
 
 _STATUS = {
-    ExitStatus.OK: "done",
+    ExitStatus.OK: "done; or the answer to a question was no, and nothing was changed",
     ExitStatus.FAILURE: "the command could not do what it should",
-    ExitStatus.DIFFERENT: "`diff` found a difference",
+    ExitStatus.DIFFERENT: "`diff` or `edit --dry-run` found a difference",
     ExitStatus.NOT_FOUND: "the stream, consumer, context or message does not exist",
     ExitStatus.UNREACHABLE: "no server, no JetStream in that domain, or no reply in time",
     ExitStatus.DENIED: "the login was refused, or a permission is missing",
     ExitStatus.USAGE: "the command line is not valid; nothing was done",
-    ExitStatus.INTERRUPTED: "stopped with ctrl-C",
+    ExitStatus.INTERRUPTED: "stopped with ctrl-C, at a question too",
 }
 
 

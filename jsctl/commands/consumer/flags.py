@@ -119,6 +119,9 @@ class NewConsumerFlags(ConsumerFlags):
             start = updated
             updated = _parse("--deliver", lambda: with_start(start, deliver, now))
         updated = ConsumerFlags.apply(self, updated, now)
+        if self.backoff and updated.get("backoff") and "max_deliver" not in updated:
+            # As the `nats` tool: each wait is used once.
+            updated["max_deliver"] = len(updated["backoff"]) + 1
         if pause := self.pause:
             updated["pause_until"] = _parse("--pause", lambda: parse_deadline(pause, now))
         groups = {name.replace("_", "-"): texts for name, texts in self.groups.items()}

@@ -12,6 +12,9 @@ from jsctl.errors import JsctlError, NotFound
 async def rm(env: Env, name: str, force: bool) -> None:
     store = env.contexts
     if not store.exists(name):
+        if force:
+            env.say(f"there is no context {name}, nothing was changed")
+            return
         raise NotFound(*registry.noun("context").missing(name))
     if store.selected() == name and not force and store.names() != [name]:
         raise JsctlError(

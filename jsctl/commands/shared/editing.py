@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from jsctl.commands.cli import option
 from jsctl.commands.shared.editor import edit_text
 from jsctl.env import Env
-from jsctl.errors import BadInput
+from jsctl.errors import BadInput, ExitStatus
 from jsctl.files import read_input
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.config.differences import find_differences
@@ -88,7 +88,7 @@ def edit_flags(noun: str) -> Callable[[F], F]:
         option(
             "--interactive/--no-interactive", "-i", "interactive", default=False, help="Edit in your EDITOR"
         ),
-        option("--dry-run", is_flag=True, help="Only show what would change"),
+        option("--dry-run", is_flag=True, help="Only show what would change; status 2 when something would"),
     )
 
     def declare(function: F) -> F:
@@ -124,16 +124,15 @@ async def _change(env: Env, target: Editable, draft: Json, options: EditOptions)
     if not changes:
         data = [] if options.dry_run else target.info
         return Result([Text("No difference in configuration")], data=data)
-    if options.dry_run:
-        return changes_result(changes)
     for warning in target.find_warnings(draft):
         env.say(f"warning: {warning}")
-    if not options.force:
-        env.say(f"Changes of {target.label}:")
-        for change in changes:
-            env.say("  " + format_change(change))
-        env.say("")
-        await env.confirm(f"Really edit {target.label}", force=False)
+    if options.dry_run:
+        return changes_result(changes)._replace(status=ExitStatus.DIFFERENT)
+    env.say(f"Changes of {target.label}:")
+    for change in changes:
+        env.say("  " + format_change(change))
+    env.say("")
+    await env.confirm(f"Really edit {target.label}", force=options.force)
     updated = await target.update(draft)
     changed = {change.key for change in find_differences(target.live, updated["config"], target.schema)}
     for change in changes:

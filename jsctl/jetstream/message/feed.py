@@ -100,6 +100,7 @@ class ConsumerFeed(Feed):
     def __init__(self, api: Api, options: Options, sink: Sink, say: Callable[[str], None]) -> None:
         super().__init__(api, options, sink, say)
         self._ephemeral = not options.durable
+        self._created_durable = False
         self._config: Json = {}
         self._name = ""
         self._ack = False
@@ -145,6 +146,7 @@ class ConsumerFeed(Feed):
                 info, _ = await consumers.create(
                     self._api, options.stream, {**wanted, "ack_policy": "explicit"}
                 )
+                self._created_durable = True
                 self._say(f"Created durable consumer {options.durable} on stream {options.stream}")
         else:
             info, _ = await consumers.create(self._api, options.stream, self._ephemeral_config(options.start))
@@ -182,6 +184,9 @@ class ConsumerFeed(Feed):
         if self._ephemeral and self._name and self._connection.is_connected:
             with contextlib.suppress(JsctlError):
                 await consumers.delete(self._api, self._options.stream, self._name)
+        if self._created_durable:
+            stream, durable = self._options.stream, self._options.durable
+            self._say(f"Consumer {stream} > {durable} stays; jsctl consumer rm {stream} {durable} removes it")
 
     async def _pull(self) -> None:
         while not self._finished:

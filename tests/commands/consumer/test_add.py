@@ -233,6 +233,21 @@ def test_a_push_consumers_questions(cli: Cli) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("flags", "deliveries"),
+    [
+        ("--backoff linear --backoff-steps 3", 4),
+        ("--backoff 1s,5s", 3),
+        ("--backoff 1s,5s --max-deliver 7", 7),
+        ("--backoff 1s,5s --max-deliver=-1", -1),
+        ("--backoff none", -1),
+    ],
+)
+def test_each_wait_of_a_backoff_is_used_once(cli: Cli, flags: str, deliveries: int) -> None:
+    cli(f"consumer add ORDERS B --pull --defaults {flags}", status=0)
+    assert cli("consumer info ORDERS B --json", status=0).json["config"]["max_deliver"] == deliveries
+
+
 def test_only_what_flags_left_out_is_asked(cli: Cli) -> None:
     line = "consumer add ORDERS C --pull --deliver all --replay instant --filter '' --max-deliver 3"
     assert cli(line, tty=True, answers=["7"], status=0).asked == ["Maximum Acknowledgements Pending"]

@@ -10,10 +10,12 @@ def test_rm(cli: Cli) -> None:
     cli("context select a", status=0)
     assert "is selected" in cli("context rm a", answers=[True], status=ExitStatus.FAILURE).err
     assert "give --force" in cli("context rm b", status=ExitStatus.USAGE).err
-    cli("context rm b", answers=[False], status=ExitStatus.FAILURE)
+    cli("context rm b", answers=[False], status=0)
     assert cli("context ls --names").out == "a\nb\nc\n"
     cli("context rm b", answers=[True], status=0)
-    cli("context rm nope --force", status=ExitStatus.NOT_FOUND)
+    cli("context rm nope", answers=[], status=ExitStatus.NOT_FOUND)
+    gone = cli("context rm nope --force", status=0)
+    assert gone.err == "there is no context nope, nothing was changed\n"
     cli("context remove c -f", status=0)
     # The only one may go, though it is selected.
     cli("context rm a", answers=[True], status=0)

@@ -73,7 +73,7 @@ def test_names_that_no_stream_has(offline_cli: Cli, name: str) -> None:
 def test_rm_asks(cli: Cli, url: str) -> None:
     cli("stream add S --subjects s", status=0)
     js.publish(url, "s", b"hello", 3)
-    kept = cli("stream rm S", answers=[False], status=1)
+    kept = cli("stream rm S", answers=[False], status=0)
     assert kept.asked == ["Really delete Stream S (3 messages, 108 B)"]
     assert "--force" in cli("stream rm S", status=64).err
     assert cli("stream ls --json").json == ["S"]

@@ -17,7 +17,7 @@ def left(cli: Cli) -> list[str]:
 def test_a_pattern_asks_once(cli: Cli, url: str) -> None:
     make(url, "LOGS_1", "LOGS_2", "KEEP")
     line = "stream rm 'LOGS_*' LOGS_2"
-    no = cli(line, tty=True, answers=[False], status=1)
+    no = cli(line, tty=True, answers=[False], status=0)
     assert no.asked == [
         "Really delete 2 Streams (4 messages, 148 B: LOGS_1: 2 messages, 74 B; LOGS_2: 2 messages, 74 B)"
     ]

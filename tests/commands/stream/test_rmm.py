@@ -17,7 +17,7 @@ def test_rmm(orders: Cli, url: str) -> None:
 
 
 def test_rmm_asks(orders: Cli, url: str) -> None:
-    no = orders("stream rmm", tty=True, answers=["ORDERS", "2", False], status=1)
+    no = orders("stream rmm", tty=True, answers=["ORDERS", "2", False], status=0)
     assert no.asked == [
         "Select a Stream",
         "Message Sequence to remove",
