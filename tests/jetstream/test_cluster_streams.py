@@ -73,7 +73,7 @@ def test_step_down_refusals(cluster_cli: Cli, shared_cluster: Cluster) -> None:
     )
     wrong = cluster_cli("stream cluster step-down S --preferred n9", status=64).err
     assert "n9 cannot lead: it has no replica; these have: n" in wrong
-    assert "stream ONE has one replica" in cluster_cli("stream cluster step-down ONE", status=1).err
+    assert "stream ONE has only one replica" in cluster_cli("stream cluster step-down ONE", status=1).err
     assert "stream NOPE not found" in cluster_cli("stream cluster step-down NOPE", status=3).err
 
 
