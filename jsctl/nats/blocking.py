@@ -13,7 +13,7 @@ import socket
 import ssl
 import time
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, Self, cast
 from urllib.parse import urlsplit
 
 from jsctl.contexts.settings import Settings
@@ -203,15 +203,16 @@ class BlockingConnection:
     def _parse_frame(self, at: int) -> int:
         """Handle the frame at `at`. Returns where the next one starts, or `at` when it is not complete."""
         try:
-            end, sid, subject, reply, header_block, data = read_frame(self._buffer, at, self._filled)
+            buffer = cast(bytes, self._buffer)  # what it is not is made so below
+            end, sid, subject, reply, header_block, data = read_frame(buffer, at, self._filled)
         except (ValueError, IndexError):
             raise ConnectionLost("the server sent what is not the NATS protocol") from None
         if end > self._filled:
             return at
         if sid:
-            self._dispatch(subject, reply, header_block, data)
+            self._dispatch(bytes(subject), bytes(reply), bytes(header_block), bytes(data))
         else:
-            self._control(data)
+            self._control(bytes(data))
         return end
 
     def _dispatch(self, subject: bytes, reply: bytes, header_block: bytes, data: bytes) -> None:

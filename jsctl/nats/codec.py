@@ -25,28 +25,29 @@ of a message. A frame without a message has an empty subscription id, and its li
 _UNKNOWN_END: Frame = (1 << 62, b"", b"", b"", b"", b"")
 
 
-def read_frame(buffer: bytes | bytearray, at: int, size: int) -> Frame:
+def read_frame(buffer: bytes, at: int, size: int) -> Frame:
     """Read the frame that starts at `at`, from the first `size` bytes of a buffer.
 
-    A frame that ends beyond `size` is not complete; all but its end is to be ignored then.
+    A frame that ends beyond `size` is not complete; all but its end is to be ignored then. The parts of a
+    bytearray are bytearrays.
     """
     line_end = buffer.find(b"\r\n", at, size)
     if line_end < 0:
         return _UNKNOWN_END
     kind = buffer[at]
     if kind != MSG and kind != HMSG:
-        return line_end + 2, b"", b"", b"", b"", bytes(buffer[at : line_end + 2])
-    words = bytes(buffer[at:line_end]).split()
+        return line_end + 2, b"", b"", b"", b"", buffer[at : line_end + 2]
+    words = buffer[at:line_end].split()
     start = line_end + 2
     stop = start + int(words[-1])
     if stop + 2 > size:
         return stop + 2, b"", b"", b"", b"", b""
     if kind == MSG:
         reply = words[3] if len(words) == 5 else b""
-        return stop + 2, words[2], words[1], reply, b"", bytes(buffer[start:stop])
+        return stop + 2, words[2], words[1], reply, b"", buffer[start:stop]
     reply = words[3] if len(words) == 6 else b""
     middle = start + int(words[-2])
-    return stop + 2, words[2], words[1], reply, bytes(buffer[start:middle]), bytes(buffer[middle:stop])
+    return stop + 2, words[2], words[1], reply, buffer[start:middle], buffer[middle:stop]
 
 
 class FrameParser:

@@ -96,9 +96,9 @@ async def _burst(
         first, size = at, 0
         while at < len(burst) and size < BURST:
             message = burst[at]
-            if message.size > largest:
+            if len(message.header_block) + len(message.data) > largest:
                 connection.check_size(message)
-            framed = message.encode()
+            framed = encode_publish(message.subject, message.data, message.reply, message.header_block)
             block.append(framed)
             size += len(framed)
             at += 1
