@@ -1,0 +1,78 @@
+"""Events between handlers and the task that takes them."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from jsctl.errors import Unreachable
+from jsctl.jetstream.message.buffer import EventBuffer
+from jsctl.units import MS
+
+
+def batches(fill: Callable[[EventBuffer[int]], None], idle: int = 0) -> list[list[int]]:
+    """The batches of a buffer that `fill` adds to as soon as it is read."""
+
+    async def run() -> list[list[int]]:
+        buffer: EventBuffer[int] = EventBuffer()
+        asyncio.get_running_loop().call_soon(fill, buffer)
+        return [batch async for batch in buffer.batches(idle)]
+
+    return asyncio.run(asyncio.wait_for(run(), 5))
+
+
+def test_what_is_added_together_is_one_batch_and_nothing_is_lost_at_the_end() -> None:
+    def fill(buffer: EventBuffer[int]) -> None:
+        buffer.add(1)
+        buffer.add(2)
+        asyncio.get_running_loop().call_later(0.01, last, buffer)
+
+    def last(buffer: EventBuffer[int]) -> None:
+        buffer.add(3)
+        buffer.close()
+
+    assert batches(fill) == [[1, 2], [3]]
+
+
+def test_the_first_error_is_raised_after_the_events() -> None:
+    taken: list[int] = []
+
+    async def run() -> None:
+        buffer: EventBuffer[int] = EventBuffer()
+        buffer.add(1)
+        buffer.close(Unreachable("first"))
+        buffer.close(Unreachable("second"))
+        async for batch in buffer.batches():
+            taken.extend(batch)
+
+    with pytest.raises(Unreachable, match="first"):
+        asyncio.run(run())
+    assert taken == [1]
+
+
+def test_the_end_of_the_work_that_fills_it_closes_it() -> None:
+    async def run() -> list[list[int]]:
+        buffer: EventBuffer[int] = EventBuffer()
+
+        async def work() -> None:
+            buffer.add(1)
+
+        buffer.close_after(asyncio.ensure_future(work()))
+        return [batch async for batch in buffer.batches()]
+
+    assert asyncio.run(asyncio.wait_for(run(), 5)) == [[1]]
+
+
+def test_it_ends_after_the_idle_time_which_a_touch_starts_anew() -> None:
+    assert batches(lambda buffer: buffer.add(1), idle=20 * MS) == [[1]]
+
+    async def touched() -> float:
+        buffer: EventBuffer[int] = EventBuffer()
+        loop = asyncio.get_running_loop()
+        started = loop.time()
+        loop.call_later(0.15, buffer.touch)
+        async for _ in buffer.batches(200 * MS):
+            pass
+        return loop.time() - started
+
+    assert asyncio.run(touched()) >= 0.34
