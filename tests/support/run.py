@@ -92,10 +92,15 @@ class Cli:
     def terminal(self, line: str | Sequence[str], *, columns: int = 120, rows: int = 40) -> Terminal:
         """`jsctl` in a pseudo-terminal; the caller closes it."""
         args = shlex.split(line) if isinstance(line, str) else list(line)
+        variables = {
+            "TERM": "xterm-256color",
+            "PYTHONUNBUFFERED": "1",
+            "PROMPT_TOOLKIT_NO_CPR": "1",  # nobody answers where the cursor is: a second a question
+        }
         return pexpect.spawn(
             sys.executable,
             ["-m", "jsctl", *args],
-            env={**os.environ, **self.environ, "TERM": "xterm-256color", "PYTHONUNBUFFERED": "1"},
+            env={**os.environ, **self.environ, **variables},
             dimensions=(rows, columns),
             encoding="utf-8",
             timeout=20,
