@@ -50,7 +50,7 @@ class JetStreamSource(DataSource):
         return JetStreamStreamReader(options)
 
     @without_traceback
-    def create_writer(self, schema: StructType, overwrite: bool) -> "DataSourceWriter":
+    def writer(self, schema: StructType, overwrite: bool) -> "DataSourceWriter":
         from jsctl.spark.sink import writers
 
         return writers.create_writer(self.options, schema, overwrite, self.settings)
