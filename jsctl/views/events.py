@@ -29,7 +29,7 @@ class Gauge(Protocol):
         """Return the picture for a terminal."""
 
     def line(self) -> str:
-        """Return what the second adds where stdout is no terminal; empty for nothing."""
+        """Return what the second adds where stdout is not a terminal; empty for nothing."""
 
 
 def _no_summary(ending: Ending) -> str:
@@ -48,7 +48,7 @@ class Events(NamedTuple, Generic[E]):
     text: the event for people, with its line ends; it is cleaned before a terminal sees it.
     record: the event as JSON; None leaves it out, a tuple is several records.
     counts: which events count towards `limit`; all without it.
-    raw: the event byte for byte, in place of `text` where stdout is no terminal.
+    raw: the event byte for byte, in place of `text` where stdout is not a terminal.
     notice: a line on stderr ahead of each event, whatever its form; empty for none.
     as_json: write records whatever form was asked for.
     terminator, indent: how records are laid out.
