@@ -3,7 +3,8 @@
 from jsctl.commands.cli import argument, command
 from jsctl.commands.shared.pick import pick_consumer
 from jsctl.env import Env
-from jsctl.monitor.consumer.why import fetch_facts, find_causes
+from jsctl.monitor.consumer.diagnosis import find_causes
+from jsctl.monitor.consumer.why import fetch_facts
 from jsctl.views.consumer import why as view
 from jsctl.views.result import Result
 

@@ -11,6 +11,9 @@ from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import get_filters
 from jsctl.jetstream.consumer.requests import ConsumerList
 from jsctl.jetstream.state import peers, required_level
+from jsctl.monitor.consumer.diagnosis import find_troubles
+from jsctl.monitor.consumer.facts import NOBODY, Facts
+from jsctl.monitor.trouble import Trouble
 from jsctl.units import age, known_time
 
 
@@ -38,6 +41,7 @@ class Row(NamedTuple):
     cluster: str | None
     leader: str | None
     peers: tuple[str, ...]  #: followers, `name!` for one that is offline or behind
+    troubles: tuple[Trouble, ...]  #: the worst first
 
     @property
     def share(self) -> float:
@@ -52,17 +56,21 @@ class Row(NamedTuple):
     @property
     def idle(self) -> bool:
         """Whether messages are there and nobody takes them."""
-        taken = self.bound if self.mode == "push" else bool(self.waiting or self.ack_pending)
-        return self.unprocessed > 0 and not taken
+        return self.unprocessed > 0 and any(one.words in NOBODY for one in self.troubles)
+
+    @property
+    def trouble(self) -> list[str]:
+        """What is wrong, in words."""
+        return [trouble.words for trouble in self.troubles]
 
     @property
     def severity(self) -> int:
-        """3 no leader; 2 stopped; 1 behind or redelivering; 0 nothing."""
+        """3 no leader; 2 something does not work; 1 behind or to be watched; 0 nothing."""
         if self.clustered and not self.leader:
             return 3
-        if self.at_limit or self.idle or (self.paused_until and self.unprocessed):
+        if any(trouble.bad for trouble in self.troubles) or (self.paused_until and self.unprocessed):
             return 2
-        return int(bool(self.redelivered or self.unprocessed or self.paused_until))
+        return int(bool(self.troubles or self.redelivered or self.unprocessed))
 
 
 async def collect(api: Api, streams: Mapping[str, Json]) -> tuple[list[Row], Sequence[ConsumerList]]:
@@ -85,7 +93,7 @@ async def collect(api: Api, streams: Mapping[str, Json]) -> tuple[list[Row], Seq
     keys = sorted(pairs)
     counts = dict(zip(keys, await asyncio.gather(*(count_one(*key) for key in keys)), strict=True))
     rows = [
-        consumer_row(info, _matching(info, streams[one.stream], counts))
+        consumer_row(info, _matching(info, streams[one.stream], counts), streams[one.stream])
         for one in lists
         for info in one.infos
     ]
@@ -112,8 +120,9 @@ def by_severity(rows: Iterable[Row]) -> list[Row]:
     )
 
 
-def consumer_row(info: Json, matching: int) -> Row:
-    """Returns a consumer's row. matching: messages in the stream that its filters match."""
+def consumer_row(info: Json, matching: int, stream: Json | None = None) -> Row:
+    """Returns a consumer's row. matching: messages in the stream that its filters match. stream: its info,
+    or what `stream_facts` keeps of it."""
     config, cluster = info["config"], info.get("cluster") or {}
     floor = info.get("ack_floor") or {}
     pull = consumers.is_pull(config)
@@ -143,6 +152,7 @@ def consumer_row(info: Json, matching: int) -> Row:
         cluster.get("name"),
         cluster.get("leader"),
         peers(cluster),
+        tuple(find_troubles(Facts(info["stream_name"], info["name"], info, stream or {}))),
     )
 
 

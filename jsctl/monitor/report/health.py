@@ -8,29 +8,23 @@ reports nothing when the API prefix of an origin is wrong; that it was never see
 import itertools
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
 
 from jsctl.jetstream.api import Json
+from jsctl.monitor.consumer.diagnosis import find_troubles
+from jsctl.monitor.consumer.facts import Facts
 from jsctl.monitor.stream.rows import ReplicationRow
-from jsctl.units import NEVER, SECOND, age, exact_duration, format_count, whole_seconds
+from jsctl.monitor.trouble import Trouble, has_leader, is_settled, of_replicas
+from jsctl.units import NEVER, SECOND, exact_duration, format_count, whole_seconds
 
 NEARLY = 0.9  #: the part of a limit that is worth a warning
 SILENT = 30 * SECOND  #: since an origin was last heard from
-ABSENT = 10 * SECOND  #: since a replica was last heard from
-YOUNG = 10 * SECOND  #: in which a new stream finds its replicas and origins
-
-
-class Trouble(NamedTuple):
-    """bad: something does not work; otherwise it may soon not."""
-
-    words: str
-    bad: bool
 
 
 def of_stream(info: Json, now: datetime) -> list[Trouble]:
     """Returns what is wrong with a stream: leader, replicas, lost messages, limits that refuse or lose what
     was not read."""
-    return [*_of_cluster(info, now), *_of_state(info["config"], info["state"])]
+    led = [] if has_leader(info) else [Trouble("no leader", True)]
+    return [*led, *of_replicas(info, now), *_of_state(info["config"], info["state"])]
 
 
 def of_link(row: ReplicationRow, lags: Sequence[int], created: str | None, now: datetime) -> list[Trouble]:
@@ -40,7 +34,7 @@ def of_link(row: ReplicationRow, lags: Sequence[int], created: str | None, now: 
     if row.error:
         troubles.append(Trouble("error", True))
     if row.active == NEVER:
-        if not row.error and _is_settled(created, now):
+        if not row.error and is_settled(created, now):
             troubles.append(Trouble("never seen", True))
     elif row.active >= SILENT:
         troubles.append(Trouble(f"not seen for {exact_duration(whole_seconds(row.active))}", True))
@@ -51,19 +45,10 @@ def of_link(row: ReplicationRow, lags: Sequence[int], created: str | None, now: 
     return troubles
 
 
-def of_consumer(info: Json, pending: Sequence[int], now: datetime) -> list[Trouble]:
+def of_consumer(facts: Facts, pending: Sequence[int]) -> list[Trouble]:
     """Returns what is wrong with a consumer. pending: its last counts of unprocessed messages, oldest
     first."""
-    config: dict[str, Any] = info.get("config") or {}
-    troubles = [*_of_cluster(info, now)]
-    waiting = int(info.get("num_pending", 0))
-    limit = int(config.get("max_ack_pending", 0))
-    if info.get("paused"):
-        troubles.append(Trouble("paused", False))
-    if limit > 0 and int(info.get("num_ack_pending", 0)) >= limit and waiting:
-        troubles.append(Trouble(f"{format_count(limit)} unacknowledged, delivery stopped", True))
-    if config.get("deliver_subject") and not info.get("push_bound") and waiting:
-        troubles.append(Trouble("no subscriber", True))
+    troubles = find_troubles(facts)
     if growing(pending):
         troubles.append(Trouble("falling behind", False))
     return troubles
@@ -99,26 +84,6 @@ def growing(numbers: Sequence[int]) -> bool:
     )
 
 
-def _of_cluster(info: Json, now: datetime) -> Iterator[Trouble]:
-    cluster = info.get("cluster")
-    if not cluster:
-        return
-    if not cluster.get("leader"):
-        yield Trouble("no leader", True)
-    young = not _is_settled(info.get("created"), now)
-    for peer in cluster.get("replicas") or []:
-        if peer.get("offline"):
-            yield Trouble(f"replica {peer['name']} offline", True)
-        elif not peer.get("current") and not young:
-            # A server that died is not called offline for long, only no longer heard of; 0 is never.
-            seen = int(peer.get("active", 0))
-            words = "outdated" if seen else "not seen"
-            if seen >= ABSENT:
-                words = f"not seen for {exact_duration(whole_seconds(seen))}"
-            behind = f", {format_count(peer['lag'])} behind" if peer.get("lag") else ""
-            yield Trouble(f"replica {peer['name']} {words}{behind}", seen >= ABSENT)
-
-
 def _of_state(config: Json, state: Json) -> Iterator[Trouble]:
     lost = len((state.get("lost") or {}).get("msgs") or ())
     if lost:
@@ -138,8 +103,3 @@ def _of_state(config: Json, state: Json) -> Iterator[Trouble]:
 
 def _share(used: int, limit: int) -> str:
     return f"{used * 100 // limit}%"
-
-
-def _is_settled(created: str | None, now: datetime) -> bool:
-    """Whether a stream or consumer has had the time to find its replicas and origins."""
-    return not created or age(created, now) > YOUNG

@@ -4,15 +4,17 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
+from types import MappingProxyType
 from typing import NamedTuple
 
 from jsctl.errors import ApiError, JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.paging import fetch_items
 from jsctl.jetstream.stream import requests as streams
+from jsctl.monitor.consumer.facts import stream_facts
 from jsctl.monitor.report import health
-from jsctl.monitor.report.health import Trouble
 from jsctl.monitor.stream.rows import ReplicationRow, StreamRow, silent_row, stream_links, stream_row
+from jsctl.monitor.trouble import Trouble
 from jsctl.units import SECOND
 
 MANY = 100
@@ -24,7 +26,8 @@ class Overview(NamedTuple):
 
     streams: those that could not be asked come last, `offline` set. troubles: by stream, where there are
     any. links: of its mirrors and sources. consumers: CONSUMER.LIST entries of all streams; None when they
-    were not asked for. account: what INFO says, empty when that is not allowed.
+    were not asked for. account: what INFO says, empty when that is not allowed. consumed: by stream, what a
+    diagnosis of its consumers needs.
     """
 
     at: datetime
@@ -33,6 +36,7 @@ class Overview(NamedTuple):
     links: Sequence[ReplicationRow]
     consumers: Sequence[Json] | None
     account: Json
+    consumed: Mapping[str, Json] = MappingProxyType({})
 
 
 async def fetch_overview(
@@ -44,6 +48,7 @@ async def fetch_overview(
     """
     links: list[ReplicationRow] = []
     troubles: dict[str, list[Trouble]] = {}
+    consumed: dict[str, Json] = {}
 
     def extract(info: Json) -> StreamRow | None:
         name = info["config"]["name"]
@@ -52,6 +57,8 @@ async def fetch_overview(
         links.extend(stream_links(info, context, domain or api.domain))
         if wrong := health.of_stream(info, datetime.now(UTC)):
             troubles[name] = wrong
+        if info["state"].get("consumer_count"):
+            consumed[name] = stream_facts(info)
         return stream_row(info, context, domain or api.domain)
 
     collected, account = await asyncio.gather(streams.collect(api, extract), _account(api))
@@ -69,7 +76,7 @@ async def fetch_overview(
     having = [row.stream for row in rows if row.consumers]
     if consumers is False or (consumers is None and len(having) > MANY):
         return Overview(at, rows, troubles, links, None, account)
-    return Overview(at, rows, troubles, links, await fetch_consumers(api, having), account)
+    return Overview(at, rows, troubles, links, await fetch_consumers(api, having), account, consumed)
 
 
 async def fetch_consumers(api: Api, streams: Iterable[str]) -> list[Json]:

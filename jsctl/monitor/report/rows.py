@@ -1,16 +1,16 @@
 """The rows of `jsctl report`: streams, links and consumers of a domain, rates and what is wrong. Pure."""
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Json
+from jsctl.monitor.consumer.facts import Facts
 from jsctl.monitor.report import health
-from jsctl.monitor.report.health import Trouble
 from jsctl.monitor.report.overview import Overview
 from jsctl.monitor.report.rates import Rates, compute_rates, consumer_key, link_key
 from jsctl.monitor.stream.rows import ReplicationRow, StreamRow
+from jsctl.monitor.trouble import Trouble
 from jsctl.units import NEVER, age, whole_seconds
 
 Sort = Literal["name", "messages", "bytes", "rate", "lag", "trouble"]
@@ -162,14 +162,15 @@ def _consumers(history: Sequence[tuple[float, Overview]], changes: Rates) -> lis
         for info in overview.consumers or ():
             pending.setdefault(consumer_key(info), []).append(info["num_pending"])
     rows = [
-        _consumer(info, pending[consumer_key(info)], changes.pending.get(consumer_key(info)), now.at)
+        _consumer(info, pending[consumer_key(info)], changes.pending.get(consumer_key(info)), now)
         for info in now.consumers or ()
     ]
     return sorted(rows, key=lambda row: (row.stream, row.consumer))
 
 
-def _consumer(info: Json, pending: Sequence[int], rate: float | None, now: datetime) -> ConsumerStatus:
-    last_delivery = age((info.get("delivered") or {}).get("last_active"), now)
+def _consumer(info: Json, pending: Sequence[int], rate: float | None, now: Overview) -> ConsumerStatus:
+    last_delivery = age((info.get("delivered") or {}).get("last_active"), now.at)
+    facts = Facts(info["stream_name"], info["name"], info, now.consumed.get(info["stream_name"], {}))
     return ConsumerStatus(
         stream=info["stream_name"],
         consumer=info["name"],
@@ -179,7 +180,7 @@ def _consumer(info: Json, pending: Sequence[int], rate: float | None, now: datet
         unprocessed=info.get("num_pending", 0),
         unprocessed_rate=rate,
         last_delivery=NEVER if last_delivery == NEVER else whole_seconds(last_delivery),
-        troubles=health.of_consumer(info, pending, now),
+        troubles=health.of_consumer(facts, pending),
     )
 
 

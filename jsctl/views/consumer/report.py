@@ -22,6 +22,7 @@ _COLUMNS = (
     Column("Last Ack", "ack_age", "ago"),
     Column("Waiting", "waiting", "count"),
     Column("State", "state"),
+    Column("Trouble", "trouble"),
     Column("Cluster", "cluster"),
 )
 
@@ -47,6 +48,7 @@ CONSUMER_KEYS = (
     "cluster",
     "leader",
     "peers",
+    "trouble",
 )
 """Keys of a consumer in JSON."""
 
@@ -91,11 +93,11 @@ def _table(rows: Sequence[Row], stream: str, streams: int, raw: bool) -> Table:
     title = f"Consumer report for {where} with {format_count(len(rows))} consumers"
     columns = raw_columns(_COLUMNS) if raw else list(_COLUMNS)
     cells = [_cells(row, raw) for row in rows]
-    # The State column is left out where it says nothing.
+    # The columns State and Trouble are left out where they say nothing.
     hidden = {
         at
         for at, column in enumerate(columns)
-        if column.key == "state" and not any(_raw(line[at]) for line in cells)
+        if column.key in ("state", "trouble") and not any(_raw(line[at]) for line in cells)
     }
     columns = [column for at, column in enumerate(columns) if at not in hidden]
     lines = [[cell for at, cell in enumerate(line) if at not in hidden] for line in cells]
@@ -135,6 +137,7 @@ def _cells(row: Row, raw: bool) -> list[object]:
         row.ack_age,
         row.waiting if row.mode == "pull" else interest,
         _state(row),
+        _trouble(row),
         _cluster(row),
     ]
 
@@ -148,6 +151,12 @@ def _state(row: Row) -> Cell:
     states += [f"pinned {pin}" for pin in row.pinned]
     text = ", ".join(states)
     return Cell(text, text, "warn" if row.paused_until else "")
+
+
+def _trouble(row: Row) -> Cell:
+    # Being paused is in the column before.
+    text = ", ".join(words for words in row.trouble if words != "paused" or not row.paused_until)
+    return Cell(text, text, "bad" if any(trouble.bad for trouble in row.troubles) else "warn")
 
 
 def _cluster(row: Row) -> Cell:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from jsctl.monitor.consumer.why import FINE, STOPPED, Cause
+from jsctl.monitor.consumer.facts import FINE, STOPPED, Cause
 from jsctl.views.result import Part, Result, Style, Text
 
 _VERDICTS = {"stopped": "does not move", "slow": "is held up", "fine": "is well"}
@@ -31,6 +31,7 @@ def explained(stream: str, consumer: str, causes: Sequence[Cause]) -> Result:
                 "says": cause.says,
                 "numbers": cause.numbers,
                 "help": cause.help,
+                "trouble": cause.trouble.words if cause.trouble else None,
             }
             for cause in causes
         ],

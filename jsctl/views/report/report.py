@@ -61,8 +61,9 @@ def document(states: Sequence[DomainState], now: float) -> dict[str, Any]:
     """Return the JSON form: `{"at", "reports": [{"context", "domain", "at", "error", "trouble", "streams",
     "replication", "consumers"}]}`.
 
-    Times are RFC 3339 in UTC; `error` is null when all is well, and the lists are empty when it is not;
-    `consumers` is null when they were not asked for; rates are null without two answers.
+    `trouble` is all that is wrong with the account, streams, mirrors, sources and consumers; the same stands
+    with each of them. Times are RFC 3339 in UTC; `error` is null when all is well, and the lists are empty
+    when it is not; `consumers` is null when they were not asked for; rates are null without two answers.
     """
     reports = []
     for state in states:
@@ -77,13 +78,26 @@ def document(states: Sequence[DomainState], now: float) -> dict[str, Any]:
                 "domain": state.domain,
                 "at": _utc(state.at),
                 "error": error,
-                "trouble": [trouble.words for trouble in report.account],
+                "trouble": _troubles(report),
                 "streams": [stream_line(row).record for row in report.streams],
                 "replication": [link_line(row).record for row in report.links],
                 "consumers": consumers,
             }
         )
     return {"at": _utc(now), "reports": reports}
+
+
+def _troubles(report: Report) -> list[str]:
+    words = [trouble.words for trouble in report.account]
+    for stream in report.streams:
+        words += [f"stream {stream.stream.stream}: {trouble.words}" for trouble in stream.troubles]
+    for link in report.links:
+        name = f"{link.link.kind} {link.link.origin} of stream {link.link.stream}"
+        words += [f"{name}: {trouble.words}" for trouble in link.troubles]
+    for consumer in report.consumers or ():
+        name = f"consumer {consumer.stream} > {consumer.consumer}"
+        words += [f"{name}: {trouble.words}" for trouble in consumer.troubles]
+    return words
 
 
 def result(states: Sequence[DomainState], now: float, sort: Sort, *, timed: bool = False) -> Result:

@@ -179,7 +179,7 @@ def test_in_backoff_and_waiting_for_acks(cli: Cli, url: str) -> None:
     assert found["in backoff"]["numbers"]["backoff"] == [60 * 10**9, 300 * 10**9]
     assert found["in backoff"]["numbers"]["num_ack_pending"] == 2
     assert "only after the backoff: 1m0s, 5m0s" in found["in backoff"]["says"]
-    assert found["verdict"] == "slow"
+    assert found["verdict"] == "fine"  # they were delivered just now
     cli("consumer edit S C --backoff none --wait 30s --force", status=0)
     waiting = why(cli)["waiting for acknowledgements"]
     assert waiting["numbers"]["ack_wait"] == 30 * 10**9
@@ -214,3 +214,86 @@ def test_foreign_text(cli: Cli, url: str) -> None:
     js.publish(url, "s.a")
     add(cli, "--pull --filter 's.\x1b[31m'")
     assert "\x1b[31m" not in cli("consumer why S C", tty=True, status=0).out
+
+
+def reported(cli: Cli) -> list[str]:
+    """The consumer's troubles, the same in both reports, with each row and with the whole."""
+    (whole,) = cli("report --json", status=0).json["reports"]
+    (consumer,) = whole["consumers"]
+    (row,) = cli("consumer report S --json", status=0).json["consumers"]
+    explained = cli("consumer why S C --json", status=0).json["causes"]
+    assert consumer["trouble"] == row["trouble"] == [one["trouble"] for one in explained if one["trouble"]]
+    assert whole["trouble"] == [f"consumer S > C: {words}" for words in consumer["trouble"]]
+    told = cli("report", status=0).out
+    assert ("all well" in told) == (not consumer["trouble"])
+    assert all(words in told for words in consumer["trouble"])
+    return list(consumer["trouble"])
+
+
+def test_reports_say_the_same(cli: Cli, url: str) -> None:
+    js.publish(url, "s.a", count=2)
+    add(cli)
+    assert reported(cli) == ["nobody pulls"]
+    cli("consumer next S C --count 2", status=0)
+    assert reported(cli) == []
+    cli("consumer edit S C --filter other.> --force", status=0)
+    assert reported(cli) == ["filter can never match"]
+
+
+def test_a_filter_of_a_stream_with_sources_may_match(cli: Cli, url: str) -> None:
+    js.stream(url, "T", "t.>")
+    js.stream(url, "ALL", "x.>", sources=[{"name": "T"}])
+    js.publish(url, "x.a")
+    cli("consumer add ALL C --pull --filter t.b", status=0)
+    assert cli("consumer why ALL C --json", status=0).json["verdict"] == "fine"
+
+
+def test_reports_tell_of_redeliveries_and_of_what_was_given_up(cli: Cli, url: str) -> None:
+    js.publish(url, "s.a", count=2)
+    add(cli, "--pull --max-deliver 2 --wait 1s")
+    cli("consumer next S C --count 2 --no-ack", status=0)
+    assert reported(cli) == []
+    cli("consumer next S C --count 2 --no-ack --timeout 3s", status=0)
+    assert reported(cli) == ["2 redelivered"]
+    found = why(cli)["waiting for acknowledgements"]
+    assert "for the last time" in found["says"]
+    assert found["help"] == ""
+    wait_for(lambda: "given up after 2 tries" in cli("consumer why S C").out, "they are not given up")
+    assert reported(cli) == ["2 given up"]
+    cli("consumer next S C --timeout 1500ms", status=3)
+    assert reported(cli) == ["2 given up"]
+
+
+def test_what_is_to_come_again_and_nobody_asks_for(cli: Cli, url: str) -> None:
+    js.publish(url, "s.a", count=2)
+    add(cli, "--pull --wait 300ms")
+    cli("consumer next S C --count 2 --no-ack", status=0)
+    wait_for(lambda: "2 messages are there, to be delivered again," in cli("consumer why S C").out, "not due")
+    cli(why(cli)["no waiting pulls"]["help"].removeprefix("jsctl ") + " --count 2", status=0)
+    assert reported(cli) == []
+
+
+def test_it_advises_only_what_can_work(cli: Cli, url: str) -> None:
+    js.publish(url, "s.a", count=5)
+    add(cli, "--pull --max-pending 2 --max-deliver 1")
+    cli("consumer next S C --count 2 --no-ack", status=0)
+    assert [one["help"] for one in cli("consumer why S C --json").json["causes"] if one["help"]] == [
+        "jsctl consumer edit S C --max-pending 4"
+    ]
+    cli("consumer rm S C -f", status=0)
+    add(cli, "--pull --pause 1h")
+    assert why(cli)["no waiting pulls"]["help"] == ""
+    cli("consumer rm S C -f", status=0)
+    add(cli, "--pull --overflow-groups a")
+    cli(why(cli)["no waiting pulls"]["help"].removeprefix("jsctl "), status=0)
+
+
+def test_the_streams_own_limit_of_pending_messages(cli: Cli, url: str) -> None:
+    js.stream(url, "L", "l.>", consumer_limits={"max_ack_pending": 3})
+    js.publish(url, "l.a", count=5)
+    cli("consumer add L C --pull --max-pending 2", status=0)
+    cli("consumer next L C --count 2 --no-ack", status=0)
+    (limit, *_) = cli("consumer why L C --json", status=0).json["causes"]
+    cli(limit["help"].removeprefix("jsctl ") + " --force", status=0)
+    cli("consumer next L C --no-ack", status=0)
+    assert cli("consumer why L C --json", status=0).json["causes"][0]["help"] == ""

@@ -8,12 +8,14 @@ import pytest
 from rich.console import Console
 
 from jsctl.errors import Unreachable
+from jsctl.monitor.consumer.facts import Facts
 from jsctl.monitor.report import health
 from jsctl.monitor.report.health import growing
 from jsctl.monitor.report.overview import Overview
 from jsctl.monitor.report.rates import compute_rates
 from jsctl.monitor.report.rows import DomainState
 from jsctl.monitor.stream.rows import stream_links, stream_row
+from jsctl.monitor.trouble import Trouble
 from jsctl.render.panes import fit_panes
 from jsctl.units import SECOND
 from jsctl.views.report import report as view
@@ -140,7 +142,7 @@ def test_growing(numbers: list[int], expected: bool) -> None:
     assert growing(numbers) is expected
 
 
-def words(found: list[health.Trouble]) -> list[str]:
+def words(found: list[Trouble]) -> list[str]:
     return [trouble.words for trouble in found]
 
 
@@ -197,7 +199,7 @@ def test_consumers_in_trouble() -> None:
         "num_ack_pending": 5,
         "config": {"max_ack_pending": 5, "deliver_subject": "d"},
     }
-    assert words(health.of_consumer(consumer, [1, 5, 10], NOW)) == [
+    assert words(health.of_consumer(Facts("s", "c", consumer, {}), [1, 5, 10])) == [
         "5 unacknowledged, delivery stopped",
         "no subscriber",
         "falling behind",

@@ -1,0 +1,334 @@
+"""What holds a consumer: causes with the numbers that show them, and what would help. Pure.
+
+The one diagnosis: `consumer why` tells all of it, `jsctl report` and `consumer report` the causes that are
+trouble, in their few words. What the numbers mean: nats-server consumer.go (hasMaxDeliveries: a message given
+up leaves `num_ack_pending` and stays in `num_redelivered`; a message that is delivered once is in neither).
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from jsctl.jetstream.api import Json
+from jsctl.jetstream.consumer.config import get_filters
+from jsctl.jetstream.consumer.requests import RESETTABLE
+from jsctl.jetstream.state import peers as follower_names
+from jsctl.monitor.consumer.facts import FINE, NOBODY, SLOW, STOPPED, Cause, Delivery, Facts, delivery_numbers
+from jsctl.monitor.trouble import Trouble, has_leader, of_replicas
+from jsctl.nats.subjects import overlap
+from jsctl.units import (
+    NEVER,
+    SECOND,
+    exact_duration,
+    format_count,
+    format_duration,
+    format_time,
+    whole_seconds,
+)
+
+_ORDER = {STOPPED: 0, SLOW: 1, FINE: 2}
+_RECENT = 10 * SECOND  #: since a delivery: a client that asks again and again has no pull open all the time
+
+
+def find_causes(facts: Facts) -> list[Cause]:
+    """Returns all causes, the worst first; one that says that all is well when there is none."""
+    causes = list(_of_servers(facts))
+    if facts.consumer:
+        causes += _of_delivery(facts, delivery_numbers(facts.consumer))
+    return sorted(causes or [_all_well(facts)], key=lambda cause: _ORDER[cause.weight])
+
+
+def find_troubles(facts: Facts) -> list[Trouble]:
+    """Returns what is wrong with a consumer, the worst first; the same as `find_causes`, in a few words."""
+    return [cause.trouble for cause in find_causes(facts) if cause.trouble]
+
+
+def _of_servers(facts: Facts) -> Iterator[Cause]:
+    if not facts.stream and facts.silent:
+        yield Cause(
+            kind="stream without leader",
+            weight=STOPPED,
+            says=f"stream {facts.stream_name} does not answer: too few of its replicas are there to lead it",
+            numbers={"said": facts.silent},
+            help="jsctl server report jetstream",
+            trouble=Trouble("stream without leader", True),
+        )
+        return
+    for what, info in (("stream", facts.stream), ("consumer", facts.consumer)):
+        is_known = bool(info) or (what == "stream" and not facts.silent)
+        if is_known and has_leader(info):
+            continue
+        followers = follower_names(info.get("cluster") or {})
+        away = [peer for peer in followers if peer.endswith("!")]
+        details = f": {len(away)} of its {len(followers)} followers are away or behind" if away else ""
+        yield Cause(
+            kind=f"{what} without leader",
+            weight=STOPPED,
+            says=f"the {what} has no leader{details}",
+            numbers={"peers": list(followers)} if info else {"said": facts.silent},
+            help="jsctl server report jetstream",
+            trouble=Trouble("no leader" if what == "consumer" else "stream without leader", True),
+        )
+    for trouble in of_replicas(facts.consumer, facts.consumer.get("ts")):
+        yield Cause(
+            kind="replica behind",
+            weight=SLOW,
+            says=f"its {trouble.words}",
+            numbers={"peers": list(follower_names(facts.consumer["cluster"]))},
+            help="jsctl server report jetstream",
+            trouble=trouble,
+        )
+
+
+def _of_delivery(facts: Facts, now: Delivery) -> Iterator[Cause]:
+    config = facts.consumer.get("config") or {}
+    if now.paused:
+        yield _paused(facts, config)
+    if now.at_limit and now.pending:
+        yield _at_limit(facts, now)
+    yield from _receivers(facts, config, now)
+    yield from _given_up(facts, config, now)
+    if now.unacked and not (now.at_limit and now.pending):
+        yield from _waiting_for_acks(facts, config, now)
+    if not now.pending and not now.unacked:
+        yield from _nothing_pending(facts, config)
+    if now.pending and config.get("replay_policy") == "original":
+        yield Cause(
+            kind="original pace",
+            weight=SLOW,
+            says="it delivers messages as far apart as they were stored",
+            numbers={"replay_policy": "original"},
+        )
+    if now.pending and (rate := int(config.get("rate_limit_bps") or 0)):
+        yield Cause(
+            kind="rate limit",
+            weight=SLOW,
+            says=f"it may deliver {format_count(rate)} bits per second",
+            numbers={"rate_limit_bps": rate},
+        )
+
+
+def _paused(facts: Facts, config: Json) -> Cause:
+    left, until = int(facts.consumer.get("pause_remaining", 0)), config.get("pause_until", "")
+    return Cause(
+        kind="paused",
+        weight=STOPPED,
+        says=f"it is paused until {format_time(until)}, still {format_duration(whole_seconds(left))}",
+        numbers={"pause_until": until, "pause_remaining": left},
+        help=f"jsctl consumer resume {facts.both}",
+        trouble=Trouble("paused", False),
+    )
+
+
+def _at_limit(facts: Facts, now: Delivery) -> Cause:
+    allowed = int(
+        (facts.stream.get("config") or {}).get("consumer_limits", {}).get("max_ack_pending", 0) or 0
+    )
+    more = min(now.limit * 2, allowed) if allowed > 0 else now.limit * 2
+    return Cause(
+        kind="ack pending at its limit",
+        weight=STOPPED,
+        says=f"{_messages(now.unacked, 'waits', 'wait')} for acknowledgement, and it may have"
+        f" {format_count(now.limit)}: nothing more is delivered before clients acknowledge",
+        numbers={"num_ack_pending": now.unacked, "max_ack_pending": now.limit},
+        help=f"jsctl consumer edit {facts.both} --max-pending {more}" if more > now.unacked else "",
+        trouble=Trouble(f"{format_count(now.limit)} unacknowledged, delivery stopped", True),
+    )
+
+
+def _receivers(facts: Facts, config: Json, now: Delivery) -> Iterator[Cause]:
+    """Nobody takes what is there, or only one client may."""
+    info = facts.consumer
+    due = now.pending + (now.unacked - now.spent if now.overdue else 0)
+    pinned = [group for group in info.get("priority_groups") or [] if group.get("pinned_client_id")]
+    deliverable = now.left and not now.paused
+    if now.is_push and not now.has_client:
+        target, group = config["deliver_subject"], config.get("deliver_group")
+        in_group = f" in queue group {group}" if group else ""
+        queue = f" --queue {group}" if group else ""
+        yield Cause(
+            kind="no interest",
+            weight=STOPPED if due else FINE,
+            says=f"nobody listens on its delivery subject {target}{in_group}; a subscription has to be to"
+            " exactly this subject, no wildcard",
+            numbers={"num_pending": now.pending, "deliver_subject": target, "push_bound": False},
+            help=f"jsctl sub {target}{queue}" if deliverable or not due else "",
+            trouble=Trouble(NOBODY[1], True) if due else None,
+        )
+    elif not now.is_push and not now.has_client and due:
+        yield _no_pulls(facts, config, now, due, can_pull=bool(deliverable) and not pinned)
+    for pin in pinned:
+        if now.pending and config.get("priority_policy") == "pinned_client":
+            client = pin["pinned_client_id"]
+            yield Cause(
+                kind="pinned",
+                weight=SLOW,
+                says=f"group {pin.get('group')} is pinned to client {client}: others wait",
+                numbers={"pinned_client_id": client, "pinned_ts": pin.get("pinned_ts")},
+                help=f"jsctl consumer unpin {facts.both} {pin.get('group')}",
+            )
+
+
+def _no_pulls(facts: Facts, config: Json, now: Delivery, due: int, *, can_pull: bool) -> Cause:
+    groups = config.get("priority_groups") or []
+    group = f" --group {groups[0]}" if groups else ""
+    since = f"; the last delivery was {format_duration(now.age)} ago" if now.age != NEVER else ""
+    # Clients that ask again and again, and those that still work on what they have, have no pull open.
+    is_busy = now.age != NEVER and (now.age < _RECENT or (now.unacked > 0 and not now.overdue))
+    again = "" if now.pending else ", to be delivered again,"
+    return Cause(
+        kind="no waiting pulls",
+        weight=FINE if is_busy else STOPPED,
+        says=f"{_messages(due, 'is', 'are')} there{again} and no client asks for more: 0 pulls wait{since}",
+        numbers={"num_pending": now.pending, "num_waiting": 0},
+        help=f"jsctl consumer next {facts.both}{group}" if can_pull else "",
+        trouble=None if is_busy else Trouble(NOBODY[0], True),
+    )
+
+
+def _given_up(facts: Facts, config: Json, now: Delivery) -> Iterator[Cause]:
+    info = facts.consumer
+    delivered, floor = info.get("delivered") or {}, info.get("ack_floor") or {}
+    lost = max(0, now.redelivered - now.unacked)
+    spent = now.spent if now.overdue else 0
+    # The server counts those that were delivered more than once; with one try there are none.
+    is_stuck = not now.unacked and int(floor.get("consumer_seq", 0)) < int(delivered.get("consumer_seq", 0))
+    if not now.most or not (lost or spent or is_stuck) or config.get("ack_policy") == "none":
+        return
+    at, last = int(floor.get("stream_seq", 0)), int(delivered.get("stream_seq", 0))
+    known = lost + spent
+    if known:
+        what = ("at least " if now.unacked > spent else "") + _messages(known, "was", "were")
+    else:
+        what = f"some of the messages from sequence {format_count(at + 1)} to {format_count(last)} were"
+    tries = "1 try" if now.most == 1 else f"{format_count(now.most)} tries"
+    yield Cause(
+        kind="max deliver reached",
+        weight=SLOW if now.unacked > spent or now.pending else STOPPED,
+        says=f"{what} given up after {tries} without acknowledgement;"
+        f" the acknowledgement floor stays at {format_count(at)}",
+        numbers={
+            "max_deliver": now.most,
+            "num_redelivered": now.redelivered,
+            "num_ack_pending": now.unacked,
+            "ack_floor": at,
+            "delivered": last,
+        },
+        help=f"jsctl consumer reset {facts.both}" if config.get("deliver_policy") in RESETTABLE else "",
+        trouble=Trouble(f"{format_count(known)} given up" if known else "messages given up", True),
+    )
+
+
+def _waiting_for_acks(facts: Facts, config: Json, now: Delivery) -> Iterator[Cause]:
+    """What was delivered and not acknowledged: ordinary for a while, trouble when it comes again."""
+    if now.overdue and now.spent == now.unacked:
+        return  # given up
+    ago = f", the last one {format_duration(now.age)} ago" if now.age != NEVER else ""
+    delivered = f"{_messages(now.unacked, 'was', 'were')} delivered{ago}"
+    numbers: dict[str, Any] = {"num_ack_pending": now.unacked, "num_redelivered": now.redelivered}
+    if now.most:
+        numbers["max_deliver"] = now.most
+    again = min(now.redelivered, now.unacked)
+    says, sooner = _next_try(facts, config, now, delivered, numbers)
+    is_trouble = bool(again) or now.overdue
+    if now.pending and not is_trouble:
+        return
+    yield Cause(
+        kind="in backoff" if config.get("backoff") else "waiting for acknowledgements",
+        weight=SLOW if is_trouble else FINE,
+        says=says if not again else f"{says}; {format_count(again)} had more than one try",
+        numbers=numbers,
+        help=sooner,
+        trouble=Trouble(f"{format_count(again)} redelivered", False) if again else None,
+    )
+
+
+def _next_try(
+    facts: Facts, config: Json, now: Delivery, delivered: str, numbers: dict[str, Any]
+) -> tuple[str, str]:
+    """Returns when messages without acknowledgement come again, and the command that makes it sooner."""
+    backoff = [int(wait) for wait in config.get("backoff") or []]
+    if backoff:
+        numbers["backoff"] = backoff
+    else:
+        numbers["ack_wait"] = now.wait
+    if now.spent == now.unacked:
+        wait = exact_duration(now.wait)
+        return f"{delivered}, for the last time: given up without an acknowledgement within {wait}", ""
+    # Whether a message that had several tries has more is not known.
+    may_come = not now.most or not now.redelivered
+    limit = f", {format_count(now.most)} tries in all" if now.most else ""
+    if backoff:
+        steps = ", ".join(map(exact_duration, backoff))
+        sooner = f"jsctl consumer edit {facts.both} --backoff 1s" if now.wait > SECOND else ""
+        says = f"{delivered}, to come again only after the backoff: {steps}{limit}"
+    else:
+        sooner = f"jsctl consumer edit {facts.both} --wait 5s" if now.wait > 5 * SECOND else ""
+        says = (
+            f"{delivered}, to come again after {exact_duration(now.wait)} without an acknowledgement{limit}"
+        )
+    return says, sooner if may_come and not now.overdue else ""
+
+
+def _nothing_pending(facts: Facts, config: Json) -> Iterator[Cause]:
+    """Nothing is left to deliver: because nothing matches, or because it starts later."""
+    if not facts.stream:
+        return
+    stored_config, state = facts.stream["config"], facts.stream["state"]
+    subjects, messages = get_filters(config), int(state.get("messages", 0))
+    numbers: dict[str, Any] = {"num_pending": 0, "messages": messages}
+    takes = stored_config.get("subjects") or []
+    # Copies and transformed messages have subjects of which the configuration does not tell.
+    has_others = any(stored_config.get(key) for key in ("mirror", "sources", "subject_transform"))
+    dead = [
+        one for one in subjects if takes and not has_others and not any(overlap(mine, one) for mine in takes)
+    ]
+    if dead and len(dead) == len(subjects) and not facts.matching:
+        yield Cause(
+            kind="filter matches nothing",
+            weight=STOPPED,
+            says=f"no message of the stream ({format_count(messages)}) has a subject that its filter takes"
+            f" ({', '.join(subjects)}); the stream takes {', '.join(takes)}, which it can never match",
+            numbers={**numbers, "matching": 0, "filters": subjects},
+            help=f"jsctl stream subjects {facts.stream_name}" if messages else "",
+            trouble=Trouble("filter can never match", True),
+        )
+    elif not messages:
+        yield Cause("empty stream", FINE, f"stream {facts.stream_name} holds no messages", numbers)
+    elif subjects and facts.matching == 0:
+        yield Cause(
+            kind="filter matches nothing",
+            weight=FINE,
+            says=f"no message of the stream ({format_count(messages)}) has a subject that its filter takes"
+            f" ({', '.join(subjects)})",
+            numbers={**numbers, "matching": 0, "filters": subjects},
+            help=f"jsctl stream subjects {facts.stream_name}",
+        )
+    start, last = int(config.get("opt_start_seq") or 0), int(state.get("last_seq", 0))
+    if start > last:
+        yield Cause(
+            kind="starts later",
+            weight=STOPPED,
+            says=f"it starts at sequence {format_count(start)}, and the stream is at {format_count(last)}",
+            numbers={**numbers, "opt_start_seq": start, "last_seq": last},
+            trouble=Trouble(f"starts at {format_count(start)}", False),
+        )
+
+
+def _all_well(facts: Facts) -> Cause:
+    info = facts.consumer
+    pending = int(info.get("num_pending", 0))
+    numbers = {
+        "num_pending": pending,
+        "delivered": int((info.get("delivered") or {}).get("stream_seq", 0)),
+        "last_seq": int((facts.stream.get("state") or {}).get("last_seq", 0)),
+    }
+    if pending:
+        return Cause(
+            "moving", FINE, f"nothing holds it: {_messages(pending, 'is', 'are')} on the way", numbers
+        )
+    return Cause("done", FINE, "it has delivered everything that there is for it", numbers)
+
+
+def _messages(number: int, one: str, many: str) -> str:
+    """Returns `1 message waits`, `3 messages wait`."""
+    return f"1 message {one}" if number == 1 else f"{format_count(number)} messages {many}"

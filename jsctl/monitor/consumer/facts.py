@@ -1,0 +1,116 @@
+"""What is known of a consumer, and what a cause of its state is. Pure."""
+
+from typing import Any, NamedTuple
+
+from jsctl.jetstream.api import Json
+from jsctl.monitor.trouble import Trouble
+from jsctl.units import NEVER, age
+
+STOPPED, SLOW, FINE = "stopped", "slow", "fine"
+NOBODY = ("nobody pulls", "no subscriber")  #: words of a trouble
+
+
+class Cause(NamedTuple):
+    """One reason.
+
+    kind: a word for programs. weight: STOPPED when nothing is delivered, SLOW when less is than could be,
+    FINE for no fault. says: a sentence. numbers: what shows it. help: a command that would help, or empty.
+    trouble: its few words in a report; None for what is wanted or ordinary.
+    """
+
+    kind: str
+    weight: str
+    says: str
+    numbers: dict[str, Any]
+    help: str = ""
+    trouble: Trouble | None = None
+
+
+class Facts(NamedTuple):
+    """What the server knows about a consumer.
+
+    consumer, stream: their infos, empty where they could not be fetched; of the stream what `stream_facts`
+    keeps is enough. silent: why not. matching: messages in the stream that the filters match, None where that
+    is unknown.
+    """
+
+    stream_name: str
+    name: str
+    consumer: Json
+    stream: Json
+    matching: int | None = None
+    silent: str = ""
+
+    @property
+    def both(self) -> str:
+        """The arguments of a command about the consumer."""
+        return f"{self.stream_name} {self.name}"
+
+
+class Delivery(NamedTuple):
+    """Numbers of a consumer.
+
+    age: ns since its last delivery, NEVER for none. wait: ns until a message without acknowledgement comes
+    again. most: tries of a message, 0 for no limit.
+    """
+
+    pending: int
+    unacked: int
+    redelivered: int
+    age: int
+    wait: int
+    most: int
+    limit: int
+    is_push: bool
+    has_client: bool
+    paused: bool
+
+    @property
+    def at_limit(self) -> bool:
+        """Whether no new message is delivered before one is acknowledged."""
+        return 0 < self.limit <= self.unacked
+
+    @property
+    def overdue(self) -> bool:
+        """Whether what was delivered last should have come again."""
+        return bool(self.unacked) and self.age != NEVER and self.age > self.wait
+
+    @property
+    def spent(self) -> int:
+        """Messages without acknowledgement that are known to have had their last try."""
+        if self.most == 1:
+            return self.unacked
+        return min(self.redelivered, self.unacked) if self.most == 2 else 0
+
+    @property
+    def left(self) -> int:
+        """Messages that could be delivered now."""
+        return (0 if self.at_limit else self.pending) + (self.unacked - self.spent if self.overdue else 0)
+
+
+def stream_facts(info: Json) -> Json:
+    """Returns the part of a stream's info that a diagnosis of its consumers needs."""
+    keys = ("subjects", "mirror", "sources", "subject_transform", "consumer_limits")
+    return {
+        "config": {key: info["config"][key] for key in keys if info["config"].get(key)},
+        "state": {key: info["state"].get(key, 0) for key in ("messages", "first_seq", "last_seq")},
+    }
+
+
+def delivery_numbers(info: Json) -> Delivery:
+    """Returns the numbers in a consumer's info."""
+    config = info.get("config") or {}
+    waits = [int(wait) for wait in config.get("backoff") or []] or [int(config.get("ack_wait", 0))]
+    is_push = bool(config.get("deliver_subject"))
+    return Delivery(
+        pending=int(info.get("num_pending", 0)),
+        unacked=int(info.get("num_ack_pending", 0)),
+        redelivered=int(info.get("num_redelivered", 0)),
+        age=age((info.get("delivered") or {}).get("last_active"), info.get("ts")),
+        wait=max(waits),
+        most=max(0, int(config.get("max_deliver", 0))),
+        limit=int(config.get("max_ack_pending", 0)),
+        is_push=is_push,
+        has_client=bool(info.get("push_bound") if is_push else info.get("num_waiting")),
+        paused=bool(info.get("paused")),
+    )

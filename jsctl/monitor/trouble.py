@@ -1,0 +1,45 @@
+"""What is wrong, in a few words, and what is wrong with the servers that hold a stream or consumer. Pure."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import NamedTuple
+
+from jsctl.jetstream.api import Json
+from jsctl.units import SECOND, age, exact_duration, format_count, whole_seconds
+
+ABSENT = 10 * SECOND  #: since a replica was last heard from
+YOUNG = 10 * SECOND  #: in which a new stream finds its replicas and origins
+
+
+class Trouble(NamedTuple):
+    """bad: something does not work; otherwise it may soon not."""
+
+    words: str
+    bad: bool
+
+
+def is_settled(created: str | None, now: datetime | str | None) -> bool:
+    """Returns whether a stream or consumer has had the time to find its replicas and origins."""
+    return not created or age(created, now) > YOUNG
+
+
+def has_leader(info: Json) -> bool:
+    """Returns whether a stream or consumer has a leader; outside of a cluster it needs none."""
+    group = info.get("cluster") or {}
+    return bool(group.get("leader")) or not (group.get("raft_group") or group.get("replicas"))
+
+
+def of_replicas(info: Json, now: datetime | str | None) -> Iterator[Trouble]:
+    """Yields the followers of a stream or consumer that are away or behind."""
+    young = not is_settled(info.get("created"), now)
+    for peer in (info.get("cluster") or {}).get("replicas") or []:
+        if peer.get("offline"):
+            yield Trouble(f"replica {peer['name']} offline", True)
+        elif not peer.get("current") and not young:
+            # A server that died is not called offline for long, only no longer heard of; 0 is never.
+            seen = int(peer.get("active", 0))
+            words = "outdated" if seen else "not seen"
+            if seen >= ABSENT:
+                words = f"not seen for {exact_duration(whole_seconds(seen))}"
+            behind = f", {format_count(peer['lag'])} behind" if peer.get("lag") else ""
+            yield Trouble(f"replica {peer['name']} {words}{behind}", seen >= ABSENT)
