@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,10 @@ for _size in ("COLUMNS", "LINES"):
 # On a busy machine an example takes as long as it takes; the test's own time-out remains.
 settings.register_profile("jsctl", deadline=None)
 settings.load_profile("jsctl")
+
+# A run in the background inherits ignored signals, and so would the processes to which tests send them.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 _TESTS = Path(__file__).parent
 _QUICK = ("unit", "architecture")

@@ -243,7 +243,9 @@ def test_the_partitions(cli: Cli) -> None:
     run("consumer info", r"Information for Consumer LOGS_4 > TAIL(.|\n)*Delivery Subject: out.logs.p4")
     with watching(cli, "sub out.logs.p4", "Subscribing") as tail:
         cli("pub logs.p4.grit 'ASL Sender Statistics'", status=0)
-        tail.expect('Received on "logs.p4.grit"')
+        tail.expect(
+            "consumer: LOGS_4 > TAIL / subject: logs.p4.grit / delivered: 1 / consumer seq: 1 / stream seq: 1"
+        )
         tail.expect("ASL Sender Statistics")
     report = run("str report -n")
     assert re.findall(r"^LOGS_\d", report, re.M) == [f"LOGS_{number}" for number in range(10)]

@@ -30,7 +30,9 @@ def events(
     receiver: Receiver, batches: AsyncGenerator[Sequence[Received], None], show: Show
 ) -> Events[Received]:
     """Return the messages of a receiver, each with its views, and the summary at the end."""
-    text = raw_text_view(show) if show.raw else text_view(show)
+    text = (
+        raw_text_view(show) if show.raw else text_view(show, reads_stream=receiver.options.stream is not None)
+    )
     return Events(
         batches=batches,
         text=text,
@@ -44,8 +46,8 @@ def events(
     )
 
 
-def text_view(show: Show) -> Callable[[Received], str]:
-    """Return the view for people."""
+def text_view(show: Show, *, reads_stream: bool) -> Callable[[Received], str]:
+    """Return the view for people. reads_stream: the messages come from a stream, not from a subscription."""
     started = time.monotonic()
 
     def stamp(message: Message) -> str:
@@ -62,7 +64,7 @@ def text_view(show: Show) -> Callable[[Received], str]:
     def text(received: Received) -> str:
         message, number, _, reply = received
         at = stamp(message) if show.timestamp or show.delta else ""
-        shown = heading(number, message, at) + body(message)
+        shown = heading(number, message, at, reads_stream=reads_stream) + body(message)
         if reply is not None:
             shown += f'[#{number}]{at} Matched reply on "{reply.subject}"\n' + body(reply)
         return shown
@@ -70,16 +72,23 @@ def text_view(show: Show) -> Callable[[Received], str]:
     return text
 
 
-def heading(number: int, message: Message, stamp: str = "") -> str:
-    """Return `[#1] Received on "orders.new"`; from a stream with its sequence, what is pending, its time."""
+def heading(number: int, message: Message, stamp: str = "", *, reads_stream: bool) -> str:
+    """Return `[#1] Received on "orders.new"`; from a stream with its sequence, what is pending and its time,
+    and what a push consumer delivered to a subscribed subject with that consumer's numbers."""
     metadata = message.metadata
     if metadata is None:
         reply = f' with reply "{message.reply}"' if message.reply else ""
         return f'[#{number}]{stamp} Received on "{message.subject}"{reply}\n'
+    if reads_stream:
+        return (
+            f"[#{number}]{stamp} Received JetStream message: stream: {metadata.stream}"
+            f" seq: {metadata.sequence:,} / pending: {metadata.pending:,} / subject: {message.subject}"
+            f" / time: {units.format_time_us(metadata.time)}\n"
+        )
     return (
-        f"[#{number}]{stamp} Received JetStream message: stream: {metadata.stream}"
-        f" seq: {metadata.sequence:,} / pending: {metadata.pending:,} / subject: {message.subject}"
-        f" / time: {units.format_time_us(metadata.time)}\n"
+        f"[#{number}]{stamp} Received JetStream message: consumer: {metadata.stream} > {metadata.consumer}"
+        f" / subject: {message.subject} / delivered: {metadata.delivered}"
+        f" / consumer seq: {metadata.consumer_sequence:,} / stream seq: {metadata.sequence:,}\n"
     )
 
 
