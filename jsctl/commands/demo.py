@@ -1,9 +1,12 @@
 """`jsctl demo`."""
 
+import asyncio
+import contextlib
 import io
 import json
 import shlex
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +14,7 @@ from jsctl.commands.cli import command, option
 from jsctl.env import Env
 from jsctl.errors import JsctlError, MissingDependency
 from jsctl.localserver import binary
-from jsctl.localserver.demo import GUIDE, SPARK, Demo, Step, choose_folder, create_folder
+from jsctl.localserver.demo import GUIDE, LIVE, SPARK, Demo, Step, choose_folder, create_folder
 from jsctl.localserver.network import Network, Plan
 from jsctl.localserver.topology import hub_leaf
 from jsctl.signals import Stopped, stoppable
@@ -26,8 +29,8 @@ from jsctl.views.server import demo as view
 @option("--no-spark", is_flag=True, help="Leave out the export, which needs Java and PySpark")
 async def demo(env: Env, to: str, keep: bool, no_spark: bool) -> Result:
     """Starts a hub and a leaf node on free ports and walks through the leaf node guide: shows each command
-    with its output, exports the reports to Parquet and queries them with SQL. Then stops what it started.
-    After ctrl-C nothing is left.
+    with its output, exports the reports to Parquet and queries them with SQL. At the end a consumer falls
+    behind and catches up on the live report. Then it stops what it started. After ctrl-C nothing is left.
     """
     server = binary.find(env.environ)
     folder = choose_folder(to)
@@ -61,11 +64,14 @@ async def _run(env: Env, server: binary.Binary, folder: Path, keep: bool, no_spa
             for step in GUIDE:
                 steps.append(await _show_step(env, runner, step))
             if not no_spark:
-                check_spark()
-                for step in SPARK:
-                    steps.append(await _show_step(env, runner, step))
-        except MissingDependency as error:
-            missing = error  # the rest of the demo is complete
+                try:
+                    check_spark()
+                    for step in SPARK:
+                        steps.append(await _show_step(env, runner, step))
+                except MissingDependency as error:
+                    missing = error  # the rest of the demo needs no Spark
+            for step in LIVE:
+                steps.append(await _show_step(env, runner, step))
         except _StepFailed:
             env.say(f"the demo ends here; configurations and logs are in {folder}")
             return view.failed(folder, steps)
@@ -75,7 +81,17 @@ async def _run(env: Env, server: binary.Binary, folder: Path, keep: bool, no_spa
             await network.leave()
     if missing:
         raise MissingDependency(missing.message, f"{missing.hint}; all else is in {folder}")
-    return view.done(folder, tuple(contexts.values()) if keep else (), steps, spark=not no_spark)
+    running = tuple(contexts.values()) if keep else ()
+    return view.done(folder, running, steps, spark=not no_spark, program=_program(env))
+
+
+def _program(env: Env) -> str:
+    """Return what starts this jsctl in the user's shell: its name when that is on PATH, else its path."""
+    path = Path(sys.argv[0])
+    if path.name != "jsctl":
+        return shlex.join([sys.executable, "-m", "jsctl"])
+    on_path = shutil.which("jsctl", path=env.environ.get("PATH", ""))
+    return "jsctl" if on_path and Path(on_path).samefile(path) else shlex.quote(sys.argv[0])
 
 
 class _StepFailed(Exception):
@@ -98,7 +114,14 @@ async def _show_step(env: Env, runner: Demo, step: Step) -> dict[str, Any]:
         args = ["--as", form, *args]
     env.streams.stdout.flush()
     stdout = None if env.wants_json else _descriptor(env.streams.stdout)
-    status, output = await runner.run(args, stdout, gentle=step.gentle)
+    meanwhile = asyncio.ensure_future(runner.run_in_turn(step.meanwhile))
+    try:
+        status, output = await runner.run(args, stdout, gentle=step.gentle)
+        await meanwhile
+    finally:
+        meanwhile.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await meanwhile
     if status:
         raise _StepFailed
     if output and not env.wants_json:
@@ -114,7 +137,8 @@ def _descriptor(stream: Any) -> int | None:
 
 
 def _parse(output: str) -> Any:
-    try:
-        return json.loads(output)
-    except ValueError:
-        return output
+    """Return the JSON document of an output, a list where it is one on each line, else the text."""
+    for parse in (json.loads, lambda text: [json.loads(line) for line in text.splitlines()]):
+        with contextlib.suppress(ValueError):
+            return parse(output)
+    return output

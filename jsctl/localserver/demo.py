@@ -1,6 +1,7 @@
 """The steps of `jsctl demo`, and how they are run: each is a command line of jsctl, a process of its own.
 
-The steps are the commands of the leaf node guide up to its replication report, and the report in Spark.
+The steps are the commands of the leaf node guide up to its replication report, the report in Spark, and a
+consumer that falls behind and catches up on the live report.
 """
 
 import asyncio
@@ -30,12 +31,14 @@ class Step(NamedTuple):
     args: `{hub}` and `{system}` stand for contexts, `{reports}` for a folder.
     copied: streams in the domain hub that must hold a message before the command runs.
     gentle: the command is stopped as by ctrl-C, since it has files to remove.
+    meanwhile: command lines that run one after the other while the command runs; their output is not shown.
     """
 
     note: str
     args: tuple[str, ...]
     copied: tuple[str, ...] = ()
     gentle: bool = False
+    meanwhile: tuple[tuple[str, ...], ...] = ()
 
 
 _HUB = ("--context", "{hub}")
@@ -108,6 +111,27 @@ SPARK = (
 )
 
 
+_AT_HUB = (*_HUB, "--js-domain", "hub")
+_WORKER = ("aggregate-test-leaf", "WORKER")
+
+LIVE = (
+    Step(
+        "A pull consumer on the stream that collects from the leaf node.",
+        ("consumer", "add", *_WORKER, "--defaults", *_AT_HUB),
+    ),
+    Step(
+        "The live report. First messages arrive and nobody reads them, so the lag grows;\n"
+        "# then a worker processes 200 of them, and the lag drains.",
+        ("report", "--watch", "1s", "--count", "10", "--stream", "aggregate*", "--consumers", *_AT_HUB),
+        meanwhile=(
+            ("pub", "test", "message {{Count}}", "--count", "300", "--sleep", "10ms", *_HUB),
+            ("consumer", "next", *_WORKER, "--count", "200", "--wait", "10ms", *_AT_HUB),
+        ),
+    ),
+    Step("Why the rest still waits.", ("consumer", "why", *_WORKER, *_AT_HUB)),
+)
+
+
 class Demo:
     """Runs steps.
 
@@ -122,7 +146,17 @@ class Demo:
 
     def arguments(self, step: Step) -> list[str]:
         """Return the arguments of a step's command line."""
-        return [self._values.get(arg.strip("{}"), arg) if arg.startswith("{") else arg for arg in step.args]
+        return self._filled(step.args)
+
+    def _filled(self, args: Sequence[str]) -> list[str]:
+        return [self._values.get(arg.strip("{}"), arg) if arg.startswith("{") else arg for arg in args]
+
+    async def run_in_turn(self, lines: Sequence[Sequence[str]]) -> None:
+        """Run command lines one after the other, without their output. Stops at one that fails."""
+        for line in lines:
+            status, _ = await self.run(self._filled(line), asyncio.subprocess.DEVNULL, gentle=False)
+            if status:
+                return
 
     async def wait_until_copied(self, streams: Sequence[str]) -> None:
         """Wait until streams of the domain hub hold a message. Raises JsctlError when they stay empty."""

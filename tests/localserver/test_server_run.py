@@ -408,3 +408,25 @@ def test_a_foreign_server_on_the_port_is_not_taken_for_ours(
         assert "is in use" in fails(start("--port", str(foreign.port)))
     finally:
         foreign.stop()
+
+
+def test_background_returns_and_stop_ends_it(start: Callable[..., Run]) -> None:
+    run = start("hub-leaf", "--port", "0", "--name", "tour", "--background")
+    said = run.ready()
+    code, err = run.end()
+    assert code == 0, err
+    assert "jsctl server stop tour-hub stops them" in err
+    cli = run.cli()
+    try:
+        for domain in ("hub", "leaf"):
+            assert cli(f"stream ls --json --context tour-hub --js-domain {domain}", status=0).json == []
+    finally:
+        cli("server stop tour-hub", status=0)
+    assert not [pid for pid in run.pids if alive(pid)]
+    assert cli("context ls --json", status=0).json == []
+    assert said["folder"].endswith("tour")
+
+
+def test_background_shows_no_logs(offline_cli: Cli) -> None:
+    refused = offline_cli("server run --background --logs", status=64)
+    assert "--logs and --background exclude each other" in refused.err

@@ -3,6 +3,8 @@
 import contextlib
 import json
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -80,7 +82,7 @@ def test_the_walk_through_the_guide(demo: Demo) -> None:
     # A command's output follows its line.
     places = [out.index(f"$ {command}\n") for command in dict.fromkeys(commands)]
     assert places == sorted(places)
-    last = out[out.index("# Both have copied") :]
+    last = out[out.index("# Both have copied") : out.index("# Both domains on one screen")]
     rows = {line.split()[0]: line.split() for line in last.splitlines() if line.strip()}
     assert rows["backup-test-leaf"][0:2] == ["backup-test-leaf", "Mirror"] or "Mirror" in last
     assert "$JS.leaf.API" in last
@@ -89,10 +91,36 @@ def test_the_walk_through_the_guide(demo: Demo) -> None:
     assert {"hub.conf", "leaf.conf", "accounts.conf", "hub.log", "leaf.log", "store_server"} <= {
         path.name for path in folder.iterdir()
     }
-    assert "jsctl server run hub-leaf --store jsctl-demo" in out
     assert "error" not in err
     wait_for(lambda: not children(demo.work), "a server is left")
     assert list((demo.home / "config" / "nats" / "context").iterdir()) == []
+
+
+def lags(out: str) -> list[int]:
+    """The unprocessed messages of the demo's consumer in each round of the live report."""
+    rows = [re.split(r"  +", line) for line in out.splitlines() if re.search(r"  WORKER  ", line)]
+    return [int(row[5].replace(",", "")) for row in rows]
+
+
+def test_the_end_shows_a_lag_that_grows_and_drains_and_says_why(demo: Demo) -> None:
+    out, _ = demo.run("demo", "--no-spark")
+    live, why = out[out.index("# The live report") :].split("# Why the rest still waits")
+    counts = lags(live)
+    top = counts.index(max(counts))
+    assert counts[0] < counts[top] > counts[-1], counts
+    assert counts == [*sorted(counts[:top]), *sorted(counts[top:], reverse=True)]
+    assert "num_pending=101" in why
+    # The last line is a command that works in the shell which ran the demo.
+    last = shlex.split(out.strip().splitlines()[-1].split(": ", 1)[1])
+    again = subprocess.Popen(
+        [*last, "--background"], cwd=demo.work, env=demo.environ, stdout=subprocess.PIPE, text=True
+    )
+    demo.processes.append(again)
+    assert again.communicate(timeout=30)[0] and again.returncode == 0
+    own = {"NATS_URL": "", "NATS_CONTEXT": ""}
+    listed, _ = demo.run("consumer", "ls", "aggregate-test-leaf", "--context", "hub", "--json", environ=own)
+    assert json.loads(listed) == ["WORKER"]
+    demo.run("server", "stop", "hub", environ=own)
 
 
 def test_a_folder_is_never_overwritten(demo: Demo) -> None:

@@ -29,6 +29,7 @@ class Options:
     config: str
     name: str
     logs: bool
+    background: bool
 
     @property
     def kind(self) -> str:
@@ -73,6 +74,10 @@ class Options:
 
     def plan(self, env: Env) -> Plan:
         """Return where and how to start it. Raises BadInput."""
+        if self.logs and self.background:
+            raise BadInput(
+                "--logs and --background exclude each other", "the logs are in the folder of --store"
+            )
         topology = self.topology()
         data = Path(self.store).expanduser() if self.store else folder.default(env.environ, topology.name)
         data = data.absolute()
@@ -92,6 +97,7 @@ class Options:
     examples=[
         "jsctl server run",
         "jsctl server run hub-leaf --port 0",
+        "jsctl server run hub-leaf --background",
         "jsctl server run --store ./data --domain hub",
         "jsctl server run --config my.conf -- --http_port 8222",
     ],
@@ -102,6 +108,7 @@ class Options:
 @option("--config", metavar="FILE", default="", help="nats-server configuration to use as it is")
 @option("--name", metavar="NAME", default="", help="Name of the contexts and of the default folder (local)")
 @option("--logs", is_flag=True, help="Show the servers' logs")
+@option("--background", is_flag=True, help="Return once the servers run; jsctl server stop ends them")
 @argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[TOPOLOGY] [-- NATS-SERVER ARGUMENTS]")
 async def run(env: Env, options: Options) -> Result | None:
     """TOPOLOGY hub-leaf starts the two servers of the leaf node guide: domain hub on port 4222 and domain
@@ -116,7 +123,10 @@ async def run(env: Env, options: Options) -> Result | None:
     server = binary.find(env.environ)
     try:
         async with stoppable(), Network.start(plan, server, env.environ) as network:
-            _announce(env, network, server.version)
+            _announce(env, network, server.version, options.background)
+            if options.background:
+                await network.leave()
+                return None
             async with asyncio.TaskGroup() as group:
                 shown = network.servers.values() if options.logs else ()
                 tails = [group.create_task(_show_log(env, one)) for one in shown]
@@ -133,13 +143,13 @@ async def run(env: Env, options: Options) -> Result | None:
     return None
 
 
-def _announce(env: Env, network: Network, version: str) -> None:
+def _announce(env: Env, network: Network, version: str, background: bool) -> None:
     """Show what runs and how to reach it."""
     for sentence in view.kept_files(network):
         env.say(sentence)
     env.emit(view.running(network))
     env.streams.stdout.flush()
-    for sentence in view.notes(network, version):
+    for sentence in view.notes(network, version, background=background):
         env.say(sentence)
 
 

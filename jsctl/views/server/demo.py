@@ -1,5 +1,6 @@
 """`jsctl demo`: where its files are, and what its commands printed."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -8,8 +9,13 @@ from jsctl.errors import ExitStatus
 from jsctl.views.result import Field, Result, Section, Sheet, Text
 
 
-def done(folder: Path, contexts: Sequence[str], steps: Sequence[Mapping[str, Any]], *, spark: bool) -> Result:
-    """Show where the files of the demo are. contexts: those of a network that was left running."""
+def done(
+    folder: Path, contexts: Sequence[str], steps: Sequence[Mapping[str, Any]], *, spark: bool, program: str
+) -> Result:
+    """Show where the files of the demo are.
+
+    contexts: those of a network that was left running. program: the command that runs jsctl in this shell.
+    """
     fields = [
         Field("Configurations", str(folder / "*.conf")),
         Field("Logs", str(folder / "*.log")),
@@ -20,11 +26,12 @@ def done(folder: Path, contexts: Sequence[str], steps: Sequence[Mapping[str, Any
     if contexts:
         fields += [
             Field("Contexts", list(contexts)),
-            Field("Look", f"jsctl report --watch --context {contexts[0]}"),
-            Field("Stop", f"jsctl server stop {contexts[0]}"),
+            Field("Look", f"{program} report --watch --context {contexts[0]}"),
+            Field("Stop", f"{program} server stop {contexts[0]}"),
         ]
     else:
-        fields += [Field("Start again", f"jsctl server run hub-leaf --store {folder}")]
+        store = shlex.quote(str(folder))
+        fields.append(Field("Start again", f"{program} server run hub-leaf --port 0 --store {store}"))
     heading = "The network is running" if contexts else "All servers have stopped"
     return Result([Text(""), Sheet(heading, [Section("", fields)])], data=_document(folder, contexts, steps))
 

@@ -51,8 +51,11 @@ def kept_files(network: Network) -> list[str]:
     return sentences
 
 
-def notes(network: Network, version: str) -> list[str]:
-    """Return sentences about a running network. version: of nats-server."""
+def notes(network: Network, version: str, *, background: bool) -> list[str]:
+    """Return sentences about a running network.
+
+    version: of nats-server. background: jsctl itself ends now.
+    """
     first = next(iter(network.servers.values()))
     context = network.contexts[network.plan.topology.logins[0].name]
     sentences = []
@@ -61,8 +64,9 @@ def notes(network: Network, version: str) -> list[str]:
     if first.node.file and first.info.get("auth_required"):
         sentences.append(f"{first.node.file} requires a login; add one with jsctl context edit {context}")
     files = "logs are" if first.node.file and not network.plan.store else "data is"
+    stop = f"jsctl server stop {context} stops them" if background else "ctrl-C stops"
     return [
         *sentences,
         f"nats-server {version} runs; {files} in {network.folder}",
-        f"try: jsctl stream ls --context {context}        ctrl-C stops",
+        f"try: jsctl stream ls --context {context}        {stop}",
     ]
