@@ -32,4 +32,4 @@ def cheat(env: Env, topic: str | None) -> Result:
     if topic not in topics:
         raise NotFound(f"there is no cheat sheet {topic!r}", f"choose one of {', '.join(sorted(topics))}")
     text = topics[topic].read_text().strip()
-    return Result([Text(text)], data={"topic": topic, "text": text})
+    return Result([Text(text, whole=True)], data={"topic": topic, "text": text})

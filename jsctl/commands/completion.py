@@ -14,7 +14,7 @@ SHELLS = {"bash": "jsctl.bash", "zsh": "_jsctl", "fish": "jsctl.fish"}
 @command("completion", examples=["jsctl completion bash > ~/.local/share/bash-completion/completions/jsctl"])
 @argument("shell", type=click.Choice(list(SHELLS)))
 def completion(env: Env, shell: str) -> Result:
-    return Result([Text(script(shell))])
+    return Result([Text(script(shell), whole=True)])
 
 
 def script(shell: str) -> str:

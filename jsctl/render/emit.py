@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any, Literal, TextIO
 
 from jsctl.errors import BadInput
-from jsctl.render import sheet, table
+from jsctl.render import fit, sheet, table
 from jsctl.render.style import paint
 from jsctl.render.text import clean_json, clean_lines
 from jsctl.views.result import Cell, Chart, Result, Sheet, Table, Text
@@ -97,14 +97,23 @@ def text_lines(
             case Table():
                 yield from table.boxed(part, width, scheme, color) if box else table.plain(part)
             case Sheet():
-                yield from sheet.lines(part, scheme, color)
+                yield from sheet.lines(part, scheme, color, width)
             case Chart():
                 from jsctl.render.plot import chart_lines
 
                 yield from map(clean_lines, chart_lines(part, width or 100))
             case Text():
-                text = clean_lines(part.text)
+                text = _folded(clean_lines(part.text), None if part.whole else width)
                 yield paint(text, part.style) if color and part.style else text
+
+
+def _folded(text: str, width: int | None) -> str:
+    if not width or len(text) <= width // 2:
+        return text
+    lines = text.split("\n")
+    return "\n".join(
+        piece for line in lines for piece in fit.fold(line, width, " " * (len(line) - len(line.lstrip()) + 2))
+    )
 
 
 def _write(out: TextIO, pieces: Iterable[str]) -> None:

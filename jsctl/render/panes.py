@@ -8,14 +8,14 @@ from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text as Rich
 
+from jsctl.render.fit import NUMBERS, cut, fit_columns
 from jsctl.render.screen import RICH_STYLES, Frame, styled_line
 from jsctl.render.style import SCHEMES
 from jsctl.render.text import cells, clean, show
 from jsctl.views.report.panes import STYLES, Pane, Section
 from jsctl.views.result import Cell, Text
 
-_NUMBERS = frozenset({"count", "bytes", "rate", "duration", "ago", "percent"})
-_NARROWEST = 6  #: a column is not cut below this many cells
+_NARROWEST = 6  #: half of the columns below which there are no tables
 _GAP = 2
 
 
@@ -118,19 +118,18 @@ def _section(section: Section, rows: int, width: int, dim: bool) -> list[Rich]:
         [show(value, column.kind) for value, column in zip(row, columns, strict=True)] for row in chosen_rows
     ]
     widths = [max(map(cells, column)) for column in zip(*texts, strict=True)]
-    shown = _columns([column.key for column in columns], widths, section.spare, width)
-    _squeeze(widths, shown, width)
+    shown = fit_columns(columns, widths, table.spare, width, _GAP)
     lines = []
     for number, row in enumerate(texts):
         line = Rich(no_wrap=True, overflow="crop")
         for at in shown:
             value = chosen_rows[number - 1][at] if number else None
             style = RICH_STYLES[value.style] if isinstance(value, Cell) else ""
-            piece = Rich(row[at], style="bold" if not number else "dim" if dim else style)
-            piece.truncate(widths[at], overflow="ellipsis")
+            text = cut(row[at], widths[at])
+            piece = Rich(text, style="bold" if not number else "dim" if dim else style)
             space = " " * (widths[at] - piece.cell_len)
             line.append(" " * _GAP if line.plain else "")
-            if columns[at].kind in _NUMBERS:
+            if columns[at].kind in NUMBERS:
                 line.append(space)
                 line.append_text(piece)
             else:
@@ -149,24 +148,3 @@ def _section(section: Section, rows: int, width: int, dim: bool) -> list[Rich]:
 def _worst(trouble: Sequence[int], count: int) -> set[int]:
     """Returns the places of the `count` worst; among equals, the first."""
     return set(sorted(range(len(trouble)), key=lambda at: -trouble[at])[:count])
-
-
-def _columns(keys: Sequence[str], widths: Sequence[int], spare: Sequence[str], width: int) -> list[int]:
-    """Returns the places of the columns that fit side by side, spare ones left out first."""
-    shown = list(range(len(keys)))
-    for key in spare:
-        if sum(widths[at] + _GAP for at in shown) - _GAP <= width:
-            break
-        shown = [at for at in shown if keys[at] != key]
-    return shown
-
-
-def _squeeze(widths: list[int], shown: Sequence[int], width: int) -> None:
-    """Narrow the widest of the columns until all fit."""
-    over = sum(widths[at] + _GAP for at in shown) - _GAP - width
-    while over > 0:
-        widest = max(shown, key=lambda at: widths[at])
-        if widths[widest] <= _NARROWEST:
-            return
-        widths[widest] -= 1
-        over -= 1

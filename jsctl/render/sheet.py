@@ -2,18 +2,22 @@
 
 from collections.abc import Iterator
 
+from jsctl.render.fit import fold, longest_word
 from jsctl.render.style import paint
 from jsctl.render.text import clean, clean_lines, show
 from jsctl.views.result import Cell, Field, Sheet
 
+_INDENT = "    "  #: of a value that has no room beside its label
 
-def lines(sheet: Sheet, scheme: str = "", color: bool = False) -> Iterator[str]:
-    """Yield the lines of the sheet."""
+
+def lines(sheet: Sheet, scheme: str = "", color: bool = False, width: int | None = None) -> Iterator[str]:
+    """Yield the lines of the sheet. width: columns of the terminal, in which values are folded between words;
+    None for no limit."""
     colon = paint(":", scheme) if color and scheme else ":"
     labels = [len(f.label) for section in sheet.sections for f in section.fields]
     longest = max(labels, default=0) + 2
     if sheet.heading:
-        yield clean(sheet.heading)
+        yield from _folded(clean(sheet.heading), width)
         yield ""
     first = True
     for section in sheet.sections:
@@ -26,22 +30,42 @@ def lines(sheet: Sheet, scheme: str = "", color: bool = False) -> Iterator[str]:
             yield clean(section.title) + colon
             yield ""
         for field in section.fields:
-            yield from _field(field, longest, colon, color)
+            yield from _field(field, longest, colon, color, width)
 
 
-def _field(field: Field, longest: int, colon: str, color: bool) -> Iterator[str]:
+def _field(field: Field, longest: int, colon: str, color: bool, width: int | None) -> Iterator[str]:
     indent = " " * (longest + 2)
-    if isinstance(field.value, (list, tuple)) and not isinstance(field.value, Cell):
-        values = [show(item, field.kind) for item in field.value] or [""]
-    elif isinstance(field.value, str) and "\n" in field.value:
-        values = clean_lines(field.value).splitlines()
-    else:
-        values = [show(field.value, field.kind)]
+    values, begins_below = _fitted(_values(field), width, len(indent))
+    if begins_below:
+        indent = _INDENT
     if color and isinstance(field.value, Cell) and field.value.style:
         values = [paint(value, field.value.style) for value in values]
+    if begins_below:
+        values.insert(0, "")
     if field.label:
         yield f"{clean(field.label):>{longest}}{colon} {values[0]}".rstrip()
     else:
         yield indent + values[0]
     for value in values[1:]:
         yield indent + value
+
+
+def _values(field: Field) -> list[str]:
+    if isinstance(field.value, (list, tuple)) and not isinstance(field.value, Cell):
+        return [show(item, field.kind) for item in field.value] or [""]
+    if isinstance(field.value, str) and "\n" in field.value:
+        return clean_lines(field.value).splitlines()
+    return [show(field.value, field.kind)]
+
+
+def _fitted(values: list[str], width: int | None, indent: int) -> tuple[list[str], bool]:
+    """Return the lines of a value, and whether they begin below the label, for want of room beside it."""
+    if not width or all(indent + len(value) <= width for value in values):
+        return values, False
+    below = any(longest_word(value) > width - indent for value in values)
+    room = width - (len(_INDENT) if below else indent)
+    return [line for value in values for line in fold(value, room)], below
+
+
+def _folded(text: str, width: int | None) -> Iterator[str]:
+    return fold(text, width) if width else iter((text,))

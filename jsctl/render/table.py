@@ -7,37 +7,52 @@ Written here, not left to rich: a rich table costs about 0.45 ms a row and 60 ms
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 
+from jsctl.render.fit import NUMBERS, cut, fit_columns, fold
 from jsctl.render.style import paint
 from jsctl.render.text import cells, clean, show
 from jsctl.views.result import Cell, Column, Style, Table
-
-_NARROWEST = 8  #: a column is not folded below this many cells
 
 
 def boxed(
     table: Table, width: int | None = None, border: Style | str = "", color: bool = False
 ) -> Iterator[str]:
-    """Yield the lines of the table in a rounded box; cells are folded (never cut) to fit `width` columns."""
-    head = [clean(column.title) for column in table.columns]
-    rows = [_shown(table.columns, row) for row in table.rows]
-    foot = _shown(table.columns, table.footer) if table.footer is not None else None
+    """Yield the lines of the table in a rounded box of at most `width` columns.
+
+    Where it is wider, the columns that the table can spare are left out and named below it, prose is folded
+    between words, and other texts are cut in the middle.
+    """
+    columns: Sequence[Column] = table.columns
+    head = [clean(column.title) for column in columns]
+    rows = [_shown(columns, row) for row in table.rows]
+    foot = _shown(columns, table.footer) if table.footer is not None else None
     title = clean(table.title)
     widths = _measure([head, *rows] + ([foot] if foot else []))
-    _widen(widths, cells(title) + 4)
-    folds = bool(width) and _fit(widths, width or 0)
+    hidden: list[str] = []
+    fits = not width or sum(widths) + 3 * len(widths) + 1 <= width
+    shown = list(range(len(columns)))
+    if width and not fits:
+        shown = fit_columns(columns, widths, table.spare, width - 4, 3)
+        hidden = [head[at] for at in range(len(columns)) if at not in shown]
+        columns = [columns[at] for at in shown]
+        widths = [widths[at] for at in shown]
+    _widen(widths, min(cells(title) + 4, width) if width else cells(title) + 4)
+    right = [column.kind in NUMBERS for column in columns]
+    prose = [column.kind == "prose" for column in columns]
 
     edge: Callable[[str], str] = (
         (lambda text: paint(text, border)) if color and border else (lambda text: text)
     )
     bar = edge("│")
 
-    def rule(left: str, middle: str, right: str) -> str:
-        return edge(left + middle.join("─" * (w + 2) for w in widths) + right)
+    def rule(left: str, middle: str, end: str) -> str:
+        return edge(left + middle.join("─" * (w + 2) for w in widths) + end)
 
     def lines(row: Sequence[str], raw: Sequence[object] | None = None) -> Iterator[str]:
+        if hidden:
+            row, raw = [row[at] for at in shown], [raw[at] for at in shown] if raw else None
         styles: list[Style] = [c.style if isinstance(c, Cell) else "" for c in raw] if raw and color else []
-        for piece in _folded(row, widths) if folds else (row,):
-            padded = [f" {_padded(text, w)} " for text, w in zip(piece, widths, strict=True)]
+        for piece in (row,) if fits else _fitted(row, widths, prose):
+            padded = [f" {_padded(text, w, r)} " for text, w, r in zip(piece, widths, right, strict=True)]
             if styles:
                 padded = [paint(p, s) if s else p for p, s in zip(padded, styles, strict=True)]
             yield bar + bar.join(padded) + bar
@@ -45,9 +60,10 @@ def boxed(
     if title:
         inner = sum(widths) + 3 * len(widths) - 1
         yield edge("╭" + "─" * inner + "╮")
-        for line in _chunks(title, inner - 2):
-            space = inner - cells(line)
-            yield bar + " " * (space // 2) + line + " " * (space - space // 2) + bar
+        for line in fold(title, inner - 2):
+            text = cut(line, inner - 2)
+            space = inner - cells(text)
+            yield bar + " " * (space // 2) + text + " " * (space - space // 2) + bar
         yield rule("├", "┬", "┤")
     else:
         yield rule("╭", "┬", "╮")
@@ -58,6 +74,9 @@ def boxed(
         yield rule("├", "┼", "┤")
         yield from lines(foot, table.footer)
     yield rule("╰", "┴", "╯")
+    if hidden:
+        note = f"no room for: {', '.join(hidden)}; a wider terminal or a pipe shows all columns"
+        yield from (paint(line, "dim") if color else line for line in fold(note, width or 0))
 
 
 def plain(table: Table) -> Iterator[str]:
@@ -67,10 +86,11 @@ def plain(table: Table) -> Iterator[str]:
     if table.footer is not None:
         rows.append(_shown(table.columns, table.footer))
     widths = _measure([head, *rows])
+    right = [column.kind in NUMBERS for column in table.columns]
     if table.title:
         yield clean(table.title)
     for row in [head, *rows]:
-        yield "  ".join(map(_padded, row, widths)).rstrip()
+        yield "  ".join(map(_padded, row, widths, right)).rstrip()
 
 
 def _shown(columns: Sequence[Column], row: Sequence[object]) -> list[str]:
@@ -83,8 +103,11 @@ def _measure(rows: Sequence[Sequence[str]]) -> list[int]:
     ]
 
 
-def _padded(text: str, width: int) -> str:
-    return text.ljust(width) if text.isascii() else text + " " * (width - cells(text))
+def _padded(text: str, width: int, right: bool) -> str:
+    if text.isascii():
+        return text.rjust(width) if right else text.ljust(width)
+    space = " " * (width - cells(text))
+    return space + text if right else text + space
 
 
 def _widen(widths: list[int], least: int) -> None:
@@ -94,43 +117,11 @@ def _widen(widths: list[int], least: int) -> None:
         widths[-1] += least - have
 
 
-def _fit(widths: list[int], width: int) -> bool:
-    """Narrow the widest columns until the box fits or none can get narrower. Return whether any was
-    narrowed."""
-    over = sum(widths) + 3 * len(widths) + 1 - width
-    folds = False
-    while over > 0:
-        widest = max(range(len(widths)), key=widths.__getitem__)
-        if widths[widest] <= _NARROWEST:
-            break
-        below = max((w for w in widths if w < widths[widest]), default=_NARROWEST)
-        step = min(over, max(1, widths[widest] - max(below, _NARROWEST)))
-        widths[widest] -= step
-        over -= step
-        folds = True
-    return folds
-
-
-def _folded(row: Sequence[str], widths: Sequence[int]) -> Iterator[Sequence[str]]:
-    columns = [list(_chunks(text, w)) for text, w in zip(row, widths, strict=True)]
+def _fitted(row: Sequence[str], widths: Sequence[int], prose: Sequence[bool]) -> Iterator[Sequence[str]]:
+    """Yield the lines of a row, of which some texts are too wide."""
+    columns = [
+        [cut(line, width) for line in fold(text, width)] if folds else [cut(text, width)]
+        for text, width, folds in zip(row, widths, prose, strict=True)
+    ]
     for at in range(max(map(len, columns))):
         yield [column[at] if at < len(column) else "" for column in columns]
-
-
-def _chunks(text: str, width: int) -> Iterator[str]:
-    """Return pieces of at most `width` cells, broken after a space, dot, dash or underscore where one is
-    near."""
-    while cells(text) > width:
-        cut = len(text) if text.isascii() else 0
-        if text.isascii():
-            cut = width
-        else:
-            taken = 0
-            while taken + cells(text[cut]) <= width:
-                taken += cells(text[cut])
-                cut += 1
-        near = max(text.rfind(mark, cut // 4, cut) for mark in " ._-,/")
-        cut = near + 1 if near > 0 else max(cut, 1)
-        yield text[:cut]
-        text = text[cut:]
-    yield text

@@ -11,7 +11,9 @@ from typing import Any, Literal, NamedTuple, TypeVar
 from jsctl.errors import ExitStatus
 
 Kind = Literal[
-    "text",
+    "text",  #: names and the like, cut in the middle where a terminal has no room
+    "prose",  #: sentences, folded between words there
+    "number",  #: digits as they are, without separators
     "count",  #: 200,004
     "bytes",  #: 1.1 KiB
     "duration",  #: ns, rounded: 2.17s
@@ -67,12 +69,17 @@ class LazySequence(Sequence[T]):
 
 
 class Table(NamedTuple):
-    """Rows of raw values (or Cells). `footer` holds totals; it is for people only."""
+    """Rows of raw values (or Cells).
+
+    footer: totals, for people only. spare: keys of the columns that a narrow terminal leaves out, the most
+    dispensable first.
+    """
 
     title: str
     columns: Sequence[Column]
     rows: Sequence[Sequence[Any]]
     footer: Sequence[Any] | None = None
+    spare: Sequence[str] = ()
 
     def records(self) -> list[dict[str, Any]]:
         """The rows as dictionaries of raw values."""
@@ -105,10 +112,15 @@ class Sheet(NamedTuple):
 
 
 class Text(NamedTuple):
-    """Plain lines. `style` colours the whole on a terminal."""
+    """Plain lines.
+
+    style: colours the whole on a terminal. whole: a document or data, of which no line is folded; sentences
+    are folded between words where a terminal is narrower.
+    """
 
     text: str
     style: Style = ""
+    whole: bool = False
 
 
 class Chart(NamedTuple):

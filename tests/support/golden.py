@@ -12,7 +12,7 @@ _SHAPES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...
     (re.compile(r"(hosted at level )\d+"), r"\1N"),
     (re.compile(r"(Last Seen: )\S+"), r"\1T"),
     # In a table the shape is as wide as the value was.
-    (re.compile(r"(?<=[│ ] )(?:\d+(?:\.\d+)?m?s|never)(?= +[│\d])"), lambda m: "T".ljust(len(m[0]))),
+    (re.compile(r"(?<=[│ ] )(?:\d+(?:\.\d+)?m?s|never)(?= +[│\d])"), lambda m: "T".rjust(len(m[0]))),
 )
 
 

@@ -73,7 +73,7 @@ async def config(env: Env, options: Options) -> Result | None:
         file.writelines(piece.encode() for piece in write.render_yaml(document))
     consumers = sum(len(stream.get("consumers", ())) for stream in declared)
     text = f"wrote {plural(len(declared), 'stream')} and {plural(consumers, 'consumer')} to {options.output}"
-    return Result([Text(text)], data=document)
+    return Result([Text(text, whole=True)], data=document)
 
 
 def _place(env: Env, settings: Settings) -> dict[str, str]:

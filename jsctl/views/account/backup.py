@@ -11,7 +11,7 @@ _COLUMNS = (
     Column("Messages", "messages", "count"),
     Column("Size", "bytes", "bytes"),
     Column("Result", "status"),
-    Column("Remark", "remark"),
+    Column("Remark", "remark", "prose"),
 )
 _KEYS = tuple(column.key for column in _COLUMNS)
 _STYLES: dict[str, Style] = {"failed": "bad", "warning": "warn"}

@@ -11,7 +11,7 @@ from jsctl.views.result import Column, Result, Table, Text
 
 _COLUMNS = (
     Column("Name", "name"),
-    Column("Description", "description"),
+    Column("Description", "description", "prose"),
     Column("Created", "created", "time"),
     Column("Ack Pending", "ack_pending", "count"),
     Column("Unprocessed", "unprocessed", "count"),
@@ -38,4 +38,5 @@ def listing(stream: str, consumers: Collected[Sequence[object]]) -> Result:
         return Result([Text("No Consumers defined")], data=names)
     rows = [consumers.items[name] for name in names]
     unreachable = unreachable_consumers([ConsumerList(stream, (), consumers.missing, consumers.offline)])
-    return Result([Table("Consumers", _COLUMNS, rows), *unreachable], data=names)
+    table = Table("Consumers", _COLUMNS, rows, spare=("created", "last_delivery", "description"))
+    return Result([table, *unreachable], data=names)

@@ -21,10 +21,12 @@ _COLUMNS = (
     Column("Ack Floor", "ack_floor", "count"),
     Column("Last Ack", "ack_age", "ago"),
     Column("Waiting", "waiting", "count"),
-    Column("State", "state"),
-    Column("Trouble", "trouble"),
+    Column("State", "state", "prose"),
+    Column("Trouble", "trouble", "prose"),
     Column("Cluster", "cluster"),
 )
+
+_SPARE = ("ack_wait", "cluster", "ack_policy", "waiting", "ack_age", "mode", "ack_floor", "redelivered")
 
 CONSUMER_KEYS = (
     "stream",
@@ -84,7 +86,7 @@ def unreachable_consumers(lists: Sequence[ConsumerList]) -> list[Table]:
     if missing := [(one.stream, name) for one in lists for name in one.missing]:
         tables.append(Table("Inaccessible Consumers", columns, missing))
     if offline := [(one.stream, *pair) for one in lists for pair in sorted(one.offline.items())]:
-        tables.append(Table("Offline Consumers", [*columns, Column("Reason", "reason")], offline))
+        tables.append(Table("Offline Consumers", [*columns, Column("Reason", "reason", "prose")], offline))
     return tables
 
 
@@ -104,7 +106,7 @@ def _table(rows: Sequence[Row], stream: str, streams: int, raw: bool) -> Table:
     if not stream:
         columns.insert(0, Column("Stream", "stream"))
         lines = [[row.stream, *line] for row, line in zip(rows, lines, strict=True)]
-    return Table(title, columns, lines)
+    return Table(title, columns, lines, spare=_SPARE)
 
 
 def _cells(row: Row, raw: bool) -> list[object]:

@@ -21,9 +21,9 @@ def table(checks: "Sequence[ContextCheck]") -> Result:
     ]
     if not checks:
         return Result([Text("No known contexts")], data=data)
-    columns = [Column("Name", "name"), Column("Context", "valid")]
+    columns = [Column("Name", "name"), Column("Context", "valid", "prose")]
     if tried:
-        columns.append(Column("Connection", "connection"))
+        columns.append(Column("Connection", "connection", "prose"))
     rows = []
     for check in checks:
         problems = "; ".join(check.problems)

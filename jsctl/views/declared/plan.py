@@ -23,7 +23,7 @@ _COLUMNS = (
     Column("Consumer", "consumer"),
     Column("Context", "context"),
     Column("Domain", "domain"),
-    Column("Remark", "remark"),
+    Column("Remark", "remark", "prose"),
 )
 
 

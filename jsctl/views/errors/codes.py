@@ -6,10 +6,10 @@ from jsctl.jetstream.error_catalog import Code
 from jsctl.views.result import Column, Field, Part, Result, Section, Sheet, Table, Text
 
 _COLUMNS = (
-    Column("NATS Code", "error_code"),
-    Column("HTTP Error Code", "code"),
-    Column("Description", "description"),
-    Column("Comment", "comment"),
+    Column("NATS Code", "error_code", "number"),
+    Column("HTTP Error Code", "code", "number"),
+    Column("Description", "description", "prose"),
+    Column("Comment", "comment", "prose"),
     Column("Go Constant", "constant"),
 )
 
@@ -17,7 +17,7 @@ _COLUMNS = (
 def listing(entries: Sequence[Code]) -> Result:
     """Show errors in a table; the JSON document has all fields."""
     rows = [[entry.get(column.key, "") for column in _COLUMNS] for entry in entries]
-    return Result([Table("NATS Errors", _COLUMNS, rows)], data=list(entries))
+    return Result([Table("NATS Errors", _COLUMNS, rows, spare=("constant", "comment"))], data=list(entries))
 
 
 def details(entry: Code, hint: str) -> Result:

@@ -13,14 +13,12 @@ STYLES: tuple[Style, ...] = ("", "warn", "bad")
 class Section(NamedTuple):
     """A table of a pane.
 
-    trouble: FINE, WARN or BAD of each row. noun: what the rows are, in the plural. spare: keys of the
-    columns that a narrow screen leaves out, the most dispensable first.
+    trouble: FINE, WARN or BAD of each row. noun: what the rows are, in the plural.
     """
 
     table: Table
     trouble: Sequence[int]
     noun: str
-    spare: Sequence[str] = ()
 
 
 class Pane(NamedTuple):

@@ -23,7 +23,7 @@ _STREAMS = (
     Column("Lost", "lost", "count"),
     Column("Deleted", "deleted", "count"),
     Column("Replicas", "peers"),
-    Column("Trouble", "trouble"),
+    Column("Trouble", "trouble", "prose"),
 )
 _REPLICATION = (
     Column("Stream", "stream"),
@@ -34,8 +34,8 @@ _REPLICATION = (
     Column("Active", "active", "ago"),
     Column("Lag", "lag", "count"),
     Column("Lag Trend", "lag_rate"),
-    Column("Error", "error"),
-    Column("Trouble", "trouble"),
+    Column("Error", "error", "prose"),
+    Column("Trouble", "trouble", "prose"),
 )
 _CONSUMERS = (
     Column("Stream", "stream"),
@@ -46,7 +46,7 @@ _CONSUMERS = (
     Column("Unprocessed", "unprocessed", "count"),
     Column("Trend", "unprocessed_rate"),
     Column("Last Delivery", "last_delivery", "ago"),
-    Column("Trouble", "trouble"),
+    Column("Trouble", "trouble", "prose"),
 )
 _SPARE = {
     "streams": ("deleted", "storage", "consumers", "byte_rate", "lost", "bytes", "peers"),
@@ -210,8 +210,8 @@ def _section(
             or any(row.record[column.key] or (column.key == "peers" and row.record["leader"]) for row in rows)
         )
     ]
-    table = Table(title, shown, [[cell(column.key, row) for column in shown] for row in rows])
-    return Section(table, [row.level for row in rows], noun, _SPARE[noun])
+    lines = [[cell(column.key, row) for column in shown] for row in rows]
+    return Section(Table(title, shown, lines, spare=_SPARE[noun]), [row.level for row in rows], noun)
 
 
 def _stream_cell(key: str, row: Line) -> Any:

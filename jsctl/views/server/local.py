@@ -7,12 +7,12 @@ _SERVERS = (
     Column("Server", "name"),
     Column("URL", "url"),
     Column("Domain", "domain"),
-    Column("Process", "pid"),
+    Column("Process", "pid", "number"),
     Column("Log", "log"),
 )
 _CONTEXTS = (
     Column("Context", "context"),
-    Column("Description", "description"),
+    Column("Description", "description", "prose"),
     Column("Server", "server"),
 )
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from jsctl.units import age, parse_time, seconds_to_ns
+from jsctl.units import age, format_count, parse_time, seconds_to_ns
 from jsctl.views.result import Cell, Column, Result, Table
 from jsctl.views.server.servers import short_names
 
@@ -57,12 +57,13 @@ _SERVERS = (
     Column("Routes", "routes", "count"),
     Column("GWs", "gateways", "count"),
     Column("Mem", "mem", "bytes"),
-    Column("CPU %", "cpu"),
-    Column("Cores", "cores"),
+    Column("CPU %", "cpu", "number"),
+    Column("Cores", "cores", "number"),
     Column("Slow", "slow", "count"),
     Column("Uptime", "uptime", "duration"),
     Column("RTT", "rtt", "duration"),
 )
+_SPARE = ("cores", "gateways", "routes", "subscriptions", "uptime", "host", "slow", "cpu", "version", "mem")
 _CLUSTERS = (
     Column("Cluster", "cluster"),
     Column("Node Count", "nodes", "count"),
@@ -137,7 +138,7 @@ def _servers(rows: Sequence[Row], compact: bool) -> Table:
             row.mem,
             f"{row.cpu:g}",
             row.cores,
-            Cell(row.slow, str(row.slow), "warn" if row.slow else ""),
+            Cell(row.slow, format_count(row.slow), "warn" if row.slow else ""),
             row.uptime,
             row.rtt,
         )
@@ -160,7 +161,7 @@ def _servers(rows: Sequence[Row], compact: bool) -> Table:
         None,
         None,
     )
-    return Table("Server Overview", _SERVERS, lines, footer)
+    return Table("Server Overview", _SERVERS, lines, footer, _SPARE)
 
 
 def _clusters(rows: Sequence[Row], clusters: Sequence[str]) -> Table:
@@ -177,4 +178,4 @@ def _clusters(rows: Sequence[Row], clusters: Sequence[str]) -> Table:
             )
         )
     footer = ("", *(sum(line[at] for line in lines) for at in range(1, 5)))  # type: ignore[misc]
-    return Table("Cluster Overview", _CLUSTERS, lines, footer)
+    return Table("Cluster Overview", _CLUSTERS, lines, footer, ("incoming_gateways", "outgoing_gateways"))

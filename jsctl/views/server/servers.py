@@ -40,6 +40,7 @@ _SUMMARY = (
     Column("API Err", "errors", "count"),
     Column("Pending", "pending", "count"),
 )
+_SPARE = ("pending", "api", "memory", "file", "domain", "cluster", "errors", "consumers")
 _META = (
     Column("Connection Name", "name"),
     Column("ID", "id"),
@@ -106,7 +107,7 @@ def _summary(rows: Sequence[JetStreamRow], account: str, compact: bool) -> Table
         for at in keep
     ]
     title = f"JetStream Summary for Account {account}" if account else "JetStream Summary"
-    return Table(title, [_SUMMARY[at] for at in keep], lines, footer=totals)
+    return Table(title, [_SUMMARY[at] for at in keep], lines, totals, _SPARE)
 
 
 def _meta_groups(replies: Sequence[Json], compact: bool) -> list[Part]:
@@ -144,7 +145,8 @@ def _meta_group(meta: Json, compact: bool) -> Table:
         )
         for peer, name in zip(peers, shown, strict=True)
     ]
-    return Table(f"RAFT Meta Group Information - Lead cluster: {meta.get('name', '')}", _META, rows)
+    title = f"RAFT Meta Group Information - Lead cluster: {meta.get('name', '')}"
+    return Table(title, _META, rows, spare=("id", "active"))
 
 
 def _leaders(rows: Sequence[JetStreamRow], title: str, counts: Sequence[int]) -> Table:

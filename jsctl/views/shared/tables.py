@@ -9,7 +9,9 @@ from jsctl.views.result import Column, Table
 
 def raw_columns(columns: Sequence[Column]) -> list[Column]:
     """Returns the same columns with numbers as they are (`--raw`)."""
-    return [column._replace(kind="text") for column in columns]
+    return [
+        column if column.kind in ("text", "prose") else column._replace(kind="number") for column in columns
+    ]
 
 
 def recorder(keys: Sequence[str]) -> Callable[[object], dict[str, Any]]:
@@ -25,6 +27,6 @@ def unreachable_streams(missing: Sequence[str], offline: Mapping[str, str]) -> l
         rows = [(name,) for name in missing]
         tables.append(Table("Inaccessible Streams", [Column("Stream", "stream")], rows))
     if offline:
-        columns = [Column("Stream", "stream"), Column("Reason", "reason")]
+        columns = [Column("Stream", "stream"), Column("Reason", "reason", "prose")]
         tables.append(Table("Offline Streams", columns, sorted(offline.items())))
     return tables

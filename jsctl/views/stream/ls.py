@@ -11,7 +11,7 @@ from jsctl.views.shared.tables import unreachable_streams
 
 _COLUMNS = (
     Column("Name", "name"),
-    Column("Description", "description"),
+    Column("Description", "description", "prose"),
     Column("Created", "created", "time"),
     Column("Messages", "messages", "count"),
     Column("Size", "bytes", "bytes"),
@@ -52,4 +52,5 @@ def listing(streams: Collected[ListRow], *, subject: str = "", hidden: bool = Fa
     rows = sorted(streams.items.values(), key=lambda row: (row.bytes, row.name))
     title = f"Streams matching {subject}" if subject else "Streams"
     unreachable = unreachable_streams(streams.missing, streams.offline)
-    return Result([Table(title, _COLUMNS, rows), *unreachable], data=data)
+    table = Table(title, _COLUMNS, rows, spare=("created", "last_message", "description"))
+    return Result([table, *unreachable], data=data)

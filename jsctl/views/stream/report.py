@@ -29,7 +29,7 @@ _REPLICATION = (
     Column("Filters and Transforms", "filters"),
     Column("Active", "active", "ago"),
     Column("Lag", "lag", "count"),
-    Column("Error", "error"),
+    Column("Error", "error", "prose"),
 )
 
 STREAM_KEYS = (
@@ -127,7 +127,9 @@ def streams_table(rows: Sequence[StreamRow], raw: bool = False) -> Table:
             Cell(row.replicas, replicas(row), "bad" if any(p.endswith("!") for p in row.peers) else ""),
         )
 
-    return Table("Stream Report", raw_columns(_STREAMS) if raw else _STREAMS, LazySequence(rows, cells))
+    columns = raw_columns(_STREAMS) if raw else _STREAMS
+    spare = ("api_level", "placement", "deleted", "storage", "lost", "replicas", "consumers")
+    return Table("Stream Report", columns, LazySequence(rows, cells), spare=spare)
 
 
 def replication_table(links: Sequence[ReplicationRow], raw: bool = False) -> Table:
@@ -148,6 +150,7 @@ def replication_table(links: Sequence[ReplicationRow], raw: bool = False) -> Tab
             )
             for link in links
         ],
+        spare=("filters", "kind", "api_prefix"),
     )
 
 

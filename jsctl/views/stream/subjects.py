@@ -25,6 +25,6 @@ def subjects(
     if not counts:
         return Result([Text(f"No subjects found matching {wanted}")], data=data)
     if names:
-        return Result([Text("\n".join(ordered))], data=data)
+        return Result([Text("\n".join(ordered), whole=True)], data=data)
     title = f"{format_count(len(ordered))} Subject{'' if len(ordered) == 1 else 's'} in stream {stream}"
     return Result([Table(title, _COLUMNS, [(subject, counts[subject]) for subject in ordered])], data=data)

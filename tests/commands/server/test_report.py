@@ -35,8 +35,8 @@ def test_the_table_of_the_guide(system: Cli) -> None:
         "API Req",
         "API Err",
     ]
-    assert re.search(r"│ hub-server +│ +│ hub +│ 1 +│ 0 +│ 1 +│", out)
-    assert re.search(r"│ leaf-server +│ leaf-server +│ leaf +│ 0 +│", out)
+    assert re.search(r"│ hub-server +│ +│ hub +│ +1 │ +0 │ +1 │", out)
+    assert re.search(r"│ leaf-server +│ leaf-server +│ leaf +│ +0 │", out)
     footer = [cell.strip() for cell in out.splitlines()[-2].strip("│").split("│")]
     assert footer[:7] == ["", "", "", "1", "0", "1", footer[6]]
 

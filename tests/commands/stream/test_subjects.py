@@ -11,8 +11,8 @@ def test_subjects(orders: Cli) -> None:
     assert shown.splitlines() == [
         "2 Subjects in stream ORDERS",
         "Subject       Count",
-        "ORDERS.other  1",
-        "ORDERS.new    4",
+        "ORDERS.other      1",
+        "ORDERS.new        4",
     ]
     assert orders("str subj ORDERS --json", status=0).json == {"ORDERS.other": 1, "ORDERS.new": 4}
     assert orders("stream subjects ORDERS --names --sort name", status=0).out == "ORDERS.new\nORDERS.other\n"

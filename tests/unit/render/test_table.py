@@ -1,13 +1,13 @@
-"""Tables as text: widths, folds, wide characters."""
+"""Tables and sheets as text: widths, cuts, folds, wide characters."""
 
 import json
 
 import pytest
 
-from jsctl.render import table
+from jsctl.render import fit, sheet, table
 from jsctl.render.emit import json_pieces, json_text
 from jsctl.render.text import cells
-from jsctl.views.result import Cell, Column, Result, Table
+from jsctl.views.result import Cell, Column, Field, Result, Section, Sheet, Table
 
 COLUMNS = (Column("Name", "name"), Column("Messages", "messages", "count"))
 
@@ -18,26 +18,74 @@ def test_a_box() -> None:
         "╭────────┬──────────╮",
         "│ Name   │ Messages │",
         "├────────┼──────────┤",
-        "│ ORDERS │ 1,234    │",
-        "│ 日本   │ five     │",
+        "│ ORDERS │    1,234 │",
+        "│ 日本   │     five │",
         "╰────────┴──────────╯",
     ]
 
 
-def test_what_does_not_fit_is_folded_never_cut() -> None:
-    for name in ("a" * 60, "日本" * 30, "orders.new." * 6):
-        lines = list(table.boxed(Table("", COLUMNS, [(name, 1), ("short", 2)]), width=40))
-        assert {cells(line) for line in lines} == {40}
-        assert "".join(line.split("│")[1].strip() for line in lines[3:-2]) == name
+def boxes(one: Table, width: int) -> list[str]:
+    return list(table.boxed(one, width=width))
+
+
+@pytest.mark.parametrize("name", ["a" * 60, "日本" * 30, "orders.new." * 6])
+def test_names_are_cut_in_the_middle_and_numbers_are_not(name: str) -> None:
+    lines = boxes(Table("", COLUMNS, [(name, 123456789), ("short", 2)]), 40)
+    assert {cells(line) for line in lines} == {40}
+    start, end = lines[3].split("│")[1].strip().split("…")
+    assert name.startswith(start)
+    assert name.endswith(end)
+    assert "123,456,789 │" in lines[3]
+
+
+def titles(lines: list[str]) -> list[str]:
+    return [title.strip().removeprefix("Column ") for title in lines[1].split("│")[1:-1]]
+
+
+def test_columns_are_left_out_in_the_declared_order() -> None:
+    columns = [Column(f"Column {at}", f"c{at}", "count") for at in range(6)]
+    many = Table("", columns, [range(6)], spare=("c4", "c1", "c5"))
+    assert titles(boxes(many, 60)) == ["0", "1", "2", "3", "5"]
+    assert boxes(many, 60)[-2:] == ["no room for: Column 4; a wider terminal or a pipe shows all", "columns"]
+    assert titles(boxes(many, 50)) == ["0", "2", "3", "5"]
+    assert titles(boxes(many, 80)) == ["0", "1", "2", "3", "4", "5"]
+    assert "no room" not in "".join(boxes(many, 80))
+    assert "Column 4" in next(table.plain(many))
+
+
+def test_prose_is_folded_between_words() -> None:
+    says = "it has no leader: 2 of its 3 followers are away or behind"
+    columns = (Column("Name", "name"), Column("Reason", "reason", "prose"))
+    lines = boxes(Table("A title that has more words than fit on one line", columns, [("S", says)]), 40)
+    assert max(map(cells, lines)) <= 40
+    at = next(at for at, line in enumerate(lines) if "┼" in line)
+    assert " ".join(line.split("│")[2].strip() for line in lines[at + 1 : -1]) == says
+
+
+def test_folded_text() -> None:
+    assert list(fit.fold("  try: one two three", 12, "    ")) == ["  try: one", "    two", "    three"]
+    address = "https://example.net/a/very/long/address"
+    assert address in list(fit.fold(f"see {address} for more", 20))
+    assert list(fit.fold("short", 20)) == ["short"]
+
+
+def test_values_of_sheets_are_folded_beside_or_below_their_labels() -> None:
+    fields = [Field("Subjects", ", ".join(["orders.new"] * 5)), Field("URL", "nats://" + "x" * 40)]
+    assert list(sheet.lines(Sheet("", [Section("", fields)]), width=50)) == [
+        "  Subjects: orders.new, orders.new, orders.new,",
+        "            orders.new, orders.new",
+        "       URL:",
+        "    nats://" + "x" * 40,
+    ]
 
 
 def test_plain_columns_are_aligned() -> None:
     assert list(table.plain(Table("Streams", COLUMNS, [("日本", 1), ("ORDERS", 22)], ("", 23)))) == [
         "Streams",
         "Name    Messages",
-        "日本    1",
-        "ORDERS  22",
-        "        23",
+        "日本           1",
+        "ORDERS        22",
+        "              23",
     ]
 
 

@@ -1,0 +1,112 @@
+"""Fitting text and tables to a terminal: which columns stay, what is cut in the middle, where lines fold.
+
+Static tables and live panes share it. Numbers are never cut; pipes never come here.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from jsctl.render.text import cells
+from jsctl.views.result import Column
+
+NUMBERS = frozenset(
+    {
+        "count",
+        "number",
+        "bytes",
+        "duration",
+        "span",
+        "ago",
+        "limit",
+        "bytes_limit",
+        "span_limit",
+        "percent",
+        "rate",
+    }
+)
+"""Kinds of columns that are aligned at the right."""
+
+_COMFORTABLE = 18  #: cells of a text that are not cut for the sake of a column that can be left out
+_NARROWEST = 6  #: a column is not cut below this many cells
+
+
+def fit_columns(
+    columns: Sequence[Column], widths: list[int], spare: Sequence[str], room: int, gap: int
+) -> list[int]:
+    """Returns the places of the columns that fit side by side, and narrows their `widths`.
+
+    spare: keys of the columns that may be left out, the most dispensable first. room: cells for all columns.
+    gap: cells between two of them. Long texts are narrowed before a column is left out, but not below what
+    is comfortable to read; where all spare columns are out, texts are narrowed further.
+    """
+    shown = list(range(len(columns)))
+
+    def wanted() -> int:
+        least = [min(widths[at], _comfortable(columns[at], widths[at])) for at in shown]
+        return sum(least) + gap * (len(least) - 1)
+
+    for key in spare:
+        if wanted() <= room:
+            break
+        shown = [at for at in shown if columns[at].key != key] or shown
+    over = sum(widths[at] for at in shown) + gap * (len(shown) - 1) - room
+    texts = [at for at in shown if columns[at].kind not in NUMBERS]
+    while over > 0 and texts:
+        widest = max(texts, key=lambda at: widths[at])
+        if widths[widest] <= _NARROWEST:
+            break
+        widths[widest] -= 1
+        over -= 1
+    return shown
+
+
+def cut(text: str, width: int) -> str:
+    """Returns a text in at most `width` cells: its beginning and its end, which tell names apart."""
+    if cells(text) <= width:
+        return text
+    if width < 2:
+        return "…"[:width]
+    tail = _beginning(text[::-1], (width - 1) // 2)[::-1]
+    return _beginning(text, width - 1 - cells(tail)) + "…" + tail
+
+
+def fold(text: str, width: int, indent: str = "") -> Iterator[str]:
+    """Yields lines of at most `width` cells, folded between words; `indent` begins all but the first.
+
+    A word that is longer has a line of its own and stays whole: half of an address is of no use.
+    """
+    if cells(text) <= width:
+        yield text
+        return
+    start = re.match(r" *", text)
+    line = start[0] if start else ""
+    begun = False
+    for gap, word in re.findall(r"( *)([^ ]+)", text[len(line) :]):
+        if begun and cells(line) + len(gap) + cells(word) > width:
+            yield line
+            line, begun = indent, False
+        line += (gap if begun else "") + word
+        begun = True
+    if begun:
+        yield line
+
+
+def longest_word(text: str) -> int:
+    """Returns the cells of the longest word of a text."""
+    return max(map(cells, text.split()), default=0)
+
+
+def _comfortable(column: Column, width: int) -> int:
+    """Returns how narrow a column may be while another one can be left out."""
+    return width if column.kind in NUMBERS else max(_COMFORTABLE, cells(column.title))
+
+
+def _beginning(text: str, width: int) -> str:
+    if text.isascii():
+        return text[:width]
+    taken = 0
+    for at, character in enumerate(text):
+        taken += cells(character)
+        if taken > width:
+            return text[:at]
+    return text

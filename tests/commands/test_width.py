@@ -1,0 +1,58 @@
+"""What commands show on a terminal of 80 columns, and in a pipe."""
+
+import pytest
+
+from jsctl.render.text import cells
+from tests.support import js
+from tests.support.run import Cli
+
+LONG = "ORDERS-with-a-name-of-which-nobody-knows-why-it-has-to-be-so-long"
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def wide(cli: Cli, url: str) -> Cli:
+    subjects = [f"orders.{region}.>" for region in ("eu", "us", "asia", "africa", "oceania")]
+    js.stream(url, LONG, *subjects, description="All that the shops have sold " * 4)
+    js.publish(url, "orders.eu.new", count=3)
+    js.stream(url, "COPY", mirror={"name": LONG, "filter_subject": "orders.eu.>"})
+    for name in (f"{LONG}-consumer", "C"):
+        cli(f"consumer add {LONG} {name} --pull --filter orders.eu.> --max-pending 2", status=0)
+    cli(f"consumer next {LONG} C --count 2 --no-ack", status=0)
+    return cli
+
+
+LINES = (
+    "stream ls",
+    "stream report",
+    f"stream info {LONG}",
+    f"stream state {LONG}",
+    f"stream subjects {LONG}",
+    f"consumer ls {LONG}",
+    f"consumer report {LONG}",
+    f"consumer report {LONG} --raw",
+    f"consumer info {LONG} C",
+    "report",
+    "account info",
+    "errors ls",
+    "errors lookup 10025",
+    "cheat",
+)
+
+
+@pytest.mark.parametrize("width", [80, 60])
+def test_no_line_is_wider_than_the_terminal(wide: Cli, width: int) -> None:
+    for line in LINES:
+        out = wide(line, tty=True, width=width, environ={"NO_COLOR": "1"}, status=0).out
+        over = [text for text in out.splitlines() if cells(text) > width]
+        # A single word that is longer than the line stays whole.
+        assert [text for text in over if "│" in text or " " in text.strip()] == [], line
+
+
+def test_names_stay_whole_in_a_pipe(wide: Cli) -> None:
+    for line in ("stream ls", "stream report", f"consumer report {LONG}", "report"):
+        out = wide(line, width=80, status=0).out
+        assert LONG in out
+        assert "…" not in out
+    assert f"{LONG}-consumer" in wide(f"consumer ls {LONG}", width=80, status=0).out
