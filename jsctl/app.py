@@ -33,6 +33,14 @@ for _option in root.params:
 def run(args: Sequence[str], env: Env) -> int:
     """Run one command line and return its exit status. Never raises."""
     try:
+        return _run(args, env)
+    finally:
+        for line in env.last_words:
+            env.say(line)
+
+
+def _run(args: Sequence[str], env: Env) -> int:
+    try:
         value = root.main(
             list(args),
             prog_name="jsctl",

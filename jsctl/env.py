@@ -52,6 +52,7 @@ class Env:
     from_environment: which of these flags come from environment variables.
     repeated: every value of the flags that may be repeated (--context, --js-domain), in their order.
     clock: seconds since the epoch.
+    last_words: lines that people see below everything else, an error too.
     prompter: asks the questions; None looks for a terminal.
     """
 
@@ -70,6 +71,7 @@ class Env:
         self.flags: dict[str, Any] = {}
         self.repeated: dict[str, list[str]] = {}
         self.from_environment: set[str | None] = set()
+        self.last_words: list[str] = []
         self._open: dict[str, Connection] = {}
         self._stack: AsyncExitStack | None = None
 
@@ -122,7 +124,7 @@ class Env:
             if self.can_ask:
                 from jsctl.prompts.terminal import TerminalPrompter
 
-                self._prompter = TerminalPrompter(self.streams.stderr)
+                self._prompter = TerminalPrompter(self.streams.stderr, self.say)
             else:
                 from jsctl.prompts.prompter import RefusingPrompter
 

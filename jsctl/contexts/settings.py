@@ -81,12 +81,29 @@ METHODS = {
 }
 """Login method -> the settings that belong to it."""
 
+SECRETS = frozenset({"password", "token", "jwt", "seed"})
+"""Settings that no output shows."""
+
 _SIGNED = ("creds", "nkey", "jwt", "nsc")  #: a token may be used with these (auth callout)
 
 
 def from_context(context: Context) -> dict[str, Any]:
     """Return the values of a context by Settings field, without empty ones."""
     return {name: context.get(key) for name, key in CONTEXT_KEYS.items() if context.get(key)}
+
+
+def to_flags(values: Mapping[str, Any]) -> list[str]:
+    """Return the words of a command line for values by Settings field, and `description`; empty ones are left
+    out, and a word such as PASSWORD stands for a secret."""
+    words: list[str] = []
+    for name, value in values.items():
+        flag = "--server" if name == "url" else f"--{name.replace('_', '-')}"
+        if value is True:
+            words.append(flag)
+        elif value:
+            hidden = public_url(str(value)) if name in ("url", "socks_proxy") else str(value)
+            words += [flag, name.upper() if name in SECRETS else hidden]
+    return words
 
 
 def flag_values(flags: Mapping[str, Any], from_environment: Collection[str | None] = ()) -> dict[str, Any]:

@@ -40,7 +40,7 @@ async def ask(prompter: Prompter, flags: Mapping[str, Any], present: Mapping[str
             flag="--server",
             default=str(present.get("url") or DEFAULT_URL),
             check=_check_addresses,
-            help="(separate several with commas)",
+            note="(separate several with commas)",
         )
     url = str(answers.get("url") or flags.get("url"))
     if not has_login(flags) and "@" not in url:
@@ -50,7 +50,7 @@ async def ask(prompter: Prompter, flags: Mapping[str, Any], present: Mapping[str
             "CA certificate file",
             flag="--tlsca",
             default=str(present.get("tlsca", "")),
-            help="(empty for those of the system)",
+            note="(empty for those of the system)",
         )
     if "js_domain" not in flags and "js_api_prefix" not in flags and not present.get("js_api_prefix"):
         answers["js_domain"] = await prompter.text(
@@ -58,7 +58,7 @@ async def ask(prompter: Prompter, flags: Mapping[str, Any], present: Mapping[str
             flag="--js-domain",
             default=str(present.get("js_domain", "")),
             check=_check_domain,
-            help="(empty for the default domain)",
+            note="(empty for the default domain)",
         )
     if "description" not in flags:
         answers["description"] = await prompter.text(
@@ -98,7 +98,7 @@ async def _ask_login(prompter: Prompter, present: Mapping[str, Any]) -> Values:
                 flag="--nsc",
                 default=str(present.get("nsc", "")),
                 check=_check_not_empty,
-                help="(nsc://operator/account/user)",
+                note="(nsc://operator/account/user)",
             )
     if method == current:
         return {name: value or present.get(name, "") for name, value in values.items()}

@@ -1,15 +1,25 @@
-"""The interface for questions, and two implementations: without a terminal, and with prepared answers.
+"""Questions, who asks them, and two implementations: without a terminal, and with prepared answers.
 
-`terminal.TerminalPrompter` asks on a terminal. A questionnaire asks only for what flags left out.
+`terminal.TerminalPrompter` asks on a terminal. A questionnaire asks only for what flags left out, through an
+`interview.Interview`, which knows the way back.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, NamedTuple
 
 from jsctl.errors import BadInput
 
 Check = Callable[[str], Any]
 """Raises ValueError, with the reason, for an answer that is not valid."""
+
+Verify = Callable[[str], Awaitable[None]]
+"""The same for what only a server knows."""
+
+
+class GoBack(Exception):
+    """The user wants the question before."""
 
 
 class Choice(NamedTuple):
@@ -19,42 +29,78 @@ class Choice(NamedTuple):
     value: Any
 
 
-class Prompter(Protocol):
-    """Asks one question at a time.
+class Form(Enum):
+    """How a question is answered."""
 
-    flag: the flag or argument that answers the question on the command line. Every method raises Cancelled
-    on ctrl-C, and BadInput when it cannot ask.
+    TEXT = "text"
+    SECRET = "secret"
+    SELECT = "select"
+    CONFIRM = "confirm"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question.
+
+    flag: the flag or argument that answers it on the command line. default: a text, the title of a choice, or
+    whether yes is the answer. help: what `?` shows. note: shown beside the message. can_go_back: whether
+    there is a question before.
     """
 
+    form: Form
+    message: str
+    flag: str
+    default: Any = None
+    help: str = ""
+    note: str = ""
+    check: Check | None = None
+    verify: Verify | None = None
+    choices: Sequence[Choice] = ()
+    can_go_back: bool = False
+
+    @property
+    def explanation(self) -> list[str]:
+        """What `?` shows, by paragraph: the help, and what answers it on the command line."""
+        flag = f"On the command line: {self.flag}"
+        return [self.help, flag] if self.help else [flag]
+
+    async def accept(self, answer: str) -> None:
+        """Raise ValueError, with the reason, for a text that is not a valid answer."""
+        if self.check:
+            self.check(answer)
+        if self.verify:
+            await self.verify(answer)
+
+
+class Prompter:
+    """Asks one question at a time.
+
+    Every method raises Cancelled on ctrl-C, BadInput when it cannot ask, and GoBack where a question can go
+    back.
+    """
+
+    async def ask(self, question: Question) -> Any:
+        """Return the answer: a text, the value of a choice, or whether it is yes."""
+        raise NotImplementedError
+
     async def text(
-        self, message: str, *, flag: str, default: str = "", check: Check | None = None, help: str = ""
-    ) -> str: ...
-
-    async def secret(self, message: str, *, flag: str) -> str: ...
-
-    async def select(
         self,
         message: str,
-        choices: Sequence[str | Choice],
         *,
         flag: str,
-        default: str | None = None,
+        default: str = "",
+        check: Check | None = None,
+        verify: Verify | None = None,
         help: str = "",
-    ) -> Any: ...
-
-    async def confirm(self, message: str, *, flag: str, default: bool = False, help: str = "") -> bool: ...
-
-
-class RefusingPrompter:
-    """For use without a terminal: every question fails with the flag that would have answered it."""
-
-    async def text(
-        self, message: str, *, flag: str, default: str = "", check: Check | None = None, help: str = ""
+        note: str = "",
     ) -> str:
-        raise self._refusal(message, flag)
+        """Ask for a line of text."""
+        question = Question(Form.TEXT, message, flag, default, help, note, check, verify)
+        return str(await self.ask(question))
 
-    async def secret(self, message: str, *, flag: str) -> str:
-        raise self._refusal(message, flag)
+    async def secret(self, message: str, *, flag: str, help: str = "") -> str:
+        """Ask for a text that is not shown."""
+        return str(await self.ask(Question(Form.SECRET, message, flag, "", help)))
 
     async def select(
         self,
@@ -64,19 +110,28 @@ class RefusingPrompter:
         flag: str,
         default: str | None = None,
         help: str = "",
+        note: str = "",
     ) -> Any:
-        raise self._refusal(message, flag)
+        """Ask for one of several. default: the title that is marked first."""
+        entries = tuple(c if isinstance(c, Choice) else Choice(c, c) for c in choices)
+        return await self.ask(Question(Form.SELECT, message, flag, default, help, note, choices=entries))
 
     async def confirm(self, message: str, *, flag: str, default: bool = False, help: str = "") -> bool:
-        raise self._refusal(message, flag)
-
-    @staticmethod
-    def _refusal(message: str, flag: str) -> BadInput:
-        return BadInput(f"cannot ask {message.rstrip('?')!r} without a terminal", f"give {flag}")
+        """Ask for yes or no."""
+        return bool(await self.ask(Question(Form.CONFIRM, message, flag, default, help)))
 
 
-class ScriptedPrompter:
-    """Answers questions from a list, in order, and checks the answers; `...` stands for the default.
+class RefusingPrompter(Prompter):
+    """For use without a terminal: every question fails with the flag that would have answered it."""
+
+    async def ask(self, question: Question) -> Any:
+        message = question.message.rstrip("?")
+        raise BadInput(f"cannot ask {message!r} without a terminal", f"give {question.flag}")
+
+
+class ScriptedPrompter(Prompter):
+    """Answers questions from a list, in order, and checks the answers; `...` stands for the default, GoBack
+    for the way back.
 
     asked: the messages of all questions.
     """
@@ -85,46 +140,29 @@ class ScriptedPrompter:
         self._answers = list(answers)
         self.asked: list[str] = []
 
-    def _next(self, message: str, default: Any) -> Any:
-        self.asked.append(message)
+    async def ask(self, question: Question) -> Any:
+        self.asked.append(question.message)
         if not self._answers:
-            raise BadInput(f"there is no prepared answer for {message!r}")
+            raise BadInput(f"there is no prepared answer for {question.message!r}")
         answer = self._answers.pop(0)
-        return default if answer is ... else answer
+        if answer is GoBack:
+            raise GoBack
+        answer = question.default if answer is ... else answer
+        match question.form:
+            case Form.SELECT:
+                return self._choose(question, answer)
+            case Form.CONFIRM:
+                return bool(answer)
+            case _:
+                try:
+                    await question.accept(str(answer))
+                except ValueError as error:
+                    raise BadInput(f"{question.message}: {error}") from error
+                return str(answer)
 
-    async def text(
-        self, message: str, *, flag: str, default: str = "", check: Check | None = None, help: str = ""
-    ) -> str:
-        answer = str(self._next(message, default))
-        if check:
-            try:
-                check(answer)
-            except ValueError as error:
-                raise BadInput(f"{message}: {error}") from error
-        return answer
-
-    async def secret(self, message: str, *, flag: str) -> str:
-        return str(self._next(message, ""))
-
-    async def select(
-        self,
-        message: str,
-        choices: Sequence[str | Choice],
-        *,
-        flag: str,
-        default: str | None = None,
-        help: str = "",
-    ) -> Any:
-        answer = self._next(message, default)
-        for choice in map(as_choice, choices):
+    @staticmethod
+    def _choose(question: Question, answer: Any) -> Any:
+        for choice in question.choices:
             if answer in (choice.title, choice.value):
                 return choice.value
-        raise BadInput(f"{message}: {answer!r} is not one of the choices")
-
-    async def confirm(self, message: str, *, flag: str, default: bool = False, help: str = "") -> bool:
-        return bool(self._next(message, default))
-
-
-def as_choice(choice: str | Choice) -> Choice:
-    """Return a choice; a string stands for itself."""
-    return choice if isinstance(choice, Choice) else Choice(choice, choice)
+        raise BadInput(f"{question.message}: {answer!r} is not one of the choices")

@@ -3,7 +3,10 @@
 Each question fills one key of the draft; a key that the draft has is not asked for.
 """
 
-from jsctl.jetstream.config.kind import Json
+from collections.abc import Sequence
+
+from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.stream.availability import check_name_is_free, check_subjects_are_free
 from jsctl.jetstream.stream.config import STREAM, default_window
 from jsctl.jetstream.stream.origins import has_start, import_from, is_imported, with_start
 from jsctl.nats.subjects import split_subjects, validate_name
@@ -12,16 +15,42 @@ from jsctl.units import exact_duration, parse_time
 
 _RETENTION = (Choice("Limits", "limits"), Choice("Interest", "interest"), Choice("Work Queue", "workqueue"))
 _DISCARD = (Choice("New", "new"), Choice("Old", "old"))
+_NAME_HELP = "A name without dots, spaces, wildcards or slashes"
+_HELP = {
+    "storage": "Where messages are kept: file survives a restart of the server, memory is faster",
+    "retention": "Limits keeps messages up to the limits; Interest until every consumer acknowledged them;"
+    " Work Queue until one consumer did",
+    "discard": "What happens at a limit: Old removes the oldest messages, New refuses new ones",
+}
+"""What `?` shows for the choices; their flags' own help is too short."""
 
 
-async def ask_name(prompter: Prompter) -> str:
-    """The name of a new stream."""
-    return await prompter.text("Stream Name", flag="the stream's name", check=validate_name)
+async def ask_name(prompter: Prompter, api: Api | None) -> str:
+    """The name of a new stream. api: tells whether it is free; None does not look."""
+
+    async def verify(name: str) -> None:
+        if api is not None:
+            await check_name_is_free(api, name)
+
+    return await prompter.text(
+        "Stream Name", flag="the stream's name", check=validate_name, verify=verify, help=_NAME_HELP
+    )
 
 
-async def ask_subjects(prompter: Prompter) -> list[str]:
-    """Subjects, separated by spaces or commas."""
-    answer = await prompter.text("Subjects to consume", flag="--subjects", check=_check_subjects)
+async def ask_subjects(prompter: Prompter, api: Api | None) -> list[str]:
+    """Subjects, separated by spaces or commas. api: tells whether they are free; None does not look."""
+
+    async def verify(text: str) -> None:
+        if api is not None:
+            await check_subjects_are_free(api, split_subjects([text]))
+
+    answer = await prompter.text(
+        "Subjects to consume",
+        flag="--subjects",
+        check=_check_subjects,
+        verify=verify,
+        help=STREAM.by_key["subjects"].help,
+    )
     return split_subjects([answer])
 
 
@@ -33,30 +62,32 @@ async def ask_rest(prompter: Prompter, draft: Json, *, size_needed: bool = False
     answered = dict(draft)
     mirror, collects = "mirror" in answered, bool(answered.get("sources"))
 
-    async def ask_number(key: str, message: str, default: str) -> None:
+    async def ask_choice(key: str, message: str, choices: Sequence[str | Choice], default: str) -> None:
+        if key not in answered:
+            answered[key] = await prompter.select(
+                message, choices, flag=f"--{STREAM.by_key[key].flag}", default=default, help=_HELP[key]
+            )
+
+    async def ask_number(key: str, message: str, default: str, note: str = "") -> None:
         field = STREAM.by_key[key]
         if key not in answered:
             text = await prompter.text(
-                message, flag=f"--{field.flag}", default=default, check=field.kind.parse
+                message,
+                flag=f"--{field.flag}",
+                default=default,
+                check=field.kind.parse,
+                help=field.help,
+                note=note,
             )
             answered[key] = field.kind.parse(text)
 
-    if "storage" not in answered:
-        answered["storage"] = await prompter.select(
-            "Storage backend", ["file", "memory"], flag="--storage", default="file"
-        )
-    if "retention" not in answered:
-        answered["retention"] = await prompter.select(
-            "Retention Policy", _RETENTION, flag="--retention", default="Limits"
-        )
-    if "discard" not in answered:
-        answered["discard"] = await prompter.select(
-            "Discard Policy", _DISCARD, flag="--discard", default="Old"
-        )
+    await ask_choice("storage", "Storage backend", ["file", "memory"], "file")
+    await ask_choice("retention", "Retention Policy", _RETENTION, "Limits")
+    await ask_choice("discard", "Discard Policy", _DISCARD, "Old")
     await ask_number("max_msgs", "Stream Messages Limit", "-1")
     if not mirror and not collects:
         await ask_number("max_msgs_per_subject", "Per Subject Messages Limit", "-1")
-    await ask_number("max_bytes", "Message size limit", "256MB" if size_needed else "-1")
+    await ask_number("max_bytes", "Message size limit", "256MB" if size_needed else "-1", "(whole stream)")
     await ask_number("max_age", "Maximum message age limit", "-1")
     await ask_number("max_msg_size", "Maximum individual message size", "-1")
     if not mirror:
@@ -107,23 +138,49 @@ class _SourceWords(_MirrorWords):
 
 async def _ask_origin(prompter: Prompter, origin: Json, words: _MirrorWords) -> Json:
     """The origin with answers to where it starts and where it is."""
-    if not has_start(origin) and await prompter.confirm(words.adjust, flag=words.flag):
-        sequence = await prompter.text(words.sequence, flag=words.flag, default="0", check=_check_sequence)
+    at = f"{words.flag} NAME,start=SEQUENCE or start=TIME"
+    if not has_start(origin) and await prompter.confirm(
+        words.adjust, flag=at, help="Without a start it copies all messages"
+    ):
+        sequence = await prompter.text(
+            words.sequence,
+            flag=at,
+            default="0",
+            check=_check_sequence,
+            help="The first message to copy; 0 asks for a time",
+        )
         origin = with_start(origin, sequence)
         if not int(sequence):
-            time = await prompter.text(
-                words.time, flag=words.flag, check=_check_time, help="2026-11-21T06:00:00Z"
-            )
+            time = await prompter.text(words.time, flag=at, check=_check_time, note="(2026-11-21T06:00:00Z)")
             origin = with_start(origin, time) if time else origin
     if is_imported(origin):
         return origin
-    if await prompter.confirm(words.other_domain, flag=words.flag):
-        domain = await prompter.text(words.domain, flag=words.flag, check=_check_not_empty)
-        deliver = await prompter.text(words.domain_deliver, flag=words.flag)
+    by_domain, by_prefix = f"{words.flag} NAME@DOMAIN", f"{words.flag} NAME,api=PREFIX,deliver=PREFIX"
+    if await prompter.confirm(
+        words.other_domain, flag=by_domain, help="Yes where the origin is in another domain of this account"
+    ):
+        domain = await prompter.text(words.domain, flag=by_domain, check=_check_not_empty)
+        deliver = await prompter.text(
+            words.domain_deliver,
+            flag=f"{by_domain},deliver=PREFIX",
+            help="Subject prefix that the messages are delivered on; empty for the server's own",
+        )
         return import_from(origin, domain=domain, deliver=deliver)
-    if await prompter.confirm(words.other_account, flag=words.flag):
-        api = await prompter.text(words.api, flag=words.flag, check=_check_not_empty)
-        deliver = await prompter.text(words.deliver, flag=words.flag, check=_check_not_empty)
+    if await prompter.confirm(
+        words.other_account, flag=by_prefix, help="Yes where another account exports the origin's API"
+    ):
+        api = await prompter.text(
+            words.api,
+            flag=by_prefix,
+            check=_check_not_empty,
+            help="What this account imports the other's JetStream API as",
+        )
+        deliver = await prompter.text(
+            words.deliver,
+            flag=by_prefix,
+            check=_check_not_empty,
+            help="What this account imports the other's deliveries as",
+        )
         return import_from(origin, api=api, deliver=deliver)
     return origin
 

@@ -1,14 +1,18 @@
 """Questions on a terminal, with questionary. They are written to stderr; stdout is for data."""
 
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Callable
 from typing import Any
 
 import questionary
+from prompt_toolkit.application import run_in_terminal
 from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.filters import Condition, has_selection
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent, merge_key_bindings
 from prompt_toolkit.output import create_output
 
 from jsctl.errors import Cancelled
-from jsctl.prompts.prompter import Check, Choice, as_choice
+from jsctl.prompts.prompter import Form, GoBack, Prompter, Question
 
 _STYLE = questionary.Style(
     [
@@ -19,6 +23,117 @@ _STYLE = questionary.Style(
     ]
 )
 _LONG = 12  #: with more choices than this, typing filters the list
+_EDITING_KEYS = (
+    *(("c-" + letter,) for letter in "abdefktuwy"),
+    *(("escape", letter) for letter in "bdfu"),
+    ("escape", "backspace"),
+)
+"""Keys of readline that edit or move in the default; any other key replaces it."""
+
+
+class TerminalPrompter(Prompter):
+    """Asks on the controlling terminal."""
+
+    def __init__(self, stderr: Any, say: Callable[[str], None]) -> None:
+        """say: writes a line for people, without control characters."""
+        self._say = say
+        self._output = create_output(stdout=stderr)
+
+    async def ask(self, question: Question) -> Any:
+        default = question.default
+        while True:
+            shown = self._questionary(question, default)
+            shown.application.key_bindings = merge_key_bindings(
+                [shown.application.key_bindings or KeyBindings(), self._keys(question, shown)]
+            )
+            try:
+                answer = await shown.unsafe_ask_async()
+            except KeyboardInterrupt:
+                raise Cancelled("interrupted; nothing was changed") from None
+            if question.form is not Form.TEXT or not question.verify:
+                return answer
+            try:
+                await question.verify(answer)
+            except ValueError as error:
+                self._explain(str(error))
+                default = answer
+            else:
+                return answer
+
+    def _questionary(self, question: Question, default: Any) -> questionary.Question:
+        message = f"{question.message} {question.note}".rstrip()
+        common: dict[str, Any] = {"qmark": "?", "style": _STYLE, "output": self._output}
+        match question.form:
+            case Form.SECRET:
+                return questionary.password(message, **common)
+            case Form.CONFIRM:
+                # What follows the first letter of "yes" is for this question, too.
+                return questionary.confirm(message, default=bool(default), auto_enter=False, **common)
+            case Form.SELECT:
+                entries = [questionary.Choice(c.title, value=c.value) for c in question.choices]
+                is_long = len(entries) > _LONG
+                return questionary.select(
+                    message,
+                    entries,
+                    default=next((entry for entry in entries if entry.title == default), None),
+                    use_search_filter=is_long,
+                    use_jk_keys=not is_long,
+                    **common,
+                )
+            case Form.TEXT:
+                shown = questionary.text(
+                    message, default=str(default or ""), validate=_validator(question), **common
+                )
+                _select_text(shown.application.current_buffer)
+                return shown
+
+    def _keys(self, question: Question, shown: questionary.Question) -> KeyBindings:
+        """The keys of every question: help, and the way back; those of readline in a default."""
+        keys = KeyBindings()
+        buffer = shown.application.current_buffer
+        types = question.form in (Form.TEXT, Form.SECRET)
+        is_untouched = Condition(lambda: not types or not buffer.text or buffer.selection_state is not None)
+
+        @keys.add("?", eager=True, filter=is_untouched)
+        def explain(event: KeyPressEvent) -> None:
+            run_in_terminal(lambda: self._explain(*question.explanation))
+
+        if question.can_go_back:
+
+            @keys.add("s-tab", eager=True)
+            def go_back(event: KeyPressEvent) -> None:
+                event.app.exit(exception=GoBack())
+
+        if question.form is Form.TEXT:
+            for sequence in _EDITING_KEYS:
+
+                @keys.add(*sequence, eager=True, filter=has_selection)
+                def edit(event: KeyPressEvent) -> None:
+                    event.current_buffer.exit_selection()
+                    event.key_processor.feed_multiple(event.key_sequence, first=True)
+
+        return keys
+
+    def _explain(self, *paragraphs: str) -> None:
+        """Write paragraphs in lines that the terminal does not break."""
+        width = max(self._output.get_size().columns, 20) - 1
+        for paragraph in paragraphs:
+            for line in textwrap.wrap(paragraph, width, initial_indent="  ", subsequent_indent="  "):
+                self._say(line)
+
+
+def _validator(question: Question) -> Any:
+    """What questionary calls for each text: True, or the reason why it is not valid."""
+
+    def validate(answer: str) -> bool | str:
+        try:
+            if question.check:
+                question.check(answer)
+        except ValueError as error:
+            return str(error)
+        return True
+
+    return validate
 
 
 def _select_text(buffer: Buffer) -> None:
@@ -29,76 +144,3 @@ def _select_text(buffer: Buffer) -> None:
         buffer.cursor_position = len(buffer.text)
         if buffer.selection_state:
             buffer.selection_state.enter_shift_mode()
-
-
-class TerminalPrompter:
-    """Implements `Prompter` on the controlling terminal."""
-
-    def __init__(self, stderr: Any) -> None:
-        self._output = create_output(stdout=stderr)
-
-    async def text(
-        self, message: str, *, flag: str, default: str = "", check: Check | None = None, help: str = ""
-    ) -> str:
-        def valid(answer: str) -> bool | str:
-            try:
-                if check:
-                    check(answer)
-            except ValueError as error:
-                return str(error)
-            return True
-
-        question = questionary.text(
-            message,
-            default=default,
-            validate=valid,
-            instruction=help or None,
-            qmark="?",
-            style=_STYLE,
-            output=self._output,
-        )
-        _select_text(question.application.current_buffer)
-        return str(await self._ask(question))
-
-    async def secret(self, message: str, *, flag: str) -> str:
-        return str(
-            await self._ask(questionary.password(message, qmark="?", style=_STYLE, output=self._output))
-        )
-
-    async def select(
-        self,
-        message: str,
-        choices: Sequence[str | Choice],
-        *,
-        flag: str,
-        default: str | None = None,
-        help: str = "",
-    ) -> Any:
-        entries = [questionary.Choice(c.title, value=c.value) for c in map(as_choice, choices)]
-        is_long = len(entries) > _LONG
-        return await self._ask(
-            questionary.select(
-                message,
-                entries,
-                default=next((entry for entry in entries if entry.title == default), None),
-                qmark="?",
-                instruction=help or None,
-                style=_STYLE,
-                output=self._output,
-                use_search_filter=is_long,
-                use_jk_keys=not is_long,
-            )
-        )
-
-    async def confirm(self, message: str, *, flag: str, default: bool = False, help: str = "") -> bool:
-        return bool(
-            await self._ask(
-                questionary.confirm(message, default=default, qmark="?", style=_STYLE, output=self._output)
-            )
-        )
-
-    async def _ask(self, question: questionary.Question) -> Any:
-        try:
-            return await question.unsafe_ask_async()
-        except KeyboardInterrupt:
-            raise Cancelled("interrupted; nothing was changed") from None

@@ -116,7 +116,7 @@ def test_on_a_real_terminal(hub_cli: Cli, tmp_path: Path) -> None:
     try:
         child.expect_exact("max_age: 0s -> 1d0h0m0s")
         child.expect_exact("Really change 1 stream")
-        child.send("y")
+        child.send("yes\r")
         child.expect_exact("1 stream done")
     finally:
         child.close(force=True)

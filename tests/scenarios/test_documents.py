@@ -112,7 +112,7 @@ def test_the_tour_consumers(cli: Cli, here: Path) -> None:
     run("con ls ORDERS", "No Consumers defined")
     new = run(
         "con add --sample",
-        answers=["NEW", "", "all", "instant", "ORDERS.received", 20, ..., "ORDERS"],
+        answers=["ORDERS", "NEW", "", "all", ..., "instant", "ORDERS.received", 20, ...],
     )
     assert re.search(r"Pull Mode: true(.|\n)*Maximum Deliveries: 20(.|\n)*Sampling Rate: 100", new)
     dispatch = next(line for line in documents.TOUR if line.endswith("--max-deliver 20"))
@@ -120,7 +120,7 @@ def test_the_tour_consumers(cli: Cli, here: Path) -> None:
     run(
         "con add",
         "Delivery Subject: monitor.ORDERS",
-        answers=["MONITOR", "monitor.ORDERS", "last", "none", "instant", "", "ORDERS"],
+        answers=["ORDERS", "MONITOR", "monitor.ORDERS", "last", "none", "instant", ""],
     )
     config = json.loads(run("con info ORDERS MONITOR -j"))["config"]
     (here / "monitor.json").write_text(json.dumps(config))

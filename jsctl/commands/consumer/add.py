@@ -4,13 +4,17 @@ from dataclasses import dataclass
 
 from jsctl.commands.cli import argument, command
 from jsctl.commands.consumer.flags import NewConsumerFlags, consumer_flags
-from jsctl.commands.shared.adding import AddOptions, add_flags
+from jsctl.commands.shared.adding import AddOptions, add_flags, ask_all
 from jsctl.commands.shared.pick import consumer_name, pick_stream, stream_name
 from jsctl.env import Env
-from jsctl.jetstream.api import Json
+from jsctl.errors import JsctlError
+from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
-from jsctl.jetstream.consumer.config import CONSUMER, with_name
+from jsctl.jetstream.consumer.availability import check_filters, check_name_is_free
+from jsctl.jetstream.consumer.config import CONSUMER, get_filters, with_name
+from jsctl.jetstream.stream.availability import find_config
 from jsctl.prompts import consumer as questions
+from jsctl.prompts.prompter import Prompter
 from jsctl.views.consumer import info as view
 from jsctl.views.result import Result, Text
 
@@ -44,29 +48,70 @@ async def add(env: Env, options: Options) -> Result:
     A pull consumer acknowledges explicitly, a push consumer (--target) not at all, unless --ack says
     otherwise.
     """
-    flags = options.flags
-    draft = flags.apply(options.add.read_config(env, CONSUMER), env.clock())
-    named = options.consumer or draft.get("durable_name") or draft.get("name") or ""
-    temporary = flags.ephemeral or bool(
-        options.add.config and not draft.get("durable_name") and (draft.get("name") or not options.consumer)
-    )
-    stream = stream_name(options.stream) if options.stream else ""
-    if not named:
-        named = consumers.new_name() if temporary else await questions.ask_name(env.prompter)
-    draft = with_name(draft, consumer_name(named), ephemeral=temporary)
-    if options.add.asks(env):
-        draft = await questions.ask_rest(
-            env.prompter,
-            draft,
-            pull=flags.pull,
-            all_subjects="filter" in flags.fields,
-            now=env.clock(),
-        )
-    draft = CONSUMER.with_defaults(draft)
+    start = options.flags.apply(options.add.read_config(env, CONSUMER), env.clock())
+    stream, draft = await _complete(env, options, start)
     CONSUMER.validate(draft)
     if options.add.is_local:
-        return options.add.save(draft, f"consumer {named}")
+        return options.add.save(draft, f"consumer {draft['name']}")
     return await _create(env, stream, draft)
+
+
+async def _complete(env: Env, options: Options, start: Json) -> tuple[str, Json]:
+    """The stream, and the draft with its name, then answers or defaults. The stream is empty where nothing
+    asked for it."""
+    flags, asks = options.flags, options.add.asks(env)
+    stream = stream_name(options.stream) if options.stream else ""
+    named = options.consumer or start.get("durable_name") or start.get("name") or ""
+    if named:
+        consumer_name(named)
+    temporary = flags.ephemeral or bool(
+        options.add.config and not start.get("durable_name") and (start.get("name") or not options.consumer)
+    )
+    name = named or (consumers.new_name() if temporary else "")
+    if not (asks or not name):
+        return stream, CONSUMER.with_defaults(with_name(start, name, ephemeral=temporary))
+    api = await env.jetstream() if asks and not options.add.is_local else None
+
+    async def begin() -> None:
+        if api is not None and stream:
+            await _check_is_possible(api, stream, named, start)
+
+    async def ask(prompter: Prompter) -> tuple[str, Json]:
+        chosen, config = stream, None
+        if api is not None:
+            chosen = chosen or await pick_stream(env, api, "", prompter=prompter)
+            config = await find_config(api, chosen)
+        own = name or await questions.ask_name(prompter, api, chosen)
+        draft = with_name(start, consumer_name(own), ephemeral=temporary)
+        if asks:
+            draft = await questions.ask_rest(
+                prompter,
+                draft,
+                pull=flags.pull,
+                all_subjects="filter" in flags.fields,
+                now=env.clock(),
+                api=api,
+                stream_config=config,
+            )
+        return chosen, CONSUMER.with_defaults(draft)
+
+    def command_line(answers: tuple[str, Json]) -> list[str]:
+        names = [answers[0] or "STREAM", CONSUMER.name_of(answers[1])]
+        return ["consumer", "add", *names, *CONSUMER.to_flags(answers[1]), "--defaults"]
+
+    return await ask_all(env, ask, command_line, begin)
+
+
+async def _check_is_possible(api: Api, stream: str, name: str, draft: Json) -> None:
+    """Raise JsctlError, before the first question, for a name or a filter of the command line that cannot
+    be."""
+    try:
+        if name:
+            await check_name_is_free(api, stream, name)
+        if filters := get_filters(draft):
+            await check_filters(api, await find_config(api, stream), filters)
+    except ValueError as error:
+        raise JsctlError(str(error)) from None
 
 
 async def _create(env: Env, stream: str, draft: Json) -> Result:

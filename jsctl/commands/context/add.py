@@ -6,8 +6,10 @@ from typing import Any
 
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.context.saving import ContextFlags, context_flags, save, values_of
-from jsctl.contexts.settings import from_context
+from jsctl.commands.shared.adding import ask_all
+from jsctl.contexts.settings import from_context, to_flags
 from jsctl.env import Env
+from jsctl.prompts.prompter import Prompter
 from jsctl.views.result import Result
 
 
@@ -45,7 +47,16 @@ async def add(env: Env, options: Options) -> Result:
         from jsctl.prompts.contexts import ask
 
         present = from_context(base) | {"description": base.get("description")} if base else {}
-        values |= await ask(env.prompter, values, present)
+
+        given = dict(values)
+
+        async def questions(prompter: Prompter) -> dict[str, Any]:
+            return given | await ask(prompter, given, present)
+
+        def command_line(answers: dict[str, Any]) -> list[str]:
+            return ["context", "add", options.name, *to_flags(answers), "--defaults"]
+
+        values = await ask_all(env, questions, command_line)
     return save(env, options.name, base, values, select=options.context.select_it)
 
 

@@ -1,7 +1,8 @@
 """What every add shares: reading, saving and validating a configuration."""
 
 import json
-from collections.abc import Callable
+import shlex
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -10,9 +11,12 @@ from jsctl.env import Env
 from jsctl.files import read_input, write_output
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.config.schema import Schema
+from jsctl.prompts.interview import Interview
+from jsctl.prompts.prompter import Prompter
 from jsctl.views.result import Result, Text
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 
 _FLAGS = (
     option("--config", metavar="FILE", help="Configuration in JSON or YAML; flags replace its values"),
@@ -66,3 +70,24 @@ def add_flags(function: F) -> F:
     for add_option in reversed(_FLAGS):
         function = add_option(function)
     return function
+
+
+async def ask_all(
+    env: Env,
+    questions: Callable[[Prompter], Awaitable[T]],
+    command_line: Callable[[T], Sequence[str]],
+    begin: Callable[[], Awaitable[None]] | None = None,
+) -> T:
+    """Ask the questions of a questionnaire, with a way back, and return what they give.
+
+    Where anything was asked, the same as a command line is shown last, whatever happens then. begin: awaited
+    before the first question. command_line: the words after `jsctl`.
+    """
+    if not env.can_ask:
+        return await questions(env.prompter)
+    interview = Interview(env.prompter, env.say, begin)
+    outcome = await interview.run(questions)
+    if interview.has_asked:
+        line = shlex.join(["jsctl", *command_line(outcome)])
+        env.last_words.append(f"\nThe same without questions:\n  {line}")
+    return outcome

@@ -9,6 +9,7 @@ from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
 from jsctl.jetstream.api import Api
 from jsctl.nats.subjects import validate_name
+from jsctl.prompts.prompter import Prompter
 from jsctl.registry.noun_record import Noun
 
 
@@ -21,11 +22,12 @@ async def pick(
     api: Api | None = None,
     message: str = "",
     default: str = "",
+    prompter: Prompter | None = None,
 ) -> str:
     """Return the name on the command line or, without one, the name that the user picks from a list.
 
     parent: the name of the thing that it is in. api: where to look, instead of the command line's API.
-    default: the name that is marked first.
+    default: the name that is marked first. prompter: asks instead of the terminal's.
 
     Raises BadInput for a name that is not valid, and without a name and a terminal; NotFound when there is
     nothing to pick.
@@ -43,7 +45,7 @@ async def pick(
         raise NotFound(f"{where} to pick from", noun.create)
     question = message or f"Select a {noun.label}"
     marked = default if default in names else None
-    return str(await env.prompter.select(question, names, flag=noun.argument, default=marked))
+    return str(await (prompter or env.prompter).select(question, names, flag=noun.argument, default=marked))
 
 
 async def pick_several(
@@ -101,9 +103,11 @@ def consumer_name(name: str) -> str:
     return valid_name(registry.noun("consumer"), name)
 
 
-async def pick_stream(env: Env, api: Api, name: str, *, message: str = "") -> str:
+async def pick_stream(
+    env: Env, api: Api, name: str, *, message: str = "", prompter: Prompter | None = None
+) -> str:
     """Pick a stream; see `pick`."""
-    return await pick(env, registry.noun("stream"), name, api=api, message=message)
+    return await pick(env, registry.noun("stream"), name, api=api, message=message, prompter=prompter)
 
 
 async def pick_streams(env: Env, api: Api, names: Sequence[str], message: str = "") -> list[str]:

@@ -3,15 +3,18 @@
 from dataclasses import dataclass
 
 from jsctl.commands.cli import argument, command
-from jsctl.commands.shared.adding import AddOptions, add_flags
+from jsctl.commands.shared.adding import AddOptions, add_flags, ask_all
 from jsctl.commands.shared.pick import stream_name
 from jsctl.commands.stream.flags import StreamFlags, stream_flags
 from jsctl.env import Env
+from jsctl.errors import JsctlError
 from jsctl.jetstream import api_levels
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.stream import requests as streams
+from jsctl.jetstream.stream.availability import check_name_is_free, check_subjects_are_free
 from jsctl.jetstream.stream.config import STREAM, find_warnings
 from jsctl.prompts import stream as questions
+from jsctl.prompts.prompter import Prompter
 from jsctl.views.result import Result, Text
 from jsctl.views.stream import info as view
 
@@ -65,17 +68,40 @@ async def add(env: Env, options: Options) -> Result:
     return Result([Text(f"Stream {draft['name']} {outcome}"), *result.parts], data=result.data)
 
 
-async def _complete(env: Env, api: Api | None, draft: Json, options: AddOptions) -> Json:
+async def _complete(env: Env, api: Api | None, start: Json, options: AddOptions) -> Json:
     """The draft with its name and subjects, then answers or defaults."""
-    if not draft.get("name"):
-        draft["name"] = await questions.ask_name(env.prompter)
-    if not options.config and not any(draft.get(key) for key in ("subjects", "mirror", "sources")):
-        draft["subjects"] = await questions.ask_subjects(env.prompter)
     size_needed = False
-    if api is not None and "max_bytes" not in draft:
+    if api is not None and "max_bytes" not in start:
         size_needed = streams.needs_max_bytes(await api_levels.account_info(api))
-    if options.asks(env):
-        draft = await questions.ask_rest(env.prompter, draft, size_needed=size_needed)
-    elif size_needed:
-        draft["max_bytes"] = SIZE_WHERE_NEEDED
-    return STREAM.with_defaults(draft)
+
+    async def begin() -> None:
+        if api is not None:
+            await _check_is_free(api, start)
+
+    async def ask(prompter: Prompter) -> Json:
+        draft = dict(start)
+        if not draft.get("name"):
+            draft["name"] = await questions.ask_name(prompter, api)
+        if not options.config and not any(draft.get(key) for key in ("subjects", "mirror", "sources")):
+            draft["subjects"] = await questions.ask_subjects(prompter, api)
+        if options.asks(env):
+            draft = await questions.ask_rest(prompter, draft, size_needed=size_needed)
+        elif size_needed and "max_bytes" not in draft:
+            draft["max_bytes"] = SIZE_WHERE_NEEDED
+        return STREAM.with_defaults(draft)
+
+    def command_line(draft: Json) -> list[str]:
+        return ["stream", "add", draft["name"], *STREAM.to_flags(draft), "--defaults"]
+
+    return await ask_all(env, ask, command_line, begin)
+
+
+async def _check_is_free(api: Api, draft: Json) -> None:
+    """Raise JsctlError, before the first question, for a name or subjects of the command line that are
+    taken."""
+    try:
+        if draft.get("name"):
+            await check_name_is_free(api, draft["name"])
+        await check_subjects_are_free(api, draft.get("subjects") or [])
+    except ValueError as error:
+        raise JsctlError(str(error)) from None

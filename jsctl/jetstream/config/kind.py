@@ -86,6 +86,10 @@ class Kind:
             return ", ".join(value)
         return json.dumps(value, ensure_ascii=False)
 
+    def flag_texts(self, value: Any) -> list[str]:
+        """The values of flags that make this one, one for each time that the flag is given."""
+        return [value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)]
+
     def write(self, value: Any) -> Any:
         """The value as people write it into a file; `read` gives it back exactly."""
         return value

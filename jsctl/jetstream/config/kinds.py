@@ -59,6 +59,9 @@ class Texts(Kind):
         items = node.value if isinstance(node.value, list) else [node]
         return [text for item in items for text in self._read_item(item, key)]
 
+    def flag_texts(self, value: Any) -> list[str]:
+        return [",".join(value)]
+
     def accepts(self, value: Any) -> bool:
         return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
@@ -161,6 +164,9 @@ class Choice(Kind):
     def accepts(self, value: Any) -> bool:
         return isinstance(value, str) and value in self._stored
 
+    def flag_texts(self, value: Any) -> list[str]:
+        return [next((text for text, stored in self.choices.items() if stored == value), str(value))]
+
     def describe(self, stored: str) -> str:
         """What an information sheet shows."""
         return self._words.get(stored, stored)
@@ -194,6 +200,9 @@ class Map(Kind):
             for name, item in node.keys(key).items()
             if not name.startswith("_nats.")
         }
+
+    def flag_texts(self, value: Any) -> list[str]:
+        return [f"{key}={text}" for key, text in value.items()]
 
     def accepts(self, value: Any) -> bool:
         return isinstance(value, dict) and all(isinstance(item, str) for item in value.values())
@@ -247,6 +256,9 @@ class ListOf(Kind):
         yield from super().problems(value, key)
         for item in value if isinstance(value, list) else ():
             yield from self.item.problems(item, f"each of {key}")
+
+    def flag_texts(self, value: Any) -> list[str]:
+        return [text for item in value for text in self.item.flag_texts(item)]
 
     def format(self, value: Any) -> str:
         if isinstance(value, list) and isinstance(self.item, Duration):

@@ -82,6 +82,9 @@ class _Unit(Number):
         if not self.accepts(value):
             yield f"{key} must be a whole number of {self.stored_unit}, not {shorten(value)}"
 
+    def flag_texts(self, value: Any) -> list[str]:
+        return [str(self.write(value))]
+
     def write(self, value: Any) -> Any:
         """With the largest unit that leaves nothing over."""
         for size, unit in self.units if self.accepts(value) else ():
@@ -126,6 +129,10 @@ class Duration(_Unit):
         if duration < 0:
             raise ValueError(f"{text!r} is negative; -1 is unlimited")
         return duration
+
+    def flag_texts(self, value: Any) -> list[str]:
+        written = self.write(value)
+        return [f"{written}ns" if isinstance(written, int) else str(written)]
 
     def format(self, value: Any) -> str:
         return exact_duration(value) if self.accepts(value) else super().format(value)

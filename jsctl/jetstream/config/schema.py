@@ -166,6 +166,22 @@ class Schema(Object):
             put_value(updated, field.path, _to_stored(field, value, get_value(updated, field.path)))
         return updated
 
+    def to_flags(self, config: Json) -> list[str]:
+        """The words of a command line that `apply_flags` and `with_defaults` make this configuration of. What
+        takes its default without a flag is left out."""
+        words: list[str] = []
+        for field in self.by_flag.values():
+            value = get_value(config, field.path)
+            rest = {key: item for key, item in config.items() if key != field.key}
+            if value is None or value == field.default or self.with_defaults(rest) == config:
+                continue
+            if isinstance(field.kind, Switch):
+                words.append(f"--{field.flag}" if field.kind.of_flag(value) else f"--no-{field.flag}")
+                continue
+            for text in field.kind.flag_texts(value):
+                words += [f"--{field.flag}={text}"] if text.startswith("-") else [f"--{field.flag}", text]
+        return words
+
     def parse_config(self, text: str, file: str, *, live: Json | None = None) -> Json:
         """A configuration from JSON or YAML, or from a whole `info --json` document.
 

@@ -66,6 +66,28 @@ class ConsumerSchema(Schema):
             complete["filter_subject"] = ">"  # the server requires one
         return complete
 
+    def to_flags(self, config: Json) -> list[str]:
+        rest = {key: value for key, value in config.items() if key not in _FILTERS}
+        words = super().to_flags({**rest, "filter_subjects": get_filters(config)})
+        if not config.get("deliver_subject"):
+            words.append("--pull")
+        if not config.get("durable_name"):
+            words.append("--ephemeral")
+        if (start := _format_start(config)) != "all":
+            words += ["--deliver", start]
+        if waits := config.get("backoff"):
+            words += ["--backoff", ",".join(f"{wait}ns" for wait in waits)]
+            if "--max-deliver" not in words:
+                words.append(f"--max-deliver={config.get('max_deliver', -1)}")
+        if sample := config.get("sample_freq"):
+            words += ["--sample", sample]
+        if until := config.get("pause_until"):
+            words += ["--pause", until]
+        for flag, policy in PRIORITY_FLAGS.items():
+            if config.get("priority_policy") == policy:
+                words += [f"--{flag}", ",".join(config.get("priority_groups") or [])]
+        return words
+
     def without_server_keys(self, config: Json) -> Json:
         own = super().without_server_keys(config)
         if own.get("pause_until") == _UNSET_TIME:
@@ -152,6 +174,13 @@ def with_start(config: Json, policy: str, now: float) -> Json:
             f"{policy!r} is not a start policy: use all, new, last, subject, a sequence, 1h, or a time"
         ) from None
     return {**updated, "deliver_policy": "by_start_time", "opt_start_time": format_rfc3339(start)}
+
+
+def _format_start(config: Json) -> str:
+    """What --deliver takes, for `with_start`."""
+    policy = config.get("deliver_policy") or "all"
+    keys = {"by_start_sequence": "opt_start_seq", "by_start_time": "opt_start_time"}
+    return str(config.get(keys[policy]) or "all") if policy in keys else str(policy)
 
 
 def parse_backoff(mode: str, *, steps: int = 10, least: int = MINUTE, most: int = 20 * MINUTE) -> list[int]:

@@ -8,6 +8,7 @@ ORDERS@leaf,start=1000,filter=ORDERS.eu.>
 """
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -51,6 +52,25 @@ def parse_origin(text: str) -> Json:
             raise BadInput(f"{text!r}: {setting!r} is not key=value", f"write {_FORMS}")
         _apply_setting(origin, key.strip(), value.strip(), text)
     return _check_name(origin)
+
+
+def format_origin(origin: Json) -> str:
+    """What `parse_origin` takes: the short form, or JSON where that says less."""
+    external = origin.get("external") or {}
+    api = str(external.get("api") or "")
+    domain = match[1] if (match := re.fullmatch(r"\$JS\.(.+)\.API", api)) else ""
+    parts = [f"{origin['name']}@{domain}" if domain else str(origin["name"])]
+    if api and not domain:
+        parts.append(f"api={api}")
+    if deliver := external.get("deliver"):
+        parts.append(f"deliver={deliver}")
+    if start := origin.get("opt_start_seq") or origin.get("opt_start_time"):
+        parts.append(f"start={start}")
+    for transform in origin.get("subject_transforms") or []:
+        source, destination = transform.get("src"), transform.get("dest")
+        parts.append(f"filter={source}:{destination}" if destination else f"filter={source}")
+    text = ",".join(parts)
+    return text if parse_origin(text) == origin else json.dumps(origin, ensure_ascii=False)
 
 
 def origins_of(config: Json) -> list[Json]:
@@ -120,6 +140,9 @@ class Origin(Object):
 
     def parse(self, text: str) -> Json:
         return parse_origin(text)
+
+    def flag_texts(self, value: Any) -> list[str]:
+        return [format_origin(value)]
 
     def read(
         self, node: Node, key: str, *, keep: KeepKey = refuse_unknown, ignored: frozenset[str] = frozenset()

@@ -1,6 +1,7 @@
 """consumer add: flags, files, defaults, the questionnaire."""
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -201,19 +202,20 @@ def test_unknown_fields_reach_the_server(cli: Cli, tmp_path: Path) -> None:
 
 
 GUIDE = [
+    "Select a Stream",
     "Consumer name",
     "Delivery target (empty for Pull Consumers)",
     "Start policy (all, new, last, 1h, msg sequence)",
+    "Acknowledgement policy",
     "Replay policy",
     "Filter Stream by subject (blank for all)",
     "Maximum Allowed Deliveries",
     "Maximum Acknowledgements Pending",
-    "Select a Stream",
 ]
 
 
 def test_the_guides_questions(cli: Cli) -> None:
-    answers = ["dur", "", ..., ..., "", ..., ..., "ORDERS"]
+    answers = ["ORDERS", "dur", "", ..., ..., ..., "", ..., ...]
     done = cli("consumer add", tty=True, answers=answers, status=0)
     assert done.asked == GUIDE
     assert "Information for Consumer ORDERS > dur created" in done.out
@@ -221,9 +223,9 @@ def test_the_guides_questions(cli: Cli) -> None:
 
 
 def test_a_push_consumers_questions(cli: Cli) -> None:
-    answers = ["MON", "monitor.ORDERS", "last", "none", "original", "ORDERS.a,ORDERS.b", "ORDERS"]
+    answers = ["ORDERS", "MON", "monitor.ORDERS", "last", "none", "original", "ORDERS.a,ORDERS.b"]
     done = cli("consumer add", tty=True, answers=answers, status=0)
-    assert done.asked == [*GUIDE[:3], "Acknowledgement policy", *GUIDE[3:5], "Select a Stream"]
+    assert done.asked == GUIDE[:7]
     has(
         cli("consumer info ORDERS MON --json", status=0).json["config"],
         deliver_policy="last",
@@ -249,7 +251,8 @@ def test_each_wait_of_a_backoff_is_used_once(cli: Cli, flags: str, deliveries: i
 
 
 def test_only_what_flags_left_out_is_asked(cli: Cli) -> None:
-    line = "consumer add ORDERS C --pull --deliver all --replay instant --filter '' --max-deliver 3"
+    flags = "--ack explicit --deliver all --replay instant --filter '' --max-deliver 3"
+    line = f"consumer add ORDERS C --pull {flags}"
     assert cli(line, tty=True, answers=["7"], status=0).asked == ["Maximum Acknowledgements Pending"]
     assert cli("consumer add ORDERS D --defaults", tty=True, answers=[], status=0).asked == []
 
@@ -259,8 +262,8 @@ def test_wrong_answers(cli: Cli) -> None:
         (["a.b"], "not a valid consumer name"),
         (["C", "a.>"], "not a valid subject to publish to"),
         (["C", "", "sometime"], "is not a start policy"),
-        (["C", "", "all", "instant", "a..b"], "not a valid subject"),
-        (["C", "", "all", "instant", "", "many"], "is not a whole number"),
+        (["C", "", "all", ..., "instant", "a..b"], "not a valid subject"),
+        (["C", "", "all", ..., "instant", "", "many"], "is not a whole number"),
     ):
         assert said in cli("consumer add ORDERS", tty=True, answers=answers, status=64).err
 
@@ -268,15 +271,54 @@ def test_wrong_answers(cli: Cli) -> None:
 @pytest.mark.slow
 def test_the_questionnaire_in_a_terminal(cli: Cli) -> None:
     screen = cli.terminal("consumer add")
-    for question in GUIDE[:-1]:
+    for question in GUIDE:
         screen.expect_exact(question)
         # What is typed stands in the place of the default.
         screen.send({"Consumer name": "dur\r", "Maximum Allowed Deliveries": "20\r"}.get(question, "\r"))
-    screen.expect_exact("Select a Stream")
-    screen.send("\r")
     screen.expect_exact("Information for Consumer ORDERS > dur created")
     screen.expect_exact("Maximum Deliveries: 20")
     screen.expect_exact("Waiting Pulls: 0 of maximum 512")
     screen.expect(pexpect.EOF)
     screen.wait()
     assert screen.exitstatus == 0
+
+
+def test_what_cannot_be_is_told_at_its_question(cli: Cli) -> None:
+    cli("consumer add ORDERS C --pull --defaults", status=0)
+    cli("stream add QUEUE --subjects 'queue.>' --retention work --defaults", status=0)
+    cli("consumer add QUEUE W --pull --filter queue.a --defaults", status=0)
+    for answers, said in (
+        (["ORDERS", "C"], "consumer ORDERS > C exists already; jsctl consumer edit ORDERS C changes it"),
+        (["ORDERS", "D", "", ..., ..., ..., "other.a"], "other.a matches nothing: stream ORDERS stores "),
+        (["QUEUE", "D", "", ..., ..., ..., "queue.*"], "consumer W takes queue.* already"),
+        (["QUEUE", "D", "", ..., ..., ..., ""], "consumer W takes messages already"),
+    ):
+        assert said in cli("consumer add", answers=answers, status=64).err
+    for line, said in (
+        ("consumer add ORDERS C", "consumer ORDERS > C exists already"),
+        ("consumer add ORDERS D --filter other.a", "other.a matches nothing"),
+    ):
+        failed = cli(line, answers=[], status=1)
+        assert said in failed.err and not failed.asked
+    missing = cli("consumer add NOPE D", answers=[], status=3)
+    assert "stream NOPE not found" in missing.err and not missing.asked
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        "--backoff 1s,1500ms --max-pending 7 --sample 5 --wait 1500ms",
+        "--ephemeral --deliver 3 --filter ORDERS.a --filter ORDERS.b",
+        "--target out --deliver-group g --heartbeat 5s --flow-control --ack all",
+        "--pinned-groups g --no-headers-only --metadata a=b --metadata 'c=d e'",
+        "--deliver 2026-11-21T06:57:05Z --backoff 1s,5s --max-deliver=-1",
+    ],
+)
+def test_the_command_line_makes_the_same_consumer(cli: Cli, flags: str) -> None:
+    answered = cli(f"consumer add ORDERS C {flags}", answers=[...] * 7, status=0)
+    assert answered.asked
+    line = answered.err.splitlines()[-1]
+    config = cli("consumer info ORDERS C --json", status=0).json["config"]
+    cli("consumer rm ORDERS C -f", status=0)
+    cli(shlex.split(line)[1:], status=0)
+    assert cli("consumer info ORDERS C --json", status=0).json["config"] == config

@@ -178,6 +178,9 @@ def test_add_in_a_terminal(cli: Cli) -> None:
         child.expect("Description")
         child.sendline("The hub")
         child.expect("NATS Configuration Context")
+        child.expect_exact(
+            "--user acc --password PASSWORD --js-domain hub --description 'The hub' --defaults"
+        )
         child.expect(pexpect.EOF)
         assert child.before and SECRET not in child.before
     finally:

@@ -1,5 +1,8 @@
 """`stream rm` with several names, patterns and --dry-run."""
 
+import pexpect
+import pytest
+
 from tests.support import js
 from tests.support.run import Cli
 
@@ -63,3 +66,18 @@ def test_json(cli: Cli, url: str) -> None:
         {"stream": "B", "removed": True},
         {"stream": "C", "removed": True},
     ]
+
+
+@pytest.mark.slow
+def test_a_letter_alone_removes_nothing(cli: Cli) -> None:
+    """The answer waits for enter, and takes the whole word."""
+    cli("stream add S --subjects s --defaults", status=0)
+    for answer, left in (("y\x03", 1), ("no\r", 1), ("yes\r", 0)):
+        screen = cli.terminal("stream rm S")
+        try:
+            screen.expect_exact("Really delete Stream S")
+            screen.send(answer)
+            screen.expect(pexpect.EOF)
+        finally:
+            screen.close(force=True)
+        assert len(cli("stream ls --json", status=0).json) == left, answer

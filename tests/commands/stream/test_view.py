@@ -120,7 +120,7 @@ def test_view_in_a_real_terminal(orders: Cli) -> None:
     child = orders.terminal("stream view ORDERS 4")
     child.expect_exact("[5] Subject: ORDERS.new")
     child.expect_exact("Next Page?")
-    child.send("y")
+    child.send("y\r")
     child.expect_exact("[6] Subject: ORDERS.other")
     child.expect_exact("Reached apparent end of data")
     child.expect(pexpect.EOF)

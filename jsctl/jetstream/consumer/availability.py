@@ -1,0 +1,55 @@
+"""Whether a new consumer's name is free and its filter can match, before all else about it is known.
+
+What the account may not look up counts as free: the server has the last word.
+"""
+
+from collections.abc import Sequence
+
+from jsctl.errors import JsctlError
+from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.consumer import requests as consumers
+from jsctl.jetstream.consumer.config import get_filters
+from jsctl.nats.subjects import overlap
+
+
+async def check_name_is_free(api: Api, stream: str, name: str) -> None:
+    """Raise ValueError when the stream has a consumer of this name."""
+    try:
+        await consumers.info(api, stream, name)
+    except JsctlError:
+        return
+    raise ValueError(
+        f"consumer {stream} > {name} exists already; jsctl consumer edit {stream} {name} changes it"
+    )
+
+
+async def check_filters(api: Api, stream_config: Json | None, filters: Sequence[str]) -> None:
+    """Raise ValueError for a filter that no message can match, or that another consumer of a work queue has.
+
+    filters: none for all messages.
+    """
+    if stream_config is None:
+        return
+    subjects = stream_config.get("subjects") or []
+    copies = stream_config.get("mirror") or stream_config.get("sources")
+    for subject in filters:
+        if subjects and not copies and not any(overlap(subject, own) for own in subjects):
+            name = stream_config["name"]
+            raise ValueError(f"{subject} matches nothing: stream {name} stores {', '.join(subjects)}")
+    if stream_config.get("retention") == "workqueue":
+        await _check_work_queue(api, str(stream_config["name"]), filters)
+
+
+async def _check_work_queue(api: Api, stream: str, filters: Sequence[str]) -> None:
+    """A work queue gives each message to one consumer (nats-server: consumer.go, errors 10099 and 10100)."""
+    try:
+        others = (await consumers.listing(api, stream)).infos
+    except JsctlError:
+        return
+    for other in others:
+        for subject in filters or [">"]:
+            what = subject if filters else "messages"
+            if any(overlap(subject, taken) for taken in get_filters(other["config"]) or [">"]):
+                raise ValueError(
+                    f"stream {stream} is a work queue, and consumer {other['name']} takes {what} already"
+                )

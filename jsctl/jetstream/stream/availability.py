@@ -1,0 +1,61 @@
+"""Whether a new stream's name and subjects are free, before all else about it is known.
+
+What the account may not look up counts as free: the server has the last word.
+"""
+
+from collections.abc import Sequence
+
+from jsctl.errors import ApiError, JsctlError
+from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.stream import requests as streams
+from jsctl.nats.subjects import overlap
+
+
+async def find_config(api: Api, stream: str) -> Json | None:
+    """Fetch a stream's configuration; None where the account may not see it. Raises ApiError when there is
+    none."""
+    try:
+        config: Json = (await streams.info(api, stream))["config"]
+    except ApiError:
+        raise
+    except JsctlError:
+        return None
+    return config
+
+
+async def check_name_is_free(api: Api, name: str) -> None:
+    """Raise ValueError when there is a stream of this name."""
+    try:
+        exists = await streams.info_or_none(api, name) is not None
+    except JsctlError:
+        return
+    if exists:
+        raise ValueError(f"stream {name} exists already; jsctl stream edit {name} changes it")
+
+
+async def check_subjects_are_free(api: Api, subjects: Sequence[str], name: str = "") -> None:
+    """Raise ValueError when a subject overlaps with another of them, or with one of a stream.
+
+    name: the stream that they are for, which may have them already.
+    """
+    for at, subject in enumerate(subjects):
+        for other in subjects[:at]:
+            if overlap(subject, other):
+                raise ValueError(f"{other} and {subject} overlap")
+        try:
+            owners = [owner for owner in await streams.names(api, subject) if owner != name]
+        except JsctlError:
+            continue
+        if owners:
+            owner = owners[0]
+            taken = ", ".join(await _subjects_of(api, owner))
+            raise ValueError(
+                f"{subject} overlaps with stream {owner}" + (f", which stores {taken}" if taken else "")
+            )
+
+
+async def _subjects_of(api: Api, name: str) -> list[str]:
+    try:
+        return list((await streams.info(api, name))["config"].get("subjects") or [])
+    except JsctlError:
+        return []

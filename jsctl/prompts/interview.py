@@ -1,0 +1,66 @@
+"""A questionnaire with a way back: earlier answers are given again, up to the question before."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from jsctl.prompts.prompter import Form, GoBack, Prompter, Question
+
+T = TypeVar("T")
+
+KEYS = "? explains a question, shift-tab goes back, ctrl-C ends without a change"
+
+
+class Interview(Prompter):
+    """Asks the questions of a function, from its start again when the user goes back.
+
+    say: writes a line for people. begin: awaited before the first question that is asked; nothing is asked
+    when it raises.
+    """
+
+    def __init__(
+        self,
+        prompter: Prompter,
+        say: Callable[[str], None],
+        begin: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
+        self._prompter = prompter
+        self._say = say
+        self._begin = begin
+        self._answers: list[Any] = []
+        self._at = 0  #: questions of this round
+        self._earlier: dict[str, Any] = {}
+        self.has_asked = False
+
+    async def run(self, questions: Callable[[Prompter], Awaitable[T]]) -> T:
+        """Return what the function returns. It may be called several times, and must only ask."""
+        while True:
+            self._at = 0
+            try:
+                return await questions(self)
+            except GoBack:
+                self._answers.pop()
+
+    async def ask(self, question: Question) -> Any:
+        at, self._at = self._at, self._at + 1
+        if at < len(self._answers):
+            return self._answers[at]
+        if not self.has_asked:
+            if self._begin:
+                await self._begin()
+            self.has_asked = True
+            self._say(KEYS)
+        answer = await self._prompter.ask(
+            replace(question, default=self._default(question), can_go_back=at > 0)
+        )
+        self._answers.append(answer)
+        if question.form is not Form.SECRET:
+            self._earlier[question.message] = answer
+        return answer
+
+    def _default(self, question: Question) -> Any:
+        """What was answered before the user went back, else the question's own default."""
+        if question.message not in self._earlier:
+            return question.default
+        answer = self._earlier[question.message]
+        return next((choice.title for choice in question.choices if choice.value == answer), answer)

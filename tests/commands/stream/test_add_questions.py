@@ -1,0 +1,164 @@
+"""The questionnaire of `stream add`: what is wrong is told at once, help, the way back, the command line."""
+
+import shlex
+from collections.abc import Iterator
+
+import pexpect
+import pytest
+
+from jsctl.prompts.prompter import GoBack
+from tests.support.run import Cli, Terminal
+
+
+@pytest.fixture
+def have(cli: Cli) -> Cli:
+    """With a stream HAVE on have.>."""
+    cli("stream add HAVE --subjects 'have.>' --defaults", status=0)
+    return cli
+
+
+@pytest.fixture
+def screen(have: Cli) -> Iterator[Terminal]:
+    """`stream add` at its first question, in 80 columns."""
+    child = have.terminal("stream add", columns=80)
+    child.expect_exact("shift-tab goes back")
+    child.expect_exact("Stream Name")
+    yield child
+    child.close(force=True)
+
+
+def end(screen: Terminal) -> int | None:
+    screen.expect(pexpect.EOF)
+    screen.wait()
+    return screen.exitstatus
+
+
+@pytest.mark.slow
+def test_in_a_terminal(have: Cli, screen: Terminal) -> None:
+    screen.send("?")
+    screen.expect_exact("A name without dots, spaces, wildcards or slashes")
+    screen.expect_exact("On the command line: the stream's name")
+    screen.send("HAVE\r")
+    screen.expect_exact("stream HAVE exists already; jsctl stream edit HAVE changes it")
+    screen.send("\x15NEW\r")
+    screen.expect_exact("Subjects to consume")
+    screen.send("have.a\r")
+    screen.expect_exact("have.a overlaps with stream HAVE, which stores have.>")
+    screen.send("\x17new.>\r")
+    screen.expect_exact("Storage backend")
+    screen.send("?")
+    screen.expect_exact("On the command line: --storage")
+    screen.send("\x1b[B\r")  # memory
+    screen.expect_exact("Retention Policy")
+    screen.send("\x1b[Z")  # back
+    screen.expect_exact("Storage backend")
+    screen.send("\r")  # what was chosen stays
+    screen.expect_exact("Retention Policy")
+    screen.send("\r")
+    screen.expect_exact("Discard Policy")
+    screen.send("\r")
+    screen.expect_exact("Stream Messages Limit")
+    screen.send("7\r")  # in the place of the default
+    screen.expect_exact("Per Subject Messages Limit")
+    screen.send("\r")
+    screen.expect_exact("Message size limit (whole stream)")
+    screen.send("\r")
+    screen.expect_exact("Maximum message age limit")
+    screen.send("\r")
+    screen.expect_exact("Maximum individual message size")
+    screen.send("\r")
+    screen.expect_exact("Duplicate tracking time window")
+    screen.send("\x01\x041\r")  # readline: to the start, delete, 1: 1m instead of 2m
+    screen.expect_exact("Replicas")
+    screen.send("\r")
+    screen.expect_exact("Stream NEW was created")
+    screen.expect_exact("The same without questions:")
+    assert end(screen) == 0
+    config = have("stream info NEW --json", status=0).json["config"]
+    assert (config["storage"], config["max_msgs"]) == ("memory", 7)
+    assert config["duplicate_window"] == 60 * 10**9
+
+
+@pytest.mark.slow
+def test_the_command_line_stays_when_it_fails(have: Cli) -> None:
+    screen = have.terminal(
+        "stream add R3 --subjects r3 --storage file --retention limits --discard old", rows=50
+    )
+    try:
+        for question in ("Stream Messages", "Per Subject", "size limit", "age limit", "individual", "window"):
+            screen.expect_exact(question)
+            screen.send("\r")
+        screen.expect_exact("Replicas")
+        screen.send("3\r")
+        screen.expect_exact("jsctl: error: ")
+        screen.expect_exact("The same without questions:")
+        screen.expect_exact("jsctl stream add R3 --subjects r3 --replicas 3 --defaults")
+        assert end(screen) == 1
+    finally:
+        screen.close(force=True)
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("stream add HAVE --subjects x", "stream HAVE exists already"),
+        ("stream add NEW --subjects have.a", "have.a overlaps with stream HAVE, which stores have.>"),
+        ("stream add NEW --subjects a.b,a.*", "a.b and a.* overlap"),
+    ],
+)
+def test_what_the_command_line_has_is_looked_at_before_the_first_question(
+    have: Cli, line: str, told: str
+) -> None:
+    failed = have(line, answers=[], status=1)
+    assert told in failed.err and failed.asked == []
+
+
+def test_nothing_is_looked_up_for_a_file(have: Cli) -> None:
+    made = have("stream add HAVE --subjects have.a --output -", answers=[...] * 12, status=0)
+    assert made.json["name"] == "HAVE"
+
+
+def test_the_way_back(have: Cli) -> None:
+    answers = ["WRONG", GoBack, "RIGHT", "right", "memory", GoBack, GoBack, "better", ..., *[...] * 9]
+    made = have("stream add", answers=answers, status=0)
+    assert made.asked[:9] == [
+        "Stream Name",
+        "Subjects to consume",
+        "Stream Name",
+        "Subjects to consume",
+        "Storage backend",
+        "Retention Policy",
+        "Storage backend",
+        "Subjects to consume",
+        "Storage backend",
+    ]
+    config = have("stream info RIGHT --json", status=0).json["config"]
+    assert (config["subjects"], config["storage"]) == (["better"], "memory")
+    assert have("stream ls --names", status=0).out == "HAVE\nRIGHT\n"
+
+
+def test_the_command_line_makes_the_same_stream(have: Cli) -> None:
+    line = have(
+        "stream add ONE --source HAVE --source HAVE@far,filter=a:b",
+        answers=[
+            "memory",
+            "Work Queue",
+            "New",
+            "5",
+            "1MB",
+            "36h",
+            "1KB",
+            "90s",
+            ...,
+            True,
+            "7",
+            True,
+            "leaf",
+            "d",
+            False,
+        ],
+    ).err.splitlines()[-1]
+    one = have("stream info ONE --json", status=0).json["config"]
+    have("stream rm ONE -f", status=0)
+    have(shlex.split(line)[1:], status=0)
+    assert have("stream info ONE --json", status=0).json["config"] == one
