@@ -48,10 +48,10 @@ async def add(env: Env, options: Options) -> Result:
 
         present = from_context(base) | {"description": base.get("description")} if base else {}
 
-        given = dict(values)
+        flags = dict(values)
 
         async def questions(prompter: Prompter) -> dict[str, Any]:
-            return given | await ask(prompter, given, present)
+            return flags | await ask(prompter, flags, present)
 
         def command_line(answers: dict[str, Any]) -> list[str]:
             return ["context", "add", options.name, *to_flags(answers), "--defaults"]
