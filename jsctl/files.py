@@ -1,6 +1,7 @@
 """Files that commands read and write; they are written whole or not at all."""
 
 import contextlib
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -10,7 +11,11 @@ from typing import BinaryIO, TextIO
 from jsctl.errors import BadInput
 
 PRIVATE = 0o600
-_TEMPORARY = ".jsctl-"
+TEMPORARY = ".jsctl-"
+"""How the names of files begin that a killed process may leave."""
+
+_EXCHANGE = 2  #: RENAME_EXCHANGE of renameat2(2)
+_AT_FDCWD = -100
 
 
 def write_atomically(
@@ -45,7 +50,7 @@ def open_atomically(path: Path, *, mode: int | None = PRIVATE, durable: bool = T
         with target.open("wb") as file:
             yield file
         return
-    temporary = target.with_name(f"{_TEMPORARY}{os.urandom(6).hex()}")
+    temporary = target.with_name(f"{TEMPORARY}{os.urandom(6).hex()}")
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else mode)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -100,9 +105,24 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
+def exchange(one: Path, other: Path) -> bool:
+    """Exchange two files or folders in one step. Returns False where the system cannot. Raises OSError."""
+    import ctypes  # 3 ms
+
+    renameat2 = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if renameat2 is None:
+        return False
+    if not renameat2(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _EXCHANGE):
+        return True
+    code = ctypes.get_errno()
+    if code in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP):
+        return False
+    raise OSError(code, os.strerror(code), str(other))
+
+
 def is_temporary(name: str) -> bool:
-    """Whether a file of this name is what a killed process left of an atomic write."""
-    return name.startswith(_TEMPORARY)
+    """Whether a file of this name is what a killed process left of an atomic write or a backup."""
+    return name.startswith(TEMPORARY)
 
 
 def _file_status(path: Path) -> os.stat_result | None:

@@ -3,11 +3,13 @@
 import asyncio
 import time
 from collections.abc import Coroutine, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from jsctl.errors import JsctlError, NotFound
+from jsctl.files import sync_folder
 from jsctl.jetstream import api_levels
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.backup.account_connection import SharedConnection
@@ -15,13 +17,13 @@ from jsctl.jetstream.backup.account_files import (
     UNFINISHED,
     AccountResult,
     StreamOutcome,
-    clear_account_backup,
     existing_account_backup,
     outcome,
     write_unfinished,
 )
 from jsctl.jetstream.backup.events import AccountBackupStarted, Advance, Observer, Phase, ReplaceBackup
 from jsctl.jetstream.backup.stream_backup import BackupOptions, save_stream
+from jsctl.jetstream.backup.target import BackupTarget, lock_target, remove_path
 from jsctl.jetstream.stream import requests as streams
 
 _CONCURRENT = 4
@@ -44,35 +46,71 @@ async def backup_account(
     The observer is asked before another backup is replaced. Raises BadInput for a target that holds anything
     else, NotFound for an account without streams, Cancelled, OSError for a target that cannot be written.
     """
-    existing = existing_account_backup(target)
+    existing_account_backup(target)
     names = sorted(await streams.names(api))
     if not names:
         raise NotFound("there are no streams to back up")
     account = await api_levels.account_info(api)
     size = int(account.get("memory", 0)) + int(account.get("storage", 0))
     observer.notify(AccountBackupStarted(len(names), size, target))
-    if existing:
-        await observer.confirm(ReplaceBackup(target, existing))
-    started = time.monotonic_ns()
-    with observer.progress(Phase("transfer"), size) as advance:
-        outcomes = await _save_streams(api, target, names, options.stream, advance)
+    with lock_target(target) as locked:
+        if existing := existing_account_backup(target):
+            unfinished = (target / UNFINISHED).exists()
+            if not unfinished:
+                locked.check_replaceable(existing)
+            await observer.confirm(ReplaceBackup(target, existing))
+            if unfinished and locked.in_place:
+                for entry in list(target.iterdir()):
+                    remove_path(entry)
+        started = time.monotonic_ns()
+        with observer.progress(Phase("transfer"), size) as advance:
+            outcomes = await _save_streams(api, locked, names, options.stream, advance)
     if options.strict:
         outcomes = [one._replace(status="failed") if one.status == "warning" else one for one in outcomes]
     return AccountResult(outcomes, time.monotonic_ns() - started)
 
 
 async def _save_streams(
-    api: Api, target: Path, names: Sequence[str], options: BackupOptions, advance: Advance
+    api: Api, target: BackupTarget, names: Sequence[str], options: BackupOptions, advance: Advance
 ) -> list[StreamOutcome]:
     """Back up these streams, some at a time.
 
-    A target with an older backup stays as it is until the new one is whole.
+    A target with an older backup stays as it is until the new one is whole. One in which a stream failed is
+    then left beside it, as TARGET.partial.
     """
-    folder = target.with_name(target.name + ".partial") if existing_account_backup(target) else target
-    if folder != target and existing_account_backup(folder):
-        clear_account_backup(folder)
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    write_unfinished(folder, len(names))
+    folder = target.new_path()
+    try:
+        folder.mkdir(mode=0o700)
+        write_unfinished(folder, len(names))
+        outcomes = await _save_to(api, folder, target.path, names, options, advance)
+        if failed := {one.stream: one.remark for one in outcomes if one.status == "failed"}:
+            write_unfinished(folder, len(names), failed)
+            if not existing_account_backup(target.path):
+                target.put(folder)
+            elif existing_account_backup(partial := target.path.with_name(target.path.name + ".partial")):
+                with lock_target(partial) as other:
+                    other.put(folder)
+            else:
+                folder.rename(partial)
+            return outcomes
+        if target.in_place:  # until all streams are there
+            (folder / UNFINISHED).rename(target.path / UNFINISHED)
+            target.put(folder)
+            (target.path / UNFINISHED).unlink()
+        else:
+            (folder / UNFINISHED).unlink()
+            sync_folder(folder)
+            existing_account_backup(target.path)  # something else may have been put there
+            target.put(folder)
+        return outcomes
+    finally:
+        with suppress(OSError):
+            remove_path(folder)
+
+
+async def _save_to(
+    api: Api, folder: Path, target: Path, names: Sequence[str], options: BackupOptions, advance: Advance
+) -> list[StreamOutcome]:
     slots = asyncio.Semaphore(_CONCURRENT)
     connection = SharedConnection(api.connection)
 
@@ -87,6 +125,7 @@ async def _save_streams(
                     options,
                     on_start=lambda state: advance,
                     more={"account": {"streams": len(names)}},
+                    target=target / name,
                 )
             except (JsctlError, OSError) as error:
                 return outcome(name, "failed", remark=str(error))
@@ -95,18 +134,7 @@ async def _save_streams(
                 return outcome(name, "warning", manifest["state"], remark)
             return outcome(name, "saved", manifest["state"])
 
-    outcomes = await _gather(save(name) for name in names)
-    if failed := {one.stream: one.remark for one in outcomes if one.status == "failed"}:
-        write_unfinished(folder, len(names), failed)
-        return outcomes
-    (folder / UNFINISHED).unlink()
-    if folder != target:
-        old = target.with_name(target.name + ".old")
-        target.rename(old)
-        folder.rename(target)
-        clear_account_backup(old)
-        old.rmdir()
-    return outcomes
+    return await _gather(save(name) for name in names)
 
 
 async def _gather(work: Iterable[Coroutine[Any, Any, StreamOutcome]]) -> list[StreamOutcome]:

@@ -14,6 +14,7 @@ from jsctl.errors import BadInput, JsctlError, NotFound
 from jsctl.files import is_temporary, write_atomically
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup import files
+from jsctl.jetstream.backup.target import present_path
 from jsctl.jetstream.stream.origins import origins_of
 
 UNFINISHED = "unfinished.json"
@@ -81,19 +82,9 @@ def existing_account_backup(target: Path) -> str:
     return "an account's backup" + (" that was not finished" if (target / UNFINISHED).exists() else "")
 
 
-def clear_account_backup(folder: Path) -> None:
-    """Remove an account's backup from its folder. Raises BadInput when something else is in it."""
-    existing_account_backup(folder)
-    for entry in list(folder.iterdir()):
-        if entry.is_dir():
-            files.remove_backup_files(entry)
-            entry.rmdir()
-        else:
-            entry.unlink()
-
-
 def open_account_backup(folder: Path) -> AccountBackup:
     """Open a folder with the backups of an account's streams. Raises NotFound, BadInput."""
+    folder = present_path(folder)
     if not folder.is_dir():
         raise NotFound(f"there is no backup of an account at {folder}")
     if (folder / files.META).exists() or (folder / files.MANIFEST).exists():

@@ -23,11 +23,14 @@ from jsctl.files import is_temporary
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup.events import Advance
 from jsctl.jetstream.backup.s2 import ARCHIVE_END, FrameScanner
+from jsctl.jetstream.backup.target import present_path, remove_path
 
 DATA, META, MANIFEST = "stream.tar.s2", "backup.json", "jsctl.json"
 PARTIAL_DATA = DATA + ".partial"
 PACKED = "packed"
 """A .tgz file while it is written."""
+
+UNFINISHED = "a backup that was not finished"
 
 FORMAT = 1
 """Version of the manifest."""
@@ -67,17 +70,17 @@ def existing_backup(target: Path) -> str:
     names = {entry.name for entry in entries if not is_temporary(entry.name)}
     if names - _BACKUP_FILES:
         raise BadInput(f"{target} holds other files", "choose another target")
-    return "a backup that was not finished" if META not in names else "a backup"
+    return UNFINISHED if META not in names else "a backup"
 
 
 def remove_backup_files(folder: Path) -> None:
     """Remove the files of a backup. Raises BadInput when there are others."""
     entries = list(folder.iterdir())
-    names = {entry.name for entry in entries if not is_temporary(entry.name)} - {PACKED}
+    names = {entry.name for entry in entries if not is_temporary(entry.name)}
     if names - _BACKUP_FILES:
         raise BadInput(f"{folder} holds other files", "remove it by hand")
     for entry in entries:
-        entry.unlink()
+        remove_path(entry)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +157,7 @@ def open_backup(path: Path) -> Backup:
     """Open a folder or file with a stream's backup. Raises NotFound, BadInput."""
     if path.name in _BACKUP_FILES and not path.is_dir():
         path = path.parent
+    path = present_path(path)
     if not path.exists():
         raise NotFound(f"there is no backup at {path}")
     files, size = _read_packed(path) if path.is_file() else _read_folder(path)

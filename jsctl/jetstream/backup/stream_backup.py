@@ -21,7 +21,8 @@ from jsctl.jetstream.backup.events import (
     ServerCheckStarted,
 )
 from jsctl.jetstream.backup.snapshot import CHUNK_SIZE, request_snapshot
-from jsctl.jetstream.backup.writer import BackupWriter
+from jsctl.jetstream.backup.target import BackupTarget, lock_target, remove_path
+from jsctl.jetstream.backup.writer import BackupWriter, naming, pack
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.stream import requests as streams
 from jsctl.units import MS, format_rfc3339
@@ -59,9 +60,21 @@ async def backup_stream(
     The observer is asked before another backup is replaced. Raises BadInput for a target that holds anything
     else, Cancelled, ApiError, JsctlError, OSError; nothing of the backup is left then.
     """
-    if existing := files.existing_backup(target):
-        await observer.confirm(ReplaceBackup(target, existing))
+    files.existing_backup(target)
     await streams.info(api, stream)
+    with lock_target(target) as locked:
+        existing = files.existing_backup(target)
+        if existing == files.UNFINISHED:
+            files.remove_backup_files(target)  # nobody can restore it, and nobody writes to it
+        elif existing:
+            locked.check_replaceable(existing)
+            await observer.confirm(ReplaceBackup(target, existing))
+        return await _backup(api, stream, target, locked, options, observer)
+
+
+async def _backup(
+    api: Api, stream: str, target: Path, locked: BackupTarget, options: BackupOptions, observer: Observer
+) -> StreamBackup:
     started = time.monotonic_ns()
     with ExitStack() as phases:
 
@@ -72,23 +85,39 @@ async def backup_stream(
 
         if options.check:
             observer.notify(ServerCheckStarted(stream))
-        manifest = await save_stream(api, stream, target, options, on_start=on_start)
+        folder = locked.new_path()
+        try:
+            manifest = await save_stream(api, stream, folder, options, on_start=on_start, target=target)
+            await _in_thread(_put, folder, target, locked)
+        finally:
+            with suppress(OSError):
+                remove_path(folder)
     return StreamBackup(stream, target, manifest, time.monotonic_ns() - started)
+
+
+def _put(folder: Path, target: Path, locked: BackupTarget) -> None:
+    with naming(target):
+        whole = pack(folder, files.packed_stem(target)) if files.is_packed(target) else folder
+        files.existing_backup(target)  # something else may have been put there
+        locked.put(whole, last=files.META)
 
 
 async def save_stream(
     api: Api,
     stream: str,
-    target: Path,
+    folder: Path,
     options: BackupOptions,
     *,
     on_start: Callable[[Json], Advance | None],
     more: Json | None = None,
+    target: Path | None = None,
 ) -> Json:
-    """Write a stream's snapshot to the target; returns the manifest with the stream's `state`.
+    """Write a stream's snapshot to a folder that does not exist; returns the manifest with the stream's
+    `state`.
 
     on_start: called with the stream's state when the first byte is about to arrive; what it returns is called
-    with the bytes as they arrive, uncompressed. more: further keys of the manifest.
+    with the bytes as they arrive, uncompressed. more: further keys of the manifest. target: what errors name
+    instead of the folder.
     Raises JsctlError, OSError; nothing of the backup is left then.
     """
     started = _now()
@@ -109,7 +138,7 @@ async def save_stream(
             **(more or {}),
         }
         # Not in a thread: a cancellation could leave its files behind.
-        writer = BackupWriter(target, about)
+        writer = BackupWriter(folder, about, target=target)
         try:
             advance = on_start(snapshot.state)
             chunk_count = 0

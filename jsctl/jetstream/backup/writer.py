@@ -4,13 +4,13 @@ import contextlib
 import hashlib
 import json
 import os
-import shutil
 import tarfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from jsctl.errors import BadInput, JsctlError
-from jsctl.files import sync_folder, write_atomically
+from jsctl.errors import JsctlError
+from jsctl.files import PRIVATE, write_atomically
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup.files import (
     DATA,
@@ -19,40 +19,38 @@ from jsctl.jetstream.backup.files import (
     META,
     PACKED,
     PARTIAL_DATA,
-    existing_backup,
-    is_packed,
-    packed_stem,
-    remove_backup_files,
     snapshot_fault,
 )
 from jsctl.jetstream.backup.s2 import FrameScanner
+from jsctl.jetstream.backup.target import remove_path
 
 _FLUSH_INTERVAL = 16 << 20
 """Bytes after which the system is asked to begin to write."""
 
 
 class BackupWriter:
-    """Writes one backup. Until `finish` the folder says that it is not finished; `abandon` removes it.
-
-    An existing target stays as it is until the new backup is whole.
+    """Writes one backup to a folder that does not exist. Until `finish` the folder says that it is not
+    finished; `abandon` removes it.
     """
 
-    def __init__(self, target: Path, about: Json) -> None:
-        """about: what the manifest says beside sizes and digests. Raises BadInput, OSError."""
-        self.target = target
-        separate = is_packed(target) or bool(existing_backup(target))
-        self.folder = target.with_name(target.name + ".partial") if separate else target
-        if separate and existing_backup(self.folder):
-            remove_backup_files(self.folder)
-        self._folder_is_new = not self.folder.exists()
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    def __init__(self, folder: Path, about: Json, *, target: Path | None = None) -> None:
+        """about: what the manifest says beside sizes and digests. target: what errors name instead of the
+        folder. Raises OSError, with nothing left."""
+        self.folder = folder
+        self._target = target or folder
         self._about = {"format": FORMAT, "complete": False, **about}
-        _write_json(self.folder / MANIFEST, self._about)
-        self._data = (self.folder / PARTIAL_DATA).open("xb")
         self._digest = hashlib.sha256()
         self._flushed = 0
         self._finished = False
         self.scanner = FrameScanner()
+        with naming(self._target):
+            folder.mkdir(mode=0o700)
+            try:
+                _write_json(folder / MANIFEST, self._about)
+                self._data = (folder / PARTIAL_DATA).open("xb")
+            except BaseException:
+                remove_path(folder)
+                raise
 
     def write(self, chunk: bytes) -> None:
         """Write the next piece of the snapshot. Raises JsctlError for what is not a snapshot."""
@@ -61,10 +59,8 @@ class BackupWriter:
         except ValueError as error:
             raise JsctlError(f"the server did not send a snapshot: {error}") from None
         self._digest.update(chunk)
-        try:
+        with naming(self._target):
             self._data.write(chunk)
-        except OSError as error:
-            raise JsctlError(f"cannot write to {self.folder}: {error.strerror}") from None
         if self.scanner.packed - self._flushed >= _FLUSH_INTERVAL and hasattr(os, "posix_fadvise"):
             # Has the system begin to write, so that little is left for `_sync` at the end.
             length, start = self.scanner.packed - self._flushed, self._flushed
@@ -78,56 +74,57 @@ class BackupWriter:
         """
         if fault := snapshot_fault(self.scanner):
             raise JsctlError(f"the snapshot is not whole: {fault}", "try again")
-        _sync(self._data)
-        self._data.close()
-        (self.folder / PARTIAL_DATA).rename(self.folder / DATA)
-        meta = json.dumps({"config": config, "state": state}, indent=2, ensure_ascii=False).encode()
-        files = {
-            DATA: {"bytes": self.scanner.packed, "sha256": self._digest.hexdigest()},
-            META: {"bytes": len(meta), "sha256": hashlib.sha256(meta).hexdigest()},
-        }
-        unpacked = self.scanner.unpacked
-        manifest = {**self._about, "complete": True, "unpacked": unpacked, **more, "files": files}
-        write_atomically(self.folder / META, meta, mode=None)
-        _write_json(self.folder / MANIFEST, manifest)
-        if is_packed(self.target):
-            self._pack()
-        elif self.folder != self.target:
-            self._replace_target()
-        sync_folder(self.target.parent)
+        with naming(self._target):
+            _sync(self._data)
+            self._data.close()
+            (self.folder / PARTIAL_DATA).rename(self.folder / DATA)
+            meta = json.dumps({"config": config, "state": state}, indent=2, ensure_ascii=False).encode()
+            files = {
+                DATA: {"bytes": self.scanner.packed, "sha256": self._digest.hexdigest()},
+                META: {"bytes": len(meta), "sha256": hashlib.sha256(meta).hexdigest()},
+            }
+            unpacked = self.scanner.unpacked
+            manifest = {**self._about, "complete": True, "unpacked": unpacked, **more, "files": files}
+            write_atomically(self.folder / META, meta, mode=None)
+            _write_json(self.folder / MANIFEST, manifest)
         self._finished = True
         return manifest
 
     def abandon(self) -> None:
         """Remove what was written, as far as possible; a finished backup stays."""
-        self._data.close()
-        if self._finished:
-            return
-        with contextlib.suppress(OSError, BadInput):
-            remove_backup_files(self.folder)
-            if self._folder_is_new:
-                self.folder.rmdir()
+        with contextlib.suppress(OSError):  # what was not written yet does not fit on a full disk
+            self._data.close()
+        if not self._finished:
+            with contextlib.suppress(OSError):
+                remove_path(self.folder)
 
-    def _pack(self) -> None:
-        packed = self.folder / PACKED
+
+def pack(folder: Path, stem: str) -> Path:
+    """Write the files of a backup to one .tgz file, in their folder; returns its path.
+
+    stem: of the folder in it. Raises OSError.
+    """
+    packed = folder / PACKED
+    with open(packed, "xb", opener=_private) as file:
         # What S2 has compressed hardly gets smaller; more effort only takes longer.
-        with tarfile.open(packed, "x:gz", compresslevel=1) as tar:
+        with tarfile.open(fileobj=file, mode="w:gz", compresslevel=1) as tar:
             for name in (MANIFEST, META, DATA):
-                tar.add(self.folder / name, arcname=f"{packed_stem(self.target)}/{name}")
-        with packed.open("rb") as file:
-            _sync(file)
-        if self.target.is_dir():
-            remove_backup_files(self.target)
-            self.target.rmdir()
-        packed.replace(self.target)
-        shutil.rmtree(self.folder)
+                tar.add(folder / name, arcname=f"{stem}/{name}")
+        _sync(file)
+    return packed
 
-    def _replace_target(self) -> None:
-        old = self.target.with_name(self.target.name + ".old")
-        self.target.rename(old)
-        self.folder.rename(self.target)
-        remove_backup_files(old)
-        old.rmdir()
+
+@contextlib.contextmanager
+def naming(target: Path) -> Iterator[None]:
+    """Have errors of the system name what is written. Raises JsctlError for OSError."""
+    try:
+        yield
+    except OSError as error:
+        raise JsctlError(f"cannot write to {target}: {error.strerror or error}") from None
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, PRIVATE)
 
 
 def _write_json(path: Path, content: Json) -> None:

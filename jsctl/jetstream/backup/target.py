@@ -1,0 +1,186 @@
+"""The target of a backup, for one run of jsctl at a time.
+
+A backup is written beside its target, under a name of its own, and takes the target's place when it is whole.
+A process that is killed leaves the older backup or the new one, and files that the next run removes:
+
+    .jsctl-NAME.lock         held by the run that writes NAME; the kernel frees it when that run ends
+    .jsctl-NAME.partial-XX   a backup that is being written, or that was replaced just now
+    .jsctl-NAME.old          the older backup, while the new one takes its place where a file system cannot
+                             exchange two names; it counts as the backup when NAME is missing
+
+A folder that is a mount point, or whose parent cannot be written, is filled in place.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from jsctl.errors import BadInput, JsctlError
+from jsctl.files import TEMPORARY, exchange, sync_folder
+
+_LONGEST_NAME = 160
+"""Bytes of a target's name that the names beside it contain; of longer ones, a digest."""
+
+
+class BackupTarget:
+    """A target that this process has locked (see `lock_target`)."""
+
+    def __init__(self, path: Path, in_place: bool) -> None:
+        self.path = path
+        self.in_place = in_place  #: whether what is made is moved into the folder that is there
+        self._parent = path if in_place else path.parent
+
+    def new_path(self) -> Path:
+        """Returns the path of something new beside the target, or in it; nothing is there."""
+        return self._parent / f"{_prefix(self.path)}partial-{os.urandom(4).hex()}"
+
+    def put(self, whole: Path, *, last: str = "") -> None:
+        """Have a folder or file that is whole take the target's place, and remove what was there.
+
+        last: which file of a folder is moved last, where it is filled in place. Raises OSError.
+        """
+        if self.in_place:
+            for entry in sorted(whole.iterdir(), key=lambda entry: entry.name == last):
+                entry.rename(self.path / entry.name)
+            whole.rmdir()
+        else:
+            replace_path(whole, self.path, _old(self.path))
+        sync_folder(self._parent)
+
+    def check_replaceable(self, existing: str) -> None:
+        """Raises BadInput for a backup that cannot be replaced in one step. existing: it, in words."""
+        if self.in_place and existing:
+            raise BadInput(
+                f"{existing} in {self.path} cannot be replaced in one step, as it cannot be renamed",
+                "remove it first, or choose another target",
+            )
+
+    def recover(self) -> None:
+        """Take up what killed runs left: an older backup goes back to its place, all else is removed."""
+        old = _old(self.path)
+        if not self.in_place and os.path.lexists(old) and not os.path.lexists(self.path):
+            old.rename(self.path)
+        left = re.compile(re.escape(_prefix(self.path)) + "(partial-[0-9a-f]{8}|old)")
+        for entry in list(self._parent.iterdir()):
+            if left.fullmatch(entry.name):
+                remove_path(entry)
+
+
+@contextlib.contextmanager
+def lock_target(path: Path) -> Iterator[BackupTarget]:
+    """Lock a target, and take up what killed runs left. Folders above it are made where they are missing.
+
+    Raises JsctlError while another process has the lock, OSError.
+    """
+    path = path.resolve()
+    in_place = path.is_dir() and (path.is_mount() or not os.access(path.parent, os.W_OK | os.X_OK))
+    missing = [] if in_place else [folder for folder in path.parents if not folder.exists()]
+    for folder in reversed(missing):
+        folder.mkdir(mode=0o700, exist_ok=True)
+    try:
+        with _lock_folder(path) if in_place else _lock_file(path):
+            target = BackupTarget(path, in_place)
+            target.recover()
+            yield target
+    finally:
+        for folder in missing:
+            with contextlib.suppress(OSError):  # not empty
+                folder.rmdir()
+
+
+def present_path(path: Path) -> Path:
+    """Returns where the backup of a target is: at its path, or where a killed run put it."""
+    if os.path.lexists(path):
+        return path
+    old = _old(path.resolve())
+    return old if old.exists() else path
+
+
+def replace_path(whole: Path, path: Path, old: Path) -> None:
+    """Have a file or folder take the place of another, if there is one, and remove that.
+
+    old: where what is replaced is for a moment, where the file system cannot exchange two names.
+    Raises OSError.
+    """
+    if not os.path.lexists(path):
+        whole.rename(path)
+        return
+    if whole.is_file() and path.is_file():
+        whole.replace(path)
+        return
+    if exchange(whole, path):
+        remove_path(whole)
+        return
+    path.rename(old)
+    whole.rename(path)
+    remove_path(old)
+
+
+def remove_path(path: Path) -> None:
+    """Remove a file, or a folder with all that it holds. Raises OSError."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _prefix(path: Path) -> str:
+    name = path.name
+    if len(os.fsencode(name)) > _LONGEST_NAME:
+        name = hashlib.sha256(os.fsencode(name)).hexdigest()[:32]
+    return f"{TEMPORARY}{name}."
+
+
+def _old(path: Path) -> Path:
+    return path.with_name(f"{_prefix(path)}old")
+
+
+@contextlib.contextmanager
+def _lock_file(path: Path) -> Iterator[None]:
+    """Hold a lock file beside the target; it is removed at the end."""
+    file = path.with_name(f"{_prefix(path)}lock")
+    while True:
+        handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            _lock(handle, path)
+            if _is_same(handle, file):  # else the run that had the lock has removed the file
+                break
+        except BaseException:
+            os.close(handle)
+            raise
+        os.close(handle)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            file.unlink()
+        os.close(handle)
+
+
+@contextlib.contextmanager
+def _lock_folder(path: Path) -> Iterator[None]:
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        _lock(handle, path)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _lock(handle: int, path: Path) -> None:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise JsctlError(f"another jsctl writes a backup to {path}", "wait until it has ended") from None
+
+
+def _is_same(handle: int, file: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(handle), file.stat())
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,83 @@
+"""Run jsctl in a process that kills itself (SIGKILL) before the N-th call that changes the file system.
+
+Such a process ends between any two of its system calls, as often as a test asks for it, and not when a clock
+happens to say so.
+"""
+
+import os
+import signal
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_CALLS = ("open", "mkdir", "rename", "replace", "fsync", "unlink", "rmdir", "link", "symlink")
+
+
+@dataclass
+class Killer:
+    """Counts the calls with a path in a folder, and every fsync; kills before the call of this number."""
+
+    folder: Path
+    number: int
+    count: int = 0
+    log: int = -1  #: file descriptor that the calls' names are written to
+
+    def watch(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        """Returns the call as it is to be used instead."""
+
+        def watched(*args: Any, **more: Any) -> Any:
+            if name == "fsync" or more.get("dir_fd") is not None or self._is_inside(args[0]):
+                writes = name != "open" or bool(args[1] & (os.O_WRONLY | os.O_RDWR))
+                if writes:
+                    self.count += 1
+                    if self.count == self.number:
+                        os.write(self.log, name.encode())
+                        os.kill(os.getpid(), signal.SIGKILL)
+            return call(*args, **more)
+
+        return watched
+
+    def _is_inside(self, path: Any) -> bool:
+        return not isinstance(path, int) and os.fsdecode(path).startswith(str(self.folder))
+
+
+def kill_points(
+    work: Callable[[], int], folder: Path, patched: Mapping[Any, Sequence[str]]
+) -> Iterator[tuple[int, str]]:
+    """Runs the work in one process after the other, and yields (number, call) whenever one was killed; ends
+    with the process that was not. The caller puts the folder back before each.
+
+    patched: names of functions in modules or classes, beside those of `os`. Fails when the work fails.
+    """
+    number = 0
+    while True:
+        number += 1
+        reading, writing = os.pipe()
+        pid = os.fork()
+        if not pid:
+            status = 99
+            try:
+                killer = Killer(folder, number, log=writing)
+                for owner, names in [(os, _CALLS), *patched.items()]:
+                    for name in names:
+                        setattr(owner, name, killer.watch(name, getattr(owner, name)))
+                status = work()
+            finally:
+                os._exit(status)
+        os.close(writing)
+        _, result = os.waitpid(pid, 0)
+        with os.fdopen(reading) as log:
+            call = log.read()
+        if not os.WIFSIGNALED(result):
+            assert os.WEXITSTATUS(result) == 0, f"status {os.WEXITSTATUS(result)} without being killed"
+            return
+        yield number, call
+
+
+def print_table(what: str, points: Sequence[str], outcomes: Sequence[str]) -> None:
+    """Print how many processes were killed before which call, and what was there afterwards."""
+    calls = ", ".join(f"{call} {count}" for call, count in sorted(Counter(points).items()))
+    states = ", ".join(f"{state} {count}" for state, count in sorted(Counter(outcomes).items()))
+    print(f"{what:<28} {len(points):>4} killed before: {calls:<70} left: {states}")
