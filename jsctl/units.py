@@ -24,11 +24,14 @@ DAY = 24 * HOUR
 _UNITS = {"ns": NS, "us": US, "µs": US, "μs": US, "ms": MS, "s": SECOND, "m": MINUTE, "h": HOUR}
 _UNITS |= {"d": DAY, "D": DAY, "w": 7 * DAY, "W": 7 * DAY, "M": 30 * DAY, "y": 365 * DAY, "Y": 365 * DAY}
 # Patterns, not compiled ones: `re` compiles at the first use and caches them.
-_PART = r"(\d+)(?:\.(\d+))?(ns|us|µs|μs|ms|[smhdDwWMyY])"
-_BYTES = r"(\d+)\s*([A-Za-z]*)"
+_PART = r"([0-9]+)(?:\.([0-9]+))?(ns|us|µs|μs|ms|[smhdDwWMyY])"
+_BYTES = r"([0-9]+)\s*([A-Za-z]*)"
 _SHIFT = {"": 0, "b": 0, "k": 10, "m": 20, "g": 30, "t": 40, "p": 50}
 _MAX_INT64 = (1 << 63) - 1
 _UNSET_TIMES = ("0001-01-01", "1970-01-01T00:00:00Z")
+
+_LONGEST = 200
+"""Characters of a duration, size or time at the most."""
 
 NEVER = -1
 """The age of what has not happened."""
@@ -36,7 +39,7 @@ NEVER = -1
 
 def parse_duration(text: str) -> int:
     """Nanoseconds from `1y2M3d4h5m6s7ms`, `-1h`, `0`. Raises ValueError."""
-    body = text.strip()
+    body = _short(text)
     negative = body.startswith("-")
     body = body[1:] if body[:1] in ("-", "+") else body
     if body == "0":
@@ -61,7 +64,7 @@ def parse_duration(text: str) -> int:
 def parse_bytes(text: str) -> int:
     """Bytes from `1GB`, `1GiB`, `512`, `-1` (unlimited). Units are powers of 1024, as in the
     `nats` tool. Raises ValueError."""
-    body = text.strip()
+    body = _short(text)
     if body.startswith("-"):
         if body != "-1":
             raise ValueError(f"{text!r} is not a size; -1 means unlimited")
@@ -81,12 +84,19 @@ def parse_bytes(text: str) -> int:
     raise ValueError(f"{text!r} is not a size such as 512, 10MB or 1GiB")
 
 
+def _short(text: str) -> str:
+    """A text without blanks around it. Raises ValueError for one that no number has."""
+    if len(text) > _LONGEST:
+        raise ValueError(f"{text[:20]!r}... has {len(text):,} characters, at most {_LONGEST} are valid")
+    return text.strip()
+
+
 def parse_time(text: str) -> datetime:
     """A time from RFC 3339, UTC where it names no zone; digits below the microsecond are cut off. Raises
     ValueError."""
     try:
-        time = datetime.fromisoformat(text.strip())
-    except ValueError:
+        time = datetime.fromisoformat(_short(text))
+    except (ValueError, OverflowError):
         raise ValueError(f"{text!r} is not a time such as 2026-11-21T06:57:05Z") from None
     return time if time.tzinfo else time.replace(tzinfo=UTC)
 
@@ -95,10 +105,11 @@ def parse_time_ns(text: str) -> int:
     """ns since 1970 from RFC 3339 with up to nine digits after the second, all of them used; UTC where it
     names no zone. Raises ValueError."""
     zone = ""
+    text = _short(text)
     if text.endswith("Z"):
         whole, dot, fraction = text[:-1].partition(".")
     else:
-        match = re.fullmatch(r"([^.]*?)(?:(\.)(\d*))?([+-]\d\d:?\d\d)?", text.strip())
+        match = re.fullmatch(r"([^.]*?)(?:(\.)(\d*))?([+-]\d\d:?\d\d)?", text)
         whole, dot, fraction, zone = match.groups(default="") if match else (text, "", "", "")
     if dot and not (fraction.isdecimal() and len(fraction) <= 9):
         raise ValueError(f"{text!r} is not a time such as 2026-11-21T06:57:05.123456789Z")

@@ -125,7 +125,7 @@ class EventListener:
         """Returns whether nobody else needs to know."""
         match event:
             case Closed():
-                self._buffer.close(Unreachable("the connection was closed for good"))
+                self._buffer.close(Unreachable(event.text))
             case PermissionDenied(operation="subscription"):
                 self._refusals += 1
                 if self._refusals >= self._subscriptions:

@@ -18,11 +18,13 @@ from urllib.parse import urlsplit
 
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, Denied, JsctlError, NoResponders, RequestTimeout, Unreachable
+from jsctl.json_text import parse_json
 from jsctl.nats import login
 from jsctl.nats.addresses import ServerAddress, parse_addresses
-from jsctl.nats.codec import encode_publish, parse_error, read_frame
+from jsctl.nats.codec import MAX_LINE, ProtocolError, encode_publish, parse_error, read_frame
 from jsctl.nats.failures import connection_failure
 from jsctl.nats.message import Message, MessageHandler, decode_message
+from jsctl.nats.server_info import check_info
 from jsctl.nats.tls import tls_options
 from jsctl.units import SECOND
 
@@ -86,7 +88,8 @@ class BlockingConnection:
             line, rest = _read_line(link)
             if not line.startswith(b"INFO "):
                 raise Unreachable(f"{address.url} is not a NATS server")
-            info: Json = json.loads(line[5:])
+            info: Json = parse_json(line[5:])
+            check_info(info)
             if not isinstance(link, ssl.SSLSocket) and (tls or info.get("tls_required")):
                 context = tls.get("tls") or ssl.create_default_context()
                 link = context.wrap_socket(link, server_hostname=host)
@@ -202,11 +205,8 @@ class BlockingConnection:
 
     def _parse_frame(self, at: int) -> int:
         """Handle the frame at `at`. Returns where the next one starts, or `at` when it is not complete."""
-        try:
-            buffer = cast(bytes, self._buffer)  # what it is not is made so below
-            end, sid, subject, reply, header_block, data = read_frame(buffer, at, self._filled)
-        except (ValueError, IndexError):
-            raise ConnectionLost("the server sent what is not the NATS protocol") from None
+        buffer = cast(bytes, self._buffer)  # what it is not is made so below
+        end, sid, subject, reply, header_block, data = read_frame(buffer, at, self._filled)
         if end > self._filled:
             return at
         if sid:
@@ -233,7 +233,7 @@ class BlockingConnection:
                 raise Denied(f"the server refuses the login: {error.text.lower()}")
             raise ConnectionLost(f"the server ended the connection: {error.text.lower()}")
         elif not line.startswith((b"INFO", b"+OK")):
-            raise ConnectionLost("the server sent what is not the NATS protocol")
+            raise ProtocolError("it sent an unknown line")
 
     def _send(self, data: bytes) -> None:
         try:
@@ -248,7 +248,7 @@ def _read_line(link: socket.socket) -> tuple[bytes, bytes]:
     data = b""
     while b"\r\n" not in data:
         chunk = link.recv(65536)
-        if not chunk or len(data) > CHUNK:
+        if not chunk or len(data) > MAX_LINE:
             raise ConnectionLost("the server closed the connection without a word")
         data += chunk
     line, _, rest = data.partition(b"\r\n")

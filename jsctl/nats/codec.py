@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from jsctl.errors import Unreachable
+
 MSG, HMSG = ord("M"), ord("H")
 """The first byte of the frames that carry a message."""
 
@@ -22,6 +24,23 @@ Frame = tuple[int, bytes, bytes, bytes, bytes, bytes]
 """Where the frame ends in its buffer, then the subscription id, subject, reply subject, header block and data
 of a message. A frame without a message has an empty subscription id, and its line as data."""
 
+MAX_LINE = 64 << 10
+"""Bytes of a frame's line at the most. Servers take 4 KiB from clients unless they are told otherwise; their
+own INFO is longer, with the addresses of a large cluster in it."""
+
+MAX_MESSAGE = (64 << 20) + MAX_LINE
+"""Bytes of a message at the most: no server has a larger max_payload (nats-server: const.go); some more for
+what it adds to the headers of stored messages. A server's own answers may be larger than the max_payload that
+it tells."""
+
+
+class ProtocolError(Unreachable):
+    """A server sent what is not the NATS protocol: nothing that follows can be trusted."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"the server breaks the NATS protocol: {what}")
+
+
 _UNKNOWN_END: Frame = (1 << 62, b"", b"", b"", b"", b"")
 
 
@@ -29,25 +48,61 @@ def read_frame(buffer: bytes, at: int, size: int) -> Frame:
     """Read the frame that starts at `at`, from the first `size` bytes of a buffer.
 
     A frame that ends beyond `size` is not complete; all but its end is to be ignored then. The parts of a
-    bytearray are bytearrays.
+    bytearray are bytearrays. Raises ProtocolError.
     """
     line_end = buffer.find(b"\r\n", at, size)
     if line_end < 0:
+        check_line(size - at)
         return _UNKNOWN_END
+    check_line(line_end - at)
     kind = buffer[at]
     if kind != MSG and kind != HMSG:
         return line_end + 2, b"", b"", b"", b"", buffer[at : line_end + 2]
     words = buffer[at:line_end].split()
     start = line_end + 2
-    stop = start + int(words[-1])
+    header_size, total = parse_sizes(words)
+    stop = start + total
     if stop + 2 > size:
         return stop + 2, b"", b"", b"", b"", b""
+    check_end(buffer[stop : stop + 2])
     if kind == MSG:
         reply = words[3] if len(words) == 5 else b""
         return stop + 2, words[2], words[1], reply, b"", buffer[start:stop]
     reply = words[3] if len(words) == 6 else b""
-    middle = start + int(words[-2])
+    middle = start + header_size
     return stop + 2, words[2], words[1], reply, buffer[start:middle], buffer[middle:stop]
+
+
+def parse_sizes(words: list[bytes]) -> tuple[int, int]:
+    """Parse the sizes of header block and message in the line of a MSG or HMSG. Raises ProtocolError."""
+    name = bytes(words[0])
+    numbers = words[-2:] if name == b"HMSG" else words[-1:]
+    if name not in (b"MSG", b"HMSG") or not 3 <= len(words) - len(numbers) <= 4:
+        raise ProtocolError(f"{_shown(b' '.join(words))} is not the line of a message")
+    if not all(number.isdigit() and len(number) < 10 for number in numbers):
+        raise ProtocolError(f"{_shown(b' '.join(numbers))} is not the size of a message")
+    header_size, total = int(numbers[0]) if len(numbers) == 2 else 0, int(numbers[-1])
+    if header_size > total:
+        raise ProtocolError(f"a message of {total:,} bytes with {header_size:,} bytes of headers")
+    if total > MAX_MESSAGE:
+        raise ProtocolError(f"a message of {total:,} bytes; at most {MAX_MESSAGE:,} are possible")
+    return header_size, total
+
+
+def check_line(length: int) -> None:
+    """Raise ProtocolError for a line that is too long."""
+    if length > MAX_LINE:
+        raise ProtocolError(f"a line of more than {MAX_LINE:,} bytes")
+
+
+def check_end(end: bytes) -> None:
+    """Raise ProtocolError when a message does not end with a line end."""
+    if end != b"\r\n":
+        raise ProtocolError("a message does not end where it should")
+
+
+def _shown(text: bytes) -> str:
+    return repr(bytes(text[:40]).decode(errors="replace"))
 
 
 class FrameParser:
@@ -65,7 +120,10 @@ class FrameParser:
         self._resets += 1
 
     def feed(self, chunk: bytes) -> Iterator[Frame]:
-        """Add a chunk, and iterate over the frames that are complete now."""
+        """Add a chunk, and iterate over the frames that are complete now.
+
+        Raises ProtocolError; ValueError for a size that is not a number.
+        """
         self._chunks.append(chunk)
         self._size += len(chunk)
         if self._size < self._needed:
@@ -85,16 +143,22 @@ class FrameParser:
             # As `read_frame`, for the most frequent kind: the call would cost a third of the reading.
             line_end = find(b"\r\n", at)
             if line_end < 0:
+                check_line(size - at)
                 end = _UNKNOWN_END[0]
                 break
             words = data[at:line_end].split()
             start = line_end + 2
-            stop = start + int(words[-1])
+            count, total = len(words), int(words[-1])
+            if words[0] != b"MSG" or not 4 <= count <= 5 or not 0 <= total <= MAX_MESSAGE:
+                parse_sizes(words)
+            stop = start + total
             end = stop + 2
             if end > size:
                 break
+            if data[stop:end] != b"\r\n":
+                check_end(data[stop:end])
             at = end
-            yield end, words[2], words[1], words[3] if len(words) == 5 else b"", b"", data[start:stop]
+            yield end, words[2], words[1], words[3] if count == 5 else b"", b"", data[start:stop]
         if resets == self._resets:
             rest = data[at:]
             self._chunks, self._size = [rest] if rest else [], len(rest)

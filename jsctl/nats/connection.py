@@ -39,7 +39,8 @@ class Connection:
     """One connection to a NATS network. Use `Connection.open`."""
 
     def __init__(self, settings: Settings, on_event: EventHandler | None) -> None:
-        self._client = NatsClient(settings, self._refused)
+        self._client = NatsClient(settings, self._refused, self._broken)
+        self._fault: Unreachable | None = None  #: why it was ended for good
         self._on_event = on_event
         self._handlers: list[EventHandler] = []
         self._requests: dict[str, tuple[str, asyncio.Future[Message]]] = {}  #: subject, by reply subject
@@ -102,7 +103,7 @@ class Connection:
             error_cb=self._failed,
             disconnected_cb=self._notifier(Disconnected, "connection lost"),
             reconnected_cb=self._notifier(Reconnected, "connected again"),
-            closed_cb=self._notifier(Closed, "connection closed"),
+            closed_cb=self._notifier(Closed, "the connection was closed for good"),
             **options,
         )
         self._is_live = True
@@ -150,6 +151,8 @@ class Connection:
                 await self.publish(subject, data, reply=reply)
                 message = await future
         except TimeoutError:
+            if self._fault:
+                raise self._fault from None
             if not self._client.is_connected:
                 raise Unreachable(f"lost the connection to {self.url}") from None
             raise RequestTimeout(f"no answer on {subject} in {limit:g}s") from None
@@ -254,6 +257,8 @@ class Connection:
         """Wait for a connection that was lost, `timeout` ns at most. Raises Unreachable."""
         deadline = asyncio.get_running_loop().time() + (timeout or self.settings.timeout) / SECOND
         while not self._client.is_connected:
+            if self._fault:
+                raise self._fault
             if self._client.is_closed or asyncio.get_running_loop().time() > deadline:
                 raise Unreachable(f"lost the connection to {self.url}")
             await asyncio.sleep(0.02)
@@ -309,9 +314,19 @@ class Connection:
     def _notifier(self, kind: type[ConnectionEvent], text: str) -> Callable[[], Awaitable[None]]:
         async def notify() -> None:
             if self._is_live and not self._is_closing:
-                self._notify(kind(f"{text} ({self.url})"))
+                if self._fault is None:
+                    self._notify(kind(f"{text} ({self.url})"))
+                elif kind is Closed:
+                    self._notify(Closed(str(self._fault)))
 
         return notify
+
+    def _broken(self, error: Unreachable) -> None:
+        """A NatsClient's handler: the connection ends for good; nobody waits for its replies any longer."""
+        self._fault = error
+        for _, future in self._requests.values():
+            if not future.done():
+                future.set_exception(error)
 
     def _refused(self, error: ServerError) -> None:
         """A NatsClient's handler: tell the requests on a subject that it is refused, else the others."""
@@ -354,29 +369,45 @@ class Subscription:
     """Interest in a subject: `async with connection.subscribe(s) as sub: async for message in sub`."""
 
     def __init__(self, connection: Connection, subject: str, queue: str) -> None:
-        self._messages: asyncio.Queue[Message] = asyncio.Queue()
+        self._messages: asyncio.Queue[Message | Unreachable] = asyncio.Queue()
+        self._watched = connection.watching(self._watch)
         self._receiver = connection.receive(subject, self._messages.put_nowait, queue=queue)
 
     async def __aenter__(self) -> "Subscription":
         await self._receiver.__aenter__()
+        self._watched.__enter__()
         return self
 
     async def __aexit__(self, *details: object) -> None:
+        self._watched.__exit__(None, None, None)
         await self._receiver.__aexit__(*details)
 
     async def next(self, timeout: int) -> Message | None:
-        """Return the next message, or None after `timeout` ns without one."""
+        """Return the next message, or None after `timeout` ns without one. Raises Unreachable when the
+        connection is closed for good."""
         if timeout <= 0:
             return None
         try:
             async with asyncio.timeout(timeout / SECOND):
-                return await self._messages.get()
+                return await self._take()
         except TimeoutError:
             return None
 
     async def __aiter__(self) -> AsyncIterator[Message]:
         while True:
-            yield await self._messages.get()
+            yield await self._take()
+
+    async def _take(self) -> Message:
+        item = await self._messages.get()
+        if isinstance(item, Unreachable):
+            self._messages.put_nowait(item)  # for whoever asks next
+            raise item
+        return item
+
+    def _watch(self, event: ConnectionEvent) -> bool:
+        if isinstance(event, Closed):
+            self._messages.put_nowait(Unreachable(event.text))
+        return False
 
 
 def _most_telling(failures: list[JsctlError], settings: Settings) -> JsctlError:

@@ -51,5 +51,5 @@ def header_value(block: bytes, name: str) -> str:
 def parse_status(block: bytes) -> tuple[int, str]:
     """Parse the code and the description of a block's status; the code is 0 when there is no status."""
     words = block[len(VERSION) : block.find(b"\r\n")].decode(errors="replace").strip().split(" ", 1)
-    code = int(words[0]) if words[0].isdigit() else 0
+    code = int(words[0]) if re.fullmatch(r"[0-9]{3}", words[0]) else 0
     return code, words[1] if code and len(words) > 1 else ""

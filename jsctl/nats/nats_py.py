@@ -22,11 +22,12 @@ from nats.aio.subscription import Subscription  # noqa: E402
 from nats.aio.transport import TcpTransport  # noqa: E402
 
 from jsctl.contexts.settings import Settings  # noqa: E402
-from jsctl.errors import BadInput, MissingDependency, Unreachable  # noqa: E402
+from jsctl.errors import BadInput, JsctlError, MissingDependency, Unreachable  # noqa: E402
 from jsctl.nats import proxy  # noqa: E402
-from jsctl.nats.codec import FrameParser, ServerError, parse_error  # noqa: E402
+from jsctl.nats.codec import FrameParser, ProtocolError, ServerError, parse_error  # noqa: E402
 from jsctl.nats.failures import reason  # noqa: E402
 from jsctl.nats.message import MessageHandler, decode_message  # noqa: E402
+from jsctl.nats.server_info import check_info  # noqa: E402
 from jsctl.units import SECOND  # noqa: E402
 
 if _js is not None:
@@ -40,25 +41,36 @@ StaleConnection = nats.errors.StaleConnectionError
 BURST = 1 << 16
 """Bytes that are gathered before a burst of frames is written."""
 
+_NOT_NATS = "the server sent what is not the NATS protocol"
+
 _CLOSING = 2
 """Seconds."""
 
 # nats-py makes TLS out of plain connections, and asyncio then warns of each that the server ends.
 logging.getLogger("asyncio").addFilter(lambda record: "eof_received()" not in record.getMessage())
+# It writes tracebacks of what a server sends; `NatsClient.fail` reports each in a line.
+logging.getLogger("nats.aio.client").addFilter(lambda record: False)
 
 
 class NatsClient(Client):
     """nats-py's client with handlers that are called as messages are read, and errors parsed once.
 
-    refused: called with a server's complaint about permissions, which does not end the connection.
+    refused: called with a server's complaint about permissions, which does not end the connection. failed:
+    called with what ends it for good, before it is closed.
     """
 
-    def __init__(self, settings: Settings, refused: Callable[[ServerError], None]) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        refused: Callable[[ServerError], None],
+        failed: Callable[[Unreachable], None],
+    ) -> None:
         super().__init__()
         # nats-py signs only when it believes in a login; a server with no_auth_user does not ask for one.
         self._auth_configured = True
         self.handlers: dict[bytes, MessageHandler] = {}  #: by subscription id
         self.refused = refused
+        self._broken = failed
         self._timeout = settings.timeout
         self._ps = _Parser(self, self._ps)  # type: ignore[assignment]
         if settings.socks_proxy:
@@ -107,6 +119,22 @@ class NatsClient(Client):
         elif not ending.cancelled():
             ending.result()
 
+    async def fail(self, error: Unreachable) -> None:
+        """End the connection for good: what the server sent cannot be trusted any more."""
+        self.options["allow_reconnect"] = False
+        self._broken(error)
+        if writer := getattr(self._transport, "_io_writer", None):
+            writer.transport.abort()
+        await self._process_op_err(error)
+
+    async def _process_connect_init(self) -> None:
+        try:
+            await super()._process_connect_init()
+        except (OSError, nats.errors.Error, TimeoutError, JsctlError):
+            raise
+        except Exception as error:  # lines that are too long, INFO of another shape
+            raise nats.errors.Error(f"nats: {_NOT_NATS}") from error
+
     async def _connect_to_server(self, s: Srv) -> None:
         if s.uri.scheme in ("ws", "wss"):
             if self._transport and isinstance(self._transport, _Proxied):
@@ -123,6 +151,7 @@ class NatsClient(Client):
             raise
 
     async def _process_info(self, info: dict[str, Any], initial_connection: bool = False) -> None:
+        check_info(info)
         if initial_connection and "tls" in self.options and not self.options["tls_handshake_first"]:
             # As the Go client: TLS that was asked for is never left out, or secrets would go in the clear.
             if not (info.get("tls_required") or info.get("tls_available")):
@@ -218,6 +247,18 @@ class _Parser:
         self._original.reset()
 
     async def parse(self, data: bytes) -> None:
+        try:
+            await self._parse(data)
+        except nats.errors.ProtocolError:
+            await self._client.fail(ProtocolError("it sent an unknown line"))
+        except (OSError, nats.errors.Error):
+            raise
+        except Unreachable as error:
+            await self._client.fail(error)
+        except Exception as error:
+            await self._client.fail(ProtocolError(f"what it sent cannot be read ({reason(error)})"))
+
+    async def _parse(self, data: bytes) -> None:
         handlers = self._client.handlers
         for _, sid, subject, reply, header_block, payload in self._frames.feed(data):
             handler = handlers.get(sid)

@@ -12,9 +12,10 @@ from jsctl.errors import BadInput
 from jsctl.units import format_kitchen, format_rfc3339_local
 
 _LETTERS = string.ascii_letters + string.digits
-_HOLE = rb"\{\{-?\s*(.*?)\s*-?\}\}"
-_RANDOM = r"Random\s*\(?\s*(\d+)\s*[\s,]\s*(\d+)\s*\)?"
-_LONGEST = 64 * 1024 * 1024
+_RANDOM = r"Random\b\s*\(?\s*([0-9]{1,10})\b\s*,?\s*([0-9]{1,10})\s*\)?"
+_PART = 64 * 1024
+_MOST = 64 * 1024 * 1024
+"""Random bytes in all of a text: no server takes a larger message."""
 
 
 class Moment(NamedTuple):
@@ -44,29 +45,39 @@ class Template:
 
 
 def compile_template(text: bytes, *, enabled: bool = True) -> Template:
-    """Raises BadInput for a function that there is not."""
+    """Raises BadInput for a function that there is not, and for more random bytes than a message has."""
     if not enabled or b"{{" not in text:
         return Template([text])
     pieces: list[bytes | Piece] = []
-    at = 0
-    for hole in re.finditer(_HOLE, text, re.DOTALL):
-        pieces += [text[at : hole.start()], _function(hole[1].decode(errors="replace"))]
-        at = hole.end()
+    at, room = 0, _MOST
+    # Not a pattern: braces and blanks that match nothing would be tried in every combination.
+    while (start := text.find(b"{{", at)) >= 0 and (end := text.find(b"}}", start + 2)) >= 0:
+        inner = text[start + 2 : end].removeprefix(b"-").removesuffix(b"-").strip()
+        call = inner.decode(errors="replace")
+        piece, size = _function(call)
+        room -= size
+        if room < 0:
+            raise BadInput(f"{{{{{call}}}}} cannot be made", f"all random text has at most {_MOST:,} bytes")
+        pieces += [text[at:start], piece]
+        at = end + 2
     pieces.append(text[at:])
     return Template(pieces)
 
 
-def _function(call: str) -> bytes | Piece:
+def _function(call: str) -> tuple[bytes | Piece, int]:
+    """Returns what a call stands for, and the bytes that random text can have in it."""
     name = call.removeprefix(".")
     if name in _FUNCTIONS:
-        return _FUNCTIONS[name]
+        return _FUNCTIONS[name], 0
     if match := re.fullmatch(_RANDOM, name):
         least, most = int(match[1]), int(match[2])
-        if least > most or most > _LONGEST:
-            raise BadInput(f"{{{{{call}}}}} cannot be made", "Random MIN MAX takes two lengths")
-        return lambda _: random_text(random.randint(least, most))
+        if least > most or most > _MOST:
+            raise BadInput(
+                f"{{{{{call}}}}} cannot be made", f"Random MIN MAX takes two lengths, at most {_MOST:,}"
+            )
+        return (lambda _: random_text(random.randint(least, most))), most
     if len(call) >= 2 and call[0] == call[-1] and call[0] in '"`':
-        return call[1:-1].encode()
+        return call[1:-1].encode(), 0
     shown = call if len(call) <= 40 else call[:37] + "..."  # any bytes may stand between braces
     raise BadInput(
         f"{{{{{shown}}}}} is not a template function",
@@ -77,7 +88,9 @@ def _function(call: str) -> bytes | Piece:
 
 def random_text(length: int) -> bytes:
     """Letters and digits."""
-    return "".join(random.choices(_LETTERS, k=length)).encode()
+    # In parts: a list of letters takes eight times as much memory as their text.
+    parts = (min(_PART, length - at) for at in range(0, length, _PART))
+    return b"".join("".join(random.choices(_LETTERS, k=part)).encode() for part in parts)
 
 
 def unique_id() -> str:

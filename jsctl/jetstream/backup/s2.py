@@ -8,6 +8,12 @@ _COMPRESSED, _UNCOMPRESSED, _SKIPPABLE, _IDENTIFIER = 0x00, 0x01, 0x80, 0xFF
 _HEAD_SIZE = 4  #: kind and length of a frame
 _CRC_SIZE = 4
 _UVARINT_MAX = 10
+_MAX_BLOCK = 4 << 20
+"""Bytes of a block before compression, at the most (klauspost/compress: s2.MaxBlockSize is 4 MiB)."""
+_MAX_FRAME = _MAX_BLOCK + _MAX_BLOCK // 6 + 64
+"""Bytes of a frame with data at the most: those of a block that does not compress, and some."""
+
+_WRONG_SIZE = "a block does not have the size that it states"
 
 ARCHIVE_END = bytes(5)
 """A snapshot ends with an entry whose five numbers are 0 (nats-server: stream_backup.go); the tar files of
@@ -65,6 +71,10 @@ class FrameScanner:
         self._head.clear()
         self._has_data = kind in (_COMPRESSED, _UNCOMPRESSED)
         if self._has_data:
+            if not _CRC_SIZE <= self._remaining <= _MAX_FRAME:
+                raise ValueError(
+                    f"it holds a block of {self._remaining:,} bytes, at most {_MAX_FRAME:,} are valid"
+                )
             self._is_uncompressed = kind == _UNCOMPRESSED
             self._body = []
             self._unpacked_size = 0
@@ -78,7 +88,7 @@ class FrameScanner:
             return
         start = b"".join(self._body)[_CRC_SIZE : _CRC_SIZE + _UVARINT_MAX]
         if len(start) == _UVARINT_MAX or not self._remaining:
-            self._unpacked_size = _decode_uvarint(start, 0)[0]
+            self._unpacked_size = _block_size(start)[0]
             self.unpacked += self._unpacked_size
 
     def _check_kind(self, kind: int) -> None:
@@ -91,7 +101,7 @@ class FrameScanner:
 
 def decompress_block(block: bytes) -> bytes:
     """Returns the data of one compressed block. Raises ValueError for a broken one."""
-    size, at = _decode_uvarint(block, 0)
+    size, at = _block_size(block)
     out = bytearray()
     offset = 0
     try:
@@ -125,19 +135,29 @@ def decompress_block(block: bytes) -> bytes:
                 length += 1
             if not 0 < offset <= len(out):
                 raise ValueError("a block refers to data outside of itself")
+            if length > size - len(out):
+                raise ValueError(_WRONG_SIZE)
             piece = bytes(out[len(out) - offset : len(out) - offset + length])
             out += (piece * (length // len(piece) + 1))[:length]
     except IndexError:
         raise ValueError("a block is truncated") from None
     if len(out) != size:
-        raise ValueError("a block does not have the size that it states")
+        raise ValueError(_WRONG_SIZE)
     return bytes(out)
+
+
+def _block_size(block: bytes) -> tuple[int, int]:
+    """Returns the size that a block states, and where its data begin. Raises ValueError."""
+    size, at = _decode_uvarint(block, 0)
+    if size > _MAX_BLOCK:
+        raise ValueError(f"it holds a block of {size:,} bytes, at most {_MAX_BLOCK:,} are valid")
+    return size, at
 
 
 def _decode_uvarint(data: bytes, at: int) -> tuple[int, int]:
     """Returns the number that begins at a place, and where the next one begins."""
     value = shift = 0
-    while at < len(data):
+    while at < min(len(data), _UVARINT_MAX):
         value |= (data[at] & 0x7F) << shift
         shift += 7
         at += 1

@@ -259,7 +259,7 @@ class Receiver:
                 if self._feed is None:
                     self._warn("jsctl: messages published meanwhile are missed")
             case Closed():
-                self._buffer.close(Unreachable("the connection was closed for good"))
+                self._buffer.close(Unreachable(event.text))
             case PermissionDenied(operation="subscription"):
                 self._buffer.close(event.error())
                 return True

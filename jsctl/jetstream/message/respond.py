@@ -132,7 +132,7 @@ class Responder:
         """Returns whether nobody else needs to know."""
         match event:
             case Closed():
-                self._buffer.close(Unreachable("the connection was closed for good"))
+                self._buffer.close(Unreachable(event.text))
             case PermissionDenied(operation="subscription"):
                 self._buffer.close(event.error())
                 return True

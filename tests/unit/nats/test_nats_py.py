@@ -18,7 +18,9 @@ CLIENT_METHODS = {
     "_connect_to_server": ["self", "s"],
     "_flush_pending": ["self", "force_flush"],
     "_parse_server_uri": ["connect_url"],
+    "_process_connect_init": ["self"],
     "_process_info": ["self", "info", "initial_connection"],
+    "_process_op_err": ["self", "e"],
     "_send_command": ["self", "cmd", "priority"],
 }
 TRANSPORT = {"_bare_io_reader", "_bare_io_writer", "_io_reader", "_io_writer"}
@@ -44,7 +46,7 @@ def _used() -> set[str]:
     used = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
     used |= {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     private = {name for name in used if re.fullmatch(r"_[a-z]\w*", name)}
-    return private - ours - {"_proxy", "_timeout"}
+    return private - ours - {"_broken", "_proxy", "_timeout"}
 
 
 def _targets(statement: ast.AST) -> list[ast.expr]:
@@ -88,4 +90,4 @@ def test_no_name_of_ours_is_one_of_nats_pys() -> None:
     wanted = {"close", *CLIENT_METHODS}
     ours = {name for name in vars(nats_py.NatsClient) if not name.startswith("__")} - wanted
     assert ours and not ours & set(dir(Client()))
-    assert not {"handlers", "refused", "_timeout"} & set(dir(Client()))
+    assert not {"handlers", "refused", "_broken", "_timeout"} & set(dir(Client()))

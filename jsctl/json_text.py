@@ -1,0 +1,71 @@
+"""JSON from outside: of servers, files and people. Everything in jsctl reads it here."""
+
+import json
+from typing import Any
+
+MAX_DEPTH = 100
+"""Objects and lists within each other. What reads them later recurses, too."""
+
+_BRACKETS = b"[]{}"
+_OTHERS = bytes(byte for byte in range(256) if byte not in _BRACKETS)
+
+
+class TooDeep(ValueError):
+    """Objects and lists are nested deeper than MAX_DEPTH."""
+
+
+def parse_json(text: str | bytes) -> Any:
+    """Parse JSON.
+
+    Raises ValueError for what is not JSON, is nested too deeply, has numbers that are not finite or have
+    thousands of digits, or holds half a character.
+    """
+    try:
+        value = json.loads(text, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise TooDeep("it is nested too deeply") from None
+    raw = text if isinstance(text, bytes) else text.encode(errors="surrogatepass")
+    if b"\\ud" in raw.lower() or (isinstance(text, str) and b"\xed" in raw):
+        # A pair of halves is a character; one alone cannot be written anywhere.
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise ValueError("it holds half a character") from None
+        except RecursionError:
+            raise TooDeep("it is nested too deeply") from None
+    if _may_be_deep(raw) and _depth(value) > MAX_DEPTH:
+        raise TooDeep("it is nested too deeply")
+    return value
+
+
+def _refuse_constant(text: str) -> None:
+    raise ValueError(f"{text} is not a number in JSON")
+
+
+def _may_be_deep(raw: bytes) -> bool:
+    """Whether a text can be nested too deeply. As fast as a look at its brackets: innermost pairs are removed
+    again and again; brackets in texts may remain."""
+    marks = raw.translate(None, _OTHERS)
+    for _ in range(MAX_DEPTH):
+        if len(marks) <= MAX_DEPTH:
+            return False
+        left = marks.replace(b"[]", b"").replace(b"{}", b"")
+        if len(left) == len(marks):
+            return True
+        marks = left
+    return bool(marks)
+
+
+def _depth(value: Any) -> int:
+    """How many objects and lists are within each other, counted no further than needed."""
+    level, depth = [value], 0
+    while level and depth <= MAX_DEPTH:
+        below: list[Any] = []
+        for item in level:
+            if isinstance(item, dict):
+                below += item.values()
+            elif isinstance(item, list):
+                below += item
+        depth += bool(below)
+        level = [item for item in below if isinstance(item, (dict, list))]
+    return depth
