@@ -6,7 +6,7 @@ on everything, refused publishes distinguished from silence, typed events, no se
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any
 
 # First: it decides how nats-py is loaded.
@@ -31,6 +31,7 @@ from jsctl.nats.events import (
 )
 from jsctl.nats.failures import connection_failure, reason
 from jsctl.nats.message import Message, MessageHandler, OutgoingMessage
+from jsctl.nats.subscription import Subscription as Subscription
 from jsctl.nats.tls import tls_options
 from jsctl.units import SECOND
 
@@ -224,7 +225,7 @@ class Connection:
         if message.size > self.max_payload:
             raise BadInput(f"the message has {message.size:,} bytes, the server takes {self.max_payload:,}")
 
-    def subscribe(self, subject: str, *, queue: str = "") -> "Subscription":
+    def subscribe(self, subject: str, *, queue: str = "") -> Subscription:
         """Return an async context manager; see Subscription."""
         return Subscription(self, subject, queue)
 
@@ -363,51 +364,6 @@ class Connection:
 def is_no_responders(message: Message) -> bool:
     """Whether the server says that nobody listens on the subject of a request."""
     return not message.data and message.status[0] == 503
-
-
-class Subscription:
-    """Interest in a subject: `async with connection.subscribe(s) as sub: async for message in sub`."""
-
-    def __init__(self, connection: Connection, subject: str, queue: str) -> None:
-        self._messages: asyncio.Queue[Message | Unreachable] = asyncio.Queue()
-        self._watched = connection.watching(self._watch)
-        self._receiver = connection.receive(subject, self._messages.put_nowait, queue=queue)
-
-    async def __aenter__(self) -> "Subscription":
-        await self._receiver.__aenter__()
-        self._watched.__enter__()
-        return self
-
-    async def __aexit__(self, *details: object) -> None:
-        self._watched.__exit__(None, None, None)
-        await self._receiver.__aexit__(*details)
-
-    async def next(self, timeout: int) -> Message | None:
-        """Return the next message, or None after `timeout` ns without one. Raises Unreachable when the
-        connection is closed for good."""
-        if timeout <= 0:
-            return None
-        try:
-            async with asyncio.timeout(timeout / SECOND):
-                return await self._take()
-        except TimeoutError:
-            return None
-
-    async def __aiter__(self) -> AsyncIterator[Message]:
-        while True:
-            yield await self._take()
-
-    async def _take(self) -> Message:
-        item = await self._messages.get()
-        if isinstance(item, Unreachable):
-            self._messages.put_nowait(item)  # for whoever asks next
-            raise item
-        return item
-
-    def _watch(self, event: ConnectionEvent) -> bool:
-        if isinstance(event, Closed):
-            self._messages.put_nowait(Unreachable(event.text))
-        return False
 
 
 def _most_telling(failures: list[JsctlError], settings: Settings) -> JsctlError:

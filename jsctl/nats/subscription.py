@@ -1,0 +1,58 @@
+"""Interest in a subject, with its messages one after the other."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
+
+from jsctl.errors import Unreachable
+from jsctl.nats.events import Closed, ConnectionEvent
+from jsctl.nats.message import Message
+from jsctl.units import SECOND
+
+if TYPE_CHECKING:
+    from jsctl.nats.connection import Connection
+
+
+class Subscription:
+    """Interest in a subject: `async with connection.subscribe(s) as sub: async for message in sub`."""
+
+    def __init__(self, connection: "Connection", subject: str, queue: str) -> None:
+        self._messages: asyncio.Queue[Message | Unreachable] = asyncio.Queue()
+        self._watched = connection.watching(self._watch)
+        self._receiver = connection.receive(subject, self._messages.put_nowait, queue=queue)
+
+    async def __aenter__(self) -> "Subscription":
+        await self._receiver.__aenter__()
+        self._watched.__enter__()
+        return self
+
+    async def __aexit__(self, *details: object) -> None:
+        self._watched.__exit__(None, None, None)
+        await self._receiver.__aexit__(*details)
+
+    async def next(self, timeout: int) -> Message | None:
+        """Return the next message, or None after `timeout` ns without one. Raises Unreachable when the
+        connection is closed for good."""
+        if timeout <= 0:
+            return None
+        try:
+            async with asyncio.timeout(timeout / SECOND):
+                return await self._take()
+        except TimeoutError:
+            return None
+
+    async def __aiter__(self) -> AsyncIterator[Message]:
+        while True:
+            yield await self._take()
+
+    async def _take(self) -> Message:
+        item = await self._messages.get()
+        if isinstance(item, Unreachable):
+            self._messages.put_nowait(item)  # for whoever asks next
+            raise item
+        return item
+
+    def _watch(self, event: ConnectionEvent) -> bool:
+        if isinstance(event, Closed):
+            self._messages.put_nowait(Unreachable(event.text))
+        return False
