@@ -25,7 +25,7 @@ Frame = tuple[int, bytes, bytes, bytes, bytes, bytes]
 of a message. A frame without a message has an empty subscription id, and its line as data."""
 
 MAX_LINE = 64 << 10
-"""Bytes of a frame's line at the most. Servers take 4 KiB from clients where nothing else is configured; their
+"""Bytes of a frame's line at the most. Servers take 4 KiB, where nothing else is configured; their
 own INFO is longer, with the addresses of a large cluster in it."""
 
 MAX_MESSAGE = (64 << 20) + MAX_LINE
