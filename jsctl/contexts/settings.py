@@ -174,17 +174,19 @@ def resolve(
     """Return the settings of a context with flags applied.
 
     flags: by Settings field, `server` for the URL; an empty value clears a setting.
-    from_environment: those of the flags that come from environment variables.
+    from_environment: those of the flags that come from environment variables. The settings have the context's
+    name unless a flag or variable leads to another server.
 
     Raises BadInput when domain and API prefix are both set in one place, or are not valid subjects.
     """
-    values = merge(from_context(context) if context else {}, flag_values(flags, from_environment))
+    layer = flag_values(flags, from_environment)
+    values = merge(from_context(context) if context else {}, layer)
     if values.get("js_domain") and values.get("js_api_prefix"):
         raise BadInput(
             f"context {context.name if context else ''!r} has both a JetStream domain and an API prefix",
             "clear one of them with jsctl context edit",
         )
-    if context:
+    if context and not _leads_elsewhere(layer.get("url"), context):
         values["context"] = context.name
     for name in ("url", "inbox_prefix"):
         if not values.get(name):
@@ -195,6 +197,11 @@ def resolve(
     for name in ("js_domain", "js_api_prefix", "js_event_prefix", "inbox_prefix"):
         check_subject(f"--{name.replace('_', '-')}", getattr(settings, name))
     return settings
+
+
+def _leads_elsewhere(url: str | None, context: Context) -> bool:
+    """Whether a URL of the command line or the environment is not the context's: its name would mislead."""
+    return bool(url) and public_url(str(url)) != public_url(context.get("url") or DEFAULT_URL)
 
 
 def check_subject(what: str, value: str) -> None:

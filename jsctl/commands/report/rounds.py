@@ -55,6 +55,9 @@ def round_result(env: Env, states: Sequence[DomainState], sort: Sort, *, timed: 
     for state in states:
         if state.error:
             env.say(f"jsctl: {view.title(state)}: {state.error}")
+        elif state.history:
+            for gap in state.history[-1][1].gaps:
+                env.say(f"jsctl: {view.title(state)}: {gap}")
     return view.flat(states, env.clock())
 
 

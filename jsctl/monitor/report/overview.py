@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import NamedTuple
 
-from jsctl.errors import ApiError, JsctlError
+from jsctl.errors import ApiError, JsctlError, NoResponders, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.paging import fetch_items
 from jsctl.jetstream.stream import requests as streams
@@ -15,7 +15,7 @@ from jsctl.monitor.consumer.facts import stream_facts
 from jsctl.monitor.report import health
 from jsctl.monitor.stream.rows import ReplicationRow, StreamRow, silent_row, stream_links, stream_row
 from jsctl.monitor.trouble import Trouble
-from jsctl.units import SECOND
+from jsctl.units import SECOND, format_count
 
 MANY = 100
 """Streams with consumers: with more, their consumers are left out unless asked for. One request each."""
@@ -26,8 +26,8 @@ class Overview(NamedTuple):
 
     streams: those that could not be asked come last, `offline` set. troubles: by stream, where there are
     any. links: of its mirrors and sources. consumers: CONSUMER.LIST entries of all streams; None when they
-    were not asked for. account: what INFO says, empty when that is not allowed. consumed: by stream, what a
-    diagnosis of its consumers needs.
+    were not asked for, or could not be. account: what INFO says, empty when that is not allowed. consumed: by
+    stream, what a diagnosis of its consumers needs. gaps: what could not be fetched and why, a sentence each.
     """
 
     at: datetime
@@ -37,6 +37,7 @@ class Overview(NamedTuple):
     consumers: Sequence[Json] | None
     account: Json
     consumed: Mapping[str, Json] = MappingProxyType({})
+    gaps: Sequence[str] = ()
 
 
 async def fetch_overview(
@@ -76,24 +77,52 @@ async def fetch_overview(
     having = [row.stream for row in rows if row.consumers]
     if consumers is False or (consumers is None and len(having) > MANY):
         return Overview(at, rows, troubles, links, None, account)
-    return Overview(at, rows, troubles, links, await fetch_consumers(api, having), account, consumed)
+    lists = await _consumer_lists(api, having)
+    infos = [info for one in lists if not isinstance(one, JsctlError) for info in one]
+    failed = [(name, one) for name, one in zip(having, lists, strict=True) if isinstance(one, JsctlError)]
+    if len(failed) == len(having) and any(isinstance(one, RequestTimeout) for _, one in failed):
+        raise failed[0][1]  # a server that answers nothing more
+    known = None if failed and len(failed) == len(having) else infos
+    return Overview(at, rows, troubles, links, known, account, consumed, _gaps(failed))
 
 
 async def fetch_consumers(api: Api, streams: Iterable[str]) -> list[Json]:
-    """Fetch the CONSUMER.LIST entries of these streams; one that is deleted meanwhile has none."""
+    """Fetch the CONSUMER.LIST entries of these streams; one that is deleted meanwhile has none. Raises what
+    `Api.call` raises."""
+    infos: list[Json] = []
+    for listed in await _consumer_lists(api, streams):
+        if isinstance(listed, JsctlError):
+            raise listed
+        infos += listed
+    return infos
+
+
+async def _consumer_lists(api: Api, streams: Iterable[str]) -> list[list[Json] | JsctlError]:
+    """Returns the consumers of each stream, or why they could not be listed. Raises Unreachable."""
     gate = asyncio.Semaphore(16)
 
-    async def fetch(stream: str) -> list[Json]:
+    async def fetch(stream: str) -> list[Json] | JsctlError:
         async with gate:
             try:
                 return await fetch_items(api, f"CONSUMER.LIST.{stream}", "consumers")
             except ApiError as error:
-                if error.code == 404:
-                    return []
+                return [] if error.code == 404 else error
+            except (NoResponders, RequestTimeout) as error:
+                return error
+            except Unreachable:
                 raise
+            except JsctlError as error:
+                return error
 
-    lists = await asyncio.gather(*map(fetch, streams))
-    return [consumer for one in lists for consumer in one]
+    return await asyncio.gather(*map(fetch, streams))
+
+
+def _gaps(failed: Sequence[tuple[str, JsctlError]]) -> list[str]:
+    if not failed:
+        return []
+    name, error = failed[0]
+    whose = f"stream {name}" if len(failed) == 1 else f"{format_count(len(failed))} streams"
+    return [f"the consumers of {whose} are not shown: {error.message}"]
 
 
 async def _account(api: Api) -> Json:

@@ -82,8 +82,11 @@ Status = TypeVar("Status", StreamStatus, LinkStatus, ConsumerStatus)
 
 
 class Report(NamedTuple):
-    """All rows of one domain. consumers: None when they were not asked for. account: what is wrong with the
-    account as a whole."""
+    """All rows of one domain.
+
+    consumers: None when they were not asked for, or may not be listed. account: what is wrong with the
+    account as a whole, and what could not be fetched.
+    """
 
     streams: Sequence[StreamStatus] = ()
     links: Sequence[LinkStatus] = ()
@@ -118,7 +121,8 @@ def build_report(state: DomainState, sort: Sort) -> Report:
     _order(links, sort, {"lag": lambda row: row.link.lag})
     if consumers is not None:
         _order(consumers, sort, {"lag": lambda row: row.unprocessed})
-    return Report(streams, links, consumers, health.of_account(now.account))
+    whole = [*health.of_account(now.account), *(Trouble(gap, False) for gap in now.gaps)]
+    return Report(streams, links, consumers, whole)
 
 
 def _changes(history: Sequence[tuple[float, Overview]]) -> Rates:

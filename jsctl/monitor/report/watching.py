@@ -140,8 +140,8 @@ class Poller(Generic[T]):
 
     @property
     def context(self) -> str:
-        """The context's name, empty without one."""
-        return self.settings.context
+        """The context's name; without one, or with a server given beside it, the server's address."""
+        return self.settings.context or self.where
 
     @property
     def domain(self) -> str:

@@ -24,7 +24,7 @@ from jsctl.units import NEVER
 
 _SAMPLE = (
     Column("sampled_at", "timestamp", "when the server answered"),
-    Column("context", "string", "the context, empty without one"),
+    Column("context", "string", "the context; without one, the server's address"),
     Column("domain", "string", "the JetStream domain, empty without one"),
 )
 _GROUP = (

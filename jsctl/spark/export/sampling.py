@@ -141,4 +141,4 @@ def _with_place(poller: Poller[Sample]) -> Sample:
 
 
 def _name(poller: Poller[Sample]) -> str:
-    return " ".join(part for part in (poller.context, poller.domain) if part) or poller.where
+    return " ".join(part for part in (poller.context, poller.domain) if part)

@@ -63,7 +63,8 @@ def document(states: Sequence[DomainState], now: float) -> dict[str, Any]:
 
     `trouble` is all that is wrong with the account, streams, mirrors, sources and consumers; the same stands
     with each of them. Times are RFC 3339 in UTC; `error` is null when all is well, and the lists are empty
-    when it is not; `consumers` is null when they were not asked for; rates are null without two answers.
+    when it is not; `consumers` is null when they were not asked for or may not be listed; rates are null
+    without two answers.
     """
     reports = []
     for state in states:
@@ -283,7 +284,7 @@ def _utc(moment: float | None) -> str | None:
 def title(state: DomainState) -> str:
     """Return the context, or the address without one; and the domain, or the API prefix, where there is
     one."""
-    name = state.context or state.where
+    name = state.context
     if state.domain:
         return f"{name} · domain {state.domain}"
     return name if state.prefix == "$JS.API" else f"{name} · {state.prefix}"

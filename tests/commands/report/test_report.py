@@ -1,12 +1,14 @@
 """`jsctl report` against real servers, on a terminal and in a pipe."""
 
 import json
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.support import js
 from tests.support.run import Cli
-from tests.support.servers import HubLeaf, free_port
+from tests.support.servers import HubLeaf, RealServer, free_port
 from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.slow
@@ -180,3 +182,59 @@ def test_csv_names_context_and_domain(two: Cli, url: str) -> None:
     assert head.startswith("context,domain,stream,")
     assert row.startswith("here,,s,")
     assert "gone: " in outcome.err
+
+
+def test_another_server_is_not_called_by_the_contexts_name(two: Cli, url: str) -> None:
+    js.stream(url, "s", "s.x")
+    two("context select gone", status=0)
+    address = url.split("@")[1]
+    for line, variables in ((f"report -s {url}", {}), ("report", {"NATS_URL": url})):
+        assert f"{address}: all well" in two(line, environ=variables, status=0).out
+        (found,) = two(f"{line} --json", environ=variables, status=0).json["reports"]
+        assert found["context"] == f"nats://{address}"
+        assert two(f"{line} --as csv", environ=variables, status=0).out.splitlines()[1].startswith("nats://")
+    two("context select here", status=0)
+    assert two(f"report -s {url} --json", status=0).json["reports"][0]["context"] == "here"
+
+
+RIGHTS = """
+listen: "127.0.0.1:{port}"
+jetstream { store_dir: "{store}" }
+accounts {
+  A: { jetstream: enabled, users: [
+    {user: all, password: all}
+    {user: none, password: none, permissions: { publish: { deny: "$JS.API.CONSUMER.LIST.>" } }}
+    {user: some, password: some, permissions: { publish: { deny: "$JS.API.CONSUMER.LIST.T" } }}
+  ] }
+}
+"""
+
+
+@pytest.fixture
+def rights(tmp_path: Path) -> Iterator[RealServer]:
+    one = RealServer(tmp_path, RIGHTS).start()
+    try:
+        for name in ("S", "T"):
+            js.stream(one.url_for("all"), name, f"{name}.>")
+            config = {"durable_name": "C", "ack_policy": "explicit"}
+            js.ask(one.url_for("all"), f"CONSUMER.CREATE.{name}.C", {"stream_name": name, "config": config})
+        yield one
+    finally:
+        one.stop()
+
+
+def test_a_missing_right_hides_no_more_than_its_own(offline_cli: Cli, rights: RealServer) -> None:
+    denied = "not allowed to publish to $JS.API.CONSUMER.LIST."
+    for user, whose, consumers in (("none", "2 streams", None), ("some", "stream T", ["S"])):
+        url = rights.url_for(user)
+        shown = offline_cli(f"report -s {url}", tty=True, width=200, status=0).out
+        assert "Stream Report" in shown
+        assert f"the consumers of {whose} are not shown: {denied}" in shown
+        assert "all well" not in shown
+        (found,) = offline_cli(f"report -s {url} --json", status=0).json["reports"]
+        assert [row["stream"] for row in found["streams"]] == ["S", "T"]
+        assert found["error"] is None
+        assert denied in found["trouble"][0]
+        listed = found["consumers"]
+        assert (listed and [row["stream"] for row in listed]) == consumers
+        assert denied in offline_cli(f"report -s {url} --as csv", status=0).err
