@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, AsyncExitStack, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
-from jsctl.errors import ExitStatus, JsctlError
+from jsctl.errors import ExitStatus, JsctlError, MissingName
 
 if TYPE_CHECKING:
     from jsctl.contexts.model import Context
@@ -269,6 +269,13 @@ class Env:
     async def finish(self, verb: "Awaitable[Result | Events[Any] | None]") -> "Result | ExitStatus | None":
         """Await a verb and write the Events that it returns. Returns what is to be shown last, or the exit
         status alone."""
+        try:
+            return await self._finish(verb)
+        except MissingName as error:
+            await _propose_name(error)
+            raise
+
+    async def _finish(self, verb: "Awaitable[Result | Events[Any] | None]") -> "Result | ExitStatus | None":
         from jsctl.views.events import Events
 
         outcome = await verb
@@ -305,3 +312,18 @@ class Env:
 
     def _trace(self, subject: str, body: str) -> None:
         self.say(f"{subject}\n{body}\n" if body else f"{subject}\n")
+
+
+async def _propose_name(error: MissingName) -> None:
+    """Add a name that exists and is like the missing one to the error, when one is found within a second."""
+    import asyncio
+
+    from jsctl.registry.noun_record import nearest_name
+
+    try:
+        async with asyncio.timeout(1):
+            near = nearest_name(error.name, await error.list_names())
+    except (JsctlError, TimeoutError):
+        return
+    if near:
+        error.hint = f"did you mean {near}? {error.hint}"

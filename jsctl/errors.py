@@ -3,6 +3,7 @@
 Every error that users see is one line: what is wrong, then what to do.
 """
 
+from collections.abc import Awaitable, Callable, Sequence
 from enum import IntEnum
 
 
@@ -96,6 +97,25 @@ class ApiError(JsctlError):
     @property
     def status(self) -> ExitStatus:  # type: ignore[override]
         return ExitStatus.NOT_FOUND if self.code == 404 else ExitStatus.FAILURE
+
+
+class MissingName(ApiError):
+    """A stream or consumer that was named does not exist.
+
+    list_names: fetches the names of those that do.
+    """
+
+    def __init__(
+        self,
+        err_code: int,
+        text: tuple[str, str],
+        name: str,
+        list_names: Callable[[], Awaitable[Sequence[str]]],
+    ) -> None:
+        """text: what is wrong, and what to do, as `Noun.missing` has them."""
+        super().__init__(404, err_code, *text)
+        self.name = name
+        self.list_names = list_names
 
 
 class NoJetStream(ApiError):

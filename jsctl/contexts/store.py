@@ -56,6 +56,10 @@ class ContextStore:
         """Return the name of the context that was selected before, or an empty string."""
         return self._read_name(_PREVIOUS)
 
+    def missing(self, name: str) -> NotFound:
+        """Return the error for a context that does not exist."""
+        return NotFound(*registry.noun("context").missing(name, known=self.names()))
+
     def load(self, name: str) -> Context:
         """Read a context. Raises NotFound, or BadInput when its file is not a JSON object."""
         path = self.path(name)
@@ -65,7 +69,7 @@ class ContextStore:
                     f"the selected context {name!r} does not exist",
                     "select another with jsctl context select, or none with jsctl context unselect",
                 )
-            raise NotFound(*registry.noun("context").missing(name))
+            raise self.missing(name)
         return load_file(path)
 
     def find(self, name: str) -> Context:
@@ -87,7 +91,7 @@ class ContextStore:
         try:
             self.path(name).unlink()
         except FileNotFoundError:
-            raise NotFound(*registry.noun("context").missing(name)) from None
+            raise self.missing(name) from None
         for file in (_SELECTED, _PREVIOUS):
             if self._read_name(file) == name:
                 (self.root / file).unlink(missing_ok=True)
@@ -95,7 +99,7 @@ class ContextStore:
     def select(self, name: str) -> None:
         """Select a context. Raises NotFound."""
         if not self.exists(name):
-            raise NotFound(*registry.noun("context").missing(name))
+            raise self.missing(name)
         current = self.selected()
         if current != name:
             self._remember(current)

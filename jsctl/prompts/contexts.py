@@ -5,6 +5,7 @@ from typing import Any
 
 from jsctl.contexts.model import DEFAULT_URL
 from jsctl.contexts.settings import METHODS, check_subject
+from jsctl.contexts.store import is_name
 from jsctl.errors import BadInput
 from jsctl.nats.addresses import parse_addresses
 from jsctl.prompts.prompter import Choice, Prompter
@@ -25,6 +26,11 @@ _LOGINS = (
 def has_login(values: Mapping[str, Any]) -> bool:
     """Whether settings contain a login, of their own or in the URL."""
     return any(values.get(name) for name in METHODS) or "@" in str(values.get("url", ""))
+
+
+async def ask_name(prompter: Prompter, message: str = "Context name") -> str:
+    """The name of a new context."""
+    return await prompter.text(message, flag="NAME", check=_check_name, help="A name without slashes")
 
 
 async def ask(prompter: Prompter, flags: Mapping[str, Any], present: Mapping[str, Any]) -> Values:
@@ -103,6 +109,11 @@ async def _ask_login(prompter: Prompter, present: Mapping[str, Any]) -> Values:
     if method == current:
         return {name: value or present.get(name, "") for name, value in values.items()}
     return values
+
+
+def _check_name(answer: str) -> None:
+    if not is_name(answer):
+        raise ValueError(f"{answer!r} is not a valid context name")
 
 
 def _check_not_empty(answer: str) -> None:

@@ -1,5 +1,6 @@
 """The record of a noun."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 
@@ -33,7 +34,21 @@ class Noun(NamedTuple):
     error: str = ""
     offline: bool = False
 
-    def missing(self, name: str, parent: str = "") -> tuple[str, str]:
-        """Return what to say of a name that does not exist: what is wrong, and what to do."""
+    def missing(self, name: str, parent: str = "", known: Sequence[str] = ()) -> tuple[str, str]:
+        """Return what to say of a name that does not exist: what is wrong, and what to do.
+
+        known: the names that exist; one that is like it is proposed.
+        """
         hint = " ".join(self.hint.format(parent=parent).split())
+        if near := nearest_name(name, known):
+            hint = f"did you mean {near}? {hint}"
         return self.not_found.format(name=name, parent=parent), hint
+
+
+def nearest_name(name: str, known: Sequence[str]) -> str:
+    """Return the known name that a misspelled one is probably meant for; empty when none is like it."""
+    import difflib
+
+    by_lower = {other.lower(): other for other in known}
+    near = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
+    return by_lower[near[0]] if near else ""

@@ -4,19 +4,20 @@ from dataclasses import dataclass
 
 from jsctl.commands.cli import argument, command
 from jsctl.commands.consumer.flags import NewConsumerFlags, consumer_flags
-from jsctl.commands.shared.pick import consumer_name, stream_name
+from jsctl.commands.shared.pick import consumer_name, pick_consumer
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import CONSUMER, as_push, with_name
 from jsctl.jetstream.declared.model import without_label
+from jsctl.prompts import consumer as questions
 from jsctl.views.consumer import info as view
 from jsctl.views.result import Result, Text
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """source, destination: names of consumers of the same stream."""
+    """source, destination: names of consumers of the same stream. Names that are empty are asked for."""
 
     stream: str
     source: str
@@ -32,17 +33,20 @@ class Options:
         "jsctl consumer copy ORDERS MONITOR DEBUG --target debug.ORDERS --deliver new",
     ],
 )
-@argument("stream")
-@argument("source", noun="consumer")
-@argument("destination")
+@argument("stream", default="")
+@argument("source", noun="consumer", default="")
+@argument("destination", default="")
 @consumer_flags("copy")
 async def copy(env: Env, options: Options) -> Result:
     """Flags replace single settings."""
-    stream, flags = stream_name(options.stream), options.flags
-    source, destination = consumer_name(options.source), consumer_name(options.destination)
-    if source == destination:
-        raise BadInput("a copy needs a name of its own")
+    flags = options.flags
+    if options.destination:
+        consumer_name(options.destination)
+        if options.source == options.destination:
+            raise BadInput("a copy needs a name of its own")
     api = await env.jetstream()
+    stream, source = await pick_consumer(env, api, options.stream, options.source)
+    destination = options.destination or await questions.ask_name(env.prompter, api, stream)
     info = await consumers.info(api, stream, source)
     config = without_label(CONSUMER.without_server_keys(info["config"]))
     if flags.push and not config.get("deliver_subject"):

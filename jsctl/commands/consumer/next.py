@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import click
 
 from jsctl.commands.cli import DURATION, argument, command, option
-from jsctl.commands.shared.pick import consumer_name, stream_name
+from jsctl.commands.shared.pick import pick_consumer
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.message.deliveries import Acknowledgement, Deliveries, Delivery, DeliveryOptions
@@ -51,8 +51,8 @@ class Options:
         "jsctl consumer next aggregate-test-leaf dur --js-api-prefix JS.acc@hub.API",
     ],
 )
-@argument("stream")
-@argument("consumer")
+@argument("stream", default="")
+@argument("consumer", default="")
 @option("--ack/--no-ack", default=None, help="Acknowledge what is received (default)")
 @option("--nak", is_flag=True, help="Acknowledge negatively: it is delivered again")
 @option("--term", is_flag=True, help="Terminate: it is not delivered again")
@@ -70,10 +70,11 @@ async def next_message(env: Env, options: Options) -> Events[Delivery | Acknowle
     """Ends after --count messages, or when none arrives for --timeout. Needs the rights to NEXT and ACK
     alone."""
     api = await env.jetstream()
+    stream, consumer = await pick_consumer(env, api, options.stream, options.consumer)
     deliveries = Deliveries(
         api,
-        stream_name(options.stream),
-        consumer_name(options.consumer),
+        stream,
+        consumer,
         DeliveryOptions(
             limit=options.count,
             ack=options.acknowledgement,

@@ -9,6 +9,7 @@ from jsctl.commands.context.saving import ContextFlags, context_flags, save, val
 from jsctl.commands.shared.adding import ask_all
 from jsctl.contexts.settings import from_context, to_flags
 from jsctl.env import Env
+from jsctl.prompts.contexts import ask, ask_name, has_login
 from jsctl.prompts.prompter import Prompter
 from jsctl.views.result import Result
 
@@ -30,7 +31,7 @@ class Options:
         "jsctl context add spoke --creds spoke.creds --server nats://localhost:4222 --js-domain spoke-1",
     ],
 )
-@argument("name", noun="context")
+@argument("name", noun="context", default="")
 @context_flags
 @option("--defaults", is_flag=True, help="Ask nothing; take the default for what flags left out")
 async def add(env: Env, options: Options) -> Result:
@@ -38,14 +39,13 @@ async def add(env: Env, options: Options) -> Result:
     On a terminal, asks for the server and the login when flags left them out.
     """
     store = env.contexts
-    exists = store.exists(options.name)
-    base = store.load(options.name) if exists else None
+    name = options.name or await ask_name(env.prompter)
+    exists = store.exists(name)
+    base = store.load(name) if exists else None
     if base is None and env.flags.get("context"):
         base = store.find(env.flags["context"])
     values = values_of(env, options.context)
     if env.can_ask and not options.defaults and _needs_answers(values, exists):
-        from jsctl.prompts.contexts import ask
-
         present = from_context(base) | {"description": base.get("description")} if base else {}
 
         flags = dict(values)
@@ -54,16 +54,14 @@ async def add(env: Env, options: Options) -> Result:
             return flags | await ask(prompter, flags, present)
 
         def command_line(answers: dict[str, Any]) -> list[str]:
-            return ["context", "add", options.name, *to_flags(answers), "--defaults"]
+            return ["context", "add", name, *to_flags(answers), "--defaults"]
 
         values = await ask_all(env, questions, command_line)
-    return save(env, options.name, base, values, select=options.context.select_it)
+    return save(env, name, base, values, select=options.context.select_it)
 
 
 def _needs_answers(values: Mapping[str, Any], exists: bool) -> bool:
     """Whether to ask: for an existing context without any flag, for a new one without server or login."""
-    from jsctl.prompts.contexts import has_login
-
     if exists:
         return not values
     return not (values.get("nsc") or (values.get("url") and has_login(values)))

@@ -2,16 +2,19 @@
 
 from dataclasses import dataclass
 
+from jsctl import registry
 from jsctl.commands.cli import argument, command
 from jsctl.commands.context.saving import ContextFlags, context_flags, save, values_of
+from jsctl.commands.shared.pick import pick
 from jsctl.env import Env
 from jsctl.errors import BadInput
+from jsctl.prompts.contexts import ask_name
 from jsctl.views.result import Result
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The flags of `jsctl context copy`."""
+    """The flags of `jsctl context copy`; names that are empty are asked for."""
 
     source: str
     name: str
@@ -23,12 +26,13 @@ class Options:
     options=Options,
     examples=["jsctl context copy hub hub-leaf --js-domain leaf --description 'leaf, by way of hub'"],
 )
-@argument("source", noun="context")
-@argument("name")
+@argument("source", noun="context", default="")
+@argument("name", default="")
 @context_flags
-def copy(env: Env, options: Options) -> Result:
+async def copy(env: Env, options: Options) -> Result:
     store = env.contexts
-    base = store.load(options.source)
-    if store.exists(options.name):
-        raise BadInput(f"context {options.name!r} exists already", "remove it with jsctl context rm")
-    return save(env, options.name, base, values_of(env, options.context), select=options.context.select_it)
+    base = store.load(await pick(env, registry.noun("context"), options.source, default=store.selected()))
+    name = options.name or await ask_name(env.prompter, "Name of the copy")
+    if store.exists(name):
+        raise BadInput(f"context {name!r} exists already", "remove it with jsctl context rm")
+    return save(env, name, base, values_of(env, options.context), select=options.context.select_it)

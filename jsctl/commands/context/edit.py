@@ -5,21 +5,22 @@ import json
 from jsctl import registry
 from jsctl.commands.cli import argument, command
 from jsctl.commands.shared.editor import edit_text
+from jsctl.commands.shared.pick import pick
 from jsctl.contexts.model import KEYS, Context
 from jsctl.contexts.store import parse
 from jsctl.env import Env
-from jsctl.errors import NotFound
 from jsctl.views.context import info as view
 from jsctl.views.result import Result
 
 
 @command("edit", examples=["jsctl context edit hub"])
-@argument("name", noun="context")
+@argument("name", noun="context", default="")
 async def edit(env: Env, name: str) -> Result | None:
     store = env.contexts
+    name = await pick(env, registry.noun("context"), name, default=store.selected())
     path = store.path(name)
     if not path.exists():
-        raise NotFound(*registry.noun("context").missing(name))
+        raise store.missing(name)
     before = path.read_text(encoding="utf-8", errors="replace")
     try:
         before = json.dumps({**KEYS, **parse(before)}, indent=2, ensure_ascii=False)

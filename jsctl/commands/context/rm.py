@@ -2,20 +2,24 @@
 
 from jsctl import registry
 from jsctl.commands.cli import argument, command, option
+from jsctl.commands.shared.pick import pick
 from jsctl.env import Env
-from jsctl.errors import JsctlError, NotFound
+from jsctl.errors import BadInput, JsctlError
 
 
 @command("rm", examples=["jsctl context rm old", "jsctl context rm old --force"])
-@argument("name", noun="context")
+@argument("name", noun="context", default="")
 @option("--force", "-f", is_flag=True, help="Remove without asking, also the selected context")
 async def rm(env: Env, name: str, force: bool) -> None:
     store = env.contexts
+    if force and not name:
+        raise BadInput("--force needs the context's name", "give NAME")
+    name = await pick(env, registry.noun("context"), name)
     if not store.exists(name):
         if force:
             env.say(f"there is no context {name}, nothing was changed")
             return
-        raise NotFound(*registry.noun("context").missing(name))
+        raise store.missing(name)
     if store.selected() == name and not force and store.names() != [name]:
         raise JsctlError(
             f"context {name!r} is selected", "select another one, clear the selection, or use --force"

@@ -6,10 +6,11 @@ import string
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 
 from jsctl import registry
-from jsctl.errors import ApiError, Denied, JsctlError, NoResponders
+from jsctl.errors import ApiError, Denied, JsctlError, MissingName, NoResponders
 from jsctl.jetstream import api_levels, paging
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.api_levels import ApiLevel
@@ -47,7 +48,7 @@ async def names(api: Api, stream: str) -> list[str]:
 
 async def name_pages(api: Api, stream: str) -> AsyncIterator[list[str]]:
     """Yields the same as `names`, sorted, a page at a time."""
-    with _naming(stream):
+    with _naming(api, stream):
         async for page in paging.sorted_pages(api, f"CONSUMER.NAMES.{stream}", "consumers"):
             yield page
 
@@ -55,7 +56,7 @@ async def name_pages(api: Api, stream: str) -> AsyncIterator[list[str]]:
 async def info_pages(api: Api, stream: str) -> AsyncIterator[list[Json]]:
     """Yields the infos of a stream's consumers by name, a page at a time, so that no more than a page is in
     memory."""
-    with _naming(stream):
+    with _naming(api, stream):
         async for page in paging.sorted_pages(
             api, f"CONSUMER.LIST.{stream}", "consumers", name=lambda info: str(info["name"])
         ):
@@ -70,7 +71,7 @@ async def listing(api: Api, stream: str) -> ConsumerList:
 
 async def collect(api: Api, stream: str, extract: Callable[[Json], T | None]) -> Collected[T]:
     """Returns what `extract` takes from each consumer's CONSUMER.LIST entry (see `paging.collect`)."""
-    with _naming(stream):
+    with _naming(api, stream):
         return await paging.collect(api, f"CONSUMER.LIST.{stream}", "consumers", extract)
 
 
@@ -95,7 +96,7 @@ async def info(api: Api, stream: str, name: str, *, timeout: int | None = None) 
 
     timeout: ns. Raises ApiError when there is no such consumer or stream.
     """
-    return await _with_name(stream, name, api.call(f"CONSUMER.INFO.{stream}.{name}", timeout=timeout))
+    return await _with_name(api, stream, name, api.call(f"CONSUMER.INFO.{stream}.{name}", timeout=timeout))
 
 
 async def create(api: Api, stream: str, config: Json) -> tuple[Json, bool]:
@@ -132,7 +133,7 @@ async def update(api: Api, stream: str, config: Json) -> Json:
 
 async def delete(api: Api, stream: str, name: str) -> None:
     """Remove a consumer."""
-    await _with_name(stream, name, api.call(f"CONSUMER.DELETE.{stream}.{name}"))
+    await _with_name(api, stream, name, api.call(f"CONSUMER.DELETE.{stream}.{name}"))
 
 
 async def reset(api: Api, stream: str, name: str, sequence: int | None) -> Json:
@@ -141,25 +142,27 @@ async def reset(api: Api, stream: str, name: str, sequence: int | None) -> Json:
     """
     await api_levels.require(api, {ApiLevel.V2_14: ["consumer reset"]})
     body: Json = {"seq": sequence} if sequence else {}
-    return await _with_name(stream, name, api.call(f"CONSUMER.RESET.{stream}.{name}", body))
+    return await _with_name(api, stream, name, api.call(f"CONSUMER.RESET.{stream}.{name}", body))
 
 
 async def pause(api: Api, stream: str, name: str, until: str) -> Json:
     """Stop delivery until a time (RFC 3339); returns `{paused, pause_until, pause_remaining}`."""
     await api_levels.require(api, {ApiLevel.V2_11: ["consumer pause"]})
-    return await _with_name(stream, name, api.call(f"CONSUMER.PAUSE.{stream}.{name}", {"pause_until": until}))
+    return await _with_name(
+        api, stream, name, api.call(f"CONSUMER.PAUSE.{stream}.{name}", {"pause_until": until})
+    )
 
 
 async def resume(api: Api, stream: str, name: str) -> Json:
     """End a pause."""
     await api_levels.require(api, {ApiLevel.V2_11: ["consumer resume"]})
-    return await _with_name(stream, name, api.call(f"CONSUMER.PAUSE.{stream}.{name}", {}))
+    return await _with_name(api, stream, name, api.call(f"CONSUMER.PAUSE.{stream}.{name}", {}))
 
 
 async def unpin(api: Api, stream: str, name: str, group: str) -> None:
     """Take the pin of a priority group away from its client (ADR-42)."""
     await api_levels.require(api, {ApiLevel.V2_11: ["consumer unpin"]})
-    await _with_name(stream, name, api.call(f"CONSUMER.UNPIN.{stream}.{name}", {"group": group}))
+    await _with_name(api, stream, name, api.call(f"CONSUMER.UNPIN.{stream}.{name}", {"group": group}))
 
 
 async def step_down(api: Api, stream: str, name: str, preferred: str = "") -> None:
@@ -168,7 +171,7 @@ async def step_down(api: Api, stream: str, name: str, preferred: str = "") -> No
     if preferred:
         await api_levels.require(api, {ApiLevel.V2_11: ["--preferred"]})
         body = {"placement": {"preferred": preferred}}
-    await _with_name(stream, name, api.call(f"CONSUMER.LEADER.STEPDOWN.{stream}.{name}", body))
+    await _with_name(api, stream, name, api.call(f"CONSUMER.LEADER.STEPDOWN.{stream}.{name}", body))
 
 
 def new_name() -> str:
@@ -199,33 +202,40 @@ async def _send_config(api: Api, stream: str, config: Json, action: str) -> Json
         subject += f".{filter_subject}"
     body: dict[str, Any] = {"stream_name": stream, "config": config, "action": action}
     try:
-        return await _with_name(stream, name, api.call(subject, body))
+        return await _with_name(api, stream, name, api.call(subject, body))
     except (NoResponders, Denied) as error:
         durable = config.get("durable_name")
         older = f"CONSUMER.DURABLE.CREATE.{stream}.{durable}" if durable else f"CONSUMER.CREATE.{stream}"
         try:
-            return await _with_name(stream, name, api.call(older, body))
+            return await _with_name(api, stream, name, api.call(older, body))
         except (NoResponders, Denied):
             raise error from None
 
 
-async def _with_name(stream: str, name: str, call: Awaitable[T]) -> T:
-    with _naming(stream, name):
+async def _with_name(api: Api, stream: str, name: str, call: Awaitable[T]) -> T:
+    with _naming(api, stream, name):
         return await call
 
 
 @contextmanager
-def _naming(stream: str, name: str = "") -> Iterator[None]:
+def _naming(api: Api, stream: str, name: str = "") -> Iterator[None]:
     """Has the error for a missing stream or consumer name it."""
     try:
         yield
     except ApiError as error:
         if error.err_code == ErrorCode.STREAM_NOT_FOUND:
-            raise ApiError(404, error.err_code, *registry.noun("stream").missing(stream)) from None
+            known = partial(_stream_names, api)
+            raise MissingName(
+                error.err_code, registry.noun("stream").missing(stream), stream, known
+            ) from None
         if error.err_code in (ErrorCode.CONSUMER_NOT_FOUND, ErrorCode.CONSUMER_DOES_NOT_EXIST):
-            missing = registry.noun("consumer").missing(name, stream)
-            raise ApiError(404, error.err_code, *missing) from None
+            text = registry.noun("consumer").missing(name, stream)
+            raise MissingName(error.err_code, text, name, partial(names, api, stream)) from None
         raise
+
+
+async def _stream_names(api: Api) -> list[str]:
+    return [name async for page in paging.sorted_pages(api, "STREAM.NAMES", "streams") for name in page]
 
 
 def _needed_levels(config: Json) -> dict[int, list[str]]:

@@ -1,11 +1,12 @@
 """Stream requests. Everything in and out is the server's JSON."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
-from typing import Any, TypeVar
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from functools import partial
+from typing import TypeVar
 
 from jsctl import registry
-from jsctl.errors import ApiError, Denied
+from jsctl.errors import ApiError, Denied, MissingName
 from jsctl.jetstream import api_levels, paging
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.paging import Collected
@@ -39,7 +40,7 @@ async def collect(api: Api, extract: Callable[[Json], T | None], *, subject: str
 
 async def info(api: Api, name: str) -> Json:
     """Fetch a stream's configuration and state. Raises ApiError when there is none of that name."""
-    return await _with_name(name, api.call(f"STREAM.INFO.{name}"))
+    return await _with_name(api, name, api.call(f"STREAM.INFO.{name}"))
 
 
 async def infos(api: Api, stream_names: list[str]) -> list[Json]:
@@ -68,7 +69,7 @@ async def create(api: Api, config: Json) -> tuple[Json, bool]:
         before = await info_or_none(api, name)
     except Denied:
         before = None  # an account may be allowed to create and not to look
-    created = await _with_name(name, api.call(f"STREAM.CREATE.{name}", config))
+    created = await _with_name(api, name, api.call(f"STREAM.CREATE.{name}", config))
     created.pop("did_create", None)
     # The server answers the same for a new stream and for an identical old one (ADR-1: idempotent).
     return created, before is None or before.get("created") != created.get("created")
@@ -78,7 +79,7 @@ async def update(api: Api, config: Json) -> Json:
     """Replace a stream's configuration; returns its info. Raises BadInput, ApiError."""
     await check_level(api, config)
     name = str(config["name"])
-    return await _with_name(name, api.call(f"STREAM.UPDATE.{name}", config))
+    return await _with_name(api, name, api.call(f"STREAM.UPDATE.{name}", config))
 
 
 async def subject_counts(api: Api, name: str, subject_filter: str = ">") -> dict[str, int]:
@@ -95,7 +96,7 @@ async def subject_counts(api: Api, name: str, subject_filter: str = ">") -> dict
 
 async def delete(api: Api, name: str) -> None:
     """Remove a stream with its messages and consumers."""
-    await _with_name(name, api.call(f"STREAM.DELETE.{name}"))
+    await _with_name(api, name, api.call(f"STREAM.DELETE.{name}"))
 
 
 async def purge(api: Api, name: str, *, subject: str = "", sequence: int = 0, keep: int = 0) -> int:
@@ -106,7 +107,8 @@ async def purge(api: Api, name: str, *, subject: str = "", sequence: int = 0, ke
     """
     limits = {"filter": subject, "seq": sequence, "keep": keep}
     body = {key: value for key, value in limits.items() if value}
-    return int((await api.call(f"STREAM.PURGE.{name}", body or None)).get("purged", 0))
+    reply = await _with_name(api, name, api.call(f"STREAM.PURGE.{name}", body or None))
+    return int(reply.get("purged", 0))
 
 
 async def delete_message(api: Api, name: str, sequence: int) -> None:
@@ -130,19 +132,23 @@ def is_internal(name: str) -> bool:
     return name.startswith(("KV_", "OBJ_", "MQTT_", "$"))
 
 
-async def _with_name(name: str, call: Any) -> Json:
+async def _with_name(api: Api, name: str, call: Awaitable[Json]) -> Json:
     """Await a request; the errors for a stream that is missing, or that differs, then name it."""
     try:
-        reply: Json = await call
+        return await call
     except ApiError as error:
-        descriptions: dict[int, str] = {
-            ErrorCode.STREAM_NOT_FOUND: registry.noun("stream").missing(name)[0],
-            ErrorCode.STREAM_NAME_EXIST: f"stream {name} exists with another configuration",
-        }
-        if error.err_code not in descriptions:
-            raise
-        raise ApiError(error.code, error.err_code, descriptions[error.err_code], error.hint) from None
-    return reply
+        if error.err_code == ErrorCode.STREAM_NOT_FOUND:
+            raise missing(api, name) from None
+        if error.err_code == ErrorCode.STREAM_NAME_EXIST:
+            description = f"stream {name} exists with another configuration"
+            raise ApiError(error.code, error.err_code, description, error.hint) from None
+        raise
+
+
+def missing(api: Api, name: str) -> MissingName:
+    """Returns the error for a stream that does not exist."""
+    text = registry.noun("stream").missing(name)
+    return MissingName(ErrorCode.STREAM_NOT_FOUND, text, name, partial(names, api))
 
 
 def _needed_levels(config: Json) -> dict[int, list[str]]:
