@@ -6,6 +6,10 @@ from collections.abc import Iterable
 from jsctl.errors import BadInput
 
 _NAME = r"[^\s.*>/\\\x00-\x1f\x7f]+"
+_EXISTING_NAME = r"[^ \t\r\n\f.*>/\\\x00]+"
+"""What a server takes: with controls that nobody should use."""
+
+_ESCAPE = r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4}))"
 
 
 def validate_name(name: str, what: str = "stream") -> str:
@@ -20,6 +24,19 @@ def validate_name(name: str, what: str = "stream") -> str:
     if len(name) > 255:
         raise ValueError(f"a {what} name has at most 255 characters")
     return name
+
+
+def validate_existing_name(name: str, what: str = "stream") -> str:
+    """Return the name of something that exists, which may have been made by others with any control
+    characters. They are taken as they are and as they are shown, `\\x1b` for ESC.
+
+    Raises ValueError.
+    """
+    if "\\" in name:  # which no name holds
+        name = re.sub(_ESCAPE, lambda escape: chr(int(escape[1] or escape[2], 16)), name)
+    if re.fullmatch(_EXISTING_NAME, name) and len(name) <= 255 and _is_unicode(name):
+        return name
+    return validate_name(name, what)
 
 
 def split_subjects(texts: Iterable[str]) -> list[str]:
@@ -40,11 +57,17 @@ def validate_subject(subject: str, purpose: str = "publish to") -> str:
 
     purpose: "publish to", where wildcards are refused too, "subscribe to" or "reply on".
     """
-    if not subject or any(c.isspace() or c < " " for c in subject) or not all(subject.split(".")):
+    broken = any(c.isspace() or c < " " for c in subject) or not _is_unicode(subject)
+    if not subject or broken or not all(subject.split(".")):
         raise BadInput(f"{subject!r} is not a valid subject to {purpose}")
     if purpose == "publish to" and any(token in ("*", ">") for token in subject.split(".")):
         raise BadInput(f"{subject!r} holds a wildcard", "publish to a literal subject")
     return subject
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether text can be sent: a lone surrogate, which JSON can hold, cannot."""
+    return text.isascii() or not re.search("[\ud800-\udfff]", text)
 
 
 def matches(subject_filter: str, subject: str) -> bool:

@@ -1,6 +1,8 @@
 """What the documents do with `pub`."""
 
+import json
 import time
+from pathlib import Path
 
 import pytest
 
@@ -163,6 +165,20 @@ def test_a_bar_on_a_terminal_only(stream: Cli) -> None:
     assert shown.err.count("Publishing") < 12  # ten times a second
 
 
+def test_a_dump_injects_nothing(cli: Cli, url: str, tmp_path: Path) -> None:
+    js.stream(url, "S", "a.>", "b.>", "injected", "zz")
+    for number, (subject, reply) in enumerate((("subject", "reply"), ("Subject", "Reply"))):
+        message = {subject: "a", reply: "zz 0\r\n\r\nPUB injected 1\r\nx\r\nPUB b"}
+        file = tmp_path / f"{number}.jsonl"
+        file.write_text(json.dumps(message))
+        refused = cli(f"pub --from-dump {file}", status=64)
+        assert "line 1" in refused.err and refused.err.count("\n") == 1
+    file.write_text('{"subject": "a", "data": "x"}')
+    cli(["pub", "b c{{Count}}", "--from-dump", str(file)], status=64)
+    cli(["pub", "b.{{Count}}", "--from-dump", str(file)], status=0)
+    assert list(js.ask(url, "STREAM.INFO.S", {"subjects_filter": ">"})["state"]["subjects"]) == ["b.1"]
+
+
 def test_a_dump_is_published_again(cli: Cli, url: str, tmp_path: object) -> None:
     js.stream(url, "S", "s.>")
     js.stream(url, "T", "t.>")
@@ -174,8 +190,6 @@ def test_a_dump_is_published_again(cli: Cli, url: str, tmp_path: object) -> None
     assert time.monotonic() - began > 0.35
     assert "Sequences: 1 to 3" in told.out
     lines = cli("sub --stream T --all -T --json", status=0).out.splitlines()
-    import json
-
     records = [json.loads(line) for line in lines]
     assert [(r["subject"], r["data"], r["headers"]) for r in records] == [
         ("t.b", f"text {n}", {"K": ["1", "2"]}) for n in (1, 2, 3)

@@ -8,7 +8,7 @@ from jsctl.commands.shared.nouns import list_names, load
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
 from jsctl.jetstream.api import Api
-from jsctl.nats.subjects import validate_name
+from jsctl.nats.subjects import validate_existing_name
 from jsctl.prompts.prompter import Prompter
 from jsctl.registry.noun_record import Noun
 
@@ -67,7 +67,8 @@ async def pick_several(
             continue
         if known is None:
             known = await _shown_names(env, noun, "", api)
-        matching = [one for one in known if fnmatchcase(one, name)]
+        exact = valid_name(noun, name) if "\\" in name else name
+        matching = [exact] if exact in known else [one for one in known if fnmatchcase(one, name)]
         if not matching:
             raise NotFound(f"no {noun.name} matches {name}", noun.hint)
         chosen.update(dict.fromkeys(matching))
@@ -77,7 +78,7 @@ async def pick_several(
 def valid_name(noun: Noun, name: str) -> str:
     """Return a name from the command line. Raises BadInput for one that is not valid."""
     try:
-        return validate_name(name, noun.name)
+        return validate_existing_name(name, noun.name)
     except ValueError as error:
         raise BadInput(str(error)) from None
 

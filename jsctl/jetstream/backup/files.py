@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from jsctl.errors import BadInput, NotFound
 from jsctl.files import is_temporary
@@ -40,6 +40,7 @@ _PACKED_ENDINGS = (".tgz", ".tar.gz")
 _READ_SIZE = 1 << 20
 _MAX_META_SIZE = 64 << 20
 _NOTHING_RESTORED = "nothing was restored"
+_STATE_NUMBERS = ("messages", "bytes", "first_seq", "last_seq", "consumer_count", "num_deleted")
 
 
 def is_packed(target: Path) -> bool:
@@ -164,6 +165,7 @@ def open_backup(path: Path) -> Backup:
     manifest: Json = {}
     if MANIFEST in files:
         manifest = _parse_object(files[MANIFEST], f"{MANIFEST} in {path}")
+        _check_manifest(manifest, path)
         if not manifest.get("complete"):
             raise BadInput(f"the backup in {path} was not finished", "back the stream up again")
         if int(manifest.get("format", 0)) > FORMAT:
@@ -174,9 +176,31 @@ def open_backup(path: Path) -> Backup:
         raise BadInput(f"the backup in {path} is truncated", f"{DATA} is missing")
     meta = _parse_object(files[META], f"{META} in {path}")
     config, state = meta.get("config"), meta.get("state")
-    if not isinstance(config, dict) or not isinstance(state, dict) or not config.get("name"):
+    if not isinstance(config, dict) or not isinstance(state, dict) or not _is_name(config.get("name")):
         raise BadInput(f"{META} in {path} does not describe a stream", "config and state are missing")
+    if any(type(state.get(key, 0)) is not int for key in _STATE_NUMBERS):
+        raise BadInput(f"the state in {META} in {path} is malformed", _NOTHING_RESTORED)
     return Backup(path, config, state, manifest, size, files[META])
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+def _check_manifest(manifest: Json, path: Path) -> None:
+    """Raise BadInput for a manifest whose values have other types than those that jsctl writes."""
+    saved, consumers = manifest.get("files", {}), manifest.get("consumers", [])
+    account, format = manifest.get("account", {}), manifest.get("format", 0)
+    sizes_and_digests = saved.values() if isinstance(saved, dict) else [None]
+    if not (
+        type(format) is int
+        and all(isinstance(one, dict) and type(one.get("bytes")) is int for one in sizes_and_digests)
+        and isinstance(consumers, list)
+        and all(isinstance(consumer, dict) for consumer in consumers)
+        and isinstance(account, dict)
+        and type(account.get("streams", 0)) is int
+    ):
+        raise BadInput(f"{MANIFEST} in {path} is malformed", _NOTHING_RESTORED)
 
 
 def snapshot_fault(scanner: FrameScanner) -> str:
@@ -219,7 +243,7 @@ def _read_packed(path: Path) -> tuple[dict[str, bytes], int]:
 def _parse_object(data: bytes, what: str) -> Json:
     try:
         content = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise BadInput(f"{what} is not JSON", _NOTHING_RESTORED) from None
     if not isinstance(content, dict):
         raise BadInput(f"{what} is not a JSON object", _NOTHING_RESTORED)

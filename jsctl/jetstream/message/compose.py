@@ -125,13 +125,15 @@ async def read_dump(
 
     def messages() -> Iterator[OutgoingMessage]:
         for number, message in enumerate(dump.read(path, stdin), 1):
-            headers = [(name, value.render(Moment(number)).decode()) for name, value in draft.headers]
+            moment = Moment(number)
+            headers = [(name, value.render(moment).decode()) for name, value in draft.headers]
             changed = message
             if headers:
                 block = encode_headers([*parse_headers(message.header_block), *headers])
                 changed = changed._replace(header_block=block)
             if composition.subject:
-                changed = changed._replace(subject=composition.subject)
+                subject = draft.subject.render(moment).decode(errors="replace")
+                changed = changed._replace(subject=validate_subject(subject))
             yield changed
 
     for some in _bursts(messages(), burst):

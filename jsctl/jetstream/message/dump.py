@@ -50,29 +50,27 @@ def outgoing(record: Any) -> OutgoingMessage:
     """Return the message that a record describes. Raises BadInput."""
     if not isinstance(record, dict):
         raise BadInput("a dumped message is a JSON object")
+    native = "Subject" in record
+    keys = ("Subject", "Reply", "Header") if native else ("subject", "reply", "headers")
     try:
-        if "Subject" in record:
+        subject, reply, headers = (record.get(key) for key in keys)
+        if not isinstance(subject, str):
+            raise BadInput("a dumped message has no subject")
+        if native:
             data = base64.b64decode(record.get("Data") or "", validate=True)
-            header = encode_headers(headers_from(record.get("Header")))
-            return OutgoingMessage(
-                validate_subject(str(record["Subject"])), data, str(record.get("Reply") or ""), header
-            )
-        if "data_base64" in record:
+        elif "data_base64" in record:
             data = base64.b64decode(record["data_base64"], validate=True)
         else:
             data = str(record.get("data", "")).encode()
-        header = encode_headers(headers_from(record.get("headers")))
         return OutgoingMessage(
-            validate_subject(str(record["subject"])),
+            validate_subject(subject),
             data,
-            str(record.get("reply", "")),
-            header,
-            _time(record),
+            validate_subject(reply, "reply on") if reply else "",
+            encode_headers(headers_from(headers)),
+            0 if native else _time(record),
         )
-    except (binascii.Error, TypeError, AttributeError):
+    except (binascii.Error, TypeError, AttributeError, UnicodeEncodeError):
         raise BadInput("a dumped message cannot be read: its data or headers are damaged") from None
-    except KeyError:
-        raise BadInput("a dumped message has no subject") from None
 
 
 def _time(record: Record) -> int:
@@ -120,7 +118,7 @@ def _records(text: TextIO, name: str) -> Iterator[OutgoingMessage]:
                 continue
             try:
                 yield outgoing(json.loads(part))
-            except ValueError:
+            except (ValueError, RecursionError):
                 raise BadInput(f"{name} line {number} is not JSON") from None
             except BadInput as error:
                 raise BadInput(f"{name} line {number}: {error}") from None

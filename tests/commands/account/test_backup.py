@@ -1,12 +1,13 @@
 """`account backup` and `account restore` on real servers."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from jsctl.jetstream.backup.account_files import UNFINISHED, open_account_backup
-from jsctl.jetstream.backup.files import DATA
+from jsctl.jetstream.backup.files import DATA, MANIFEST, META
 from jsctl.jetstream.backup.marks import MARK
 from tests.support.js import ask, publish, stream
 from tests.support.run import Cli
@@ -161,3 +162,57 @@ def test_a_mirror_comes_after_its_origin(cli: Cli, account: str, tmp_path: Path)
     cli(f"account backup {tmp_path}/all", status=0)
     order = [backup.stream for backup in open_account_backup(tmp_path / "all").backups]
     assert order.index("ORDERS") < order.index("A_MIRROR")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        (META, b"[" * 100_000),
+        (META, b'{"config": {"name": 7}, "state": {}}'),
+        (META, b'{"config": {"name": "MEM"}, "state": {"messages": "many"}}'),
+        (META, b"\xff\xfe"),
+        (MANIFEST, b'{"complete": true, "format": "x"}'),
+        (MANIFEST, b'{"complete": true, "files": []}'),
+        (MANIFEST, b'{"complete": true, "files": {"backup.json": 7}}'),
+        (MANIFEST, b'{"complete": true, "consumers": 7}'),
+        (MANIFEST, b'{"complete": true, "account": 7}'),
+        (MANIFEST, b'{"complete": true, "consumers": [{"max_deliver": "x"}], "files": {}}'),
+        (DATA, b""),
+        (DATA, b"\xff\x06\x00\x00S2sTwO"),
+        (DATA, b"no snapshot"),
+    ],
+)
+@pytest.mark.parametrize("update", ["", " --update-streams"])
+def test_a_bad_entry_does_not_stop_the_others(
+    cli: Cli, account: str, tmp_path: Path, name: str, content: bytes, update: str
+) -> None:
+    cli(f"account backup {tmp_path}/all", status=0)
+    (tmp_path / "all" / "MEM" / name).write_bytes(content)
+    if not update:
+        remove_all(cli)
+    failed = cli(f"account restore {tmp_path}/all --json{update}")
+    rows = {row["stream"]: row["status"] for row in failed.json}
+    others = {"unchanged"} if update else {"restored"}
+    assert {rows["ORDERS"], rows["A_MIRROR"]} == others
+    if "max_deliver" not in str(content):  # consumers are in the snapshot, too
+        assert (failed.status, rows["MEM"]) == (1, "failed")
+    assert "Traceback" not in failed.err and "bug" not in failed.out
+
+
+def test_entries_of_other_kinds_are_named(cli: Cli, account: str, tmp_path: Path) -> None:
+    cli(f"account backup {tmp_path}/all", status=0)
+    remove_all(cli)
+    os.mkfifo(tmp_path / "all" / "fifo")
+    (tmp_path / "all" / "loop").symlink_to("loop")
+    (tmp_path / "all" / "notes.txt").write_text("mine")
+    (tmp_path / "all" / "x.tgz").write_bytes(b"\x1f\x8b\x00")
+    failed = cli(f"account restore {tmp_path}/all --json", status=1)
+    assert statuses(failed.json) == {
+        "ORDERS": "restored",
+        "A_MIRROR": "restored",
+        "MEM": "restored",
+        "fifo": "failed",
+        "loop": "failed",
+        "notes.txt": "failed",
+        "x.tgz": "failed",
+    }
