@@ -73,6 +73,7 @@ class Env:
         self.from_environment: set[str | None] = set()
         self.last_words: list[str] = []
         self._open: dict[str, Connection] = {}
+        self._headed = False  #: whether a result was written: rounds in CSV share one heading
         self._stack: AsyncExitStack | None = None
 
     # -- terminal ---------------------------------------------------------------------------------
@@ -155,7 +156,20 @@ class Env:
 
         scheme = self._scheme() if self.color else ""
         width = self.width if self.is_terminal else None
-        emit(result, self.streams.stdout, self.form, width=width, scheme=scheme, color=self.color)
+        left_out = emit(
+            result,
+            self.streams.stdout,
+            self.form,
+            width=width,
+            scheme=scheme,
+            color=self.color,
+            safe=self.is_terminal,
+            headed=self._headed,
+        )
+        if left_out and not self._headed:
+            titles = ", ".join(left_out)
+            self.say(f"jsctl: one table is all that {self.form} holds; --json has these, too: {titles}")
+        self._headed = True
         return result.status
 
     @property

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Literal, TextIO
 
-from jsctl.errors import BadInput
-from jsctl.render import fit, sheet, table
+from jsctl.render import delimited, fit, sheet, table
+from jsctl.render.delimited import Delimiters
 from jsctl.render.style import paint
 from jsctl.render.text import clean_json, clean_lines
 from jsctl.views.result import Cell, Chart, Result, Sheet, Table, Text
@@ -23,16 +23,23 @@ def emit(
     width: int | None = None,
     scheme: str = "",
     color: bool = False,
-) -> None:
-    """Write `result`. Raises BadInput for CSV and TSV where the result has no table."""
+    safe: bool = False,
+    headed: bool = False,
+) -> list[str]:
+    """Write `result`. Returns the titles of tables that were left out, as CSV and TSV hold one.
+
+    safe, headed: of CSV and TSV, see `Delimiters`. Raises BadInput for them where the result has no data.
+    """
     if form == "json":
         _write(out, json_pieces(result.document()))
         out.write("\n")
     elif form in ("csv", "tsv"):
-        _delimited(result, out, "," if form == "csv" else "\t")
+        delimiters = Delimiters("," if form == "csv" else "\t", safe=safe, headed=headed)
+        return delimited.write(result, out, delimiters)
     else:
         lines = text_lines(result, form == "table", width=width, scheme=scheme, color=color)
         _write(out, (line + "\n" for line in lines))
+    return []
 
 
 def json_text(document: Any, indent: int | None = 2) -> str:
@@ -119,32 +126,6 @@ def _folded(text: str, width: int | None) -> str:
 def _write(out: TextIO, pieces: Iterable[str]) -> None:
     for piece in pieces:
         out.write(piece)
-
-
-def _delimited(result: Result, out: TextIO, separator: str) -> None:
-    tables = result.tables()
-    if not tables:
-        raise BadInput("this command has no table", "use --json")
-    import csv
-
-    writer = csv.writer(out, delimiter=separator, lineterminator="\n")
-    for at, one in enumerate(tables):
-        if at:
-            out.write("\n")
-        writer.writerow([column.key for column in one.columns])
-        writer.writerows([_scalar(value) for value in row] for row in one.rows)
-
-
-def _scalar(value: Any) -> Any:
-    if isinstance(value, Cell):
-        value = value.raw
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return clean_lines(value)
-    if isinstance(value, (list, dict)):
-        return json_text(value, indent=None)
-    return plain_value(value) if hasattr(value, "isoformat") else value
 
 
 def plain_value(value: Any) -> Any:

@@ -68,7 +68,7 @@ async def write_events(
     Raises: BadInput where CSV or TSV is asked for; Interrupted; whatever the iterator or a write raises.
     """
     if form in ("csv", "tsv"):
-        raise BadInput("this command has no table", "use --json")
+        raise BadInput("messages and events have no table for CSV or TSV", "use --json")
     return await _Writer(events, out, form, say, screen, frame).run()
 
 

@@ -27,6 +27,8 @@ Kind = Literal[
     "percent",  #: 0.25 is 25%
     "rate",  #: per second
 ]
+_SPANS = frozenset({"duration", "span", "ago", "span_limit"})
+_LEAST: Mapping[str, int] = {"ago": 0, "duration": 0, "limit": 1, "bytes_limit": 1, "span_limit": 1}
 T = TypeVar("T")
 Style = Literal["", "good", "warn", "bad", "dim", "bold"]
 
@@ -40,11 +42,22 @@ class Cell(NamedTuple):
 
 
 class Column(NamedTuple):
-    """`key` names the value in CSV and JSON."""
+    """`key` names the value in CSV and JSON, with a unit where it is a span of time."""
 
     title: str
     key: str
     kind: Kind = "text"
+
+    @property
+    def data_key(self) -> str:
+        """The name of the value in CSV and JSON: `idle_ns` for a span of time."""
+        return f"{self.key}_ns" if self.kind in _SPANS and not self.key.endswith("_ns") else self.key
+
+    def data_value(self, value: Any) -> Any:
+        """The raw form of a value; None for never and for no limit."""
+        raw = value.raw if isinstance(value, Cell) else value
+        least = _LEAST.get(self.kind)
+        return None if least is not None and isinstance(raw, int) and raw < least else raw
 
 
 class LazySequence(Sequence[T]):
@@ -83,11 +96,13 @@ class Table(NamedTuple):
 
     def records(self) -> list[dict[str, Any]]:
         """The rows as dictionaries of raw values."""
-        keys = [column.key for column in self.columns]
-        return [
-            {k: v.raw if isinstance(v, Cell) else v for k, v in zip(keys, row, strict=True)}
-            for row in self.rows
-        ]
+        keys = [column.data_key for column in self.columns]
+        return [dict(zip(keys, row, strict=True)) for row in self.data_rows()]
+
+    def data_rows(self) -> Iterator[list[Any]]:
+        """The rows as raw values."""
+        for row in self.rows:
+            yield [column.data_value(value) for column, value in zip(self.columns, row, strict=True)]
 
 
 class Field(NamedTuple):

@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 from jsctl.monitor.report.rows import ConsumerStatus, LinkStatus, StreamStatus, level
+from jsctl.views.shared.tables import recorder
 
 Record = dict[str, Any]
 
@@ -29,7 +30,7 @@ _STREAM_KEYS = (
     "peers",
     "offline",
 )
-_LINK_KEYS = ("stream", "kind", "api_prefix", "origin", "filters", "active", "lag", "error")
+_LINK_KEYS = ("stream", "kind", "api_prefix", "origin", "filters", "active_ns", "lag", "error")
 _CONSUMER_KEYS = (
     "stream",
     "consumer",
@@ -38,8 +39,9 @@ _CONSUMER_KEYS = (
     "redelivered",
     "unprocessed",
     "unprocessed_rate",
-    "last_delivery",
+    "last_delivery_ns",
 )
+_LINK, _CONSUMER = recorder(_LINK_KEYS), recorder(_CONSUMER_KEYS)
 
 
 class Line(NamedTuple):
@@ -64,14 +66,14 @@ def stream_line(status: StreamStatus) -> Line:
 
 def link_line(status: LinkStatus) -> Line:
     """Return the row of a mirror or source."""
-    record = {key: getattr(status.link, key) for key in _LINK_KEYS}
+    record = _LINK(status.link)
     record["lag_rate"] = status.lag_rate
     return _line(record, status)
 
 
 def consumer_line(status: ConsumerStatus) -> Line:
     """Return the row of a consumer."""
-    return _line({key: getattr(status, key) for key in _CONSUMER_KEYS}, status)
+    return _line(_CONSUMER(status), status)
 
 
 def _line(record: Record, status: StreamStatus | LinkStatus | ConsumerStatus) -> Line:

@@ -31,7 +31,7 @@ _REPLICATION = (
     Column("API Prefix", "api_prefix"),
     Column("Source Stream", "origin"),
     Column("Filters", "filters"),
-    Column("Active", "active", "ago"),
+    Column("Active", "active_ns", "ago"),
     Column("Lag", "lag", "count"),
     Column("Lag Trend", "lag_rate"),
     Column("Error", "error", "prose"),
@@ -45,13 +45,13 @@ _CONSUMERS = (
     Column("Redelivered", "redelivered", "count"),
     Column("Unprocessed", "unprocessed", "count"),
     Column("Trend", "unprocessed_rate"),
-    Column("Last Delivery", "last_delivery", "ago"),
+    Column("Last Delivery", "last_delivery_ns", "ago"),
     Column("Trouble", "trouble", "prose"),
 )
 _SPARE = {
     "streams": ("deleted", "storage", "consumers", "byte_rate", "lost", "bytes", "peers"),
     "links": ("filters", "api_prefix", "kind", "lag_rate"),
-    "consumers": ("mode", "last_delivery", "redelivered", "unprocessed_rate", "ack_pending"),
+    "consumers": ("mode", "last_delivery_ns", "redelivered", "unprocessed_rate", "ack_pending"),
 }
 _OPTIONAL = frozenset({"filters", "error", "trouble", "peers"})  #: columns that are left out when all empty
 _WATCHED = frozenset({"message_rate", "byte_rate", "lag_rate", "unprocessed_rate"})
@@ -236,8 +236,8 @@ def _link_cell(key: str, row: Line) -> Any:
     match key:
         case "kind":
             return Cell(value, value.capitalize())
-        case "active" if value < 0 or value >= health.SILENT:
-            return Cell(value, "never" if value < 0 else format_duration(value), STYLES[row.level])
+        case "active_ns" if value is None or value >= health.SILENT:
+            return Cell(value, "never" if value is None else format_duration(value), STYLES[row.level])
         case "lag_rate":
             return _trend(value, row.record["lag"])
         case "error":
@@ -250,6 +250,8 @@ def _consumer_cell(key: str, row: Line) -> Any:
     match key:
         case "mode":
             return Cell(value, value.capitalize())
+        case "last_delivery_ns" if value is None:
+            return Cell(None, "never")
         case "unprocessed_rate":
             return _trend(value, row.record["unprocessed"])
     return _common(key, row)

@@ -10,14 +10,18 @@ from jsctl.views.result import Column, Table
 def raw_columns(columns: Sequence[Column]) -> list[Column]:
     """Returns the same columns with numbers as they are (`--raw`)."""
     return [
-        column if column.kind in ("text", "prose") else column._replace(kind="number") for column in columns
+        column if column.kind in ("text", "prose") else column._replace(kind="number", key=column.data_key)
+        for column in columns
     ]
 
 
 def recorder(keys: Sequence[str]) -> Callable[[object], dict[str, Any]]:
-    """Returns a function that makes a JSON object with these keys of a row's attributes of the same names."""
-    values = attrgetter(*keys)
-    return lambda row: dict(zip(keys, values(row), strict=True))
+    """Returns a function that makes a JSON object with these keys of a row's attributes of the same names.
+
+    Spans of time have `_ns` after the name of their attribute; -1, for never and unlimited, becomes null.
+    """
+    values = attrgetter(*(key.removesuffix("_ns") for key in keys))
+    return lambda row: dict(zip(keys, (None if value == -1 else value for value in values(row)), strict=True))
 
 
 def unreachable_streams(missing: Sequence[str], offline: Mapping[str, str]) -> list[Table]:

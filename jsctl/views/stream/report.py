@@ -67,7 +67,7 @@ REPLICATION_KEYS = (
     "api_prefix",
     "origin",
     "filters",
-    "active",
+    "active_ns",
     "lag",
     "error",
 )

@@ -238,3 +238,27 @@ def test_a_missing_right_hides_no_more_than_its_own(offline_cli: Cli, rights: Re
         listed = found["consumers"]
         assert (listed and [row["stream"] for row in listed]) == consumers
         assert denied in offline_cli(f"report -s {url} --as csv", status=0).err
+
+
+def test_csv_holds_one_table_and_rounds_one_heading(cli: Cli, url: str) -> None:
+    js.stream(url, "s", "s.x")
+    cli("consumer add s C --pull", status=0)
+    once = cli("report --as csv", status=0)
+    assert len(once.out.splitlines()) == 2
+    assert "--json has these, too: consumers" in once.err
+    rounds = cli("report --as csv --watch 100ms --count 3", status=0)
+    assert len(rounds.out.splitlines()) == 4
+    assert rounds.err.count("\n") == 1
+
+
+def test_never_is_null(cli: Cli, url: str) -> None:
+    js.stream(url, "s", "s.x")
+    js.stream(url, "m", mirror={"name": "nope"})
+    cli("consumer add s C --pull", status=0)
+    (whole,) = cli("report --json", status=0).json["reports"]
+    assert whole["consumers"][0]["last_delivery_ns"] is None
+    assert whole["replication"][0]["active_ns"] is None
+    assert cli("stream report --json", status=0).json["replication"][0]["active_ns"] is None
+    (row,) = cli("consumer report s --json", status=0).json["consumers"]
+    assert (row["ack_age_ns"], row["ack_wait_ns"]) == (None, 30 * 10**9)
+    assert "never" in cli("report", status=0).out

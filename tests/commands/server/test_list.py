@@ -36,5 +36,5 @@ def test_without_the_system_account(cli: Cli) -> None:
 @pytest.mark.cluster
 def test_routes_of_a_pool_count_once(cluster_cli: Cli, shared_cluster: Cluster) -> None:
     said = cluster_cli(f"server list 3 --server {shared_cluster.system_url} --as csv", status=0).out
-    head, *rows = [line.split(",") for line in said.split("\n\n")[0].splitlines()]
+    head, *rows = [line.split(",") for line in said.splitlines()]
     assert [row[head.index("routes")] for row in rows] == ["2", "2", "2"]

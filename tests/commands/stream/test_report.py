@@ -18,7 +18,7 @@ def replicating(cli: Cli, url: str) -> None:
     while True:
         report = cli("stream report --json", status=0).json
         links = report["replication"]
-        if all(link["active"] >= 0 for link in links if link["origin"] != "NOPE") and any(
+        if all(link["active_ns"] is not None for link in links if link["origin"] != "NOPE") and any(
             link["error"] for link in links
         ):
             return

@@ -1,0 +1,75 @@
+"""CSV and TSV: one table of raw values, for spreadsheets and programs.
+
+What is not known is empty, spans of time are whole ns and say so in their heading. Text stays as it is, also
+control characters, except on a terminal.
+"""
+
+import csv
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TextIO
+
+from jsctl.errors import BadInput
+from jsctl.render.text import clean_lines
+from jsctl.views.result import Cell, Result
+
+
+class Delimiters(NamedTuple):
+    """How values are written. safe: for a terminal, without control characters. headed: the heading was
+    written before."""
+
+    separator: str
+    safe: bool = False
+    headed: bool = False
+
+
+def write(result: Result, out: TextIO, delimiters: Delimiters) -> list[str]:
+    """Write the first table of a result, else its data: a row for each record of a list, or for each value of
+    a document. Returns the titles of the tables that were not written: two in one file are of no use.
+
+    Raises BadInput where there is no data.
+    """
+    tables = result.tables()
+    if tables:
+        head: Sequence[str] = [column.data_key for column in tables[0].columns]
+        rows: Iterator[Sequence[Any]] = iter(tables[0].data_rows())
+    else:
+        head, rows = _of_document(result.document())
+    writer = csv.writer(out, delimiter=delimiters.separator, lineterminator="\n")
+    if head and not delimiters.headed:
+        writer.writerow(head)
+    writer.writerows([_scalar(value, delimiters.safe) for value in row] for row in rows)
+    return [table.title for table in tables[1:]]
+
+
+def _of_document(document: Any) -> tuple[Sequence[str], Iterator[Sequence[Any]]]:
+    if isinstance(document, Mapping) and document:
+        return ("key", "value"), iter(list(_flat(document)))
+    if isinstance(document, (list, Iterator)):
+        items = list(document)
+        if all(isinstance(item, Mapping) for item in items):
+            keys = list(dict.fromkeys(key for item in items for key in item))
+            return keys, ([item.get(key) for key in keys] for item in items)
+        return ["value"], ([item] for item in items)
+    raise BadInput("this command has no data for CSV or TSV", "use --as plain")
+
+
+def _flat(document: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in document.items():
+        if isinstance(value, Mapping) and value:
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield prefix + key, value
+
+
+def _scalar(value: Any, safe: bool) -> Any:
+    if isinstance(value, Cell):
+        value = value.raw
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (list, tuple, dict, Iterator)):
+        items = list(value) if isinstance(value, Iterator) else value
+        value = json.dumps(items, ensure_ascii=False, default=str)
+    elif hasattr(value, "isoformat"):
+        return value.isoformat()
+    return clean_lines(value) if safe and isinstance(value, str) else value
