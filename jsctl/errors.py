@@ -60,6 +60,13 @@ class RequestTimeout(Unreachable):
     """No reply arrived in time."""
 
 
+class MalformedAnswer(JsctlError):
+    """An answer has another shape than servers give it. why: what is wrong with it."""
+
+    def __init__(self, subject: str, why: str) -> None:
+        super().__init__(f"the server's answer on {subject} is malformed: {why}")
+
+
 class Denied(JsctlError):
     """The login was refused, or a permission is missing."""
 

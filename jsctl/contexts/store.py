@@ -17,6 +17,7 @@ from jsctl import registry
 from jsctl.contexts.model import KEYS, Context
 from jsctl.errors import BadInput, NotFound
 from jsctl.files import write_atomically
+from jsctl.json_text import parse_json
 
 _SELECTED = "context.txt"
 _PREVIOUS = "previous-context.txt"
@@ -174,7 +175,7 @@ def load_file(path: Path) -> Context:
 def parse(text: str) -> dict[str, Any]:
     """Parse the JSON of a context. Raises ValueError with the place of the mistake."""
     try:
-        raw: Any = json.loads(text)
+        raw: Any = parse_json(text)
     except json.JSONDecodeError as error:
         raise ValueError(f"line {error.lineno}, column {error.colno}: {error.msg}") from None
     if not isinstance(raw, dict):

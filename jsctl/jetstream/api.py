@@ -8,7 +8,9 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from jsctl.errors import ApiError, JsctlError, NoJetStream, NoResponders, RequestTimeout
+from jsctl.errors import ApiError, MalformedAnswer, NoJetStream, NoResponders, RequestTimeout
+from jsctl.jetstream.shapes import Malformed, check_answer, check_error
+from jsctl.json_text import parse_json
 from jsctl.nats.codes import ErrorCode
 from jsctl.nats.connection import Connection
 
@@ -41,15 +43,26 @@ def api_prefix(domain: str = "", prefix: str = "") -> str:
 
 
 def parse_response(data: bytes, subject: str) -> Json:
-    """Return the JSON object of an API response, without its `type`. Raises ApiError for an error in it."""
+    """Return the JSON object of an API response, without its `type`.
+
+    Every answer comes in here: what is in it afterwards has the shape that the server's own answers have.
+    Raises ApiError for an error in it, MalformedAnswer.
+    """
     try:
-        reply = json.loads(data)
+        reply = parse_json(data)
     except ValueError:
-        raise JsctlError(f"the response on {subject} is not JSON") from None
+        raise MalformedAnswer(subject, "it is not JSON") from None
     if not isinstance(reply, dict):
-        raise JsctlError(f"the response on {subject} is not a JSON object")
+        raise MalformedAnswer(subject, "it is not a JSON object")
     error = reply.get("error")
-    if isinstance(error, dict):
+    try:
+        if error is not None:
+            check_error(error)
+        else:
+            check_answer(reply, subject)
+    except Malformed as fault:
+        raise MalformedAnswer(subject, str(fault)) from None
+    if error is not None:
         code = int(error.get("err_code", 0))
         kind = NoJetStream if is_no_jetstream(code) else ApiError
         raise kind(int(error.get("code", 0)), code, str(error.get("description", "")), hint(code))

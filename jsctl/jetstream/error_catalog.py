@@ -1,7 +1,6 @@
 """The errors of the JetStream API: those of nats-server 2.15.1, or of a file in the server's own form
 (its server/errors.json)."""
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from jsctl.errors import BadInput, NotFound
+from jsctl.json_text import parse_json
 
 Code = dict[str, Any]
 """`constant`, `code` (HTTP-like), `error_code`, `description`, `comment`, `help`, `url`, `deprecates`."""
@@ -50,7 +50,7 @@ def load(path: str = "") -> list[Code]:
 def read(path: str) -> list[Code]:
     """The errors of a file; fields that are not known stay. Raises BadInput."""
     try:
-        entries = json.loads(Path(path).expanduser().read_text(encoding="utf-8"))
+        entries = parse_json(Path(path).expanduser().read_text(encoding="utf-8"))
     except OSError as error:
         raise BadInput(f"cannot read {path}: {error.strerror}") from None
     except ValueError:

@@ -68,8 +68,9 @@ async def fetch_pages(
     """
     first = await api.call(subject, {**(body or {}), "offset": 0})
     count = len(first.get(key) or [])
-    total, limit = int(first.get("total", 0)), int(first.get("limit", 0)) or count
-    offsets = iter(range(limit, total, limit) if 0 < count < total else ())
+    total, limit = int(first.get("total", 0)), max(int(first.get("limit", 0)), 0) or count
+    offsets = iter(range(limit, total, limit) if 0 < count < total and limit else ())
+    previous = _digest(first, key)
     requests: deque[asyncio.Task[bytes]] = deque()
 
     def request_ahead() -> None:
@@ -84,11 +85,28 @@ async def fetch_pages(
         while requests:
             data = await requests.popleft()
             request_ahead()
-            yield parse_response(data, f"{api.prefix}.{subject}")
+            page = parse_response(data, f"{api.prefix}.{subject}")
+            # A total that is not true, or a server that repeats itself: nothing new will come.
+            digest = _digest(page, key)
+            if not page.get(key) or digest == previous:
+                return
+            previous = digest
+            yield page
     finally:
         for request in requests:
             request.cancel()
         await asyncio.gather(*requests, return_exceptions=True)
+
+
+def _digest(page: Json, key: str) -> int:
+    """Two pages that hold the same have the same."""
+    return hash(repr([_name(item) for item in page.get(key) or ()]))
+
+
+def _name(item: Any) -> Any:
+    if not isinstance(item, dict):
+        return item
+    return item.get("name") or (item.get("config") or {}).get("name")
 
 
 async def fetch_items(api: Api, subject: str, key: str, body: Mapping[str, Any] | None = None) -> list[Any]:

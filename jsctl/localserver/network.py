@@ -14,6 +14,7 @@ from jsctl.contexts.settings import Settings
 from jsctl.contexts.store import ContextStore
 from jsctl.errors import BadInput, Denied, JsctlError, Unreachable
 from jsctl.jetstream.api import Api
+from jsctl.json_text import parse_json
 from jsctl.localserver import contexts, folder
 from jsctl.localserver.binary import Binary
 from jsctl.localserver.failure import explain
@@ -265,7 +266,7 @@ async def _read_info(url: str) -> Mapping[str, Any]:
         try:
             async with asyncio.timeout(2):
                 line = await reader.readline()
-            info = json.loads(line.removeprefix(b"INFO "))
+            info = parse_json(line.removeprefix(b"INFO "))
             return info if isinstance(info, dict) else {}
         except (TimeoutError, ValueError, OSError):
             return {}

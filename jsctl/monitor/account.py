@@ -1,9 +1,8 @@
 """What a server says of a login and its connection."""
 
-import json
-
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Json
+from jsctl.json_text import parse_json
 from jsctl.nats.connection import Connection
 from jsctl.units import SECOND
 
@@ -16,7 +15,7 @@ async def fetch_user(connection: Connection) -> Json:
     timeout = min(connection.settings.timeout, SECOND)
     try:
         reply = await connection.request("$SYS.REQ.USER.INFO", timeout=timeout)
-        user = json.loads(reply.data).get("data")
+        user = parse_json(reply.data).get("data")
     except (JsctlError, ValueError, AttributeError):
         return {}
     if not isinstance(user, dict):

@@ -3,11 +3,11 @@
 Kinds and fields: nats-server's events.go and jetstream_events.go; subjects: ADR-2 and `$JS.EVENT`.
 """
 
-import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from jsctl.jetstream.api import Json
+from jsctl.json_text import parse_json
 
 SYSTEM = ("$SYS.ACCOUNT.*.CONNECT", "$SYS.ACCOUNT.*.DISCONNECT", "$SYS.SERVER.*.CLIENT.AUTH.ERR")
 """Subjects that only the system account's users get."""
@@ -198,7 +198,7 @@ def at(event: Json, path: str) -> Any:
 def parse(data: bytes) -> Json | None:
     """Parse an event; returns None for a payload that is not a JSON object."""
     try:
-        event = json.loads(data)
+        event = parse_json(data)
     except ValueError:
         return None
     return event if isinstance(event, dict) else None

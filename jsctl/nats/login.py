@@ -5,7 +5,6 @@ No secret is ever in an error from here.
 
 import asyncio
 import base64
-import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,6 +13,7 @@ from typing import Any
 from jsctl.contexts.model import DEFAULT_URL
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, MissingDependency
+from jsctl.json_text import parse_json
 from jsctl.nats.addresses import ServerAddress, parse_addresses
 from jsctl.nats.proxy import parse_proxy
 from jsctl.nats.setting_files import read_text
@@ -36,7 +36,7 @@ async def prepare(settings: Settings) -> Settings:
         return settings if settings.url else replace(settings, url=DEFAULT_URL)
     out = await _tool("nsc", ["generate", "profile", settings.nsc], settings)
     try:
-        profile = json.loads(out)
+        profile = parse_json(out)
         servers = ",".join((profile.get("operator") or {}).get("service") or [])
         creds = str(profile.get("user_creds") or "")
     except (ValueError, AttributeError, TypeError):

@@ -6,6 +6,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from copy import deepcopy
 from typing import Any
 
 from jsctl.nats.codec import FrameParser
@@ -68,6 +69,7 @@ class Middleman(Relay):
     change: Change | None = None
     cut_at = -1
     drip = 0
+    account_url = ""
 
     def _pump(self, source: socket.socket, target: socket.socket, up: bool) -> None:
         if up:
@@ -153,7 +155,7 @@ def mutate_json(value: Any, chance: random.Random) -> Any:
     for _ in range(chance.randint(1, 3)):
         places = list(_places(copy))
         if not places:
-            return chance.choice(_VALUES)
+            return deepcopy(chance.choice(_VALUES))
         container, key = chance.choice(places)
         match chance.randrange(6):
             case 0:
@@ -163,7 +165,7 @@ def mutate_json(value: Any, chance: random.Random) -> Any:
             case 2 if isinstance(container[key], list):
                 container[key] = container[key] * 3
             case _:
-                container[key] = chance.choice(_VALUES)
+                container[key] = deepcopy(chance.choice(_VALUES))
     return copy
 
 

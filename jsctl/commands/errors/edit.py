@@ -11,6 +11,7 @@ from jsctl.errors import BadInput, JsctlError
 from jsctl.files import write_atomically
 from jsctl.jetstream import error_catalog
 from jsctl.jetstream.error_catalog import Code
+from jsctl.json_text import parse_json
 from jsctl.views.result import Result
 
 
@@ -38,7 +39,7 @@ async def edit(env: Env, file: str, code: int) -> Result | None:
 
 async def _read(text: str) -> Code:
     """Parse an edited error. Raises ValueError, BadInput."""
-    entry = json.loads(text)
+    entry = parse_json(text)
     if not isinstance(entry, dict):
         raise ValueError("it is not a JSON object")
     if problems := error_catalog.problems(entry):

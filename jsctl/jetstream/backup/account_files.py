@@ -16,6 +16,7 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup import files
 from jsctl.jetstream.backup.target import present_path
 from jsctl.jetstream.stream.origins import origins_of
+from jsctl.json_text import parse_json
 
 UNFINISHED = "unfinished.json"
 """`{streams: how many, failed: {stream: reason}}`."""
@@ -117,7 +118,7 @@ def write_unfinished(folder: Path, streams: int, failed: Mapping[str, str] | Non
 
 def _failed_streams(path: Path) -> Mapping[str, str]:
     try:
-        failed = json.loads(path.read_bytes()).get("failed") or {}
+        failed = parse_json(path.read_bytes()).get("failed") or {}
     except (OSError, ValueError, AttributeError):
         return {}
     return failed if isinstance(failed, dict) else {}

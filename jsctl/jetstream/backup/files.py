@@ -9,7 +9,6 @@ tools refuse it as well.
 """
 
 import hashlib
-import json
 import os
 import tarfile
 from collections.abc import Iterator
@@ -24,6 +23,7 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup.events import Advance
 from jsctl.jetstream.backup.s2 import ARCHIVE_END, FrameScanner
 from jsctl.jetstream.backup.target import present_path, remove_path
+from jsctl.json_text import parse_json
 
 DATA, META, MANIFEST = "stream.tar.s2", "backup.json", "jsctl.json"
 PARTIAL_DATA = DATA + ".partial"
@@ -242,8 +242,8 @@ def _read_packed(path: Path) -> tuple[dict[str, bytes], int]:
 
 def _parse_object(data: bytes, what: str) -> Json:
     try:
-        content = json.loads(data)
-    except (ValueError, RecursionError):
+        content = parse_json(data)
+    except ValueError:
         raise BadInput(f"{what} is not JSON", _NOTHING_RESTORED) from None
     if not isinstance(content, dict):
         raise BadInput(f"{what} is not a JSON object", _NOTHING_RESTORED)

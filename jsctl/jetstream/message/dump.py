@@ -9,7 +9,6 @@
 
 import base64
 import binascii
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
@@ -17,6 +16,7 @@ from typing import Any, TextIO
 from jsctl import units
 from jsctl.errors import BadInput
 from jsctl.jetstream.message.payload import data_field, headers_field, headers_from
+from jsctl.json_text import parse_json
 from jsctl.nats.headers import encode_headers, parse_headers
 from jsctl.nats.message import Message, OutgoingMessage
 from jsctl.nats.subjects import validate_subject
@@ -117,8 +117,8 @@ def _records(text: TextIO, name: str) -> Iterator[OutgoingMessage]:
             if not part.strip():
                 continue
             try:
-                yield outgoing(json.loads(part))
-            except (ValueError, RecursionError):
+                yield outgoing(parse_json(part))
+            except ValueError:
                 raise BadInput(f"{name} line {number} is not JSON") from None
             except BadInput as error:
                 raise BadInput(f"{name} line {number}: {error}") from None

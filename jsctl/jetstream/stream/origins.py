@@ -19,6 +19,7 @@ from jsctl.jetstream.config.kinds import ListOf, Subject, Time
 from jsctl.jetstream.config.nodes import Node
 from jsctl.jetstream.config.numbers import Number
 from jsctl.jetstream.config.schema import Object
+from jsctl.json_text import parse_json
 from jsctl.nats.subjects import validate_name
 from jsctl.units import format_rfc3339
 
@@ -163,7 +164,7 @@ class Origin(Object):
 
 def _from_json(text: str) -> Json:
     try:
-        origin = json.loads(text)
+        origin = parse_json(text)
     except ValueError as error:
         raise BadInput(f"{text!r} is not JSON: {error}") from None
     if not isinstance(origin, dict) or not origin.get("name"):

@@ -11,6 +11,8 @@ Json = dict[str, Any]
 _QUIET = SECOND // 2
 """ns without a further answer after which all are taken to have answered."""
 
+_PING = "$SYS.REQ.SERVER.PING"
+
 
 async def fetch_servers(connection: Connection, expect: int = 0) -> list[tuple[Json, int]]:
     """Fetch the answers {"server": {...}, "statsz": {...}} to $SYS.REQ.SERVER.PING, each with its round-trip
@@ -23,14 +25,14 @@ async def fetch_servers(connection: Connection, expect: int = 0) -> list[tuple[J
     inbox = connection.new_inbox()
     async with connection.subscribe(inbox) as subscription:
         started = loop.time()
-        await connection.publish("$SYS.REQ.SERVER.PING", b"", reply=inbox)
+        await connection.publish(_PING, b"", reply=inbox)
         while not expect or len(answers) < expect:
             message = await subscription.next(_QUIET if answers else connection.settings.timeout)
             if message is None:
                 break
             if is_no_responders(message):
                 raise no_system_account()
-            answers.append((parse_reply(message.data), int((loop.time() - started) * SECOND)))
+            answers.append((parse_reply(message.data, _PING), int((loop.time() - started) * SECOND)))
     if not answers:
         raise no_system_account()
     return answers

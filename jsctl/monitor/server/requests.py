@@ -4,7 +4,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from jsctl.errors import ApiError, Denied, JsctlError, NoResponders
+from jsctl.errors import ApiError, Denied, MalformedAnswer, NoResponders
+from jsctl.jetstream.shapes import check_answer, check_error
+from jsctl.json_text import parse_json
 from jsctl.nats.connection import Connection
 
 Json = dict[str, Any]
@@ -42,7 +44,7 @@ async def ping(
         messages = await connection.request_many(subject, json.dumps(request).encode(), expect=expect)
     except NoResponders:
         raise no_system_account() from None
-    return [parse_reply(message.data) for message in messages]
+    return [parse_reply(message.data, subject) for message in messages]
 
 
 def no_system_account() -> Denied:
@@ -63,17 +65,16 @@ async def fetch_jetstream(
     return await ping(connection, "JSZ", body, only=only, expect=expect)
 
 
-def parse_reply(data: bytes) -> Json:
-    """Parse a server's reply. Raises ApiError for what it refuses, JsctlError for what is not a JSON
-    object."""
+def parse_reply(data: bytes, subject: str) -> Json:
+    """Parse a server's reply to `subject`. Raises ApiError for what it refuses, MalformedAnswer."""
     try:
-        reply = json.loads(data)
-    except ValueError:
-        raise JsctlError("a server's reply is not JSON") from None
-    if not isinstance(reply, dict):
-        raise JsctlError("a server's reply is not a JSON object")
-    error = reply.get("error")
-    if isinstance(error, dict):
+        reply: Json = parse_json(data)
+        check_answer(reply, subject)
+        if (error := reply.get("error")) is not None:
+            check_error(error)
+    except ValueError as fault:
+        raise MalformedAnswer(subject, str(fault)) from None
+    if error is not None:
         name = (reply.get("server") or {}).get("name", "a server")
         raise ApiError(int(error.get("code", 0)), 0, f"{name}: {error.get('description', 'refused')}")
     return reply

@@ -8,6 +8,7 @@ from typing import Any
 from jsctl import units
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.message import payload
+from jsctl.json_text import parse_json
 from jsctl.monitor import events as domain
 from jsctl.monitor.event_listener import EventListener, ServerEvent
 from jsctl.monitor.events import Kind
@@ -119,7 +120,7 @@ def _folded(value: str, indent: int) -> str:
     """A value of several lines, or JSON in a string, below itself."""
     if value[:1] in "{[" and len(value) > 1:
         with contextlib.suppress(ValueError):
-            value = json.dumps(json.loads(value), indent=2, ensure_ascii=False)
+            value = json.dumps(parse_json(value), indent=2, ensure_ascii=False)
     return value.replace("\n", "\n" + " " * indent)
 
 

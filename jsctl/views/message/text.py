@@ -3,6 +3,7 @@
 import json
 
 from jsctl.jetstream.message import payload
+from jsctl.json_text import parse_json
 from jsctl.nats.headers import Headers
 from jsctl.nats.message import Message
 
@@ -26,7 +27,7 @@ def body(data: bytes, pretty: bool = False) -> str:
         return "nil body"
     if pretty:
         try:
-            return json.dumps(json.loads(data), indent=2, ensure_ascii=False)
+            return json.dumps(parse_json(data), indent=2, ensure_ascii=False)
         except ValueError:
             pass
     return payload.shown(data).removesuffix("\n")
