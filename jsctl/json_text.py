@@ -14,8 +14,10 @@ class TooDeep(ValueError):
     """Objects and lists are nested deeper than MAX_DEPTH."""
 
 
-def parse_json(text: str | bytes) -> Any:
+def parse_json(text: str | bytes, *, half_characters: bool = False) -> Any:
     """Parse JSON.
+
+    half_characters: take half of a character as it is; a file of people's own may hold one.
 
     Raises ValueError for what is not JSON, is nested too deeply, has numbers that are not finite or have
     thousands of digits, or holds half a character.
@@ -25,7 +27,7 @@ def parse_json(text: str | bytes) -> Any:
     except RecursionError:
         raise TooDeep("it is nested too deeply") from None
     raw = text if isinstance(text, bytes) else text.encode(errors="surrogatepass")
-    if b"\\ud" in raw.lower() or (isinstance(text, str) and b"\xed" in raw):
+    if not half_characters and (b"\\ud" in raw.lower() or (isinstance(text, str) and b"\xed" in raw)):
         # A pair of halves is a character; one alone cannot be written anywhere.
         try:
             json.dumps(value, ensure_ascii=False).encode()
