@@ -3,6 +3,8 @@
 Durations are nanoseconds. Times are nanoseconds since 1970 (as exact as the server has them), aware
 datetimes where a library wants those, or RFC 3339 texts as the server writes them. Nothing else in jsctl
 parses or formats any of these.
+
+What people write and read is local time: a text without a zone is local, and texts for people name the zone.
 """
 
 import re
@@ -10,7 +12,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 
 Time = int | datetime | str
-"""ns since 1970, a datetime (UTC where it has no zone), or an RFC 3339 text."""
+"""ns since 1970, a datetime (UTC where it has no zone), or an RFC 3339 text (local where it has none)."""
 
 NS = 1
 US = 1_000
@@ -92,19 +94,19 @@ def _short(text: str) -> str:
 
 
 def parse_time(text: str) -> datetime:
-    """A time from RFC 3339, UTC where it names no zone; digits below the microsecond are cut off. Raises
+    """A time from RFC 3339, local where it names no zone; digits below the microsecond are cut off. Raises
     ValueError."""
     try:
         time = datetime.fromisoformat(_short(text))
+        return time if time.tzinfo else time.astimezone()
     except (ValueError, OverflowError):
         raise ValueError(f"{text!r} is not a time such as 2026-11-21T06:57:05Z") from None
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def parse_time_ns(text: str) -> int:
-    """ns since 1970 from RFC 3339 with up to nine digits after the second, all of them used; UTC where it
+    """ns since 1970 from RFC 3339 with up to nine digits after the second, all of them used; local where it
     names no zone. Raises ValueError."""
-    zone = ""
+    zone = "Z"
     text = _short(text)
     if text.endswith("Z"):
         whole, dot, fraction = text[:-1].partition(".")
@@ -113,7 +115,7 @@ def parse_time_ns(text: str) -> int:
         whole, dot, fraction, zone = match.groups(default="") if match else (text, "", "", "")
     if dot and not (fraction.isdecimal() and len(fraction) <= 9):
         raise ValueError(f"{text!r} is not a time such as 2026-11-21T06:57:05.123456789Z")
-    return _parse_second(whole + zone if zone else whole) * SECOND + int(fraction.ljust(9, "0"))
+    return _parse_second(whole + zone) * SECOND + int(fraction.ljust(9, "0"))
 
 
 @lru_cache(64)  # messages of one second come together
@@ -134,12 +136,12 @@ def parse_past_time(text: str, now: int) -> int:
 
 
 def parse_future_time(text: str, now: int) -> int:
-    """ns since 1970 from a time, local where it names no zone, or from a duration (`1h`) after `now` (ns
-    since 1970). Raises ValueError."""
-    if not re.match(r"\d{4}-\d\d-", text.strip()):
-        return now + parse_duration(text)
-    time = datetime.fromisoformat(text.strip())
-    return parse_time_ns(text) if time.tzinfo else to_ns(time.astimezone())
+    """ns since 1970 from a time, or from a duration (`1h`) after `now` (ns since 1970). Raises ValueError."""
+    try:
+        after = parse_duration(text)
+    except ValueError:
+        return parse_time_ns(text)
+    return now + after
 
 
 def known_time(text: str | None) -> str | None:
@@ -261,22 +263,24 @@ def format_age(value: int) -> str:
 
 
 def format_time(time: Time) -> str:
-    """Local time to the second: `2026-11-21 06:57:05`. Raises ValueError for a text that is not a time."""
+    """Local time to the second with its zone, as `parse_time` takes it: `2026-11-21 06:57:05+01:00`. Raises
+    ValueError for a text that is not a time."""
     if isinstance(time, int):
-        return _format_second(time // SECOND)
-    time = parse_time(time) if isinstance(time, str) else time
-    return time.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+        return _format_second(time // SECOND) + _format_zone(time // SECOND)
+    time = (parse_time(time) if isinstance(time, str) else time).astimezone()
+    return f"{time:%Y-%m-%d %H:%M:%S}{_format_zone(int(time.timestamp()))}"
 
 
 def format_time_us(time: int) -> str:
-    """Local time to the microsecond, from ns since 1970: `2026-11-21 06:57:05.123456`."""
+    """Local time to the microsecond with its zone, from ns since 1970:
+    `2026-11-21 06:57:05.123456+01:00`."""
     seconds, rest = divmod(time, SECOND)
-    return f"{_format_second(seconds)}.{rest // US:06d}"
+    return f"{_format_second(seconds)}.{rest // US:06d}{_format_zone(seconds)}"
 
 
 def format_clock(time: Time) -> str:
     """Local time of the day: `06:57:05`. Raises ValueError for a text that is not a time."""
-    return format_time(time)[11:]
+    return format_time(time)[11:19]
 
 
 def format_server_time(text: str | None) -> str:
@@ -315,3 +319,10 @@ def _format_second(seconds: int) -> str:
 @lru_cache(64)
 def _format_utc_second(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat()[:19]
+
+
+@lru_cache(64)
+def _format_zone(seconds: int) -> str:
+    """The local zone at a time: `Z`, or `+01:00`."""
+    zone = datetime.fromtimestamp(seconds).astimezone().isoformat()[19:]
+    return "Z" if zone == "+00:00" else zone

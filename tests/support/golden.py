@@ -7,7 +7,7 @@ from pathlib import Path
 
 _FOLDER = Path(__file__).parent.parent / "golden"
 _SHAPES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
-    (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"), "YYYY-MM-DD hh:mm:ss"),
+    (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d)"), "YYYY-MM-DD hh:mm:ss"),
     (re.compile(r"(Host Version: )\S+"), r"\1N.N.N"),
     (re.compile(r"(hosted at level )\d+"), r"\1N"),
     (re.compile(r"(Last Seen: )\S+"), r"\1T"),

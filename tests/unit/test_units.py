@@ -15,15 +15,19 @@ NOW = 1_795_261_678_000_000_000  #: 2026-11-21T11:47:58Z
 MAX = (1 << 63) - 1
 
 
+def _forget_zone() -> None:
+    time.tzset()
+    for cached in (units._format_second, units._format_zone, units._parse_second):
+        cached.cache_clear()
+
+
 @pytest.fixture
 def berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("TZ", "Europe/Berlin")
-    time.tzset()
-    units._format_second.cache_clear()
+    _forget_zone()
     yield
     monkeypatch.undo()
-    time.tzset()
-    units._format_second.cache_clear()
+    _forget_zone()
 
 
 @pytest.mark.parametrize(
@@ -171,12 +175,12 @@ def test_what_has_not_happened_has_no_age(since: str | None) -> None:
         ("0001-01-01T00:00:00Z", -62_135_596_800 * SECOND),
         ("2026-11-21T13:47:58.25+02:00", NOW + 250 * MS),
         ("2026-11-21T06:17:58-0530", NOW),
-        ("2026-11-21 11:47:58", NOW),
-        (" 2026-11-21T11:47:58.123456789 ", NOW + 123_456_789),
-        ("2026-11-21", NOW - (11 * 60 + 47) * MINUTE - 58 * SECOND),
+        ("2026-11-21 12:47:58", NOW),  # local
+        (" 2026-11-21T12:47:58.123456789 ", NOW + 123_456_789),
+        ("2026-11-21", NOW - (12 * 60 + 47) * MINUTE - 58 * SECOND),
     ],
 )
-def test_times(text: str, expected: int) -> None:
+def test_times(text: str, expected: int, berlin: None) -> None:
     assert units.parse_time_ns(text) == expected
     assert units.to_ns(units.parse_time(text)) == expected // US * US
 
@@ -227,7 +231,8 @@ def test_rfc3339(value: units.Time, expected: str) -> None:
     "value", [NOW, "2026-11-21T11:47:58.9Z", datetime(2026, 11, 21, 11, 47, 58, tzinfo=UTC)]
 )
 def test_local_times(value: units.Time, berlin: None) -> None:
-    assert units.format_time(value) == "2026-11-21 12:47:58"
+    assert units.format_time(value) == "2026-11-21 12:47:58+01:00"
+    assert units.parse_time_ns(units.format_time(value)) == NOW
     assert units.format_clock(value) == "12:47:58"
 
 
@@ -238,15 +243,15 @@ def test_local_times_of_templates(berlin: None) -> None:
 
 
 def test_local_times_of_the_server(berlin: None) -> None:
-    assert units.format_time_us(NOW + 1_999) == "2026-11-21 12:47:58.000001"
-    assert units.format_server_time("2026-11-21T11:47:58.9Z") == "2026-11-21 12:47:58"
+    assert units.format_time_us(NOW + 1_999) == "2026-11-21 12:47:58.000001+01:00"
+    assert units.format_server_time("2026-11-21T11:47:58.9Z") == "2026-11-21 12:47:58+01:00"
     assert units.format_server_time("soon") == "soon"
     assert units.format_server_time(None) == units.format_server_time("") == "at an unknown time"
 
 
 def test_times_before_and_after_now(berlin: None) -> None:
     assert units.parse_past_time("1h", NOW) == NOW - HOUR
-    assert units.parse_past_time("2026-11-21T11:47:58", 0) == NOW  # UTC
+    assert units.parse_past_time("2026-11-21T12:47:58", 0) == NOW  # local
     assert units.parse_future_time("1h", NOW) == NOW + HOUR
     assert units.parse_future_time("2026-11-21 12:47:58", 0) == NOW  # local
     assert units.parse_future_time("2026-11-21T11:47:58.000000001Z", 0) == NOW + 1

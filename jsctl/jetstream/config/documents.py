@@ -204,7 +204,7 @@ class _YamlReader:
 def _to_json_scalar(value: Any, text: str) -> Any:
     """YAML knows times and bytes; JSON and the server do not."""
     if isinstance(value, datetime):
-        return format_rfc3339(value)
+        return format_rfc3339(value if value.tzinfo else value.astimezone())
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     return value.isoformat() if isinstance(value, date) else text

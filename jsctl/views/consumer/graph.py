@@ -8,14 +8,14 @@ from jsctl.units import format_count, format_rfc3339, format_time, seconds_to_ns
 from jsctl.views.result import Chart
 from jsctl.views.shared.graph import format_rate, format_whole
 
-HEADING = f"{'Time':<19}  {'Pending':>15}  {'Waiting for Ack':>15}  {'Acked/s':>12}  {'Delivered/s':>12}"
+HEADING = f"{'Time':<25}  {'Pending':>15}  {'Waiting for Ack':>15}  {'Acked/s':>12}  {'Delivered/s':>12}"
 """The line above those of `line`."""
 
 
 def line(sample: ConsumerSample) -> str:
     """Returns a sample on a line."""
     return (
-        f"{format_time(seconds_to_ns(sample.at)):<19}  {format_count(sample.pending):>15}"
+        f"{format_time(seconds_to_ns(sample.at)):<25}  {format_count(sample.pending):>15}"
         f"  {format_count(sample.unacknowledged):>15}  {format_rate(sample.acknowledged):>12}"
         f"  {format_rate(sample.delivered):>12}"
     )

@@ -8,14 +8,14 @@ from jsctl.units import format_count, format_rfc3339, format_time, seconds_to_ns
 from jsctl.views.result import Chart
 from jsctl.views.shared.graph import format_rate, format_whole
 
-HEADING = f"{'Time':<19}  {'Messages':>15}  {'Stored/s':>12}  {'Removed/s':>12}"
+HEADING = f"{'Time':<25}  {'Messages':>15}  {'Stored/s':>12}  {'Removed/s':>12}"
 """The line above those of `line`."""
 
 
 def line(sample: StreamSample) -> str:
     """Returns a sample on a line."""
     return (
-        f"{format_time(seconds_to_ns(sample.at)):<19}  {format_count(sample.messages):>15}"
+        f"{format_time(seconds_to_ns(sample.at)):<25}  {format_count(sample.messages):>15}"
         f"  {format_rate(sample.stored):>12}  {format_rate(sample.removed):>12}"
     )
 
