@@ -112,6 +112,26 @@ def test_columns_that_are_missing_or_broken(spark: Any, cli: Cli, tmp_path: Path
     assert broken.err.count("\n") == 1
 
 
+@pytest.mark.parametrize("format", ["parquet", "json", "orc"])
+def test_one_damaged_file_of_a_folder_is_named(spark: Any, cli: Cli, tmp_path: Path, format: str) -> None:
+    url = cli.environ["NATS_URL"]
+    js.stream(url, "S", "S.>")
+    rows = [(f"S.{number}", str(number % 7) * 300) for number in range(3000)]
+    frame = spark.createDataFrame(rows, "subject string, data string").repartition(3)
+    frame.write.format(format).save(str(tmp_path / "in"))
+    file = sorted((tmp_path / "in").glob("part-*"))[1]
+    data = bytearray(file.read_bytes())
+    middle = len(data) // 3
+    data[middle : middle + 200] = bytes(byte ^ 0xFF for byte in data[middle : middle + 200])
+    file.write_bytes(data)
+    for checksum in (tmp_path / "in").glob(".*.crc"):
+        checksum.unlink()
+    refused = cli(f"import {tmp_path}/in --stream S", status=64)
+    assert str(file) in refused.err and "is damaged; nothing was published" in refused.err
+    assert refused.err.count("\n") == 1
+    assert messages(cli, "S") == 0
+
+
 PAYLOADS = [b"\xff\x00\x01", b"", b' "a",\r\n\\b', "ä".encode(), b"null", b'{"id": 7}', b"AAE="]
 HEADERS = b'NATS/1.0\r\nK: 1\r\nOther: \xff\xfe\r\nK: 2\r\nk: 3, "x"\r\nEmpty:\r\n\r\n'
 

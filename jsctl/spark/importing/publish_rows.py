@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsctl import errors
-from jsctl.errors import ExitStatus, JsctlError
+from jsctl.errors import BadInput, ExitStatus, JsctlError
 from jsctl.spark.session.settings_box import settings_for_tasks
-from jsctl.spark.session.spark_errors import first_line, missing_dependency
+from jsctl.spark.session.spark_errors import damaged_file, first_line, missing_dependency
 from jsctl.spark.session.task_archive import provide_pynacl
 from jsctl.spark.sink import publishing
 from jsctl.spark.sink.publishing import Counts, WriteJob, publish
@@ -36,6 +36,22 @@ def preview(frame: "DataFrame") -> Preview:
     except Exception as error:
         raise task_error(error) from None
     return Preview(total.n, total.size or 0, sorted(map(str, subjects)))
+
+
+def read_whole(frame: "DataFrame") -> int:
+    """Read all that would be published, and return how many rows there are.
+
+    Raises BadInput for a file that is damaged, which is to be known before anything is published.
+    """
+    from pyspark.sql import functions as F
+
+    try:
+        read = frame.agg(F.count("*"), F.max(F.xxhash64(*frame.columns))).collect()[0]
+    except Exception as error:
+        if path := damaged_file(error):
+            raise BadInput(f"{path} is damaged", "nothing was published") from None
+        raise task_error(error) from None
+    return int(read[0])
 
 
 def publish_rows(frame: "DataFrame", job: WriteJob, write_id: str) -> Counts:

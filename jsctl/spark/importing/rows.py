@@ -7,8 +7,10 @@ nothing twice.
 
 import functools
 import hashlib
+import json
 import uuid
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jsctl.errors import BadInput, NotFound
 from jsctl.spark.export import exported_tables
 from jsctl.spark.export.formats import spark_options
-from jsctl.spark.session.spark_errors import first_line
+from jsctl.spark.session.spark_errors import damaged_file, first_line
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -101,6 +103,8 @@ def message_rows(spark: "SparkSession", options: ImportOptions) -> "tuple[DataFr
         frame = _read(spark, options, files)
         columns = dict(frame.dtypes)
     except Exception as error:
+        if where := damaged_file(error) or _damaged_line(files):
+            raise BadInput(f"{where} is damaged", "nothing was published") from None
         raise BadInput(f"Spark cannot read {options.path}: {first_line(error)}") from None
     if "data" not in columns:
         raise BadInput(f"{options.path} has no column data", f"it has {', '.join(columns) or 'none'}")
@@ -129,6 +133,8 @@ def message_rows(spark: "SparkSession", options: ImportOptions) -> "tuple[DataFr
 def _read(spark: "SparkSession", options: ImportOptions, files: ImportFiles) -> "DataFrame":
     if not files.tables:
         reader = spark.read.format(files.format).options(**spark_options(files.format))
+        if files.format == "json":  # else a line that is not JSON would be a message without data
+            reader = reader.option("mode", "FAILFAST")
         frame = reader.load(options.path.absolute().as_uri())
         return frame.where(options.where) if options.where else frame
     frames = []
@@ -137,6 +143,22 @@ def _read(spark: "SparkSession", options: ImportOptions, files: ImportFiles) -> 
         table = table.where(options.where) if options.where else table
         frames.append(exported_tables.restore_messages(table, files.format, checkpoint))
     return functools.reduce(lambda all, frame: all.unionByName(frame, allowMissingColumns=True), frames)
+
+
+def _damaged_line(files: ImportFiles) -> str:
+    """Return the first line of JSON files that is not JSON, in words; Spark does not say where it is."""
+    if files.format != "json":
+        return ""
+    for path in files.paths:
+        for file in [path] if path.is_file() else sorted(path.rglob("*.json*")):
+            with suppress(OSError), file.open("rb") as lines:
+                for number, line in enumerate(lines, 1):
+                    try:
+                        if line.strip():
+                            json.loads(line)
+                    except (ValueError, RecursionError):
+                        return f"{file} line {number}"
+    return ""
 
 
 def _subject(options: ImportOptions) -> "Column":

@@ -13,7 +13,7 @@ from jsctl.errors import ApiError, BadInput, Cancelled, JsctlError, NotFound
 from jsctl.jetstream.api import Api, Json
 from jsctl.nats.codes import ErrorCode
 from jsctl.nats.subjects import matches
-from jsctl.spark.importing.publish_rows import Preview, preview, publish_rows
+from jsctl.spark.importing.publish_rows import Preview, preview, publish_rows, read_whole
 from jsctl.spark.importing.rows import ImportOptions, message_rows
 from jsctl.spark.session.session import FAST_START_CONF, open_session
 from jsctl.spark.session.task_progress import cancel_jobs
@@ -119,7 +119,7 @@ class ImportRun:
     def _publish(self) -> Counts:
         with self._session() as self._spark:
             frame, write_id = message_rows(self._spark, self._options)
-            self._total = frame.count()
+            self._total = read_whole(frame)
             if self._stopped.is_set():
                 raise Cancelled("interrupted")
             self._publishing.set()

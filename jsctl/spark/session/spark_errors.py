@@ -1,6 +1,7 @@
 """What the errors of Spark say, and what an executor lacks."""
 
 import re
+from urllib.parse import unquote
 
 from jsctl.errors import JsctlError, MissingDependency
 
@@ -15,6 +16,16 @@ def first_line(error: BaseException) -> str:
         text = "the JVM is gone"
     line = next(iter(text.strip().splitlines()), "") or type(error).__name__
     return re.sub(r"^\[[A-Z0-9_.]+\] | SQLSTATE: .*", "", line)
+
+
+def damaged_file(error: BaseException) -> str:
+    """Return the path of the file that Spark could not read; empty for other failures."""
+    try:
+        text = str(error)
+    except Exception:
+        return ""
+    match = re.search(r"(?:while reading|read footer for) file:? (?:file:/*(?=/))?(.+?)\.\s+SQLSTATE", text)
+    return unquote(match[1]) if match else ""
 
 
 def missing_dependency(text: str) -> JsctlError | None:
