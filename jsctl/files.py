@@ -63,8 +63,10 @@ def open_atomically(path: Path, *, mode: int | None = PRIVATE, durable: bool = T
             if durable:
                 os.fsync(handle)
         temporary.replace(target)
-    except BaseException:
+    except BaseException as error:
         temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and not error.filename:
+            error.filename = str(path)  # a full disk names none
         raise
     if durable:
         sync_folder(target.parent)

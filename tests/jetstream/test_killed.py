@@ -1,6 +1,9 @@
 """What is killed between two system calls leaves the old or the new, and the next run works."""
 
+import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -149,3 +152,47 @@ def test_many_backups_at_once(cli: Cli, url: str, tmp_path: Path) -> None:
     assert set(statuses) <= {0, 1}, statuses
     assert read_stream(path) == "1"
     assert [entry.name for entry in path.parent.iterdir()] == ["b"]
+
+
+def test_a_killed_change_of_a_context(cli: Cli) -> None:
+    line = "context add C --description {0}"
+    folder = cli.home / "nats" / "context"
+    calls: list[str] = []
+    outcomes: list[str] = []
+
+    def put_back() -> None:
+        cli("context rm C --force")
+        cli("context add C --description old", status=0)
+
+    put_back()
+    for _, call in kill_points(lambda: cli(line.format("new")).status, cli.home, {}):
+        calls.append(call)
+        outcomes.append(json.loads((folder / "C.json").read_text())["description"])
+        assert "C" in cli("context ls --names", status=0).out
+        cli(line.format("new"), status=0)
+        put_back()
+    assert set(outcomes) <= {"old", "new"}
+    print_table("context add", calls, outcomes)
+
+
+@pytest.mark.parametrize("kind", ["b", "b.tgz", "all"])
+def test_a_full_disk_leaves_the_older_backup(cli: Cli, url: str, tmp_path: Path, kind: str) -> None:
+    """A limit on the size of files stands in for the disk."""
+    js.stream(url, "S", "s.>")
+    js.publish(url, "s.a")
+    path = tmp_path / kind
+    verb = f"account backup {path}" if kind == "all" else f"stream backup S {path}"
+    read = read_account if kind == "all" else read_stream
+    cli(verb, status=0)
+    js.publish(url, "s.b", os.urandom(300_000))
+    limited = subprocess.run(
+        ["bash", "-c", f"ulimit -f 100; exec {sys.executable} -m jsctl {verb} --force"],
+        env={**os.environ, **cli.environ},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert limited.returncode == 1
+    assert "cannot write to" in limited.stdout + limited.stderr and "Traceback" not in limited.stderr
+    assert read(path) == "1"
+    assert not list(tmp_path.glob(".jsctl-*"))

@@ -1,5 +1,6 @@
 """Files written whole or not at all."""
 
+import errno
 import os
 import stat
 import threading
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from jsctl.errors import BadInput
-from jsctl.files import is_temporary, open_atomically, open_output, write_atomically, write_output
+from jsctl.files import exchange, is_temporary, open_atomically, open_output, write_atomically, write_output
 
 
 def mode(path: Path) -> int:
@@ -95,3 +96,28 @@ def test_an_output_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
 def test_text_that_is_not_unicode_is_escaped(tmp_path: Path) -> None:
     write_atomically(tmp_path / "f", "a\udcff")
     assert (tmp_path / "f").read_bytes() == b"a\\udcff"
+
+
+def test_a_full_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The old file stays, and nothing else is left."""
+
+    def full(handle: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    path = tmp_path / "f"
+    path.write_text("old")
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left") as raised:
+        write_atomically(path, "new")
+    assert raised.value.filename == str(path)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["f"] and path.read_text() == "old"
+
+
+def test_an_exchange_is_one_step(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").write_text("b")
+    if not exchange(tmp_path / "a", tmp_path / "b"):
+        pytest.skip("this file system cannot")
+    assert (tmp_path / "a").read_text() == "b" and (tmp_path / "b").is_dir()
+    with pytest.raises(FileNotFoundError):
+        exchange(tmp_path / "a", tmp_path / "none")

@@ -53,8 +53,13 @@ class DumpWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._file is not None:
+        if self._file is None:
+            return
+        try:
             self._file.close()
+        except OSError as failure:
+            if error is None:
+                raise self._failure(failure) from None
 
     def write(self, batch: Sequence[Received]) -> None:
         """Write messages, and the replies that were matched to them."""
