@@ -31,32 +31,39 @@ _NARROWEST = 6  #: a column is not cut below this many cells
 
 
 def fit_columns(
-    columns: Sequence[Column], widths: list[int], spare: Sequence[str], room: int, gap: int
+    columns: Sequence[Column],
+    widths: list[int],
+    spare: Sequence[str],
+    room: int,
+    gap: int,
+    *,
+    prose: int = _COMFORTABLE,
 ) -> list[int]:
     """Returns the places of the columns that fit side by side, and narrows their `widths`.
 
-    spare: keys of the columns that may be left out, the most dispensable first. room: cells for all columns.
-    gap: cells between two of them. Long texts are narrowed before a column is left out, but not below what
-    is comfortable to read; where all spare columns are out, texts are narrowed further.
+    spare: `data_key`s of the columns that may be left out, the most dispensable first. room: cells for all.
+    gap: cells between two of them. prose: cells of a sentence that are comfortable to read. Long texts are
+    narrowed before a column is left out, but not below what is comfortable to read; where all spare columns
+    are out, texts are narrowed further.
     """
     shown = list(range(len(columns)))
+    comfortable = [_comfortable(column, width, prose) for column, width in zip(columns, widths, strict=True)]
 
     def wanted() -> int:
-        least = [min(widths[at], _comfortable(columns[at], widths[at])) for at in shown]
-        return sum(least) + gap * (len(least) - 1)
+        return sum(min(widths[at], comfortable[at]) for at in shown) + gap * (len(shown) - 1)
 
     for key in spare:
         if wanted() <= room:
             break
-        shown = [at for at in shown if columns[at].key != key] or shown
+        shown = [at for at in shown if columns[at].data_key != key] or shown
     over = sum(widths[at] for at in shown) + gap * (len(shown) - 1) - room
-    texts = [at for at in shown if columns[at].kind not in NUMBERS]
+    texts = [at for at in shown if columns[at].kind not in NUMBERS and widths[at] > _NARROWEST]
     while over > 0 and texts:
-        widest = max(texts, key=lambda at: widths[at])
-        if widths[widest] <= _NARROWEST:
-            break
+        widest = max(texts, key=lambda at: widths[at] - comfortable[at])
         widths[widest] -= 1
         over -= 1
+        if widths[widest] == _NARROWEST:
+            texts.remove(widest)
     return shown
 
 
@@ -68,6 +75,11 @@ def cut(text: str, width: int) -> str:
         return "…"[:width]
     tail = _beginning(text[::-1], (width - 1) // 2)[::-1]
     return _beginning(text, width - 1 - cells(tail)) + "…" + tail
+
+
+def cut_end(text: str, width: int) -> str:
+    """Returns a sentence in at most `width` cells."""
+    return text if cells(text) <= width else _beginning(text, max(width - 1, 0)) + "…"
 
 
 def fold(text: str, width: int, indent: str = "") -> Iterator[str]:
@@ -96,9 +108,10 @@ def longest_word(text: str) -> int:
     return max(map(cells, text.split()), default=0)
 
 
-def _comfortable(column: Column, width: int) -> int:
+def _comfortable(column: Column, width: int, prose: int) -> int:
     """Returns how narrow a column may be while another one can be left out."""
-    return width if column.kind in NUMBERS else max(_COMFORTABLE, cells(column.title))
+    least = prose if column.kind == "prose" else _COMFORTABLE
+    return width if column.kind in NUMBERS else max(least, cells(column.title))
 
 
 def _beginning(text: str, width: int) -> str:

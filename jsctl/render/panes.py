@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text as Rich
 
-from jsctl.render.fit import NUMBERS, cut, fit_columns
+from jsctl.render.fit import NUMBERS, cut, cut_end, fit_columns
 from jsctl.render.screen import RICH_STYLES, Frame, styled_line
 from jsctl.render.style import SCHEMES
 from jsctl.render.text import cells, clean, show
@@ -17,6 +17,7 @@ from jsctl.views.result import Cell, Text
 
 _NARROWEST = 6  #: half of the columns below which there are no tables
 _GAP = 2
+_PROSE = 36  #: cells of a sentence, which has one line here
 
 
 def panes_frame(heading: Text, panes: Sequence[Pane], scheme: str = "") -> Frame:
@@ -118,14 +119,14 @@ def _section(section: Section, rows: int, width: int, dim: bool) -> list[Rich]:
         [show(value, column.kind) for value, column in zip(row, columns, strict=True)] for row in chosen_rows
     ]
     widths = [max(map(cells, column)) for column in zip(*texts, strict=True)]
-    shown = fit_columns(columns, widths, table.spare, width, _GAP)
+    shown = fit_columns(columns, widths, table.spare, width, _GAP, prose=_PROSE)
     lines = []
     for number, row in enumerate(texts):
         line = Rich(no_wrap=True, overflow="crop")
         for at in shown:
             value = chosen_rows[number - 1][at] if number else None
             style = RICH_STYLES[value.style] if isinstance(value, Cell) else ""
-            text = cut(row[at], widths[at])
+            text = (cut_end if columns[at].kind == "prose" else cut)(row[at], widths[at])
             piece = Rich(text, style="bold" if not number else "dim" if dim else style)
             space = " " * (widths[at] - piece.cell_len)
             line.append(" " * _GAP if line.plain else "")

@@ -84,8 +84,8 @@ class LazySequence(Sequence[T]):
 class Table(NamedTuple):
     """Rows of raw values (or Cells).
 
-    footer: totals, for people only. spare: keys of the columns that a narrow terminal leaves out, the most
-    dispensable first.
+    footer: totals, for people only. spare: `data_key`s of the columns that a narrow terminal leaves out, the
+    most dispensable first.
     """
 
     title: str

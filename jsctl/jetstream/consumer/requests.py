@@ -32,13 +32,14 @@ class ConsumerList:
     """The consumers of one stream.
 
     infos: CONSUMER.LIST entries. missing: consumers that the server knows but could not ask.
-    offline: consumer -> why no server can run it.
+    offline: consumer -> why no server can run it. refused: why the stream's consumers could not be listed.
     """
 
     stream: str
     infos: Sequence[Json] = ()
     missing: Sequence[str] = ()
     offline: Mapping[str, str] = field(default_factory=dict)
+    refused: str = ""
 
 
 async def names(api: Api, stream: str) -> list[str]:
@@ -75,8 +76,14 @@ async def collect(api: Api, stream: str, extract: Callable[[Json], T | None]) ->
         return await paging.collect(api, f"CONSUMER.LIST.{stream}", "consumers", extract)
 
 
-async def listings(api: Api, stream_names: Iterable[str]) -> list[ConsumerList]:
-    """Fetch the consumers of several streams at once; a stream that was removed meanwhile is left out."""
+async def listings(
+    api: Api, stream_names: Iterable[str], *, keep_refused: bool = False
+) -> list[ConsumerList]:
+    """Fetch the consumers of several streams at once; a stream that was removed meanwhile is left out.
+
+    keep_refused: where some streams' consumers may not be listed, return the others', and why. Raises Denied
+    otherwise, and where none may be listed.
+    """
     slots = asyncio.Semaphore(_CONCURRENT_LISTS)
 
     async def fetch(stream: str) -> ConsumerList | None:
@@ -87,8 +94,15 @@ async def listings(api: Api, stream_names: Iterable[str]) -> list[ConsumerList]:
                 if error.err_code == ErrorCode.STREAM_NOT_FOUND:
                     return None
                 raise
+            except Denied as error:
+                refusals.append(error)
+                return ConsumerList(stream, refused=error.message)
 
-    return [listed for listed in await asyncio.gather(*map(fetch, stream_names)) if listed]
+    refusals: list[Denied] = []
+    lists = [listed for listed in await asyncio.gather(*map(fetch, stream_names)) if listed]
+    if refusals and not (keep_refused and any(not listed.refused for listed in lists)):
+        raise refusals[0]
+    return lists
 
 
 async def info(api: Api, stream: str, name: str, *, timeout: int | None = None) -> Json:

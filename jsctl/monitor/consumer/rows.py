@@ -76,7 +76,7 @@ class Row(NamedTuple):
 async def collect(api: Api, streams: Mapping[str, Json]) -> tuple[list[Row], Sequence[ConsumerList]]:
     """Fetch the rows of all consumers of these streams (their STREAM.INFO by name), and the lists that name
     those that did not answer. Raises what `Api.call` raises."""
-    lists = await consumers.listings(api, streams)
+    lists = await consumers.listings(api, streams, keep_refused=True)
     pairs = {
         (one.stream, only)
         for one in lists

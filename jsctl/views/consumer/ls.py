@@ -38,5 +38,5 @@ def listing(stream: str, consumers: Collected[Sequence[object]]) -> Result:
         return Result([Text("No Consumers defined")], data=names)
     rows = [consumers.items[name] for name in names]
     unreachable = unreachable_consumers([ConsumerList(stream, (), consumers.missing, consumers.offline)])
-    table = Table("Consumers", _COLUMNS, rows, spare=("created", "last_delivery", "description"))
+    table = Table("Consumers", _COLUMNS, rows, spare=("created", "last_delivery_ns", "description"))
     return Result([table, *unreachable], data=names)

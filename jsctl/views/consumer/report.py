@@ -26,7 +26,7 @@ _COLUMNS = (
     Column("Cluster", "cluster"),
 )
 
-_SPARE = ("ack_wait", "cluster", "ack_policy", "waiting", "ack_age", "mode", "ack_floor", "redelivered")
+_SPARE = ("ack_wait_ns", "cluster", "ack_policy", "waiting", "ack_age_ns", "mode", "ack_floor", "redelivered")
 
 CONSUMER_KEYS = (
     "stream",
@@ -66,6 +66,7 @@ def report(
         "consumers": map(recorder(CONSUMER_KEYS), rows),
         "missing": {one.stream: list(one.missing) for one in lists if one.missing},
         "offline": {one.stream: dict(one.offline) for one in lists if one.offline},
+        "refused": {one.stream: one.refused for one in lists if one.refused},
     }
     only_stream = lists[0].stream if len(lists) == 1 else ""
     unreachable = unreachable_consumers(lists)
@@ -76,7 +77,12 @@ def report(
     if leaders:
         pairs = [(row.cluster or "", row.leader) for row in rows if row.leader]
         parts.append(leader_report(pairs, "Consumers"))
-    return Result([*parts, *unreachable], data=data)
+    refusals = [
+        Text(f"the consumers of stream {one.stream} are not shown: {one.refused}", "warn")
+        for one in lists
+        if one.refused
+    ]
+    return Result([*parts, *unreachable, *refusals], data=data)
 
 
 def unreachable_consumers(lists: Sequence[ConsumerList]) -> list[Table]:

@@ -63,7 +63,18 @@ _SERVERS = (
     Column("Uptime", "uptime", "duration"),
     Column("RTT", "rtt", "duration"),
 )
-_SPARE = ("cores", "gateways", "routes", "subscriptions", "uptime", "host", "slow", "cpu", "version", "mem")
+_SPARE = (
+    "cores",
+    "gateways",
+    "routes",
+    "subscriptions",
+    "uptime_ns",
+    "host",
+    "slow",
+    "cpu",
+    "version",
+    "mem",
+)
 _CLUSTERS = (
     Column("Cluster", "cluster"),
     Column("Node Count", "nodes", "count"),

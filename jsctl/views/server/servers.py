@@ -146,7 +146,7 @@ def _meta_group(meta: Json, compact: bool) -> Table:
         for peer, name in zip(peers, shown, strict=True)
     ]
     title = f"RAFT Meta Group Information - Lead cluster: {meta.get('name', '')}"
-    return Table(title, _META, rows, spare=("id", "active"))
+    return Table(title, _META, rows, spare=("id", "active_ns"))
 
 
 def _leaders(rows: Sequence[JetStreamRow], title: str, counts: Sequence[int]) -> Table:

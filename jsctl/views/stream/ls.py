@@ -52,5 +52,5 @@ def listing(streams: Collected[ListRow], *, subject: str = "", hidden: bool = Fa
     rows = sorted(streams.items.values(), key=lambda row: (row.bytes, row.name))
     title = f"Streams matching {subject}" if subject else "Streams"
     unreachable = unreachable_streams(streams.missing, streams.offline)
-    table = Table(title, _COLUMNS, rows, spare=("created", "last_message", "description"))
+    table = Table(title, _COLUMNS, rows, spare=("created", "last_message_ns", "description"))
     return Result([table, *unreachable], data=data)

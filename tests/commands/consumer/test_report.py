@@ -63,7 +63,12 @@ def test_a_stream_is_picked_or_all_are_taken(cli: Cli) -> None:
 def test_no_consumers(cli: Cli) -> None:
     assert cli("consumer report S", status=0).out == "No Consumers defined on S\n"
     assert cli("consumer report", status=0).out == "No Consumers defined\n"
-    assert cli("consumer report S --json", status=0).json == {"consumers": [], "missing": {}, "offline": {}}
+    assert cli("consumer report S --json", status=0).json == {
+        "consumers": [],
+        "missing": {},
+        "offline": {},
+        "refused": {},
+    }
 
 
 def test_unprocessed_is_set_against_what_the_filter_takes(cli: Cli, url: str) -> None:

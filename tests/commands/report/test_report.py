@@ -262,3 +262,13 @@ def test_never_is_null(cli: Cli, url: str) -> None:
     (row,) = cli("consumer report s --json", status=0).json["consumers"]
     assert (row["ack_age_ns"], row["ack_wait_ns"]) == (None, 30 * 10**9)
     assert "never" in cli("report", status=0).out
+
+
+def test_consumers_that_may_be_listed_are_shown(offline_cli: Cli, rights: RealServer) -> None:
+    denied = "not allowed to publish to $JS.API.CONSUMER.LIST.T"
+    line = f"consumer report S T -s {rights.url_for('some')}"
+    shown = offline_cli(line, status=0).out
+    assert "Consumer report for 2 streams with 1 consumers" in shown
+    assert f"the consumers of stream T are not shown: {denied}" in shown
+    assert offline_cli(f"{line} --json", status=0).json["refused"] == {"T": denied}
+    assert denied in offline_cli(f"consumer report T -s {rights.url_for('some')}", status=5).err

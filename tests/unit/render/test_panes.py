@@ -218,3 +218,17 @@ def test_account_limits() -> None:
         "100% of the account's streams (R1)",
     ]
     assert health.of_account({}) == []
+
+
+def test_troubles_are_cut_at_their_end_and_names_in_the_middle() -> None:
+    consumer = {
+        "stream_name": "s",
+        "name": "a-name-that-is-long-enough-to-be-cut-x1",
+        "num_pending": 10,
+        "num_ack_pending": 5,
+        "config": {"max_ack_pending": 5, "deliver_subject": "d"},
+    }
+    shown = "\n".join(drawn(panes(state(look(info("s"), consumers=[consumer]))), 80, 20))
+    assert "5 unacknowledged, delivery stopped" in shown
+    assert "…" in shown
+    assert "cut-x1" in shown
