@@ -40,15 +40,79 @@ def statuses() -> str:
     return "\n".join(["| status | meaning |", "| --- | --- |", *rows])
 
 
-PARTS = {"commands": commands, "statuses": statuses}
+_SOURCE = {
+    "servers": "addresses of servers; this or `context` is required",
+    "context": "name of a context",
+    "stream": "stream to read; required",
+    "domain": "JetStream domain",
+    "apiPrefix": "JetStream API prefix",
+    "user": "user name",
+    "password": "password",
+    "token": "token",
+    "creds": "credentials file",
+    "nkey": "file with an nkey seed",
+    "jwt": "user JWT",
+    "seed": "nkey seed for `jwt`",
+    "tlsCert": "client certificate",
+    "tlsKey": "key of the certificate",
+    "tlsCa": "certificate authorities",
+    "tlsFirst": "`true` for TLS before the server's greeting",
+    "inboxPrefix": "prefix of reply subjects",
+    "subject": "subject filters, separated by commas (all)",
+    "startingOffsets": "`earliest`, `latest` or a sequence (`earliest`; in streaming queries `latest`)",
+    "endingOffsets": "`latest` or a sequence, exclusive (`latest`); batch queries only",
+    "startingTimestamp": "a time, or ms since 1970, instead of `startingOffsets`",
+    "endingTimestamp": "a time, or ms since 1970, exclusive; batch queries only",
+    "maxOffsetsPerTrigger": "sequences in each batch (all); streaming queries only",
+    "minPartitions": "tasks to read with, at least",
+    "failOnDataLoss": "fail when messages were removed from the head before they were read (`true`)",
+    "failOnDeleted": "fail when messages are missing further in (`false`)",
+    "fetchMode": "`auto`, `direct` (direct get) or `consumer` (`auto`)",
+    "batchSize": "messages in each request (1000)",
+    "maxBytes": "bytes in each request (4 MiB)",
+    "requestTimeout": "time without a reply after which a request fails (10s)",
+    "retries": "attempts without progress (5)",
+    "includeHeaders": "add the column `headers` (`false`)",
+}
+
+_SINK = {
+    "stream": "stream that must store all messages; looked up before a batch is published",
+    "subject": "subject of rows that have none",
+    "writeId": "a second `df.write` of the same rows with this id stores nothing twice; batch queries only",
+    "requestTimeout": "time without a reply after which a request fails (10s)",
+    "retries": "attempts without progress (5)",
+}
+
+
+def source_options() -> str:
+    """The options to read with, as a table. Raises KeyError for one without a description."""
+    from jsctl.spark.source.options import OPTION_NAMES
+
+    rows = [f"| `{name}` | {_SOURCE[name]} |" for name in OPTION_NAMES]
+    return "\n".join(["| option to read | meaning (default) |", "| --- | --- |", *rows])
+
+
+def sink_options() -> str:
+    """The options to write with, without those of the connection, as a table."""
+    rows = [f"| `{name}` | {meaning} |" for name, meaning in _SINK.items()]
+    also = "| `servers`, `context`, ... | the connection, as for reading |"
+    return "\n".join(["| option to write | meaning (default) |", "| --- | --- |", also, *rows])
+
+
+PARTS = {
+    "commands": commands,
+    "statuses": statuses,
+    "source options": source_options,
+    "sink options": sink_options,
+}
 
 
 def rendered(text: str) -> str:
     """README text with its generated parts made anew."""
     for name, make in PARTS.items():
         text = re.sub(
-            rf"(<!-- {name}: generated -->\n).*?(\n<!-- end -->)",
-            lambda match, made=make: match[1] + made() + match[2],  # type: ignore[misc]
+            rf"(<!-- {name}: generated -->\n).*?(<!-- end -->)",
+            lambda match, made=make: match[1] + made() + "\n" + match[2],  # type: ignore[misc]
             text,
             flags=re.DOTALL,
         )
