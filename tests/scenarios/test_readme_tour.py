@@ -69,7 +69,7 @@ def test_every_line_of_the_tour_works(shell: Terminal, tmp_path: Path) -> None:
         shell.sendline(line)
         shell.sendline(f"echo status-{number}=$?")
         shell.expect(rf"status-{number}=(\d+)")
-        assert shell.match
+        assert isinstance(shell.match, re.Match)
         status, output = int(shell.match[1]), shell.before or ""
         allowed = (0, 2) if any(word in line for word in DIFFERENT) else (0,)
         assert status in allowed, f"{line}\n{output}"
