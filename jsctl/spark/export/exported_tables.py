@@ -12,6 +12,7 @@ from jsctl.spark.export.formats import spark_options
 from jsctl.spark.export.layout import BAD_PAYLOAD
 from jsctl.spark.export.stream_target import FILE_FORMATS, KIND, read_checkpoint
 from jsctl.spark.export.target import read_marker
+from jsctl.spark.session.folders import read_path
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -42,7 +43,7 @@ def read_table(spark: "SparkSession", folder: Path, format: str, schema: "Struct
     reader = spark.read.format(format).options(**spark_options(format))
     if format in FILE_FORMATS:
         reader = reader.schema(schema)
-    return reader.load(folder.absolute().as_uri())
+    return reader.load(read_path(folder))
 
 
 def read_exported(

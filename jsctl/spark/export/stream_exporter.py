@@ -27,6 +27,7 @@ from jsctl.spark.export.layout import (
 from jsctl.spark.export.stream_plan import Outcome, ReadPlan, Selection, StreamSource, source_options
 from jsctl.spark.export.stream_target import StreamTarget
 from jsctl.spark.export.verify import Comparison, compare
+from jsctl.spark.session.folders import write_path
 from jsctl.spark.session.task_progress import report_task_progress
 from jsctl.spark.source import plan as source_plan
 from jsctl.spark.source.connection import StreamConnection
@@ -340,7 +341,7 @@ def _write(table: "DataFrame", folder: Path, format: str, layout: TableLayout) -
     writer = table.write.format(format).options(**spark_options(format)).mode("append")
     if layout.partition_by:
         writer = writer.partitionBy(*(name for name, _ in parse_partitions(layout.partition_by)))
-    writer.save(folder.absolute().as_uri())
+    writer.save(write_path(folder))
 
 
 def _format_setting(value: Any) -> str:

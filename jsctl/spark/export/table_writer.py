@@ -13,6 +13,7 @@ from jsctl.spark.export import shared_folder
 from jsctl.spark.export.formats import spark_options
 from jsctl.spark.export.table_schema import PARTITION, TableSchema
 from jsctl.spark.export.target import Target
+from jsctl.spark.session.folders import read_path, write_path
 from jsctl.spark.session.session import FAST_START_CONF, open_session
 from jsctl.spark.session.spark_errors import first_line
 
@@ -106,10 +107,10 @@ def append(
 def _write(spark: "SparkSession", table: Any, format: str, folder: Path) -> None:
     try:
         writer = spark.createDataFrame(table).coalesce(1).write.partitionBy(PARTITION)
-        uri = folder.absolute().as_uri()
-        writer.options(**spark_options(format)).format(format).save(uri)
+        path = write_path(folder)
+        writer.options(**spark_options(format)).format(format).save(path)
         reader = spark.read.format(format).options(**spark_options(format))
-        shared_folder.check_visible(spark, folder, table.num_rows, lambda: reader.load(uri))
+        shared_folder.check_visible(spark, folder, table.num_rows, lambda: reader.load(read_path(folder)))
     except JsctlError:
         raise
     except Exception as error:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jsctl.errors import BadInput, NotFound
 from jsctl.spark.export import exported_tables
 from jsctl.spark.export.formats import spark_options
+from jsctl.spark.session.folders import read_path
 from jsctl.spark.session.spark_errors import damaged_file, first_line
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def _read(spark: "SparkSession", options: ImportOptions, files: ImportFiles) -> 
         reader = spark.read.format(files.format).options(**spark_options(files.format))
         if files.format == "json":  # else a line that is not JSON would be a message without data
             reader = reader.option("mode", "FAILFAST")
-        frame = reader.load(options.path.absolute().as_uri())
+        frame = reader.load(read_path(options.path))
         return frame.where(options.where) if options.where else frame
     frames = []
     for path, checkpoint in files.tables.items():

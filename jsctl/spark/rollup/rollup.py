@@ -30,6 +30,7 @@ from jsctl.errors import BadInput, JsctlError, NotFound
 from jsctl.spark.export import query, shared_folder
 from jsctl.spark.export.table_schema import PARTITION
 from jsctl.spark.export.target import Target, read_marker
+from jsctl.spark.session.folders import read_path, write_path
 from jsctl.spark.session.spark_errors import first_line
 
 if TYPE_CHECKING:
@@ -174,7 +175,7 @@ def roll_up(spark: "SparkSession", path: Path, target: Target, since: date | Non
             daily = folder / "streams_daily"
             rows["movers_daily"] = 0
             if daily.exists():
-                spark.read.parquet(daily.absolute().as_uri()).createOrReplaceTempView("rolled_streams_daily")
+                spark.read.parquet(read_path(daily)).createOrReplaceTempView("rolled_streams_daily")
                 rows["movers_daily"] = _write(spark, spark.sql(MOVERS), folder / "movers_daily")
     except JsctlError:
         raise
@@ -186,9 +187,11 @@ def roll_up(spark: "SparkSession", path: Path, target: Target, since: date | Non
 def _write(spark: "SparkSession", frame: "DataFrame", folder: Path) -> int:
     table = frame.toArrow()  # small: one row for each stream and period
     if table.num_rows:
-        uri = folder.absolute().as_uri()
-        spark.createDataFrame(table).coalesce(1).write.partitionBy(PARTITION).parquet(uri)
-        shared_folder.check_visible(spark, folder, table.num_rows, lambda: spark.read.parquet(uri))
+        path = write_path(folder)
+        spark.createDataFrame(table).coalesce(1).write.partitionBy(PARTITION).parquet(path)
+        shared_folder.check_visible(
+            spark, folder, table.num_rows, lambda: spark.read.parquet(read_path(folder))
+        )
     return int(table.num_rows)
 
 
