@@ -8,11 +8,11 @@
 | json   | one for each field of the schema; bad_payload where it is not a JSON object, or does not fit |
 
 bad_payload has the original payload; an empty one is null in CSV. A field with the name of another column
-gets the prefix `data_`.
+gets the prefix `data_`; so does one, at any depth, that differs from an earlier one in case only.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from jsctl.errors import BadInput
@@ -20,7 +20,7 @@ from jsctl.spark.session.spark_errors import first_line
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.types import StructType
+    from pyspark.sql.types import DataType, StructField, StructType
 
 BAD_PAYLOAD = "bad_payload"
 DECODINGS = ("json", "text", "base64")
@@ -101,7 +101,53 @@ def infer_schema(messages: "DataFrame") -> str:
         raise BadInput(
             "no message holds a JSON object with fields", "leave --decode json out, or give --schema"
         )
-    return StructType(fields).toDDL()
+    return StructType(_merge_repeated(fields)).toDDL()
+
+
+def _merge_repeated(fields: "Sequence[StructField]") -> "list[StructField]":
+    """Return fields of which each has a name of its own: Spark infers two where an object has a key twice."""
+    from pyspark.sql.types import StringType, StructField
+
+    merged: dict[str, StructField] = {}
+    for field in fields:
+        earlier = merged.get(field.name)
+        data_type = StringType() if earlier and earlier.dataType != field.dataType else field.dataType
+        merged[field.name] = StructField(field.name, _replace_structs(data_type, _merge_repeated))
+    return list(merged.values())
+
+
+def _rename_equal(fields: "Sequence[StructField]", reserved: Sequence[str] = ()) -> "list[StructField]":
+    """Return fields whose names differ in more than case, by the prefix `data_`, and are none of `reserved`.
+
+    JSON tells `id` and `ID` apart; tables do not.
+    """
+    from pyspark.sql.types import StructField
+
+    used = {name.lower() for name in reserved}
+    renamed = []
+    for field in fields:
+        name = field.name
+        while name.lower() in used:
+            name = f"data_{name}"
+        used.add(name.lower())
+        renamed.append(StructField(name, _replace_structs(field.dataType, _rename_equal)))
+    return renamed
+
+
+def _replace_structs(
+    data_type: "DataType", change: "Callable[[Sequence[StructField]], list[StructField]]"
+) -> "DataType":
+    """Return a type with the fields of its structs changed, also those in arrays and maps."""
+    from pyspark.sql.types import ArrayType, MapType, StructType
+
+    if isinstance(data_type, StructType):
+        return StructType(change(data_type.fields))
+    if isinstance(data_type, ArrayType):
+        return ArrayType(_replace_structs(data_type.elementType, change), data_type.containsNull)
+    if isinstance(data_type, MapType):
+        value_type = _replace_structs(data_type.valueType, change)
+        return MapType(data_type.keyType, value_type, data_type.valueContainsNull)
+    return data_type
 
 
 def apply_layout(messages: "DataFrame", layout: TableLayout) -> "DataFrame":
@@ -137,17 +183,13 @@ def _decode_json(messages: "DataFrame", layout: TableLayout, reserved: Sequence[
     schema = parse_schema(messages.sparkSession, layout.schema)
     text = F.col("data").cast("string")
     with_corrupt = StructType([*schema.fields, StructField(_CORRUPT, StringType())])
+    fields = _rename_equal(schema.fields, reserved)
+    with_names = StructType([*fields, StructField(_CORRUPT, StringType())])
     parsed = F.from_json(text, with_corrupt, {"columnNameOfCorruptRecord": _CORRUPT})
-    frame = messages.withColumn(_PARSED, parsed)
+    frame = messages.withColumn(_PARSED, parsed.cast(with_names))  # fields by position
     is_valid = F.expr(f"{_IS_OBJECT} AND {_PARSED} IS NOT NULL AND {_PARSED}.{_CORRUPT} IS NULL")
-    used = {name.lower() for name in reserved}
     columns = [F.col(name) for name in reserved if name in frame.columns and name != "data"]
-    for field in schema.fields:
-        name = field.name
-        while name.lower() in used:
-            name = f"data_{name}"
-        used.add(name.lower())
-        columns.append(F.when(is_valid, F.col(_PARSED)[field.name]).alias(name))
+    columns += [F.when(is_valid, F.col(_PARSED)[field.name]).alias(field.name) for field in fields]
     if layout.keep_data:
         columns.append(F.col("data"))
     is_bad = ~F.coalesce(is_valid, F.lit(False))
