@@ -9,6 +9,7 @@ from jsctl.spark.export.formats import spark_options
 from jsctl.spark.export.report_tables import SCHEMAS
 from jsctl.spark.export.stream_target import read_checkpoint
 from jsctl.spark.export.target import FORMATS, read_marker
+from jsctl.spark.session.folders import read_path
 from jsctl.spark.session.spark_errors import first_line
 
 if TYPE_CHECKING:
@@ -57,8 +58,10 @@ def _guess_format(folder: Path) -> str:
 def query(spark: "SparkSession", path: Path, sql: str, limit: int = 1000) -> Answer:
     """Run one SELECT over the tables below `path`, and return at most `limit` rows.
 
-    Raises NotFound (no tables there), BadInput (Spark refuses the SQL), JsctlError (unreadable tables).
+    Raises NotFound (no tables there), BadInput (not a SELECT, or Spark refuses it), JsctlError (unreadable
+    tables).
     """
+    sql = check_select(spark, sql, "the query")
     tables = register_views(spark, path)
     try:
         frame = spark.sql(sql)
@@ -74,14 +77,31 @@ def query(spark: "SparkSession", path: Path, sql: str, limit: int = 1000) -> Ans
     return Answer(columns, rows[:limit], len(rows) > limit)
 
 
-def check_syntax(spark: "SparkSession", sql: str) -> None:
-    """Raise BadInput for text that is not valid SQL. The tables need not exist yet."""
-    from pyspark.errors import ParseException
+def check_select(spark: "SparkSession", sql: str, label: str = "--query") -> str:
+    """Return the text of one SELECT, without semicolons at its end. The tables need not exist yet.
+
+    Raises BadInput for anything else: `SparkSession.sql` runs an INSERT or CREATE as soon as it is called.
+    """
+    sql = sql.rstrip("; \t\r\n")
+    if not _parses(spark, f"WITH jsctl_query AS (\n{sql}\n) SELECT 1"):  # only a query can be in this place
+        _parses(spark, f"EXPLAIN {sql}", f"{label} is not valid SQL")
+        raise BadInput(f"{label} is not a SELECT", "give one SELECT, which only reads")
+    return sql
+
+
+def _parses(spark: "SparkSession", sql: str, problem: str = "") -> bool:
+    """Return whether Spark can parse SQL that changes nothing. problem: raise BadInput with it if not."""
+    from pyspark.errors import AnalysisException, ParseException
 
     try:
-        spark.sql(f"EXPLAIN {sql}")
+        spark.sql(sql)
     except ParseException as error:
-        raise BadInput(f"--query is not valid SQL: {first_line(error).rstrip('.')}") from None
+        if problem:
+            raise BadInput(f"{problem}: {first_line(error).rstrip('.')}") from None
+        return False
+    except AnalysisException:  # such as a table that does not exist yet
+        pass
+    return True
 
 
 def register_views(spark: "SparkSession", path: Path) -> dict[str, str]:
@@ -110,4 +130,4 @@ def _read(spark: "SparkSession", path: Path, name: str, format: str) -> "DataFra
         reader = reader.schema(schema)
     elif format == "csv":
         reader = reader.option("inferSchema", "true")
-    return reader.load(folder.absolute().as_uri())
+    return reader.load(read_path(folder))

@@ -164,7 +164,7 @@ class StreamExportRun:
         self._check_stop()
         formats.check_available(spark, self.target.format)
         if self.options.sql:
-            query.check_syntax(spark, self.options.sql)
+            query.check_select(spark, self.options.sql)
         self._export(spark, due)
         if self.options.follow:
             self._follow(spark)
