@@ -4,7 +4,6 @@ It shares the codec, the login and the errors with `connection`. A subclass may 
 own (see jsctl.spark.source.connection).
 """
 
-import asyncio
 import base64
 import contextlib
 import json
@@ -19,7 +18,7 @@ from urllib.parse import urlsplit
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, Denied, JsctlError, NoResponders, RequestTimeout, Unreachable
 from jsctl.json_text import parse_json
-from jsctl.nats import login
+from jsctl.nats import from_sync, login
 from jsctl.nats.addresses import ServerAddress, parse_addresses
 from jsctl.nats.codec import MAX_LINE, ProtocolError, encode_publish, parse_error, read_frame
 from jsctl.nats.failures import connection_failure
@@ -60,7 +59,7 @@ class BlockingConnection:
     def open(cls, settings: Settings, name: str = "jsctl spark") -> Self:
         """Connect to any server that takes us. Raises Unreachable, Denied or BadInput, within the settings'
         time-out for each server."""
-        settings = asyncio.run(login.prepare(settings))
+        settings = from_sync.run(login.prepare(settings))
         failures: list[JsctlError] = []
         addresses = parse_addresses(settings.url)
         random.shuffle(addresses)  # tasks spread over a cluster, and another attempt finds another server
@@ -95,7 +94,7 @@ class BlockingConnection:
                 link = context.wrap_socket(link, server_hostname=host)
                 rest = b""
             self = cls(link, info, settings, rest)
-            self._log_in(asyncio.run(login.authentication(settings, address)), name)
+            self._log_in(from_sync.run(login.authentication(settings, address)), name)
         except BaseException:
             link.close()
             raise

@@ -1,6 +1,5 @@
 """The data source `jetstream`, for reading, writing and streaming queries."""
 
-import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,7 +8,7 @@ from pyspark.sql.types import StructType
 
 from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError
-from jsctl.nats import login
+from jsctl.nats import from_sync, login
 from jsctl.spark.source.batch_reader import JetStreamReader, spark_schema, validate_schema
 from jsctl.spark.source.failures import without_traceback
 from jsctl.spark.source.options import parse_read_options
@@ -37,7 +36,7 @@ class JetStreamSource(DataSource):
         options = parse_read_options(self.options, settings=self.settings)
         validate_schema(schema, options)
         # Tasks may run where the files that a connection names are not.
-        return JetStreamReader(replace(options, settings=asyncio.run(login.with_files(options.settings))))
+        return JetStreamReader(replace(options, settings=from_sync.run(login.with_files(options.settings))))
 
     def streamReader(self, schema: StructType) -> "DataSourceStreamReader":
         from jsctl.spark.source.stream_reader import FailingReader, JetStreamStreamReader

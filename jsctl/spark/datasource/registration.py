@@ -6,12 +6,11 @@ which Spark passes on to its tasks as bytes and shows nowhere. jsctl's own comma
 `connect` is for notebooks.
 """
 
-import asyncio
 import os
 from typing import TYPE_CHECKING
 
 from jsctl.contexts.settings import Settings
-from jsctl.nats import login
+from jsctl.nats import from_sync, login
 from jsctl.spark.session import cluster, task_archive
 from jsctl.spark.session.settings_box import settings_for_tasks
 from jsctl.spark.source import options as read_options
@@ -42,7 +41,7 @@ def register(spark: "SparkSession", settings: Settings, name: str) -> None:
     """
     from jsctl.spark.datasource.data_source import JetStreamSource
 
-    portable_settings = asyncio.run(login.with_files(settings))
+    portable_settings = from_sync.run(login.with_files(settings))
 
     class ConnectedSource(JetStreamSource):  # pickled by value, as no module has it
         settings = settings_for_tasks(spark, portable_settings)

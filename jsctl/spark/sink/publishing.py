@@ -22,6 +22,7 @@ from jsctl.contexts.settings import Settings
 from jsctl.errors import ApiError, BadInput, JsctlError, NoResponders, NotFound, Unreachable
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message.publish import PublishTotals, publish_with_acks
+from jsctl.nats import from_sync
 from jsctl.nats.codes import ErrorCode
 from jsctl.nats.connection import Connection
 from jsctl.nats.headers import encode_headers
@@ -67,7 +68,7 @@ class Counts(NamedTuple):
 
 def check_stream(job: WriteJob) -> None:
     """Raise NotFound when there is no such stream, and what a connection raises."""
-    asyncio.run(_check_stream(job))
+    from_sync.run(_check_stream(job))
 
 
 async def _check_stream(job: WriteJob) -> None:
@@ -88,7 +89,7 @@ def publish(job: WriteJob, partition: int, rows: Iterable[Row]) -> Counts:
 
     Raises BadInput for a row that cannot be a message, Unreachable, ApiError.
     """
-    return asyncio.run(_publish(job, message_bursts(job, partition, rows)))
+    return from_sync.run(_publish(job, message_bursts(job, partition, rows)))
 
 
 async def _publish(job: WriteJob, bursts: Iterable[Sequence[OutgoingMessage]]) -> Counts:

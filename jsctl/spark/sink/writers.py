@@ -18,7 +18,6 @@ batches that a streaming query repeats after a restart, have the same message id
 within the duplicate window of its stream. `jsctl.spark.sink.publishing` has the details.
 """
 
-import asyncio
 import os
 import uuid
 from collections.abc import Iterator, Mapping
@@ -31,7 +30,7 @@ from pyspark.sql.types import ArrayType, BinaryType, DataType, StringType, Struc
 
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, JsctlError
-from jsctl.nats import login
+from jsctl.nats import from_sync, login
 from jsctl.spark.session.task_archive import provide_pynacl
 from jsctl.spark.sink import publishing
 from jsctl.spark.sink.publishing import Counts, WriteJob
@@ -107,7 +106,7 @@ def parse_write_options(
         raise BadInput("option writeId is for df.write", "df.writeStream uses the query's id and batch")
     job = WriteJob(
         settings=replace(
-            asyncio.run(login.with_files(read_options.connection_settings(by_name, environ, settings))),
+            from_sync.run(login.with_files(read_options.connection_settings(by_name, environ, settings))),
             timeout=values.duration("requestTimeout", 10 * SECOND),
         ),
         stream=values.text("stream"),

@@ -1,6 +1,5 @@
 """Batch queries, `spark.read.format("jetstream")`: a range of a stream as a table."""
 
-import asyncio
 import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, cast
@@ -19,7 +18,7 @@ from pyspark.sql.types import (
 
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, JsctlError
-from jsctl.nats import login
+from jsctl.nats import from_sync, login
 from jsctl.spark.session.task_archive import provide_pynacl
 from jsctl.spark.source import columns, plan, ranges
 from jsctl.spark.source.connection import StreamConnection
@@ -82,7 +81,7 @@ def plan_partitions(
     settings = None
     if not options.settings.files:
         # Files may change while a streaming query runs: each batch reads them again.
-        settings = asyncio.run(login.with_files(options.settings))
+        settings = from_sync.run(login.with_files(options.settings))
     return [
         RangePartition(plan.create_read_job(options, created, first, last), direct, settings)
         for first, last in parts
