@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
 
 from jsctl import registry
 from jsctl.commands.shared.nouns import list_names, load
@@ -9,8 +10,10 @@ from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
 from jsctl.jetstream.api import Api
 from jsctl.nats.subjects import validate_existing_name
-from jsctl.prompts.prompter import Prompter
 from jsctl.registry.noun_record import Noun
+
+if TYPE_CHECKING:
+    from jsctl.prompts.prompter import Prompter
 
 
 async def pick(
@@ -22,7 +25,7 @@ async def pick(
     api: Api | None = None,
     message: str = "",
     default: str = "",
-    prompter: Prompter | None = None,
+    prompter: "Prompter | None" = None,
 ) -> str:
     """Return the name on the command line or, without one, the name that the user picks from a list.
 
@@ -105,7 +108,7 @@ def consumer_name(name: str) -> str:
 
 
 async def pick_stream(
-    env: Env, api: Api, name: str, *, message: str = "", prompter: Prompter | None = None
+    env: Env, api: Api, name: str, *, message: str = "", prompter: "Prompter | None" = None
 ) -> str:
     """Pick a stream; see `pick`."""
     return await pick(env, registry.noun("stream"), name, api=api, message=message, prompter=prompter)

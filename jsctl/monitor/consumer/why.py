@@ -21,7 +21,7 @@ async def fetch_facts(api: Api, stream: str, name: str) -> Facts:
     )
     if isinstance(stream_info, str):
         if stream not in await streams.names(api):  # the cluster's leader answers for all
-            raise ApiError(404, ErrorCode.STREAM_NOT_FOUND, f"stream {stream} not found", "jsctl stream ls")
+            raise streams.missing(api, stream)
         return Facts(stream, name, {}, {}, silent=stream_info)
     if isinstance(consumer_info, str):
         if name not in await consumers.names(api, stream):
