@@ -111,7 +111,7 @@ def longest_word(text: str) -> int:
 def _comfortable(column: Column, width: int, prose: int) -> int:
     """Returns how narrow a column may be while another one can be left out."""
     least = prose if column.kind == "prose" else _COMFORTABLE
-    return width if column.kind in NUMBERS else max(least, cells(column.title))
+    return width if column.kind in NUMBERS or column.kind == "url" else max(least, cells(column.title))
 
 
 def _beginning(text: str, width: int) -> str:

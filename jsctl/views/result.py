@@ -12,6 +12,7 @@ from jsctl.errors import ExitStatus
 
 Kind = Literal[
     "text",  #: names and the like, cut in the middle where a terminal has no room
+    "url",  #: cut only where no column is left to leave out
     "prose",  #: sentences, folded between words there
     "number",  #: digits as they are, without separators
     "count",  #: 200,004

@@ -222,7 +222,8 @@ def _table(layout: _Layout, rows: Sequence[Row], trend: Callable[[Sequence[Row],
         [*key, *layout.values(group), *(trend(group, name) for name in layout.trends)]
         for key, group in sorted(groups.items())
     ]
-    return Table(layout.title, columns, lines)
+    spare = [f"{name}_trend" for name in reversed(layout.trends)]
+    return Table(layout.title, columns, lines, spare=spare)
 
 
 _MEASURES = {"stored": "messages stored", "growth": "bytes grown", "shrink": "bytes shrunk"}

@@ -5,7 +5,7 @@ from jsctl.views.result import Column, Result, Table
 
 _SERVERS = (
     Column("Server", "name"),
-    Column("URL", "url"),
+    Column("URL", "url", "url"),
     Column("Domain", "domain"),
     Column("Process", "pid", "number"),
     Column("Log", "log"),
@@ -35,7 +35,12 @@ def running(network: Network) -> Result:
     ]
     return Result(
         [
-            Table("Local Servers", _SERVERS, [[server[c.key] for c in _SERVERS] for server in servers]),
+            Table(
+                "Local Servers",
+                _SERVERS,
+                [[server[c.key] for c in _SERVERS] for server in servers],
+                spare=("log", "pid"),
+            ),
             Table("Contexts", _CONTEXTS, [[context[c.key] for c in _CONTEXTS] for context in contexts]),
         ],
         data={"folder": str(network.folder), "servers": servers, "contexts": contexts},

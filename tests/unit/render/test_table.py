@@ -53,6 +53,12 @@ def test_columns_are_left_out_in_the_declared_order() -> None:
     assert "Column 4" in next(table.plain(many))
 
 
+def test_a_url_is_whole_while_a_column_can_be_left_out() -> None:
+    columns = (Column("URL", "url", "url"), Column("Log", "log"))
+    row = ("nats://127.0.0.1:50223", "/var/lib/somewhere/hub.log")
+    assert f"│ {row[0]} │" in boxes(Table("", columns, [row], spare=("log",)), 30)[3]
+
+
 def test_prose_is_folded_between_words() -> None:
     says = "it has no leader: 2 of its 3 followers are away or behind"
     columns = (Column("Name", "name"), Column("Reason", "reason", "prose"))
