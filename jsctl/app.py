@@ -1,5 +1,6 @@
 """The root command, and the one place where errors become a line on stderr and an exit status."""
 
+import contextlib
 import gc
 import os
 import sys
@@ -34,12 +35,26 @@ def run(args: Sequence[str], env: Env) -> int:
     """Run one command line and return its exit status. Never raises."""
     try:
         return _run(args, env)
+    except SystemExit as error:  # click ends completion so
+        return error.code if isinstance(error.code, int) else ExitStatus.OK
+    except KeyboardInterrupt:
+        return ExitStatus.INTERRUPTED
+    except BaseException as error:  # while the outcome was told
+        return _fail(env, f"unexpected {_text(error)}; {_BUG}", ExitStatus.FAILURE)
     finally:
         for line in env.last_words:
-            env.say(line)
+            with contextlib.suppress(OSError, ValueError):  # stderr takes nothing
+                env.say(line)
+
+
+_BUG = "this is a bug in jsctl; JSCTL_DEBUG=1 shows where"
 
 
 def _run(args: Sequence[str], env: Env) -> int:
+    if env.environ.get("_JSCTL_COMPLETE"):
+        from jsctl.commands.shared.shells import register
+
+        register()
     try:
         value = root.main(
             list(args),
@@ -49,6 +64,7 @@ def _run(args: Sequence[str], env: Env) -> int:
             terminal_width=min(env.width, 110) - 2,
         )
         if isinstance(value, int):  # --help and --version: an exit status
+            env.streams.stdout.flush()
             return value
         status = env.emit(value) if value is not None else ExitStatus.OK
         env.streams.stdout.flush()
@@ -60,6 +76,7 @@ def _run(args: Sequence[str], env: Env) -> int:
         return _fail(env, str(error), error.status)
     except click.exceptions.NoArgsIsHelpError as error:
         env.streams.stderr.write(error.format_message() + "\n")
+        env.streams.stderr.flush()
         return ExitStatus.USAGE
     except click.ClickException as error:
         return _fail(env, _usage(error), ExitStatus.USAGE)
@@ -72,17 +89,13 @@ def _run(args: Sequence[str], env: Env) -> int:
         env.discard_output()
         return ExitStatus.OK
     except OSError as error:
-        reason = error.strerror or str(error)
-        message = f"cannot use {error.filename}: {reason}" if error.filename else reason
-        return _fail(env, message, ExitStatus.FAILURE)
+        return _fail(env, _system_error(env, error), ExitStatus.FAILURE)
     except Exception as error:
         if env.environ.get("JSCTL_DEBUG"):
-            raise
-        return _fail(
-            env,
-            f"unexpected {type(error).__name__}: {error}; this is a bug in jsctl; JSCTL_DEBUG=1 shows where",
-            ExitStatus.FAILURE,
-        )
+            import traceback
+
+            env.streams.stderr.write(traceback.format_exc())
+        return _fail(env, f"unexpected {_text(error)}; {_BUG}", ExitStatus.FAILURE)
 
 
 def main() -> NoReturn:
@@ -93,16 +106,45 @@ def main() -> NoReturn:
 
 
 def _usage(error: click.ClickException) -> str:
-    message = error.format_message().rstrip(".")
+    message = " ".join(error.format_message().split()).rstrip(".")
     ctx = getattr(error, "ctx", None)
     if ctx is not None and ";" not in message:
         message += f"; {ctx.command_path} --help shows the usage"
     return message
 
 
+def _text(error: BaseException) -> str:
+    """Return the kind and the text of an error. The text may be made by what has failed, such as a JVM that
+    is gone; then it is the kind alone."""
+    kind = type(error).__name__
+    try:
+        return f"{kind}: {error}"
+    except Exception:
+        return kind
+
+
+def _system_error(env: Env, error: OSError) -> str:
+    reason = error.strerror or str(error)
+    if error.filename:
+        return f"cannot use {error.filename}: {reason}"
+    try:
+        env.streams.stdout.flush()
+    except (OSError, ValueError):
+        return f"cannot write the output: {reason}"
+    return reason
+
+
 def _fail(env: Env, message: str, status: ExitStatus) -> int:
+    """Write the one line of an error, as far as that is possible, and return the status."""
     from jsctl.render.text import clean
 
-    env.streams.stdout.flush()
-    env.streams.stderr.write(f"jsctl: error: {clean(message)}\n")
+    try:
+        env.streams.stdout.flush()
+    except (OSError, ValueError):  # the disk is full, or the reader gone
+        env.discard_output()
+    try:
+        env.streams.stderr.write(f"jsctl: error: {clean(message)}\n")
+        env.streams.stderr.flush()
+    except (OSError, ValueError):
+        env.discard_output(env.streams.stderr)
     return status

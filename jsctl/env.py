@@ -1,5 +1,6 @@
 """Env, what a command runs in: streams, terminal and clock; contexts, connections and prompter on demand."""
 
+import contextlib
 import os
 import sys
 import time
@@ -41,7 +42,14 @@ class Streams:
 
     @classmethod
     def real(cls) -> "Streams":
-        return cls(sys.stdin, sys.stdout, sys.stderr)
+        """The streams of the process; in place of one that is closed (`>&-`), the null device."""
+        stdin, stdout, stderr = sys.stdin, sys.stdout, sys.stderr
+        if None in (stdin, stdout, stderr):
+            from pathlib import Path
+
+            null = Path(os.devnull).open("r+")  # noqa: SIM115
+            return cls(stdin or null, stdout or null, stderr or null)
+        return cls(stdin, stdout, stderr)
 
 
 class Env:
@@ -203,9 +211,11 @@ class Env:
         except JsctlError:
             return ""
 
-    def discard_output(self) -> None:
-        """Send further output nowhere: the reader of a pipe has gone, which Python would report at exit."""
-        os.dup2(os.open(os.devnull, os.O_WRONLY), self.streams.stdout.fileno())
+    def discard_output(self, stream: TextIO | None = None) -> None:
+        """Send further output of a stream, by default stdout, nowhere: the reader of a pipe has gone, or the
+        disk is full, which Python would report at exit."""
+        with contextlib.suppress(OSError, ValueError):  # a stream without a file
+            os.dup2(os.open(os.devnull, os.O_WRONLY), (stream or self.streams.stdout).fileno())
 
     # -- contexts and connections -----------------------------------------------------------------
 

@@ -1,0 +1,106 @@
+"""The last line of defence: a run ends with an exit status, and never with a traceback."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from jsctl import app
+from jsctl.env import Env, Streams
+from jsctl.errors import ExitStatus, JsctlError
+from tests.support.run import Cli, Outcome
+
+
+class _Unspeakable(Exception):
+    def __str__(self) -> str:
+        raise ConnectionError("the JVM has gone")
+
+
+def _raising(error: BaseException) -> Any:
+    def fail(*args: Any, **attrs: Any) -> Any:
+        raise error
+
+    return fail
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "words"),
+    [
+        (_Unspeakable(), 1, "unexpected _Unspeakable; this is a bug"),
+        (RuntimeError("a\x1b[2Jb"), 1, r"RuntimeError: a\x1b[2Jb"),
+        (RecursionError("deep"), 1, "deep"),
+        (MemoryError(), 1, "MemoryError"),
+        (GeneratorExit(), 1, "GeneratorExit"),
+        (OSError(28, "No space left on device"), 1, "No space left on device"),
+        (JsctlError("no", "say yes"), 1, "no; say yes"),
+        (click.MissingParameter("", param_type="argument"), 64, "issing"),
+        (SystemExit(7), 7, ""),
+        (KeyboardInterrupt(), 130, ""),
+    ],
+)
+def test_every_error_is_a_status_and_a_line(
+    error: BaseException, status: int, words: str, offline_cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app.root, "main", _raising(error))
+    outcome = offline_cli("stream ls", status=status)
+    assert words in outcome.err
+    assert len(outcome.err.splitlines()) <= 1
+
+
+def test_debugging_shows_where_and_ends_with_a_status(
+    offline_cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app.root, "main", _raising(RuntimeError("here")))
+    outcome: Outcome = offline_cli("stream ls", environ={"JSCTL_DEBUG": "1"}, status=1)
+    assert "Traceback" in outcome.err and "here" in outcome.err
+
+
+class _Broken:
+    """A stream that takes nothing."""
+
+    def isatty(self) -> bool:
+        return False
+
+    def fileno(self) -> int:
+        raise ValueError("I/O operation on closed file")
+
+    def write(self, text: str) -> int:
+        raise OSError(28, "No space left on device")
+
+    def flush(self) -> None:
+        raise OSError(28, "No space left on device")
+
+
+@pytest.mark.parametrize(
+    "line", ["cheat streams", "cheat", "no-such-command", "stream ls --json", "report x"]
+)
+def test_streams_that_take_nothing(line: str, tmp_path: Path) -> None:
+    broken: Any = _Broken()
+    env = Env(
+        Streams(broken, broken, broken), {"XDG_CONFIG_HOME": str(tmp_path), "NATS_URL": "nats://127.0.0.1:1"}
+    )
+    assert app.run(line.split(), env) in set(ExitStatus) - {ExitStatus.OK}
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
+@pytest.mark.parametrize(
+    "line", ["--help", "stream --help", "stream", "cheat streams", "cheat --json", "--version"]
+)
+@pytest.mark.parametrize("redirect", [">/dev/full", ">/dev/full 2>&1", ">&-", ">&- 2>&-", "2>&- <&-"])
+def test_a_full_disk_or_a_closed_stream(line: str, redirect: str, tmp_path: Path) -> None:
+    ended = subprocess.run(
+        ["/bin/sh", "-c", f'"{sys.executable}" -m jsctl {line} {redirect}'],
+        env={**os.environ, "HOME": str(tmp_path), "PYTHONUNBUFFERED": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "Traceback" not in ended.stderr and "Exception ignored" not in ended.stderr
+    assert ended.returncode in (0, 1, 64), ended
+    if redirect == ">/dev/full" and line != "stream":
+        assert ended.returncode == 1
+        assert ended.stderr == "jsctl: error: cannot write the output: No space left on device\n"
