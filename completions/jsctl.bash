@@ -1,28 +1,20 @@
 _jsctl_completion() {
-    local IFS=$'\n'
-    local response
+    local response type value
 
-    response=$(env COMP_WORDS="${COMP_WORDS[*]}" COMP_CWORD=$COMP_CWORD _JSCTL_COMPLETE=bash_complete $1)
+    response=$(env COMP_WORDS="${COMP_WORDS[*]}" COMP_CWORD="$COMP_CWORD" _JSCTL_COMPLETE=bash_complete "$1" 2>/dev/null)
 
-    for completion in $response; do
-        IFS=',' read type value <<< "$completion"
-
+    COMPREPLY=()
+    while IFS=',' read -r type value; do
         if [[ $type == 'dir' ]]; then
-            COMPREPLY=()
             compopt -o dirnames
         elif [[ $type == 'file' ]]; then
-            COMPREPLY=()
             compopt -o default
         elif [[ $type == 'plain' ]]; then
-            COMPREPLY+=($value)
+            COMPREPLY+=("$value")
         fi
-    done
+    done <<< "$response"
 
     return 0
 }
 
-_jsctl_completion_setup() {
-    complete -o nosort -F _jsctl_completion jsctl
-}
-
-_jsctl_completion_setup;
+complete -o nosort -F _jsctl_completion jsctl

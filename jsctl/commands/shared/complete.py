@@ -9,7 +9,7 @@ import click
 
 from jsctl import registry
 from jsctl.commands.shared.nouns import list_names, list_offline
-from jsctl.errors import JsctlError
+from jsctl.commands.shared.shells import is_safe
 from jsctl.units import parse_duration
 
 if TYPE_CHECKING:
@@ -31,6 +31,6 @@ def complete_names(noun_name: str, ctx: click.Context, incomplete: str) -> list[
         else:
             env.flags.setdefault("timeout", parse_duration(_TIMEOUT))
             names = env.run(list_names(env, noun, parent))
-    except (JsctlError, OSError, AttributeError):
+    except Exception:  # a traceback in the middle of the command line would be worse than no names
         return []
-    return [name for name in names if name.startswith(incomplete)]
+    return [name for name in names if name.startswith(incomplete) and is_safe(name)]

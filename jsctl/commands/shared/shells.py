@@ -1,0 +1,156 @@
+"""The completion scripts of the shells, and how completions reach them.
+
+The names come from servers, where any client may have chosen them. A name is on the user's command line as
+soon as it is completed, so that it must be one word there that the shell does nothing with: bash inserts what
+it is given, and gets it quoted; zsh and fish quote what they insert.
+"""
+
+import re
+
+import click
+from click.shell_completion import (
+    BashComplete,
+    CompletionItem,
+    FishComplete,
+    ShellComplete,
+    ZshComplete,
+    add_completion_class,
+)
+
+FILES = {"bash": "jsctl.bash", "zsh": "_jsctl", "fish": "jsctl.fish"}
+"""Each shell, and the name of its file in completions/."""
+
+VARIABLE = "_JSCTL_COMPLETE"
+"""The environment variable by which the scripts ask for completions."""
+
+_BASH = """\
+%(complete_func)s() {
+    local response type value
+
+    response=$(env COMP_WORDS="${COMP_WORDS[*]}" COMP_CWORD="$COMP_CWORD" \
+%(complete_var)s=bash_complete "$1" 2>/dev/null)
+
+    COMPREPLY=()
+    while IFS=',' read -r type value; do
+        if [[ $type == 'dir' ]]; then
+            compopt -o dirnames
+        elif [[ $type == 'file' ]]; then
+            compopt -o default
+        elif [[ $type == 'plain' ]]; then
+            COMPREPLY+=("$value")
+        fi
+    done <<< "$response"
+
+    return 0
+}
+
+complete -o nosort -F %(complete_func)s %(prog_name)s
+"""
+
+_ZSH = """\
+#compdef %(prog_name)s
+
+%(complete_func)s() {
+    local -a completions completions_with_descriptions response
+    local type key descr
+    (( ! $+commands[%(prog_name)s] )) && return 1
+
+    response=("${(@f)$(env COMP_WORDS="${words[*]}" COMP_CWORD=$((CURRENT-1)) \
+%(complete_var)s=zsh_complete %(prog_name)s 2>/dev/null)}")
+
+    for type key descr in "${response[@]}"; do
+        if [[ "$type" == "plain" ]]; then
+            if [[ "$descr" == "_" ]]; then
+                completions+=("$key")
+            else
+                completions_with_descriptions+=("$key":"$descr")
+            fi
+        elif [[ "$type" == "dir" ]]; then
+            _path_files -/
+        elif [[ "$type" == "file" ]]; then
+            _path_files -f
+        fi
+    done
+
+    if [ -n "$completions_with_descriptions" ]; then
+        _describe -V unsorted completions_with_descriptions -U
+    fi
+
+    if [ -n "$completions" ]; then
+        compadd -U -V unsorted -a completions
+    fi
+}
+
+if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
+    # autoload from fpath, call function directly
+    %(complete_func)s "$@"
+else
+    # eval/source/. command, register function for later
+    compdef %(complete_func)s %(prog_name)s
+fi
+"""
+
+_FISH = """\
+function %(complete_func)s
+    set -l response (env %(complete_var)s=fish_complete COMP_WORDS=(commandline -cp) \
+COMP_CWORD=(commandline -t) %(prog_name)s 2>/dev/null)
+
+    for completion in $response
+        set -l metadata (string split -m 1 "," -- $completion)
+
+        if test "$metadata[1]" = "dir"
+            __fish_complete_directories $metadata[2]
+        else if test "$metadata[1]" = "file"
+            __fish_complete_path $metadata[2]
+        else if test "$metadata[1]" = "plain"
+            printf '%%s\\n' $metadata[2]
+        end
+    end
+end
+
+complete --no-files --command %(prog_name)s --arguments "(%(complete_func)s)"
+"""
+
+
+class _Bash(BashComplete):
+    source_template = _BASH
+
+    def format_completion(self, item: CompletionItem[str]) -> str:
+        return f"{item.type},{_quoted(item.value)}"
+
+
+class _Zsh(ZshComplete):
+    source_template = _ZSH
+
+
+class _Fish(FishComplete):
+    source_template = _FISH
+
+
+_SHELLS: dict[str, type[ShellComplete]] = {"bash": _Bash, "zsh": _Zsh, "fish": _Fish}
+
+
+def register() -> None:
+    """Use these scripts and this quoting in place of click's."""
+    for name, shell in _SHELLS.items():
+        add_completion_class(shell, name)
+
+
+def script(shell: str) -> str:
+    """Return the script that calls jsctl for completions."""
+    # Not the source() of bash, which runs bash to find its version.
+    completer = _SHELLS[shell](click.Command("jsctl"), {}, "jsctl", VARIABLE)
+    return ShellComplete.source(completer).strip()
+
+
+def is_safe(name: str) -> bool:
+    """Whether a name may be completed: it has no control characters and is no flag."""
+    return name.isprintable() and not name.startswith("-")
+
+
+def _quoted(word: str) -> str:
+    """Return a printable word as bash reads it back.
+
+    By backslashes, not in quotation marks: what the user has typed so far is still the beginning of it.
+    """
+    return re.sub(r"[^\w@%+=:,./-]", r"\\\g<0>", word)
