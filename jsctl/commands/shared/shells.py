@@ -144,7 +144,7 @@ def script(shell: str) -> str:
 
 
 def is_safe(name: str) -> bool:
-    """Whether a name may be completed: it has no control characters and is no flag."""
+    """Whether a name may be completed: it has no control characters and does not look like a flag."""
     return name.isprintable() and not name.startswith("-")
 
 
