@@ -24,6 +24,9 @@ def root() -> None:
     jsctl does what nats does for JetStream, with the same words and the same context files. It adds live
     reports over many domains, a whole network on your laptop, declared streams, and streams in Spark.
     """
+    from jsctl.contexts.environment import forget_secrets
+
+    forget_secrets(os.environ)  # the flags have them now; servers, Spark and commands that run need none
 
 
 for _option in root.params:
@@ -102,6 +105,9 @@ def main() -> NoReturn:
     """Entry point of the `jsctl` script."""
     # With 10,000 streams in memory, frequent garbage collection takes an eighth of the time.
     gc.set_threshold(50_000)
+    # Backups, dumps and exports hold what streams hold: for this user alone, unless JSCTL_UMASK allows more.
+    mask = os.environ.get("JSCTL_UMASK", "")
+    os.umask(int(mask, 8) & 0o777 if mask and not mask.strip("01234567") else os.umask(0o077) | 0o077)
     sys.exit(run(sys.argv[1:], Env(Streams.real(), os.environ)))
 
 

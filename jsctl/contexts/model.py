@@ -48,8 +48,14 @@ COLOR_SCHEMES = ("rounded", "double", "yellow", "blue", "cyan", "green", "magent
 
 HIDDEN = "********"
 
-# Names of unknown keys that probably hold a secret.
-_SECRET_NAME = r"(?i)pass|secret|token|seed|private|jwt"
+# Names of unknown keys, and of a URL's parameters, that probably hold a secret.
+_SECRET_NAME = r"(?i)pass|pwd|secret|token|seed|private|jwt|bearer|credential|(api|access|signing)[-_]?key"
+_PARAMETER = r"([?&;])([^=&;#?\s]+)=([^&;#\s]+)"
+
+# A seed (SU..., SA...), a JWT, a decorated key, and data in place of a path: whatever key holds them.
+_SECRET_VALUE = (
+    r"\bS[A-Z][A-Z2-7]{50,}\b|\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*|-----BEGIN [^-]*(SEED|PRIVATE|JWT)|^data:"
+)
 
 
 class Context(NamedTuple):
@@ -80,7 +86,8 @@ def public_url(url: str, mask: str = "") -> str:
 
     mask: what replaces the password; empty removes the user too.
     """
-    return ",".join(_without_login(part.strip(), mask) for part in url.split(","))
+    shown = ",".join(_without_login(part.strip(), mask) for part in url.split(","))
+    return _without_parameters(shown, mask or HIDDEN) if "=" in shown else shown
 
 
 def _without_login(url: str, mask: str) -> str:
@@ -97,13 +104,36 @@ def _without_login(url: str, mask: str) -> str:
 
 
 def _hide(key: str, value: Any) -> Any:
+    """Return the value of a key with all secrets in it as stars, however deep they are."""
     if not value:
         return value
     if key in SECRETS or (key not in KEYS and re.search(_SECRET_NAME, key)):
         return HIDDEN
-    if key in ("url", "socks_proxy") and isinstance(value, str) and "@" in value:
-        return public_url(value, HIDDEN)
-    return value
+    if isinstance(value, Mapping):
+        return {name: _hide(str(name), one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_hide("", one) for one in value]
+    if not isinstance(value, str):
+        return value
+    if is_secret(value):
+        return HIDDEN
+    if "@" in value and (key in ("url", "socks_proxy") or "://" in value):
+        value = public_url(value, HIDDEN)
+    return _without_parameters(value, HIDDEN)
+
+
+def _without_parameters(url: str, mask: str) -> str:
+    """Return text with the parameters of URLs that hold secrets masked."""
+
+    def masked(match: re.Match[str]) -> str:
+        return f"{match[1]}{match[2]}={mask}" if re.search(_SECRET_NAME, match[2]) else match[0]
+
+    return re.sub(_PARAMETER, masked, url)
+
+
+def is_secret(value: str) -> bool:
+    """Whether a text is a seed, a JWT or a key, by its form."""
+    return bool(re.search(_SECRET_VALUE, value))
 
 
 def expand_path(path: str) -> Path:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from jsctl.contexts.model import COLOR_SCHEMES, DEFAULT_URL, Context, public_url
+from jsctl.contexts.model import COLOR_SCHEMES, DEFAULT_URL, Context, is_secret, public_url
 from jsctl.errors import BadInput
 from jsctl.units import SECOND
 
@@ -129,6 +129,7 @@ def flag_values(flags: Mapping[str, Any], from_environment: Collection[str | Non
     if values.get("user") and not values.get("password"):
         values["token"] = values.pop("user")
         values.pop("password", None)
+    check_paths(values)
     if values.get("js_domain") and values.get("js_api_prefix"):
         raise BadInput("--js-domain and --js-api-prefix exclude each other", "give only one")
     if values.get("colors") and values["colors"] not in COLOR_SCHEMES:
@@ -181,6 +182,7 @@ def resolve(
     """
     layer = flag_values(flags, from_environment)
     values = merge(from_context(context) if context else {}, layer)
+    check_paths(values)
     if values.get("js_domain") and values.get("js_api_prefix"):
         raise BadInput(
             f"context {context.name if context else ''!r} has both a JetStream domain and an API prefix",
@@ -202,6 +204,16 @@ def resolve(
 def _leads_elsewhere(url: str | None, context: Context) -> bool:
     """Whether a URL of the command line or the environment is not the context's: its name would mislead."""
     return bool(url) and public_url(str(url)) != public_url(context.get("url") or DEFAULT_URL)
+
+
+def check_paths(values: Mapping[str, Any]) -> None:
+    """Raise BadInput for a secret in place of the path of its file; the error does not show it."""
+    for name in ("creds", "nkey", "tlscert", "tlskey", "tlsca"):
+        if is_secret(str(values.get(name) or "")):
+            raise BadInput(
+                f"--{name} takes the path of a file, not what is in it",
+                "write it to a file that only you can read, and give its path",
+            )
 
 
 def check_subject(what: str, value: str) -> None:

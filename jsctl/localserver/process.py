@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import jsctl
+from jsctl.contexts.environment import forget_secrets
 from jsctl.errors import JsctlError
 
 _RUN = (
@@ -43,13 +44,15 @@ class Guarded:
     @classmethod
     async def open(cls, lock: int, folder: Path, environ: Mapping[str, str]) -> "Guarded":
         """Start a guard. lock: a descriptor of the lock on `folder`, which guard and servers inherit."""
+        inherited = dict(environ)
+        forget_secrets(inherited)
         process = await asyncio.create_subprocess_exec(
             *module_command("jsctl.localserver.guard", str(lock), str(folder)),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
             pass_fds=(lock,),
-            env=dict(environ),
+            env=inherited,
             start_new_session=True,  # ctrl-C on the terminal is for jsctl, which then stops the servers
         )
         if process.stdin is None or process.stdout is None:

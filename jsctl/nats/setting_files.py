@@ -2,6 +2,7 @@
 `Settings.files` where the settings bring their texts along."""
 
 import contextlib
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -29,6 +30,14 @@ def on_disk(settings: Settings, path: str, what: str) -> Iterator[str]:
     text = read_text(settings, path, what)
     if not settings.files:
         yield str(expand_path(path))
+        return
+    if hasattr(os, "memfd_create"):  # never on a disk, whatever ends this process
+        memory = os.memfd_create("pem")
+        try:
+            os.write(memory, text.encode())
+            yield f"/proc/self/fd/{memory}"
+        finally:
+            os.close(memory)
         return
     import tempfile
 

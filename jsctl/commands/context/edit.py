@@ -30,7 +30,7 @@ async def edit(env: Env, name: str) -> Result | None:
     async def save(text: str) -> Context:
         return store.save(name, parse(text))
 
-    context = await edit_text(env, before + "\n", f"{name}.json", save)
+    context = await edit_text(env, before + "\n", f"{name}.json", save, beside=path.parent)
     if context is None:
         env.say(f"context {name} was not changed")
         return None

@@ -1,5 +1,8 @@
 """Text in the user's own editor."""
 
+import contextlib
+import fcntl
+import os
 import shlex
 import shutil
 import subprocess
@@ -13,19 +16,31 @@ from jsctl.errors import BadInput, Cancelled, ExitStatus, JsctlError
 
 T = TypeVar("T")
 
+_EDITED = "jsctl-edit-"
+_UNFINISHED = ".unfinished"  #: marks a text that the user was not told about
 
-async def edit_text(env: Env, text: str, name: str, use: Callable[[str], Awaitable[T]]) -> T | None:
+
+async def edit_text(
+    env: Env, text: str, name: str, use: Callable[[str], Awaitable[T]], *, beside: Path | None = None
+) -> T | None:
     """Let the user edit a text and use the edited one. Returns what `use` returns; None when the text was
     left as it is.
 
     When `use` raises JsctlError or ValueError the user may continue to edit; else the text is kept, and the
-    error says where. name: of the file that the editor shows. Raises BadInput, Cancelled, JsctlError.
+    error says where. What a killed process left is removed first.
+
+    name: of the file that the editor shows. beside: the folder that gets the text instead of the temporary
+    one; for secrets, which stay where they are. Raises BadInput, Cancelled, JsctlError.
     """
     editor = env.environ.get("VISUAL") or env.environ.get("EDITOR") or ""
     if not editor.strip():
         raise BadInput("no editor is set", "set EDITOR to the one of your choice")
     # A folder of its own (0700): editors leave backups and swap files beside the text.
-    folder = Path(tempfile.mkdtemp(prefix="jsctl-"))
+    _sweep(beside or Path(tempfile.gettempdir()))
+    folder = Path(tempfile.mkdtemp(prefix=_EDITED, dir=beside))
+    lock = os.open(folder, os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    (folder / _UNFINISHED).touch()
     file = folder / name
     file.touch(mode=0o600)
     file.write_text(text, encoding="utf-8", errors="backslashreplace")
@@ -52,8 +67,24 @@ async def edit_text(env: Env, text: str, name: str, use: Callable[[str], Awaitab
             keep = False
             return result
     finally:
-        if not keep:
+        if keep:
+            (folder / _UNFINISHED).unlink(missing_ok=True)
+        else:
             shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
+
+
+def _sweep(parent: Path) -> None:
+    """Remove the texts of processes that were killed: nobody holds their lock, nobody was told of them."""
+    for folder in parent.glob(f"{_EDITED}*"):
+        with contextlib.suppress(OSError):  # another user's, or gone
+            handle = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if os.fstat(handle).st_uid == os.getuid() and (folder / _UNFINISHED).exists():
+                    shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                os.close(handle)
 
 
 def _run(editor: str, file: Path) -> None:

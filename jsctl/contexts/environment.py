@@ -1,0 +1,18 @@
+"""Variables of the environment that hold secrets."""
+
+from collections.abc import MutableMapping
+
+from jsctl.contexts.model import public_url
+
+_SECRETS = ("NATS_USER", "NATS_PASSWORD", "NATS_TOKEN", "NATS_JWT", "NATS_SEED")
+"""A user without a password is a token."""
+
+_URL = "NATS_URL"
+
+
+def forget_secrets(environ: MutableMapping[str, str]) -> None:
+    """Remove logins from variables that other processes are to inherit; the URL stays without its login."""
+    for name in _SECRETS:
+        environ.pop(name, None)
+    if "@" in environ.get(_URL, ""):
+        environ[_URL] = public_url(environ[_URL])

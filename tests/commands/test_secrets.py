@@ -1,0 +1,117 @@
+"""Secrets: where they must not be shown, stored or left."""
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from jsctl.contexts.environment import forget_secrets
+from tests.support import js
+from tests.support.run import Cli
+from tests.support.waiting import wait_for
+
+SEED = "SUAIBDPBAUTWCWBKIO6XHQNINK5FWJW4OHLXC3HQ2KFE4PEJUA44CNHTC4"  # the example of the nkeys documentation
+
+
+@pytest.mark.parametrize("flag", ["--nkey", "--creds", "--tlskey"])
+@pytest.mark.parametrize("line", ["stream ls", "context add x"])
+def test_a_seed_in_place_of_a_path(flag: str, line: str, offline_cli: Cli) -> None:
+    outcome = offline_cli([*line.split(), flag, SEED], status=64)
+    assert "takes the path of a file" in outcome.err
+    assert SEED[:10] not in outcome.err + outcome.out
+    assert not list(offline_cli.home.rglob("*.json"))
+
+
+HELD = {
+    "url": "nats://u:hunter2@h:4222/?password=hunter2",
+    "nkey": SEED,
+    "api_key": "hunter2",
+    "extra": {"deep": [{"password": "hunter2"}, f"seed {SEED}"], "plain": "shown"},
+    "webhook": "https://me:hunter2@example.com/x?token=hunter2&a=b",
+}
+
+
+def test_secrets_of_context_files_are_masked(offline_cli: Cli) -> None:
+    folder = offline_cli.home / "nats" / "context"
+    folder.mkdir(parents=True)
+    (folder / "x.json").write_text(json.dumps(HELD))
+    for line in ("info x", "info x --json", "ls", "ls --json", "validate", "validate --json"):
+        shown = offline_cli(f"context {line}")
+        assert "hunter2" not in shown.out + shown.err
+        assert SEED not in shown.out + shown.err
+    assert "shown" in offline_cli("context info x", status=0).out
+    assert "a=b" in offline_cli("context info x", status=0).out
+    assert "hunter2" in offline_cli("context info x --show-secrets", status=0).out
+    assert SEED not in offline_cli("stream ls --context x").err
+
+
+def test_variables_that_children_inherit() -> None:
+    environ = {
+        "NATS_PASSWORD": "p",
+        "NATS_USER": "u",
+        "NATS_URL": "nats://u:p@h:1",
+        "NATS_CREDS": "f",
+        "PATH": "/",
+    }
+    forget_secrets(environ)
+    assert environ == {"NATS_URL": "nats://h:1", "NATS_CREDS": "f", "PATH": "/"}
+
+
+def test_commands_that_run_do_not_inherit_the_login(cli: Cli, url: str) -> None:
+    js.stream(url, "S", "s")
+    js.publish(url, "s")
+    shown = cli("stream view S --translate env", environ={"NATS_PASSWORD": "hunter2"})
+    assert "NATS_URL=" in shown.out
+    assert "hunter2" not in shown.out
+    assert url not in shown.out
+
+
+@pytest.mark.parametrize(("mask", "mode"), [("", 0o600), ("022", 0o644)])
+def test_files_are_private_unless_asked(mask: str, mode: int, cli: Cli, url: str, tmp_path: Path) -> None:
+    js.stream(url, "S", "s")
+    js.publish(url, "s")
+    for line, file in (
+        (f"stream backup S {tmp_path}/b.tgz", "b.tgz"),
+        (f"export config S --output {tmp_path}/c.yaml", "c.yaml"),
+        (f"subscribe --stream S --count 1 --all --dump {tmp_path}/d.jsonl", "d.jsonl"),
+    ):
+        ended = subprocess.run(
+            [sys.executable, "-m", "jsctl", *line.split()],
+            env={**os.environ, **cli.environ, "JSCTL_UMASK": mask},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        path = tmp_path / file
+        assert path.exists(), ended
+        for one in [path, *path.rglob("*")]:
+            if one.is_file():
+                assert stat.S_IMODE(one.stat().st_mode) == mode, one
+
+
+def test_a_killed_edit_leaves_nothing(offline_cli: Cli, tmp_path: Path) -> None:
+    offline_cli("context add x --server nats://h --user u --password hunter2", status=0)
+    editor = tmp_path / "editor"
+    editor.write_text(f'#!/bin/sh\necho "$1" > {tmp_path}/file\nkill -9 $PPID\n')
+    editor.chmod(0o755)
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    killed = subprocess.run(
+        [sys.executable, "-m", "jsctl", "context", "edit", "x"],
+        env={**os.environ, **offline_cli.environ, "EDITOR": str(editor), "TMPDIR": str(temporary)},
+        check=False,
+        capture_output=True,
+    )
+    assert killed.returncode == -signal.SIGKILL
+    wait_for((tmp_path / "file").exists, "the editor has run")
+    left = Path((tmp_path / "file").read_text().strip())
+    assert left.exists()
+    assert not list(temporary.iterdir())
+    offline_cli("context edit x", environ={"EDITOR": "true"}, status=0)
+    assert not left.parent.exists()
+    assert offline_cli("context ls --names", status=0).out == "x\n"
