@@ -144,12 +144,17 @@ def _fail(env: Env, message: str, status: ExitStatus) -> int:
     """Write the one line of an error, as far as that is possible, and return the status."""
     from jsctl.render.text import clean
 
+    line = f"jsctl: error: {clean(message)}"
     try:
         env.streams.stdout.flush()
     except (OSError, ValueError):  # the disk is full, or the reader gone
         env.discard_output()
     try:
-        env.streams.stderr.write(f"jsctl: error: {clean(message)}\n")
+        if env.streams.stderr.isatty():  # which would break it inside words
+            from jsctl.render.fit import fold
+
+            line = "\n".join(fold(line, env.width))
+        env.streams.stderr.write(line + "\n")
         env.streams.stderr.flush()
     except (OSError, ValueError):
         env.discard_output(env.streams.stderr)

@@ -46,6 +46,9 @@ FILES = ("creds", "nkey", "cert", "key", "ca")
 COLOR_SCHEMES = ("rounded", "double", "yellow", "blue", "cyan", "green", "magenta", "red")
 """Values of `--colors` and of the key color_scheme, as in the `nats` tool."""
 
+SERVER_MARK = "jsctl_server"
+"""Key of contexts that jsctl wrote for its own servers (localserver/contexts.py); not shown, not copied."""
+
 HIDDEN = "********"
 
 # Names of unknown keys, and of a URL's parameters, that probably hold a secret.
@@ -78,6 +81,7 @@ class Context(NamedTuple):
         Secrets are stars, except with show_secrets.
         """
         document = {**KEYS, **self.raw}
+        document.pop(SERVER_MARK, None)
         return document if show_secrets else {key: _hide(key, value) for key, value in document.items()}
 
 

@@ -10,11 +10,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from jsctl.contexts.model import SERVER_MARK
 from jsctl.contexts.store import ContextStore
 from jsctl.errors import JsctlError
 from jsctl.localserver.folder import in_use
-
-MARK = "jsctl_server"
 
 
 def save(store: ContextStore, name: str, raw: Mapping[str, Any], folder: Path) -> str:
@@ -28,7 +27,7 @@ def save(store: ContextStore, name: str, raw: Mapping[str, Any], folder: Path) -
         free_name = f"{name}-{number}"
     # Saved twice: the store adds the missing keys, and the digest is of all keys.
     document = store.save(free_name, raw).raw
-    store.save(free_name, {**document, MARK: {"folder": str(folder), "digest": _digest(document)}})
+    store.save(free_name, {**document, SERVER_MARK: {"folder": str(folder), "digest": _digest(document)}})
     return free_name
 
 
@@ -37,7 +36,7 @@ def folder_of(store: ContextStore, name: str) -> Path | None:
 
     Raises BadInput, NotFound.
     """
-    mark = store.load(name).raw.get(MARK)
+    mark = store.load(name).raw.get(SERVER_MARK)
     return Path(str(mark.get("folder"))) if isinstance(mark, dict) and mark.get("folder") else None
 
 
@@ -60,7 +59,7 @@ def _owner(store: ContextStore, name: str) -> Path | None:
         raw = dict(store.load(name).raw)
     except JsctlError:
         return None
-    mark = raw.pop(MARK, None)
+    mark = raw.pop(SERVER_MARK, None)
     if not isinstance(mark, dict) or mark.get("digest") != _digest(raw):
         return None
     return Path(str(mark.get("folder")))

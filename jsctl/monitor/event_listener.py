@@ -92,7 +92,8 @@ class EventListener:
     async def _subscribe(self, stack: AsyncExitStack) -> None:
         self._subscriptions = len(self.selection.subjects)
         for subject in self.selection.subjects:
-            self._announce(f"Listening for events on {subject}")
+            note = ", which only users of the system account get" if subject.startswith("$SYS.") else ""
+            self._announce(f"Listening for events on {subject}{note}")
             await stack.enter_async_context(self._connection.receive(subject, self._handle))
         await self._connection.flush()
 

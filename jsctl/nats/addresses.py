@@ -1,5 +1,7 @@
 """Server addresses: the URLs in a setting, each with the login that is part of it."""
 
+import re
+from socket import AF_INET, AF_INET6, inet_pton
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
@@ -27,7 +29,7 @@ def parse_addresses(url: str) -> list[ServerAddress]:
         address = address if "://" in address else f"nats://{address}"
         try:
             parts = urlsplit(address)
-            usable = bool(parts.hostname) and parts.scheme in SCHEMES and parts.port != 0
+            usable = _is_host(parts.hostname or "") and parts.scheme in SCHEMES and parts.port != 0
         except ValueError:
             usable = False
         if not usable:
@@ -45,3 +47,14 @@ def parse_addresses(url: str) -> list[ServerAddress]:
     if len({one.url.startswith("ws") for one in addresses}) > 1:
         raise BadInput("websocket and other server addresses cannot be mixed")
     return addresses
+
+
+def _is_host(host: str) -> bool:
+    """Whether a host can be an address or the name of one."""
+    if ":" in host or not host.strip("0123456789."):
+        try:
+            inet_pton(AF_INET6 if ":" in host else AF_INET, host.partition("%")[0])
+        except OSError:
+            return False
+        return True
+    return re.fullmatch(r"([\w-]{1,63}\.)*[\w-]{1,63}\.?", host) is not None

@@ -28,6 +28,7 @@ from jsctl.nats.events import (
     EventHandler,
     PermissionDenied,
     Reconnected,
+    denied,
 )
 from jsctl.nats.failures import connection_failure, reason
 from jsctl.nats.message import Message, MessageHandler, OutgoingMessage
@@ -334,17 +335,17 @@ class Connection:
         violation = error.violation
         if violation is None:
             return
+        no_replies = violation.operation == "subscription" and violation.subject == f"{self._replies}.*"
         waiting = [
             future
             for subject, future in self._requests.values()
-            if violation.operation == "publish" and subject == violation.subject and not future.done()
+            if not future.done()
+            and (no_replies or (violation.operation == "publish" and subject == violation.subject))
         ]
         for future in waiting:
-            future.set_exception(
-                Denied(f"not allowed to publish to {violation.subject}", "ask for that permission")
-            )
+            future.set_exception(denied(*violation, self.settings.inbox_prefix))
         if not waiting:
-            self._report(PermissionDenied(error.text, *violation))
+            self._report(PermissionDenied(error.text, *violation, self.settings.inbox_prefix))
 
     async def _failed(self, error: Exception) -> None:
         """nats-py's error callback."""

@@ -31,14 +31,26 @@ class ErrorReported(ConnectionEvent):
 
 @dataclass(frozen=True, slots=True)
 class PermissionDenied(ErrorReported):
-    """The server refuses a subject. operation: `publish` or `subscription`."""
+    """The server refuses a subject. operation: `publish` or `subscription`. inbox: the prefix of inboxes."""
 
     operation: str
     subject: str
+    inbox: str = "_INBOX"
 
     def error(self) -> Denied:
         """The error to raise where that subject was needed."""
-        return Denied(f"the server refuses: {self.text}", "ask for that permission")
+        return denied(self.operation, self.subject, self.inbox)
+
+
+def denied(operation: str, subject: str, inbox: str = "_INBOX") -> Denied:
+    """Return the error for a subject that the login may not use. inbox: the prefix of inboxes."""
+    if operation == "subscription" and subject.startswith(f"{inbox}."):
+        return Denied(
+            f"not allowed to subscribe to {subject}, where replies arrive",
+            "name a permitted prefix with --inbox-prefix",
+        )
+    verb = "subscribe" if operation == "subscription" else "publish"
+    return Denied(f"not allowed to {verb} to {subject}", "ask for that permission")
 
 
 EventHandler = Callable[[ConnectionEvent], bool | None]

@@ -1,6 +1,7 @@
 """What it means that a connection to a server failed. No secret is ever in an error from here."""
 
 import ssl
+from urllib.parse import urlsplit
 
 from jsctl.contexts.settings import Settings
 from jsctl.errors import Denied, JsctlError, Unreachable
@@ -41,9 +42,13 @@ def connection_failure(error: BaseException, server: ServerAddress, settings: Se
             f"cannot connect to {server.url}: the server closed the connection without a word",
             "is it a NATS server? one with handshake_first needs --tlsfirst",
         )
-    return Unreachable(
-        f"cannot connect to {server.url}: {reason(error)}", "jsctl server run starts a local server"
-    )
+    hint = "jsctl server run starts a local server" if _is_local(server) else "check the address, or --server"
+    return Unreachable(f"cannot connect to {server.url}: {reason(error)}", hint)
+
+
+def _is_local(server: ServerAddress) -> bool:
+    host = urlsplit(server.url).hostname or ""
+    return host in ("localhost", "::1") or host.startswith("127.")
 
 
 def reason(error: BaseException) -> str:

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
+_NEVER_SUGGESTED = ("seal", "rm", "rmm", "purge")
+"""Verbs that destroy: a slip of the finger must not lead to them."""
+
+
 class _WithGlobals(click.Command):
     """A command with the global flags that it does not define itself.
 
@@ -125,12 +129,24 @@ class Group(_WithGlobals, click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        children = registry.children(self.path)
+        if args[0] == "help" and args[0] not in children:
+            if not args[1:]:
+                click.echo(ctx.get_help(), color=ctx.color)
+                ctx.exit()
+            return self.resolve_command(ctx, [*args[1:], "--help"])
+        if args[0] == "version" and not self.path:
+            from jsctl import __version__
+
+            click.echo(f"jsctl {__version__}")
+            ctx.exit()
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
             import difflib
 
-            near = difflib.get_close_matches(args[0], registry.children(self.path), n=1, cutoff=0.5)
+            offered = [name for name in children if name not in _NEVER_SUGGESTED]
+            near = difflib.get_close_matches(args[0], offered, n=1, cutoff=0.5)
             hint = f"did you mean {near[0]!r}?" if near else f"{ctx.command_path} --help lists them"
             raise click.UsageError(f"no command {args[0]!r}; {hint}", ctx) from error
 

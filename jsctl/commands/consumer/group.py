@@ -1,12 +1,17 @@
-"""Flags of `jsctl consumer` itself."""
+"""Flags of `jsctl consumer` and of all its commands."""
 
-from jsctl.commands.cli import command, option
+from jsctl.commands.cli import GroupOption, command
 from jsctl.env import Env
 
 
 @command(
     "consumer", examples=["jsctl consumer add ORDERS NEW --pull --defaults", "jsctl consumer next ORDERS NEW"]
 )
-@option("--all", "-a", "all_streams", is_flag=True, help="Include system streams when listing or selecting")
-def consumer(env: Env, all_streams: bool) -> None:
-    env.flags["all_streams"] = all_streams
+def consumer(env: Env) -> None: ...
+
+
+consumer.params.append(
+    GroupOption(
+        "--all", "-a", "all_streams", is_flag=True, help="Include system streams when listing or selecting"
+    )
+)

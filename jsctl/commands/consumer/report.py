@@ -2,7 +2,7 @@
 
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.shared.pick import stream_name
-from jsctl.commands.shared.system_streams import is_listed
+from jsctl.commands.shared.system_streams import Listed
 from jsctl.env import Env
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.stream import requests as streams
@@ -37,11 +37,13 @@ async def report(env: Env, stream: tuple[str, ...], raw: bool, leaders: bool) ->
         infos = await streams.infos(api, names)
     else:
         snapshot = await fetch_snapshot(api)
+        listed = Listed(env)
         infos = [
             info
             for info in snapshot.infos
-            if is_listed(env, info["config"]["name"]) and info["state"].get("consumer_count")
+            if info["state"].get("consumer_count") and info["config"]["name"] in listed
         ]
+        listed.tell()
         unreachable = list(unreachable_streams(snapshot.missing, snapshot.offline))
     rows, lists = await consumer_rows.collect(api, {info["config"]["name"]: info for info in infos})
     result = view.report(rows, lists, raw=raw, leaders=leaders)
@@ -52,7 +54,8 @@ async def _pick(env: Env, api: Api) -> list[str]:
     """Returns the stream that the user picks from a list; empty for all, as without a terminal."""
     if not env.can_ask:
         return []
-    names = sorted(name for name in await streams.names(api) if is_listed(env, name))
+    listed = Listed(env)
+    names = sorted(name for name in await streams.names(api) if name in listed)
     if not names:
         return []
     choices = [*(Choice(name, name) for name in names), Choice("(all streams)", "")]

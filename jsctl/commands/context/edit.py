@@ -6,7 +6,7 @@ from jsctl import registry
 from jsctl.commands.cli import argument, command
 from jsctl.commands.shared.editor import edit_text
 from jsctl.commands.shared.pick import pick
-from jsctl.contexts.model import KEYS, Context
+from jsctl.contexts.model import KEYS, SERVER_MARK, Context
 from jsctl.contexts.store import parse
 from jsctl.env import Env
 from jsctl.views.context import info as view
@@ -23,7 +23,8 @@ async def edit(env: Env, name: str) -> Result | None:
         raise store.missing(name)
     before = path.read_text(encoding="utf-8", errors="replace")
     try:
-        before = json.dumps({**KEYS, **parse(before)}, indent=2, ensure_ascii=False)
+        shown = {key: value for key, value in parse(before).items() if key != SERVER_MARK}
+        before = json.dumps({**KEYS, **shown}, indent=2, ensure_ascii=False)
     except ValueError as error:
         env.say(f"jsctl: context {name} cannot be read: {error}; the editor shows its text unchanged")
 

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from jsctl.commands.cli import option
-from jsctl.contexts.model import Context
+from jsctl.contexts.model import FILES, SERVER_MARK, Context, expand_path
 from jsctl.contexts.settings import CONTEXT_KEYS, flag_values
 from jsctl.contexts.update import update, with_absolute_paths
 from jsctl.env import Env
+from jsctl.errors import BadInput
 from jsctl.nats.addresses import parse_addresses
 from jsctl.nats.proxy import parse_proxy
 from jsctl.views.context import info as view
@@ -55,6 +56,9 @@ def save(env: Env, name: str, base: Context | None, values: Mapping[str, Any], *
         parse_addresses(str(updated.raw["url"]))
     if updated.raw.get("socks_proxy"):
         parse_proxy(str(updated.raw["socks_proxy"]))
+    _check_files(values)
+    if base and base.name != name:
+        updated.raw.pop(SERVER_MARK, None)
     if updated.replaced:
         env.say(f"jsctl: the login by {', '.join(updated.replaced)} was replaced")
     store = env.contexts
@@ -62,3 +66,17 @@ def save(env: Env, name: str, base: Context | None, values: Mapping[str, Any], *
     if select:
         store.select(name)
     return view.sheet(context)
+
+
+def _check_files(values: Mapping[str, Any]) -> None:
+    """Raise BadInput for a file that cannot be read, which none could log in with."""
+    for field, key in CONTEXT_KEYS.items():
+        path = str(values.get(field) or "")
+        if key not in FILES or not path or "://" in path or "$" in str(expand_path(path)):
+            continue
+        try:
+            expand_path(path).open("rb").close()
+        except OSError as error:
+            raise BadInput(
+                f"--{field} {path} cannot be read: {error.strerror}", "the context was not saved"
+            ) from None

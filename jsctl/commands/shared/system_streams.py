@@ -1,9 +1,33 @@
 """Which streams lists show: not those of buckets and the system, unless --all was given."""
 
+from collections.abc import AsyncIterator, Iterable
+
 from jsctl.env import Env
 from jsctl.jetstream.stream import requests as streams
 
 
-def is_listed(env: Env, stream: str) -> bool:
-    """Whether lists show a stream of this name."""
-    return bool(env.flags.get("all_streams")) or not streams.is_internal(stream)
+class Listed:
+    """The names that a list shows. hidden: how many of those asked for it does not."""
+
+    def __init__(self, env: Env) -> None:
+        self._env = env
+        self._shows_all = bool(env.flags.get("all_streams"))
+        self.hidden = 0
+
+    def __contains__(self, stream: str) -> bool:
+        shown = self._shows_all or not streams.is_internal(stream)
+        self.hidden += not shown
+        return shown
+
+    def tell(self) -> None:
+        """Tell the user how many were left out, so that a loop over the names misses none silently."""
+        if self.hidden:
+            self._env.say(f"jsctl: {self.hidden} more with -a: buckets and system streams")
+
+
+async def listed_names(env: Env, pages: AsyncIterator[Iterable[str]]) -> AsyncIterator[list[str]]:
+    """Yield the names of pages that lists show, and tell at the end how many they do not."""
+    listed = Listed(env)
+    async for page in pages:
+        yield [name for name in page if name in listed]
+    listed.tell()

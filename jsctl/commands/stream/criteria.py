@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 from jsctl.commands.cli import DURATION
 from jsctl.commands.shared.criteria import Count, Regex, criteria_flags, matching
-from jsctl.commands.shared.system_streams import is_listed
+from jsctl.commands.shared.system_streams import Listed
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Api, Json
@@ -39,6 +39,7 @@ async def matching_streams(env: Env, api: Api, criteria: StreamCriteria) -> Asyn
     """Yields the infos of the streams that meet the criteria, by name, a page at a time. Raises BadInput."""
     if criteria.subject and not is_subject(criteria.subject):
         raise BadInput(f"{criteria.subject!r} is not a valid subject")
+    listed = Listed(env)
     async for page in streams.info_pages(api):
-        infos = [info for info in page if is_listed(env, info["config"]["name"])]
-        yield matching(env, criteria, infos)
+        yield [info for info in matching(env, criteria, page) if info["config"]["name"] in listed]
+    listed.tell()

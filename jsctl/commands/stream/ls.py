@@ -3,7 +3,7 @@
 from functools import partial
 
 from jsctl.commands.cli import command, option
-from jsctl.commands.shared.system_streams import is_listed
+from jsctl.commands.shared.system_streams import Listed, listed_names
 from jsctl.env import Env
 from jsctl.jetstream.stream import requests as streams
 from jsctl.views.events import Events, names
@@ -18,8 +18,10 @@ async def ls(env: Env, subject: str, names_only: bool) -> Result | Events[str]:
     api = await env.jetstream()
     if names_only or env.wants_json:
         pages = streams.name_pages(api, subject)
-        return names([name for name in page if is_listed(env, name)] async for page in pages)
+        return names(listed_names(env, pages))
     collected = await streams.collect(api, partial(view.list_row, now=env.clock()), subject=subject)
-    rows = {name: row for name, row in collected.items.items() if is_listed(env, name)}
-    hidden = len(rows) < len(collected.items)
-    return view.listing(collected._replace(items=rows), subject=subject, hidden=hidden)
+    listed = Listed(env)
+    rows = {name: row for name, row in collected.items.items() if name in listed}
+    if rows:
+        listed.tell()
+    return view.listing(collected._replace(items=rows), subject=subject, hidden=bool(listed.hidden))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from jsctl.contexts.model import SERVER_MARK
 from jsctl.contexts.store import ContextStore
 from jsctl.errors import JsctlError, MissingDependency
 from jsctl.localserver import binary, contexts, folder
@@ -142,7 +143,7 @@ class TestContexts:
     def test_the_mark_holds_no_secret(self, tmp_path: Path) -> None:
         store = ContextStore(tmp_path / "nats")
         contexts.save(store, "local", {"password": "hidden-word"}, tmp_path)
-        assert "hidden-word" not in json.dumps(store.load("local").raw[contexts.MARK])
+        assert "hidden-word" not in json.dumps(store.load("local").raw[SERVER_MARK])
 
 
 def test_the_installed_binary_is_found_without_a_path() -> None:

@@ -1,0 +1,161 @@
+"""What works after every command: help, version, -a; and what errors say."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support import js
+from tests.support.run import Cli
+from tests.support.servers import RealServer
+
+
+@pytest.mark.parametrize("line", ["help stream ls", "stream help ls", "stream ls --help"])
+def test_help_works_everywhere(line: str, offline_cli: Cli) -> None:
+    assert offline_cli(line, status=0).out.startswith("Usage: jsctl stream ls ")
+
+
+@pytest.mark.parametrize("line", ["help", "stream help", "help stream", "stream cluster help", "report help"])
+def test_help_of_groups(line: str, offline_cli: Cli) -> None:
+    shown = offline_cli(line, status=0).out
+    assert shown.startswith("Usage: jsctl") and "Commands:" in shown
+
+
+def test_version(offline_cli: Cli) -> None:
+    assert offline_cli("version", status=0).out == offline_cli("--version", status=0).out
+    assert "did you mean 'stream'" in offline_cli("help strem", status=64).err
+
+
+@pytest.mark.parametrize("slip", ["sel", "sea", "seall", "r", "rn", "purg", "purges", "pruge", "rmmm"])
+@pytest.mark.parametrize("noun", ["stream", "consumer", "context"])
+def test_what_destroys_is_never_suggested(noun: str, slip: str, offline_cli: Cli) -> None:
+    said = offline_cli([noun, slip], status=64).err
+    for verb in ("seal", "rm", "rmm", "purge"):
+        assert f"'{verb}'" not in said
+
+
+def test_hidden_streams_are_counted(cli: Cli, url: str) -> None:
+    for name in ("A", "KV_b", "OBJ_o", "KV_c"):
+        js.stream(url, name, f"s.{name}")
+    for line in ("stream ls", "stream ls --names", "stream ls --json", "stream find --names"):
+        listed = cli(line, status=0)
+        assert "3 more with -a" in listed.err, line
+        assert "KV_b" not in listed.out
+        everything = cli(f"{line} -a", status=0)
+        assert "KV_b" in everything.out
+        assert "more with" not in everything.err
+
+
+def test_all_after_every_verb_of_consumers(cli: Cli, url: str) -> None:
+    js.stream(url, "KV_b", "b")
+    js.ask(
+        url,
+        "CONSUMER.DURABLE.CREATE.KV_b.C",
+        {"stream_name": "KV_b", "config": {"durable_name": "C", "ack_policy": "explicit"}},
+    )
+    for line in ("consumer -a report", "consumer report -a"):
+        assert "KV_b" in cli(line, status=0).out
+    assert "1 more with -a" in cli("consumer report", status=0).err
+    for line in ("consumer info KV_b C -a", "consumer ls KV_b -a", "consumer -a info KV_b C"):
+        cli(line, status=0)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "not an address",
+        "nats://h st",
+        "4222",
+        "999.1.1.1",
+        "h:99999",
+        "http://h",
+        "nats://a..b",
+        "[::1",
+        "h$x",
+    ],
+)
+def test_context_add_refuses_what_cannot_be_an_address(address: str, offline_cli: Cli) -> None:
+    said = offline_cli(["context", "add", "x", "--server", address], status=64).err
+    assert "is not a valid server address" in said
+    assert not offline_cli("context ls --names", status=0).out
+    folder = offline_cli.home / "nats" / "context"
+    folder.mkdir(parents=True)
+    (folder / "y.json").write_text(f'{{"url": "{address}"}}')
+    assert "address" in offline_cli("context validate", status=1).out
+
+
+@pytest.mark.parametrize(
+    "address", ["h", "h:4222", "nats://a_b-c.d:1", "[::1]:4222", "127.0.0.1", "a.b.", "wss://é.x"]
+)
+def test_addresses(address: str, offline_cli: Cli) -> None:
+    offline_cli(["context", "add", "x", "--server", address], status=0)
+
+
+@pytest.mark.parametrize("flag", ["--creds", "--nkey", "--tlscert", "--tlskey", "--tlsca"])
+def test_context_add_refuses_a_missing_file(flag: str, offline_cli: Cli, tmp_path: Path) -> None:
+    said = offline_cli(["context", "add", "x", flag, str(tmp_path / "nope")], status=64).err
+    assert flag in said and "No such file" in said and "not saved" in said
+    said = offline_cli(["context", "add", "x", flag, str(tmp_path)], status=64).err
+    assert "directory" in said
+    assert not offline_cli("context ls --names", status=0).out
+    key = {"--tlscert": "cert", "--tlskey": "key", "--tlsca": "ca"}.get(flag, flag[2:])
+    folder = offline_cli.home / "nats" / "context"
+    folder.mkdir(parents=True)
+    (folder / "y.json").write_text(f'{{"url": "nats://h", "{key}": "{tmp_path}/nope"}}')
+    offline_cli("context validate", status=1)
+
+
+def test_the_mark_of_local_servers_is_neither_copied_nor_shown(offline_cli: Cli) -> None:
+    folder = offline_cli.home / "nats" / "context"
+    folder.mkdir(parents=True)
+    (folder / "y.json").write_text('{"url": "nats://h", "jsctl_server": {"folder": "/f", "digest": "d"}}')
+    assert "jsctl_server" not in offline_cli("context info y", status=0).out
+    assert "jsctl_server" not in offline_cli("context info y --json", status=0).out
+    offline_cli("context copy y z", status=0)
+    assert "jsctl_server" not in (folder / "z.json").read_text()
+    assert "jsctl_server" in (folder / "y.json").read_text()
+
+
+CONFIG = """
+listen: "127.0.0.1:{port}"
+jetstream { store_dir: "{store}" }
+accounts {
+  A: { jetstream: enabled, users: [
+    { user: quiet, password: quiet, permissions: { publish: { deny: ["Upper.>", "$JS.>"] } } }
+    { user: deaf, password: deaf, permissions: { subscribe: { allow: ["MINE.>"] } } }
+  ] }
+}
+"""
+
+
+def test_permission_errors(tmp_path: Path) -> None:
+    server = RealServer(tmp_path / "server", CONFIG).start()
+    try:
+        quiet = Cli(tmp_path / "a", server.url_for("quiet"))
+        for line in ("publish Upper.Case x", "request Upper.Case x", "stream ls"):
+            said = quiet(line, status=5).err.splitlines()[-1]
+            subject = "$JS.API" if line == "stream ls" else "Upper.Case"
+            assert said.count(subject) == 1, said
+        deaf = Cli(tmp_path / "b", server.url_for("deaf"))
+        for line in ("stream ls", "request a b"):
+            said = deaf(line, status=5).err.splitlines()[-1]
+            assert "--inbox-prefix" in said and said.count("_INBOX.") == 1, said
+        deaf("stream ls --inbox-prefix MINE", status=0)
+        assert "--inbox-prefix" in deaf("stream ls --inbox-prefix Yours", status=5).err
+    finally:
+        server.stop()
+
+
+def test_a_local_server_is_offered_for_local_addresses_only(offline_cli: Cli) -> None:
+    assert "server run" in offline_cli("stream ls --server nats://127.0.0.1:1", status=4).err
+    assert "server run" in offline_cli("stream ls --server nats://localhost:1", status=4).err
+    said = offline_cli("stream ls --server nats://no-such-host.invalid:1 --timeout 2s", status=4).err
+    assert "server run" not in said
+
+
+def test_errors_break_between_words_on_a_terminal(offline_cli: Cli) -> None:
+    line = "stream ls --server nats://127.0.0.1:1"
+    plain = offline_cli(line, status=4).err
+    assert len(plain.splitlines()) == 1
+    folded = offline_cli(line, tty=True, width=40, status=4).err
+    assert " ".join(folded.split()) == " ".join(plain.split())
+    assert all(len(part) <= 40 for part in folded.splitlines())
