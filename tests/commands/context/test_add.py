@@ -67,7 +67,13 @@ def test_add_from_another(cli: Cli) -> None:
     assert stored(cli, "b")["jetstream_domain"] == "leaf"
 
 
-def test_add_keeps_paths_useful_from_everywhere(cli: Cli) -> None:
+def test_add_keeps_paths_useful_from_everywhere(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in (tmp_path / "keys", cli.home):
+        folder.mkdir(exist_ok=True)
+        (folder / "a.creds").touch()
     cli("context add a -s h --creds ./keys/a.creds", status=0)
     assert stored(cli, "a")["creds"] == str(Path.cwd() / "keys/a.creds")
     cli("context add a --creds '~/a.creds'", status=0)
@@ -125,7 +131,7 @@ def test_add_asks(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("flags", "answers", "asked"),
     [
-        ("-s nats://h:1 --creds /x", [], []),
+        ("-s nats://h:1 --creds /dev/null", [], []),
         ("-s nats://u:p@h:1", [], []),
         ("--nsc nsc://o/a/u", [], []),
         ("--defaults", [], []),
@@ -133,7 +139,7 @@ def test_add_asks(cli: Cli) -> None:
         ("--token t --js-domain d --description x", ["nats://h:1"], ["Server URLs"]),
         (
             "-s tls://h --description x --js-domain ''",
-            ["creds", "/u.creds", "/ca.pem"],
+            ["creds", "/dev/null", "/dev/null"],
             ["Login", "Credentials file", "CA certificate file"],
         ),
         ("-s nats://h --description x --js-domain d", ["jwt", "j", "s"], ["Login", "User JWT", "User seed"]),
