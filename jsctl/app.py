@@ -42,7 +42,7 @@ def run(args: Sequence[str], env: Env) -> int:
         return error.code if isinstance(error.code, int) else ExitStatus.OK
     except KeyboardInterrupt:
         return ExitStatus.INTERRUPTED
-    except BaseException as error:  # while the outcome was told
+    except BaseException as error:  # while the outcome was shown
         return _fail(env, f"unexpected {_text(error)}; {_BUG}", ExitStatus.FAILURE)
     finally:
         for line in env.last_words:

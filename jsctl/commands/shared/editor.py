@@ -17,7 +17,7 @@ from jsctl.errors import BadInput, Cancelled, ExitStatus, JsctlError
 T = TypeVar("T")
 
 _EDITED = "jsctl-edit-"
-_UNFINISHED = ".unfinished"  #: marks a text that the user was not told about
+_UNFINISHED = ".unfinished"  #: marks a text that no error has named yet
 
 
 async def edit_text(
@@ -75,7 +75,7 @@ async def edit_text(
 
 
 def _sweep(parent: Path) -> None:
-    """Remove the texts of processes that were killed: nobody holds their lock, nobody was told of them."""
+    """Remove the texts of processes that were killed: nobody holds their lock, and no error named them."""
     for folder in parent.glob(f"{_EDITED}*"):
         with contextlib.suppress(OSError):  # another user's, or gone
             handle = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW)
