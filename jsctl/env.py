@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from jsctl.contexts.store import ContextStore
     from jsctl.jetstream.api import Api
     from jsctl.nats.connection import Connection
-    from jsctl.nats.events import ConnectionEvent
     from jsctl.prompts.prompter import Prompter
     from jsctl.render.emit import Form
     from jsctl.render.screen import Frame, Screen
@@ -257,9 +256,12 @@ class Env:
         if self._stack is None:
             raise RuntimeError("open connections within Env.run")
         from jsctl.nats.connection import Connection
+        from jsctl.nats.outage import ConnectionReporter
 
-        connection = await Connection.open(settings, on_event=self._on_event)
+        reporter = ConnectionReporter(self.say)
+        connection = await Connection.open(settings, on_event=reporter)
         self._stack.push_async_callback(connection.close)
+        self._stack.callback(reporter.stop)
         return connection
 
     async def jetstream(self, context: str | None = None, domain: str | None = None) -> "Api":
@@ -322,12 +324,6 @@ class Env:
             from jsctl.errors import Declined
 
             raise Declined("nothing was changed")
-
-    def _on_event(self, event: "ConnectionEvent") -> None:
-        from jsctl.nats.events import Closed
-
-        if not isinstance(event, Closed):
-            self.say(f"jsctl: {event.text}")
 
     @property
     def trace(self) -> Callable[[str, str], None] | None:

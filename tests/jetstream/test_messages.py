@@ -67,6 +67,12 @@ def read_until(stream: subprocess.Popen[str], wanted: str) -> list[str]:
             return lines
 
 
+def has_client(port: int) -> bool:
+    """Whether somebody is connected to a port of this host."""
+    lines = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    return any(line[1].endswith(f":{port:04X}") and line[3] == "01" for line in lines)
+
+
 def has_a_consumer(url: str) -> bool:
     return bool(js.ask(url, "STREAM.INFO.S")["state"].get("consumer_count"))
 
@@ -200,6 +206,61 @@ def test_a_stream_survives_a_killed_server(flags: list[str], own: Cli, server: R
         assert seen == sorted(set(seen))
     assert "connection lost 1 time; connected again 1 time" in told and "reading started again" in told
     assert process.returncode == 0
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "sub --stream S --new",
+        "sub --stream S --last",
+        "sub --stream S --last-per-subject",
+        "sub --stream S --new --direct",
+        "sub --stream S --last --direct",
+        "sub --stream S --last-per-subject --direct",
+        "events --stream S",
+        "stream view S --follow",
+    ],
+)
+def test_nothing_is_lost_when_the_server_restarts_before_the_first_message(
+    line: str, own: Cli, server: RealServer
+) -> None:
+    js.stream(server.url, "S", "s", allow_direct=True)
+    process = jsctl(own, *line.split())
+    out: list[str] = []
+
+    def read() -> None:
+        assert process.stdout
+        out.extend(process.stdout)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        if "--direct" in line or "view" in line:
+            wait_for(lambda: has_client(server.port), "it did not connect")
+            time.sleep(1)  # what it asks for leaves no trace
+        else:
+            wait_for(lambda: has_a_consumer(server.url), "it did not begin to read")
+        server.kill()
+        read_until(process, "connection lost")
+        time.sleep(6)  # longer than the time-out of a request
+        server.start()
+        for number in (1, 2, 3):
+            js.publish(server.url, "s", b'{"type": "text %d"}' % number)
+        wait_for(lambda: "text 3" in "".join(out), "the messages did not come")
+        process.send_signal(signal.SIGINT)
+        process.wait(10)
+        reader.join(10)
+        assert process.stderr
+        told = process.stderr.read()
+    finally:
+        process.kill()
+        process.communicate()
+    assert [text for text in ("text 1", "text 2", "text 3") if text in "".join(out)] == [
+        "text 1",
+        "text 2",
+        "text 3",
+    ], told
+    assert "still waiting for the connection, lost 5s ago" in told
 
 
 def test_a_consumer_that_is_removed(own: Cli, server: RealServer) -> None:

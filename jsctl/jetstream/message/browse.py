@@ -202,7 +202,9 @@ async def follow(
             async for message in read(api, stream, start=position, subject=subject, bulk=bulk):
                 position = message.sequence + 1
                 yield message
-        except Unreachable:
+        except (Unreachable, ApiError) as error:
+            if isinstance(error, ApiError) and error.code not in (500, 503):
+                raise
             await asyncio.sleep(_PAUSE)
 
 

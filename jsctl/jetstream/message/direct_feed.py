@@ -2,13 +2,14 @@
 all."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from jsctl.errors import BadInput, NotFound, RequestTimeout, Unreachable
+from jsctl.errors import BadInput, JsctlError, NotFound, Unreachable
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.message import browse
-from jsctl.jetstream.message.feed import BATCH, Feed
+from jsctl.jetstream.message.feed import BATCH, Feed, is_transient
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.message import Message
 from jsctl.nats.subjects import matches
@@ -36,9 +37,15 @@ class DirectFeed(Feed):
         if self._options.start.get("deliver_policy") == "last_per_subject":
             subjects = list(self._options.subjects or [">"])
             position = int(state.get("last_seq", 0)) + 1
-            async with aclosing(browse.read_last(self._api, stream, subjects, self._batch)) as messages:
-                if await self._hand_all(messages):
-                    return
+            try:
+                async with aclosing(browse.read_last(self._api, stream, subjects, self._batch)) as messages:
+                    if await self._hand_all(messages):
+                        return
+            except JsctlError as error:
+                if not is_transient(error) or not self._last:
+                    raise
+                self._in_trouble(error.message)  # reading on after it leaves nothing out
+                await self._connected_again()
             await self._read(self._last + 1 if self._last else position)
         else:
             await self._read(await self._first(state))
@@ -80,7 +87,7 @@ class DirectFeed(Feed):
             position = max(position, self._last + 1)
             if self._trouble:
                 self.troubles += 1
-                self._say(f"jsctl: {self._trouble}; going on after sequence {self._last}")
+                self._say(f"jsctl: {self._trouble}; going on after sequence {position - 1}")
                 self._trouble = ""
             try:
                 if self._options.to_end or await browse.fetch_next(api, stream, position, subject):
@@ -92,9 +99,18 @@ class DirectFeed(Feed):
                             return
                 else:
                     await asyncio.sleep(_POLL)
-            except (Unreachable, RequestTimeout) as error:
+            except JsctlError as error:
+                if not is_transient(error):
+                    raise
                 self._in_trouble(error.message)
+                await self._connected_again()
+
+    async def _connected_again(self) -> None:
+        """Wait for a connection that was lost, as long as it takes."""
+        while not self._finished and not self._connection.is_connected:
+            with contextlib.suppress(Unreachable):
                 await self._connection.reconnected()
+            await asyncio.sleep(_POLL)
 
     async def _hand_all(self, messages: AsyncGenerator[Message, None]) -> bool:
         """Hand messages over; returns whether no more are wanted."""

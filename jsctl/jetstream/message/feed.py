@@ -49,6 +49,11 @@ class Options:
     ack: bool | None = None
 
 
+def is_transient(error: JsctlError) -> bool:
+    """Whether an error passes: a server or leader that is away, or just starts."""
+    return isinstance(error, Unreachable) or (isinstance(error, ApiError) and error.code in (500, 503))
+
+
 class Feed:
     """What all feeds know. `troubles` counts the times that reading had to start again."""
 
@@ -102,6 +107,7 @@ class ConsumerFeed(Feed):
         self._ephemeral = not options.durable
         self._created_durable = False
         self._config: Json = {}
+        self._start = options.start  #: where an ephemeral consumer begins that has to be made anew
         self._name = ""
         self._ack = False
         self._next = 1  #: consumer sequence that an ephemeral consumer sends next
@@ -150,6 +156,7 @@ class ConsumerFeed(Feed):
                 self._say(f"Created durable consumer {options.durable} on stream {options.stream}")
         else:
             info, _ = await consumers.create(self._api, options.stream, self._ephemeral_config(options.start))
+            self._start = _resumable(options.start, info)
         self._config = info.get("config") or {}
         self._name = str(info.get("name") or options.durable)
         self._batch = int(self._config.get("max_batch") or 0) or BATCH
@@ -164,6 +171,8 @@ class ConsumerFeed(Feed):
         if self._options.headers_only:
             wanted["headers_only"] = True
         subjects = list(self._options.subjects)
+        if not subjects and start.get("deliver_policy") == "last_per_subject":
+            subjects = [">"]  # the server wants it said
         if len(subjects) == 1:
             wanted["filter_subject"] = subjects[0]
         elif subjects:
@@ -230,16 +239,16 @@ class ConsumerFeed(Feed):
     async def _recover(self) -> None:
         """Go on after the last message: an ephemeral consumer is created again, a durable one asked again."""
         self.troubles += 1
-        then = f"going on after sequence {self._last}" if self._last else "starting again"
+        start = _from_sequence(self._last + 1) if self._last else self._start
+        then = "starting again"
+        if self._last or (self._ephemeral and "opt_start_seq" in start):
+            then = f"going on after sequence {start['opt_start_seq'] - 1}"
         self._say(f"jsctl: {self._trouble}; {then}")
         while not self._finished:
             try:
                 await self._connection.reconnected()
                 if self._ephemeral:
                     await self._leave()
-                    start = self._options.start
-                    if self._last:
-                        start = {"deliver_policy": "by_start_sequence", "opt_start_seq": self._last + 1}
                     info, _ = await consumers.create(
                         self._api, self._options.stream, self._ephemeral_config(start)
                     )
@@ -247,10 +256,8 @@ class ConsumerFeed(Feed):
                 elif self._config.get("name"):
                     await consumers.info(self._api, self._options.stream, self._options.durable)
                 break
-            except (Unreachable, RequestTimeout):
-                await asyncio.sleep(_RETRY)
-            except ApiError as error:
-                if error.code not in (500, 503):
+            except JsctlError as error:
+                if not is_transient(error):
                     raise
                 await asyncio.sleep(_RETRY)
         self._trouble, self._open = "", 0
@@ -304,3 +311,19 @@ class ConsumerFeed(Feed):
                 "jsctl consumer info shows its limits, and how many others wait",
             )
             self._wake.set()
+
+
+def _from_sequence(sequence: int) -> Json:
+    """Return the delivery policy that begins with a sequence."""
+    return {"deliver_policy": "by_start_sequence", "opt_start_seq": sequence}
+
+
+def _resumable(start: Json, info: Json) -> Json:
+    """Return where to begin again before anything was received, given the info of the new consumer.
+
+    `new` and `last` would mean something else then: what was stored meanwhile would be left out.
+    """
+    if start.get("deliver_policy") == "last_per_subject" and info.get("num_pending"):
+        return start
+    delivered = (info.get("delivered") or {}).get("stream_seq")
+    return _from_sequence(delivered + 1) if isinstance(delivered, int) else start

@@ -1,0 +1,49 @@
+"""Telling people about the connection of a command, and every few seconds that a lost one is still away."""
+
+import asyncio
+import time
+from collections.abc import Callable
+
+from jsctl.nats.events import Closed, ConnectionEvent, Disconnected, Reconnected
+
+EVERY = 5.0
+"""Seconds between two lines about a connection that is away."""
+
+
+class ConnectionReporter:
+    """An event handler that writes a line for each event, and more of them as long as an outage lasts.
+
+    say: writes a line for people.
+    """
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._timer: asyncio.TimerHandle | None = None
+        self._lost_at = 0.0  #: monotonic
+
+    def __call__(self, event: ConnectionEvent) -> None:
+        match event:
+            case Closed():
+                self.stop()
+                return
+            case Disconnected():
+                self.stop()
+                self._lost_at = time.monotonic()
+                self._wait()
+            case Reconnected():
+                self.stop()
+        self._say(f"jsctl: {event.text}")
+
+    def stop(self) -> None:
+        """Write no more lines about the present outage."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _wait(self) -> None:
+        self._timer = asyncio.get_running_loop().call_later(EVERY, self._report)
+
+    def _report(self) -> None:
+        away = time.monotonic() - self._lost_at
+        self._say(f"jsctl: still waiting for the connection, lost {away:.0f}s ago; ctrl-C ends it")
+        self._wait()
