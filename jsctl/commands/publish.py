@@ -2,9 +2,10 @@
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from jsctl.commands.cli import DURATION, argument, command, option
+from jsctl.commands.shared.body import body_of
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.message.compose import (
@@ -15,7 +16,7 @@ from jsctl.jetstream.message.compose import (
     read_dump,
 )
 from jsctl.jetstream.message.publisher import Mode, Published, Publisher
-from jsctl.jetstream.message.schedule import Schedule, format_ttl
+from jsctl.jetstream.message.schedule import Schedule, format_ttl, is_scheduled
 from jsctl.nats.message import OutgoingMessage
 from jsctl.views.events import Events
 from jsctl.views.message import publish as view
@@ -33,7 +34,14 @@ HELP = """Subject, body and header values may hold templates that make each mess
   {{ID}}               a unique text
   {{Random 10 100}}    letters, at least 10 and at most 100
 
-Without a body, stdin is the body: all of it, or with --send-on newline each line a message.
+What stands in braces and is none of these is sent as it is, with a warning.
+
+The body is stdin with - or --force-stdin: all of it, or with --send-on newline each line a message. Without a
+body, stdin is taken too when it was made for this command (a pipe, a redirection, a terminal), and left alone
+when it belongs to a loop or a script around it; the body is empty then.
+
+Flags replace headers of the same name. A schedule may come by -H Nats-Schedule and
+Nats-Schedule-Target alone.
 """
 
 
@@ -64,7 +72,7 @@ class Options:
             raise BadInput("--send-on must be eof or newline")
         if not self.subject and not self.dumped:
             raise BadInput("the subject is missing", "give SUBJECT, or --from-dump PATH")
-        if self.dumped and self.body is not None:
+        if self.dumped and (self.body is not None or self.force_stdin):
             raise BadInput("a dump has its own payloads", "leave the body out")
         if self.paced and not self.dumped:
             raise BadInput("--original-pace is for --from-dump")
@@ -78,8 +86,13 @@ class Options:
         """How to publish."""
         if self.atomic:
             return "atomic"
-        is_for_streams = self.ttl is not None or not self.schedule.is_empty
+        is_for_streams = self.ttl is not None or not self.schedule.is_empty or is_scheduled(self.header_names)
         return "acked" if self.jetstream or self.jetstream_old or is_for_streams else "plain"
+
+    @property
+    def header_names(self) -> list[str]:
+        """The names of the headers that were given one by one."""
+        return [text.partition(":")[0].strip() for text in self.headers]
 
     @property
     def reports(self) -> bool:
@@ -89,7 +102,7 @@ class Options:
     @property
     def total(self) -> int:
         """How many messages are published; 0 when that is not known yet."""
-        return 0 if self.body is None else max(self.count, 1)
+        return 0 if self.body is None or self.dumped else max(self.count, 1)
 
 
 @command(
@@ -146,6 +159,7 @@ class Options:
 @option("--from-dump", "dumped", metavar="PATH", default="", help="Publish what sub --dump wrote; - is stdin")
 @option("--original-pace", "paced", is_flag=True, help="With --from-dump: as far apart as they were")
 async def publish(env: Env, options: Options) -> Events[Published]:
+    options = replace(options, body=body_of(options, env.streams.stdin))
     composition = _composition(env, options)
     connection = await env.connection()
     asks = options.body is None and not options.dumped and env.streams.stdin.isatty()
@@ -168,7 +182,7 @@ async def _with_progress(
 
 
 def _composition(env: Env, options: Options) -> Composition:
-    headers = options.schedule.headers(env.clock())
+    headers = options.schedule.headers(env.clock(), options.header_names)
     if options.ttl is not None:
         headers.append(("Nats-TTL", format_ttl(options.ttl)))
     body = options.body
@@ -193,7 +207,7 @@ def _bursts(
     if options.dumped:
         bursts = read_dump(options.dumped, env.streams.stdin, composition, burst=burst)
     else:
-        bursts = compose(composition, env.streams.stdin, burst=burst)
+        bursts = compose(composition, env.streams.stdin, warn=env.say, burst=burst)
     if options.paced:
         return at_original_pace(bursts)
     return at_intervals(bursts, options.sleep) if options.sleep else bursts

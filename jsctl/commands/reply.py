@@ -1,5 +1,6 @@
 """`jsctl reply`."""
 
+import os
 from dataclasses import dataclass
 
 from jsctl.commands.cli import DURATION, argument, command, option
@@ -9,7 +10,7 @@ from jsctl.jetstream.message.compose import compile_headers
 from jsctl.jetstream.message.respond import Answers, Request, Responder
 from jsctl.jetstream.message.translate import split_command
 from jsctl.nats.subjects import validate_subject
-from jsctl.nats.templates import compile_template
+from jsctl.nats.templates import Template, compile_template, unknown_functions
 from jsctl.views.events import Events
 from jsctl.views.message import reply as view
 
@@ -70,9 +71,12 @@ async def reply(env: Env, options: Options) -> Events[Request]:
         body=compile_template(options.body.encode(errors="surrogateescape")),
         headers=compile_headers(options.headers),
         echo=options.echo,
-        command=split_command(options.command) if options.command else (),
+        command=_words(options.command) if options.command else (),
         sleep=options.sleep,
     )
+    headers = [value for _, value in answers.headers]
+    if warning := unknown_functions([answers.body, *answers.command, *headers]):
+        env.say(warning)
     responder = Responder(
         await env.connection(),
         answers,
@@ -84,3 +88,8 @@ async def reply(env: Env, options: Options) -> Events[Request]:
         warn=env.say,
     )
     return view.events(responder)
+
+
+def _words(command: str) -> list[Template]:
+    """Return the words of a command, each a template."""
+    return [compile_template(os.fsencode(word), with_tokens=True) for word in split_command(command)]

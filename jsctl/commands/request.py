@@ -2,9 +2,10 @@
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from jsctl.commands.cli import DURATION, argument, command, option
+from jsctl.commands.shared.body import body_of
 from jsctl.env import Env
 from jsctl.errors import BadInput, RequestTimeout
 from jsctl.jetstream.message.compose import Composition, compose
@@ -19,8 +20,11 @@ _ANNOUNCED = 20  #: of more requests than this only the replies are shown
 _UNLIMITED = 1 << 30  #: replies
 
 HELP = """\
-Subject, body and header values may hold templates as in `jsctl publish --help`. Without a body, stdin is
-the body: all of it, or with --send-on newline each line a request.
+Subject, body and header values may hold templates as in `jsctl publish --help`; when stdin is the body is
+told there too: all of it is, or with --send-on newline each line a request.
+
+In a pipe, only the bodies of replies are on stdout; their headers are on stderr. --raw shows each body on a
+line, --raw-bytes byte for byte, with nothing added.
 
 No responder, or no reply in time, is an error with status 4.
 """
@@ -34,6 +38,7 @@ class Options:
     body: str | None
     wait: bool
     raw: bool
+    raw_bytes: bool
     headers: tuple[str, ...]
     count: int
     replies: int
@@ -50,11 +55,6 @@ class Options:
         if self.replies < 0:
             raise BadInput("--replies must be 0 or more")
 
-    @property
-    def wants_one(self) -> bool:
-        """Whether one reply is all that is wanted."""
-        return self.count == 1 and self.replies == 1 and not self.to_empty and self.send_on == "eof"
-
 
 @command(
     "request",
@@ -69,7 +69,8 @@ class Options:
 @argument("subject")
 @argument("body", required=False)
 @option("--wait", "-w", "wait", is_flag=True, hidden=True, help="Accepted: a request always waits")
-@option("--raw", "-r", is_flag=True, help="Show payloads alone; in a pipe byte for byte")
+@option("--raw", "-r", is_flag=True, help="Show payloads alone, a line each")
+@option("--raw-bytes", is_flag=True, help="Show payloads byte for byte, with no line end added")
 @option("--header", "-H", "headers", metavar="K:V", multiple=True, help="Add a header; several times")
 @option("--count", type=int, default=1, metavar="N", help="Send N requests")
 @option("--replies", type=int, default=1, metavar="N", help="Wait for N replies; 0 until --timeout (1)")
@@ -87,8 +88,14 @@ class Options:
 @option("--send-on", type=str, default="eof", metavar="eof|newline", help="When stdin is sent (eof)")
 @option("--templates/--no-templates", default=True, help="Fill templates in subject and body (yes)")
 async def request(env: Env, options: Options) -> Events[Reply]:
-    replies = _replies(env, options)
-    return view.events(replies, raw=options.raw, only=options.wants_one, quiet=env.wants_json)
+    options = replace(options, body=body_of(options, env.streams.stdin), raw=options.raw or options.raw_bytes)
+    return view.events(
+        _replies(env, options),
+        raw=options.raw,
+        exact=options.raw_bytes,
+        quiet=env.wants_json,
+        with_headers=env.is_terminal,
+    )
 
 
 async def _replies(env: Env, options: Options) -> AsyncGenerator[Sequence[Reply], None]:
@@ -104,7 +111,7 @@ async def _replies(env: Env, options: Options) -> AsyncGenerator[Sequence[Reply]
     announces = not options.raw and not env.wants_json and options.count <= _ANNOUNCED
     if options.body is None and env.streams.stdin.isatty() and not options.raw:
         env.say("Reading payload from STDIN")
-    async for [message] in compose(_composition(options), env.streams.stdin, burst=1):
+    async for [message] in compose(_composition(options), env.streams.stdin, warn=env.say, burst=1):
         if announces:
             env.say(f'Sending request on "{message.subject}"')
         number = 0

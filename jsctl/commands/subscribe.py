@@ -23,8 +23,8 @@ messages come from a stream: the one that is named, or the one that takes the su
 Lost connections and gaps are reported on stderr as they happen and counted at the end. Ctrl-C ends with a
 summary and status 0; with --count, before all messages were received, with status 130.
 
---raw in a pipe is byte for byte: --count 1 gives the payload and nothing else; with more, a line end follows
-a payload that has none.
+--raw shows each payload on a line of its own: a line end follows one that has none. --raw-bytes is byte for
+byte, with nothing added.
 
 --json writes a line of JSON for each message; --dump FILE.jsonl saves these lines, for pub --from-dump.
 """
@@ -45,6 +45,7 @@ class Options:
     queue: str
     durable: str
     raw: bool
+    raw_bytes: bool
     pretty: bool
     translate: str
     ack: bool | None
@@ -76,7 +77,12 @@ class Options:
         starts = self.starts
         if len(starts) > 1:
             raise BadInput(f"{_flag(starts[0])} and {_flag(starts[1])} exclude each other")
-        for one, other in (("durable", "direct"), ("timestamp", "delta"), ("raw", "dump")):
+        for one, other in (
+            ("durable", "direct"),
+            ("timestamp", "delta"),
+            ("raw", "dump"),
+            ("raw_bytes", "dump"),
+        ):
             if getattr(self, one) and getattr(self, other):
                 raise BadInput(f"{_flag(one)} and {_flag(other)} exclude each other")
         if not self.subjects and not self.inbox and not self.stream:
@@ -120,7 +126,8 @@ class Options:
 @argument("subjects", nargs=-1)
 @option("--queue", metavar="GROUP", default="", help="Subscribe in a queue group")
 @option("--durable", metavar="CONSUMER", default="", help="Read through a durable consumer")
-@option("--raw", "-r", is_flag=True, help="Show payloads alone, in a pipe byte for byte")
+@option("--raw", "-r", is_flag=True, help="Show payloads alone, a line each")
+@option("--raw-bytes", is_flag=True, help="Show payloads byte for byte, with no line end added")
 @option("--pretty", is_flag=True, help="Indent payloads that are JSON")
 @option("--translate", metavar="COMMAND", default="", help="Show each payload as this command translates it")
 @option("--ack/--no-ack", default=None, help="Acknowledge messages of JetStream consumers")
@@ -156,7 +163,8 @@ class Options:
 @option("--graph", is_flag=True, help="Draw messages per second")
 async def subscribe(env: Env, options: Options) -> Events[Received]:
     connection = await env.connection()
-    quiet = options.raw or bool(options.dump) or env.wants_json
+    raw = options.raw or options.raw_bytes
+    quiet = raw or bool(options.dump) or env.wants_json
     receiver = Receiver(
         connection,
         _receive_options(env, options, inbox=connection.new_inbox()),
@@ -165,7 +173,8 @@ async def subscribe(env: Env, options: Options) -> Events[Received]:
         announce=(lambda text: None) if quiet and not options.inbox else env.say,
     )
     show = view.Show(
-        raw=options.raw,
+        raw=raw,
+        exact=options.raw_bytes,
         pretty=options.pretty,
         headers_only=options.headers_only,
         subjects_only=options.subjects_only,

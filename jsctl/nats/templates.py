@@ -5,7 +5,7 @@ import random
 import re
 import string
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from jsctl.errors import BadInput
@@ -16,23 +16,29 @@ _RANDOM = r"Random\b\s*\(?\s*([0-9]{1,10})\b\s*,?\s*([0-9]{1,10})\s*\)?"
 _PART = 64 * 1024
 _MOST = 64 * 1024 * 1024
 """Random bytes in all of a text: no server takes a larger message."""
+_WARNED = 5  #: unknown functions that a warning names
+_FUNCTIONS_HINT = "there are Count, Time, TimeStamp, Unix, UnixNano, ID, Request, Random MIN MAX"
 
 
 class Moment(NamedTuple):
-    """What templates can refer to. `request` is the payload that a reply answers."""
+    """What templates can refer to. `request` is the payload that a reply answers, `tokens` are those of its
+    subject."""
 
     number: int
     request: bytes = b""
+    tokens: tuple[str, ...] = ()
 
 
 Piece = Callable[[Moment], bytes]
 
 
 class Template:
-    """`render` gives the text of one message; `fixed` holds it when it is the same for all."""
+    """`render` gives the text of one message; `fixed` holds it when it is the same for all. `unknown`: the
+    texts in braces that are no functions, and stay as they are."""
 
-    def __init__(self, pieces: list[bytes | Piece]) -> None:
+    def __init__(self, pieces: list[bytes | Piece], unknown: tuple[str, ...] = ()) -> None:
         self._pieces = pieces
+        self.unknown = unknown
         self.fixed = b"".join(p for p in pieces if isinstance(p, bytes)) if self._is_fixed() else None
 
     def _is_fixed(self) -> bool:
@@ -44,28 +50,60 @@ class Template:
         return b"".join(p if isinstance(p, bytes) else p(moment) for p in self._pieces)
 
 
-def compile_template(text: bytes, *, enabled: bool = True) -> Template:
-    """Raises BadInput for a function that there is not, and for more random bytes than a message has."""
+def compile_template(text: bytes, *, enabled: bool = True, with_tokens: bool = False) -> Template:
+    """Compile a text; what stands in braces and is no function stays as it is.
+
+    with_tokens: whether `{{0}}`, `{{1}}` ... stand for tokens of a request's subject. Raises BadInput for a
+    function with arguments that it cannot take, and for more random bytes than a message has.
+    """
     if not enabled or b"{{" not in text:
         return Template([text])
     pieces: list[bytes | Piece] = []
+    unknown: list[str] = []
     at, room = 0, _MOST
     # Not a pattern: braces and blanks that match nothing would be tried in every combination.
     while (start := text.find(b"{{", at)) >= 0 and (end := text.find(b"}}", start + 2)) >= 0:
-        inner = text[start + 2 : end].removeprefix(b"-").removesuffix(b"-").strip()
-        call = inner.decode(errors="replace")
-        piece, size = _function(call)
+        hole = text[start : end + 2]
+        call = hole[2:-2].removeprefix(b"-").removesuffix(b"-").strip().decode(errors="replace")
+        piece, size = (_token(int(call)), 0) if with_tokens and _is_number(call) else _function(call)
         room -= size
         if room < 0:
             raise BadInput(f"{{{{{call}}}}} cannot be made", f"all random text has at most {_MOST:,} bytes")
-        pieces += [text[at:start], piece]
+        pieces += [text[at:start], hole if piece is None else piece]
+        if piece is None:
+            unknown.append(_shortened(call))
         at = end + 2
     pieces.append(text[at:])
-    return Template(pieces)
+    return Template(pieces, tuple(dict.fromkeys(unknown)))
 
 
-def _function(call: str) -> tuple[bytes | Piece, int]:
-    """Returns what a call stands for, and the bytes that random text can have in it."""
+def unknown_functions(templates: Iterable[Template]) -> str:
+    """Return a warning about what is sent as it is; empty when there is nothing to warn about."""
+    unknown = list(dict.fromkeys(call for template in templates for call in template.unknown))
+    if not unknown:
+        return ""
+    calls = ", ".join(f"{{{{{call}}}}}" for call in unknown[:_WARNED]) + (
+        ", ..." if unknown[_WARNED:] else ""
+    )
+    functions = "functions" if len(unknown) > 1 else "function"
+    return f"jsctl: {calls}: no template {functions} of that name, sent as it is; {_FUNCTIONS_HINT}"
+
+
+def _shortened(call: str) -> str:
+    return call if len(call) <= 40 else call[:37] + "..."  # any bytes may stand between braces
+
+
+def _is_number(call: str) -> bool:
+    return call.isascii() and call.isdigit() and len(call) <= 3
+
+
+def _token(number: int) -> Piece:
+    return lambda moment: moment.tokens[number].encode() if number < len(moment.tokens) else b""
+
+
+def _function(call: str) -> tuple[bytes | Piece | None, int]:
+    """Return what a call stands for, None when there is no such function, and the bytes that random text can
+    have in it."""
     name = call.removeprefix(".")
     if name in _FUNCTIONS:
         return _FUNCTIONS[name], 0
@@ -78,12 +116,7 @@ def _function(call: str) -> tuple[bytes | Piece, int]:
         return (lambda _: random_text(random.randint(least, most))), most
     if len(call) >= 2 and call[0] == call[-1] and call[0] in '"`':
         return call[1:-1].encode(), 0
-    shown = call if len(call) <= 40 else call[:37] + "..."  # any bytes may stand between braces
-    raise BadInput(
-        f"{{{{{shown}}}}} is not a template function",
-        "there are Count, Time, TimeStamp, Unix, UnixNano, ID, Request, Random MIN MAX;"
-        " --no-templates sends the text as it is",
-    )
+    return None, 0
 
 
 def random_text(length: int) -> bytes:

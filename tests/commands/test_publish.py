@@ -1,11 +1,16 @@
 """What the documents do with `pub`."""
 
+import base64
 import json
+import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
+from jsctl.nats.headers import parse_headers
 from tests.support import js
 from tests.support.run import Cli
 
@@ -54,10 +59,6 @@ def test_a_stream_that_refuses(cli: Cli) -> None:
 
 def headers(url: str, seq: int) -> list[tuple[str, str]]:
     """The headers of a message."""
-    import base64
-
-    from jsctl.nats.headers import parse_headers
-
     return parse_headers(base64.b64decode(js.ask(url, "STREAM.MSG.GET.S", {"seq": seq})["message"]["hdrs"]))
 
 
@@ -96,10 +97,79 @@ def test_lines_of_stdin(stream: Cli, url: str) -> None:
 def test_templates_can_be_off(stream: Cli, url: str) -> None:
     stream("pub s.a '{{Count}}' --no-templates", status=0)
     assert stored(url, 1) == "e3tDb3VudH19"
-    failed = stream("pub s.a '{{Nope}}'", status=64)
-    assert "is not a template function" in failed.err and "--no-templates" in failed.err
-    long = stream(["pub", "s.a", "{{" + "x" * 10_000 + "}}"], status=64)
-    assert "{{" + "x" * 37 + "...}} is not a template function" in long.err
+
+
+def test_unknown_templates_are_sent_as_they_are(stream: Cli, url: str) -> None:
+    told = stream("pub s.a 'a {{ .Values.x }} {{Count}}{{' -J", status=0)
+    assert base64.b64decode(stored(url, 1)) == b"a {{ .Values.x }} 1{{"
+    assert told.err.startswith(
+        "jsctl: {{.Values.x}}: no template function of that name, sent as it is; there"
+    )
+    assert told.err.count("no template function") == 1
+    long = stream(["pub", "s.a", "{{" + "x" * 10_000 + "}}"], status=0)
+    assert "{{" + "x" * 37 + "...}}: no template function" in long.err
+    lines = stream("pub s.a --send-on newline", stdin="{{a}}\n{{a}}\n{{a}}\n", status=0)
+    assert lines.err.count("no template function") == 1
+    assert "in the subject is not a template function" in stream("pub 's.{{Nope}}' x", status=64).err
+    assert stream("pub s.a x -H 'A: {{b}}'", status=0).err.count("no template function") == 1
+
+
+def run(cli: Cli, command: str) -> "subprocess.CompletedProcess[str]":
+    """Run a command of bash in which $JSCTL is jsctl."""
+    return subprocess.run(
+        ["bash", "-c", command],
+        env={**os.environ, **cli.environ, "JSCTL": f"{sys.executable} -m jsctl"},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+
+
+def test_a_loop_keeps_its_input(stream: Cli, url: str, tmp_path: Path) -> None:
+    file = tmp_path / "lines"
+    file.write_text("a\nb\nc\n")
+    run(stream, f"while read -r x; do $JSCTL pub s.$x; done < {file}")
+    run(stream, f"cat {file} | while read -r x; do $JSCTL pub s.$x -J; done")
+    state = js.ask(url, "STREAM.INFO.S", {"subjects_filter": ">"})["state"]
+    assert state["subjects"] == {"s.a": 2, "s.b": 2, "s.c": 2} and state["bytes"] < 6 * 60
+    asking = run(stream, f"while read -r x; do $JSCTL req '$JS.API.STREAM.NAMES'; done < {file}")
+    assert asking.stdout.count('"streams":["S"]') == 3
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "printf hello | $JSCTL pub s.a",
+        "$JSCTL pub s.a < FILE; true",
+        "{ $JSCTL pub s.a -; true; } < FILE",
+        "{ $JSCTL pub s.a --force-stdin; true; } < FILE",
+        "{ $JSCTL pub s.a --send-on newline; true; } < FILE",
+    ],
+)
+def test_stdin_that_is_meant(command: str, stream: Cli, url: str, tmp_path: Path) -> None:
+    file = tmp_path / "text"
+    file.write_text("hello")
+    run(stream, command.replace("FILE", str(file)))
+    assert base64.b64decode(stored(url, 1)) == b"hello"
+
+
+def test_flags_replace_headers_of_the_same_name(cli: Cli, url: str, tmp_path: Path) -> None:
+    js.stream(url, "S", "s.>", allow_msg_ttl=True, allow_msg_schedules=True)
+    cli("pub s.a x --ttl 2m -H nats-ttl:5s -H A:1", status=0)
+    assert headers(url, 1) == [("A", "1"), ("Nats-TTL", "120s")]
+    line = "--schedule-after 1h --schedule-dest s.x -H Nats-Schedule-Target:s.y -H 'Nats-Schedule: @every 9s'"
+    cli(f"pub s.plan x {line}", status=0)
+    assert [value for name, value in headers(url, 2) if name == "Nats-Schedule-Target"] == ["s.x"]
+    assert [name for name, _ in headers(url, 2)].count("Nats-Schedule") == 1
+    cli("pub s.b x --schedule-every 1h -H Nats-Schedule-Target:s.y", status=0)
+    assert headers(url, 3)[:2] == [("Nats-Schedule-Target", "s.y"), ("Nats-Schedule", "@every 3600s")]
+    told = cli("pub s.c x -H 'Nats-Schedule: @every 1h' -H Nats-Schedule-Target:s.y", status=0)
+    assert told.out == "Stored in Stream: S Sequence: 4\n"
+    file = tmp_path / "dump.jsonl"
+    file.write_text('{"subject": "s.d", "data": "x", "headers": {"Nats-TTL": ["5s"], "A": ["1"]}}\n')
+    cli(f"pub --from-dump {file} --ttl 2m", status=0)
+    assert headers(url, 5) == [("A", "1"), ("Nats-TTL", "120s")]
 
 
 def test_atomic_batches(cli: Cli, url: str) -> None:

@@ -1,5 +1,6 @@
 """`request` and `reply`, each against the other."""
 
+import asyncio
 import contextlib
 import os
 import signal
@@ -11,6 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from jsctl.contexts.settings import Settings
+from jsctl.nats.codec import encode_publish
+from jsctl.nats.connection import Connection
+from jsctl.nats.message import Message
+from jsctl.units import SECOND
 from tests.support import js
 from tests.support.run import Cli
 
@@ -54,12 +60,15 @@ def test_no_answer_in_time(cli: Cli, url: str) -> None:
 def test_an_echo(cli: Cli, replier: Start) -> None:
     replier("echo.>", "--echo")
     told = cli("req echo.a 'question {{Count}}' -H K:v", status=0)
-    assert "question 1" in told.out and "K: v" in told.out and "NATS-Reply-Counter: 0" in told.out
+    assert told.out == "question 1\n\n"
+    assert "K: v" in told.err and "NATS-Reply-Counter: 0" in told.err
+    assert "K: v" in cli("req echo.a x -H K:v", tty=True, status=0).out
     assert 'Sending request on "echo.a"' in told.err and "Received with rtt" in told.err
-    assert cli("req echo.a x --raw", status=0).out == "x"
+    assert cli("req echo.a x --raw", status=0).out == "x\n"
+    assert cli("req echo.a x --raw-bytes", status=0).out == "x"
     assert cli("req echo.a --raw --count 3 '{{Count}}'", status=0).out == "1\n2\n3\n"
     assert cli("req echo.a --raw --send-on newline", stdin="a\nb\n", status=0).out == "a\nb\n"
-    assert cli("req echo.a x --translate 'tr x y' --raw", status=0).out == "y"
+    assert cli("req echo.a x --translate 'tr x y' --raw", status=0).out == "y\n"
     record = cli("req echo.a x --json", status=0).json
     assert record["data"] == "x" and record["rtt"] > 0
     shown = cli(["req", "echo.a", "\x1b[31mred"], tty=True, status=0)
@@ -70,7 +79,7 @@ def test_raw_bytes(cli: Cli, replier: Start) -> None:
     replier("echo", "--echo")
     data = b"\x00\xff\r\n" + bytes(range(256))
     made = subprocess.run(
-        [sys.executable, "-m", "jsctl", "req", "echo", "--raw"],
+        [sys.executable, "-m", "jsctl", "req", "echo", "--raw-bytes"],
         env={**os.environ, **cli.environ},
         input=data,
         capture_output=True,
@@ -86,8 +95,8 @@ def test_the_jetstream_api(cli: Cli, url: str) -> None:
     # The reply carries the subject of the stored message.
     config = {"durable_name": "C", "ack_policy": "explicit"}
     js.ask(url, "CONSUMER.CREATE.S.C", {"stream_name": "S", "config": config})
-    assert cli("req '$JS.API.CONSUMER.MSG.NEXT.S.C' '1' --raw", status=0).out == "stored"
-    assert "Status: 404" in cli("""req '$JS.API.CONSUMER.MSG.NEXT.S.C' '{"no_wait":true}'""", status=0).out
+    assert cli("req '$JS.API.CONSUMER.MSG.NEXT.S.C' '1' --raw", status=0).out == "stored\n"
+    assert "Status: 404" in cli("""req '$JS.API.CONSUMER.MSG.NEXT.S.C' '{"no_wait":true}'""", status=0).err
 
 
 def test_several_replies(cli: Cli, replier: Start) -> None:
@@ -105,7 +114,7 @@ def test_until_an_empty_reply(cli: Cli, replier: Start) -> None:
 
 def test_a_command(cli: Cli, replier: Start) -> None:
     replier("cmd.*", "--command", "printf '%s|' {{1}} {{Request}} x")
-    assert cli(["req", "cmd.tok", "a b; $(id)", "--raw"], status=0).out == "tok|a b; $(id)|x|"
+    assert cli(["req", "cmd.tok", "a b; $(id)", "--raw"], status=0).out == "tok|a b; $(id)|x|\n"
 
 
 def test_the_commands_environment(cli: Cli, replier: Start) -> None:
@@ -115,15 +124,49 @@ def test_the_commands_environment(cli: Cli, replier: Start) -> None:
 
 def test_a_failing_command_says_so(cli: Cli, replier: Start) -> None:
     replier("bad", "--command", "false")
-    assert "Nats-Service-Error: false ended with status 1" in cli("req bad x", status=0).out
+    assert "Nats-Service-Error: false ended with status 1" in cli("req bad x", status=0).err
     replier("none", "--command", "/nope/x")
-    assert "Nats-Service-Error: cannot run /nope/x" in cli("req none x", status=0).out
+    assert "Nats-Service-Error: cannot run /nope/x" in cli("req none x", status=0).err
 
 
 def test_templates_and_headers(cli: Cli, replier: Start) -> None:
     replier("t", "{{Count}}: {{Request}}", "-H", "N: {{Count}}")
     told = cli("req t hello", status=0)
-    assert "0: hello" in told.out and "N: 0" in told.out
+    assert "0: hello" in told.out and "N: 0" in told.err
+
+
+def test_what_requesters_send_is_no_template(cli: Cli, replier: Start, url: str) -> None:
+    replier("cmd.*", "--command", "echo {{1}} {{Request}} {{9}}")
+    for text in ("{{Random 1 67108864}}", "{{Nope}}", "{{Random 9 1}}", "{{{{ID}}"):
+        token = text.replace(" ", "_")
+        told = cli(["req", f"cmd.{token}", text, "--no-templates", "--raw"], status=0)
+        assert told.out == f"{token} {text} \n"
+
+
+def test_one_request_that_cannot_be_answered_ends_nothing(cli: Cli, replier: Start, url: str) -> None:
+    replier("echo", "--echo")
+    replier("head", "x", "-H", "A: {{Request}}")
+
+    async def ask(subject: str, frame: bytes, data: bytes = b"x") -> Message:
+        connection = await Connection.open(Settings(url=url))
+        try:
+            inbox = connection.new_inbox()
+            async with connection.subscribe(inbox) as answers:
+                await connection.send(encode_publish(subject, data, inbox, frame))
+                answer = await answers.next(5 * SECOND)
+            assert answer
+            return answer
+        finally:
+            await connection.close()
+
+    for subject, frame, data in (
+        ("echo", b"NATS/1.0\r\na b: c\r\n\r\n", b"x"),
+        ("echo", b"NATS/1.0\r\na: b\nc\r\n\r\n", b"x"),
+        ("head", b"", b"two\r\nlines"),
+    ):
+        answer = asyncio.run(ask(subject, frame, data))
+        assert dict(answer.headers)["Nats-Service-Error-Code"] == "500"
+        assert cli(f"req {subject} y --raw", status=0).out in ("y\n", "x\n")
 
 
 def test_weights(cli: Cli, replier: Start) -> None:

@@ -82,7 +82,7 @@ def test_controls_never_reach_a_terminal(cli: Cli, url: str) -> None:
 def test_raw_is_byte_for_byte(data: bytes, stream: Cli, url: str) -> None:
     js.publish(url, "s.raw", data)
     made = subprocess.run(
-        [sys.executable, "-m", "jsctl", "sub", "s.raw", "--all", "--raw", "--count", "1"],
+        [sys.executable, "-m", "jsctl", "sub", "s.raw", "--all", "--raw-bytes", "--count", "1"],
         env={**os.environ, **stream.environ},
         capture_output=True,
         check=True,
@@ -139,7 +139,7 @@ def test_new_messages_follow(stream: Cli, url: str) -> None:
         thread = threading.Thread(target=lambda: publish_until(url, "s.x", b"late", done))  # noqa: B023
         thread.start()
         try:
-            assert stream(f"sub s.x --new --count 1 --raw {flags}", status=0).out == "late"
+            assert stream(f"sub s.x --new --count 1 --raw {flags}", status=0).out == "late\n"
         finally:
             done.set()
             thread.join()
@@ -206,7 +206,7 @@ def test_domains(hub_cli: Cli, hub_leaf: object) -> None:
         "stream: LEAF" in hub_cli("sub leaf.x --all -T --direct --js-api-prefix '$JS.leaf.API'", status=0).out
     )
     first = hub_cli("sub --stream LEAF --durable D --count 1 --raw --js-domain leaf", status=0)
-    assert first.out == "one"
+    assert first.out == "one\n"
     assert hub_cli("sub --stream LEAF --all -T --js-domain hub", status=3).out == ""
 
 

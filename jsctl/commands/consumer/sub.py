@@ -7,23 +7,33 @@ from jsctl.commands.shared.pick import pick_consumer
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.consumer import requests as consumers
+from jsctl.jetstream.message.deliveries import Acknowledgement, Deliveries, Delivery, DeliveryOptions
 from jsctl.jetstream.message.receive import Received, ReceiveOptions, Receiver, StreamSource
+from jsctl.nats.acks import ACK
+from jsctl.views.consumer import next as next_view
 from jsctl.views.events import Events
 from jsctl.views.message import subscribe as view
 
+HELP = """\
+Without --count, one message is taken from a pull consumer, as `consumer next` does, and messages are taken
+from a push consumer until ctrl-C. --count 0 goes on until ctrl-C with either.
+"""
+
 
 @command(
-    "sub", examples=["jsctl consumer sub ORDERS MONITOR", "jsctl consumer sub ORDERS NEW --count 100 --raw"]
+    "sub",
+    help=HELP,
+    examples=["jsctl consumer sub ORDERS MONITOR", "jsctl consumer sub ORDERS NEW --count 100 --raw"],
 )
 @argument("stream", default="")
 @argument("consumer", default="")
 @option("--ack/--no-ack", default=None, help="Acknowledge what is received (when the consumer wants it)")
-@option("--raw", "-r", is_flag=True, help="Payloads alone; in a pipe byte for byte, a line end after each")
+@option("--raw", "-r", is_flag=True, help="Show payloads alone, a line each")
 @option("--deliver-group", metavar="GROUP", default="", help="Queue group that a push consumer delivers to")
-@option("--count", type=click.IntRange(min=0), metavar="N", default=0, help="End after N messages")
+@option("--count", type=click.IntRange(min=0), metavar="N", help="End after N messages; 0 does not end")
 async def sub(
-    env: Env, stream: str, consumer: str, ack: bool | None, raw: bool, deliver_group: str, count: int
-) -> Events[Received]:
+    env: Env, stream: str, consumer: str, ack: bool | None, raw: bool, deliver_group: str, count: int | None
+) -> Events[Received] | Events[Delivery | Acknowledgement]:
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)
     config = (await consumers.info(api, stream, consumer))["config"]
@@ -32,10 +42,14 @@ async def sub(
         raise BadInput(
             f"consumer {stream} > {consumer} does not deliver to {deliver_group}", f"its group: {group}"
         )
+    if count is None and not config.get("deliver_subject"):
+        wants_ack = config.get("ack_policy", "none") != "none" if ack is None else ack
+        options = DeliveryOptions(ack=ACK if wants_ack else None)
+        return next_view.events(Deliveries(api, stream, consumer, options), env.clock, raw=raw)
     quiet = raw or env.wants_json
     receiver = Receiver(
         api.connection,
-        ReceiveOptions(stream=StreamSource(name=stream, durable=consumer), limit=count, ack=ack),
+        ReceiveOptions(stream=StreamSource(name=stream, durable=consumer), limit=count or 0, ack=ack),
         api=api,
         warn=env.say,
         announce=(lambda text: None) if quiet else env.say,

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TextIO
@@ -13,7 +13,7 @@ from jsctl.jetstream.message.stdin import read_all, read_lines
 from jsctl.nats.headers import encode_headers, parse_headers
 from jsctl.nats.message import OutgoingMessage
 from jsctl.nats.subjects import validate_subject
-from jsctl.nats.templates import Moment, Template, compile_template
+from jsctl.nats.templates import Moment, Template, compile_template, unknown_functions
 from jsctl.units import SECOND
 
 _BURST = 256  #: messages that are composed before they are sent
@@ -58,9 +58,9 @@ def compile_headers(headers: Sequence[str]) -> list[tuple[str, Template]]:
 class Composition:
     """What messages are composed of.
 
-    body: None takes stdin. headers: `K:V`, values are templates. fixed_headers: as they are. count: how
-    many messages; of each line with by_line. by_line: each line of stdin is a body. templates: whether
-    templates in subject and body are filled in.
+    body: None takes stdin. headers: `K:V`, values are templates. fixed_headers: as they are, in place of all
+    headers of the same name. count: how many messages; of each line with by_line. by_line: each line of
+    stdin is a body. templates: whether templates in subject and body are filled in.
     """
 
     subject: str
@@ -72,15 +72,29 @@ class Composition:
     by_line: bool = False
     templates: bool = True
 
+    @property
+    def replaced_headers(self) -> set[str]:
+        """The names of headers that nothing else may set, in lower case."""
+        return {name.lower() for name, _ in self.fixed_headers}
+
     def draft(self) -> Draft:
         """Return the draft of every message, without its body. Raises BadInput."""
+        replaced = self.replaced_headers
+        headers = [
+            (name, value) for name, value in compile_headers(self.headers) if name.lower() not in replaced
+        ]
         fixed = [(name, Template([value.encode()])) for name, value in self.fixed_headers]
         draft = Draft(
             compile_template(self.subject.encode(), enabled=self.templates),
             compile_template(b""),
-            [*compile_headers(self.headers), *fixed],
+            [*headers, *fixed],
             self.reply,
         )
+        if draft.subject.unknown:
+            raise BadInput(
+                f"{{{{{draft.subject.unknown[0]}}}}} in the subject is not a template function",
+                "--no-templates sends the subject as it is",
+            )
         if draft.subject.fixed is not None:
             validate_subject(self.subject)
         if self.reply:
@@ -89,30 +103,51 @@ class Composition:
 
 
 async def compose(
-    composition: Composition, stdin: TextIO, *, burst: int = _BURST
+    composition: Composition, stdin: TextIO, *, warn: Callable[[str], None], burst: int = _BURST
 ) -> AsyncGenerator[Sequence[OutgoingMessage], None]:
-    """Yield the messages in bursts of at most `burst`. Raises BadInput."""
+    """Yield the messages in bursts of at most `burst`. Raises BadInput.
+
+    warn: called with a sentence about templates that are sent as they are, once for each.
+    """
     draft = composition.draft()
+    warnings = _Warnings(warn)
+    warnings.check([value for _, value in draft.headers])
     if composition.body is not None or not composition.by_line:
         body = composition.body if composition.body is not None else await read_all(stdin)
         draft = replace(draft, body=compile_template(body, enabled=composition.templates))
+        warnings.check([draft.body])
         for messages in _bursts(draft.compose_many(1, composition.count), burst):
             yield messages
         return
     first, count = 1, composition.count
     async for lines in read_lines(stdin):
         numbered = zip(range(first, first + count * len(lines), count), lines, strict=True)
-        for messages in _bursts(_of_lines(draft, numbered, composition), burst):
+        for messages in _bursts(_of_lines(draft, numbered, composition, warnings), burst):
             yield messages
         first += count * len(lines)
 
 
+class _Warnings:
+    """Warns of templates that are sent as they are; a hundred lines may hold the same."""
+
+    def __init__(self, warn: Callable[[str], None]) -> None:
+        self._warn = warn
+        self._last = ""
+
+    def check(self, templates: Sequence[Template]) -> None:
+        warning = unknown_functions(templates)
+        if warning and warning != self._last:
+            self._last = warning
+            self._warn(warning)
+
+
 def _of_lines(
-    draft: Draft, lines: Iterable[tuple[int, bytes]], composition: Composition
+    draft: Draft, lines: Iterable[tuple[int, bytes]], composition: Composition, warnings: "_Warnings"
 ) -> Iterator[OutgoingMessage]:
     """Compose the messages of lines; each has the number of its first message."""
     for first, line in lines:
         body = compile_template(line, enabled=composition.templates)
+        warnings.check([body])
         yield from replace(draft, body=body).compose_many(first, composition.count)
 
 
@@ -123,13 +158,17 @@ async def read_dump(
     composition where it has one, and its headers added. Raises BadInput."""
     draft = replace(composition, subject=composition.subject or "unused").draft()
 
+    replaced = composition.replaced_headers
+
     def messages() -> Iterator[OutgoingMessage]:
         for number, message in enumerate(dump.read(path, stdin), 1):
             moment = Moment(number)
             headers = [(name, value.render(moment).decode()) for name, value in draft.headers]
             changed = message
             if headers:
-                block = encode_headers([*parse_headers(message.header_block), *headers])
+                own = parse_headers(message.header_block)
+                kept = [pair for pair in own if pair[0].lower() not in replaced]
+                block = encode_headers([*kept, *headers])
                 changed = changed._replace(header_block=block)
             if composition.subject:
                 subject = draft.subject.render(moment).decode(errors="replace")

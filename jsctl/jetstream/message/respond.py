@@ -3,7 +3,6 @@
 import asyncio
 import os
 import random
-import re
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -15,13 +14,14 @@ from jsctl.nats.connection import Connection
 from jsctl.nats.events import Closed, ConnectionEvent, PermissionDenied
 from jsctl.nats.headers import Headers, encode_headers
 from jsctl.nats.message import Message, OutgoingMessage
-from jsctl.nats.templates import Moment, Template, compile_template
+from jsctl.nats.templates import Moment, Template
 from jsctl.units import SECOND
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """How requests are answered: with `echo`, else with `command` (its words), else with `body`.
+    """How requests are answered: with `echo`, else with `command` (its words), else with `body`. What a
+    request holds is filled into these templates and is none itself.
 
     sleep: ns before an answer at most; how long is random.
     """
@@ -29,7 +29,7 @@ class Answers:
     body: Template
     headers: Sequence[tuple[str, Template]] = ()
     echo: bool = False
-    command: Sequence[str] = ()
+    command: Sequence[Template] = ()
     sleep: int = 0
 
 
@@ -98,25 +98,29 @@ class Responder:
                 await connection.flush()
 
     async def _answer(self, request: Message) -> None:
+        """Answer a request; what goes wrong with one is its answer, and the next one is served."""
         answers = self._answers
         if answers.sleep:
             await asyncio.sleep(random.random() * answers.sleep / SECOND)
-        data, headers = await self._compose(request)
+        try:
+            data, headers = await self._compose(request)
+            answer = OutgoingMessage(request.reply, data, "", encode_headers(headers))
+            self._connection.check_size(answer)
+        except BadInput as error:
+            self._warn(f"jsctl: request {self.answered + 1} is answered with an error: {error.message}")
+            answer = OutgoingMessage(request.reply, b"", "", encode_headers(_failure(error.message)))
         if not request.reply:
             self._warn("jsctl: that was not a request: it names no reply subject")
             return
-        answer = OutgoingMessage(request.reply, data, "", encode_headers(headers))
         try:
-            self._connection.check_size(answer)
-        except BadInput as error:
-            self._warn(f"jsctl: not answered: {error}")
-            return
-        await self._connection.send(answer.encode())
+            await self._connection.send(answer.encode())
+        except Unreachable as error:
+            self._warn(f"jsctl: not answered: {error.message}")
 
     async def _compose(self, request: Message) -> tuple[bytes, Headers]:
         """Return data and headers of an answer."""
         answers = self._answers
-        moment = Moment(self.answered, request.data)
+        moment = Moment(self.answered, request.data, tuple(request.subject.split(".")))
         headers = [(name, value.render(moment).decode(errors="replace")) for name, value in answers.headers]
         if answers.echo:
             return request.data, [*headers, *request.headers, ("NATS-Reply-Counter", str(self.answered))]
@@ -125,7 +129,7 @@ class Responder:
         data, failure = await _run(answers.command, request, moment)
         if failure:
             self._warn(f"jsctl: {failure}")
-            headers += [("Nats-Service-Error", failure), ("Nats-Service-Error-Code", "500")]
+            headers += _failure(failure)
         return data, headers
 
     def _watch(self, event: ConnectionEvent) -> bool:
@@ -139,26 +143,24 @@ class Responder:
         return False
 
 
-async def _run(command: Sequence[str], request: Message, moment: Moment) -> tuple[bytes, str]:
+def _failure(what: str) -> Headers:
+    """Return the headers of an answer that is an error (ADR-32)."""
+    line = " ".join(what.split())
+    return [("Nats-Service-Error", line), ("Nats-Service-Error-Code", "500")]
+
+
+async def _run(command: Sequence[Template], request: Message, moment: Moment) -> tuple[bytes, str]:
     """Run a command. Returns what it writes on stdout, and why it failed, if it did.
 
     Templates are filled in after the command was split into words: a request cannot add words.
     """
-    tokens = request.subject.split(".")
-    text = request.data.decode(errors="surrogateescape").replace("\0", "")
-
-    def fill(word: str) -> str:
-        word = re.sub(r"\{\{\.?Request\}\}", "\0", word)
-        word = re.sub(r"\{\{(\d+)\}\}", lambda m: tokens[int(m[1])] if int(m[1]) < len(tokens) else "", word)
-        word = compile_template(word.encode()).render(moment).decode(errors="surrogateescape")
-        return word.replace("\0", text)
-
+    moment = moment._replace(request=request.data.replace(b"\0", b""))
+    words = [word.render(moment).decode(errors="surrogateescape") for word in command]
     variables = {
         **os.environ,
         "NATS_REQUEST_SUBJECT": request.subject,
-        "NATS_REQUEST_BODY": text,
+        "NATS_REQUEST_BODY": moment.request.decode(errors="surrogateescape"),
     }
-    words = [fill(word) for word in command]
     try:
         process = await asyncio.create_subprocess_exec(
             *words, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, env=variables

@@ -1,12 +1,14 @@
 """Headers that tell a stream when to publish a message, and when to remove it (ADR-51, ADR-43)."""
 
 import contextlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from jsctl import units
 from jsctl.errors import BadInput
 from jsctl.nats.headers import Headers
 
+_SCHEDULE, _TARGET = "Nats-Schedule", "Nats-Schedule-Target"
 _TIMES = ("at", "after", "every", "cron")
 
 
@@ -32,18 +34,25 @@ class Schedule:
         """Whether nothing is scheduled."""
         return self == Schedule()
 
-    def headers(self, now: float) -> Headers:
-        """Return the headers of a scheduled message. now: seconds since 1970. Raises BadInput."""
+    def headers(self, now: float, given: Iterable[str] = ()) -> Headers:
+        """Return the headers of a scheduled message. Raises BadInput.
+
+        now: seconds since 1970. given: names of headers that the message has already; they may stand for a
+        time and a destination.
+        """
         if self.is_empty:
             return []
+        names = {name.lower() for name in given}
         times = [name for name in _TIMES if getattr(self, name) is not None]
-        if not self.dest:
+        if not self.dest and _TARGET.lower() not in names:
             raise BadInput("a schedule needs a destination", "give --schedule-dest SUBJECT")
-        if len(times) != 1:
+        if len(times) > 1 or (not times and _SCHEDULE.lower() not in names):
             raise BadInput(
                 "give one of --schedule-at, --schedule-after, --schedule-every and --schedule-cron"
             )
-        headers = [("Nats-Schedule", self._expression(now)), ("Nats-Schedule-Target", self.dest)]
+        headers = [(_SCHEDULE, self._expression(now))] if times else []
+        if self.dest:
+            headers.append((_TARGET, self.dest))
         if self.message_ttl:
             headers.append(("Nats-Schedule-TTL", format_ttl(self.message_ttl)))
         if self.source:
@@ -62,6 +71,11 @@ class Schedule:
                 raise BadInput("--schedule-every must be in whole seconds")
             return f"@every {self.every // units.SECOND}s"
         return self.cron or ""
+
+
+def is_scheduled(names: Iterable[str]) -> bool:
+    """Whether headers of these names make a schedule."""
+    return _SCHEDULE.lower() in {name.lower() for name in names}
 
 
 def format_ttl(value: int) -> str:

@@ -2,12 +2,39 @@
 
 import asyncio
 import os
+import sys
 import threading
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import TextIO
 
 _CHUNK = 1 << 16
 _CHUNKS = 64  #: read ahead at most: a fast writer must not fill our memory
+
+
+def is_ours(stdin: TextIO) -> bool:
+    """Whether nobody but us can be meant to read stdin: it is a terminal, or our parent does not have it.
+
+    A shell's loop (`while read ...`) reads the lines from the stdin that it hands down, and a script the rest
+    of its own input; what a pipe or a redirection gives to one command, its shell does not keep open.
+    """
+    if stdin.isatty():
+        return True
+    try:
+        own = os.fstat(stdin.fileno())
+    except (OSError, ValueError):
+        return True  # not a file: input that was made for us
+    try:
+        parents = Path(f"/proc/{os.getppid()}/fd/0").stat()
+    except PermissionError:
+        return False
+    except OSError:
+        return _has_proc() or sys.stdout.isatty()  # else as the `nats` tool decides
+    return (own.st_dev, own.st_ino) != (parents.st_dev, parents.st_ino)
+
+
+def _has_proc() -> bool:
+    return Path("/proc/self/fd/0").exists()
 
 
 async def read_chunks(stdin: TextIO) -> AsyncIterator[bytes]:

@@ -22,19 +22,28 @@ class Reply(NamedTuple):
 
 
 def events(
-    replies: AsyncGenerator[Sequence[Reply], None], *, raw: bool, only: bool, quiet: bool
+    replies: AsyncGenerator[Sequence[Reply], None], *, raw: bool, exact: bool, quiet: bool, with_headers: bool
 ) -> Events[Reply]:
-    """Return replies, each with its views. only: a single reply is wanted. quiet: without a line on stderr
-    ahead of each."""
+    """Return replies, each with its views.
+
+    exact: raw payloads have no line end added. quiet: without lines on stderr ahead of each. with_headers:
+    show headers with the payload; otherwise they are on stderr, and do not mix into what is captured.
+    """
     if raw:
         return Events(
             batches=replies,
             text=lambda reply: raw_line(reply.message.data),
             record=record,
-            raw=lambda reply: raw_bytes(reply.message.data, only),
+            raw=lambda reply: raw_bytes(reply.message.data, exact),
             noun="reply",
         )
-    return Events(batches=replies, text=text, record=record, notice=None if quiet else notice, noun="reply")
+    return Events(
+        batches=replies,
+        text=text if with_headers else data_text,
+        record=record,
+        notice=None if quiet else notice if with_headers else headers_notice,
+        noun="reply",
+    )
 
 
 def notice(reply: Reply) -> str:
@@ -42,10 +51,20 @@ def notice(reply: Reply) -> str:
     return f"Received with rtt {exact_duration(reply.rtt)}"
 
 
+def headers_notice(reply: Reply) -> str:
+    """Return the lines on stderr ahead of a reply, its headers included."""
+    return f"{notice(reply)}\n{header_lines(_headers(reply.message))}".removesuffix("\n")
+
+
 def text(reply: Reply) -> str:
     """Return headers, payload, an empty line."""
     head = header_lines(_headers(reply.message))
-    return (head + "\n" if head else "") + body(reply.message.data) + "\n\n"
+    return (head + "\n" if head else "") + data_text(reply)
+
+
+def data_text(reply: Reply) -> str:
+    """Return payload, an empty line."""
+    return body(reply.message.data) + "\n\n"
 
 
 def record(reply: Reply) -> Json:

@@ -16,9 +16,11 @@ from jsctl.views.message.text import content, raw_bytes, raw_line
 
 @dataclass(frozen=True, slots=True)
 class Show:
-    """What is shown of a message. delta: the time since the start, in place of its own."""
+    """What is shown of a message. exact: raw payloads have no line end added. delta: the time since the
+    start, in place of its own."""
 
     raw: bool = False
+    exact: bool = False
     pretty: bool = False
     headers_only: bool = False
     subjects_only: bool = False
@@ -37,7 +39,7 @@ def events(
         batches=batches,
         text=text,
         record=record,
-        raw=raw_view(only=receiver.options.limit == 1) if show.raw else None,
+        raw=raw_view(exact=show.exact) if show.raw else None,
         limit=receiver.options.limit,
         endless=True,
         stop=receiver.stop,
@@ -102,13 +104,13 @@ def raw_text_view(show: Show) -> Callable[[Received], str]:
     return text
 
 
-def raw_view(*, only: bool) -> Callable[[Received], bytes]:
-    """Return the view of `--raw` in a pipe. only: a single message is wanted."""
+def raw_view(*, exact: bool) -> Callable[[Received], bytes]:
+    """Return the view of `--raw` in a pipe. exact: with no line end added."""
 
     def raw(received: Received) -> bytes:
         message, _, _, reply = received
-        data = raw_bytes(message.data, only)
-        return data if reply is None else data + raw_bytes(reply.data, only)
+        data = raw_bytes(message.data, exact)
+        return data if reply is None else data + raw_bytes(reply.data, exact)
 
     return raw
 

@@ -38,7 +38,6 @@ def raw_line(data: bytes, *, pretty: bool = False) -> str:
     return body(data, pretty) + "\n" if data else "\n"
 
 
-def raw_bytes(data: bytes, only: bool) -> bytes:
-    """Return what `--raw` writes of a payload into a pipe: line tools need a line each, but the only
-    message is wanted as it is."""
-    return data if only or data.endswith(b"\n") else data + b"\n"
+def raw_bytes(data: bytes, exact: bool) -> bytes:
+    """Return what `--raw` writes of a payload into a pipe: a line; exact: the payload and nothing else."""
+    return data if exact or data.endswith(b"\n") else data + b"\n"

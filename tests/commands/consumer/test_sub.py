@@ -18,4 +18,7 @@ def test_sub(cli: Cli, url: str) -> None:
     assert "two" in cli("con sub ORDERS PUSH --count 2 --deliver-group g", status=0).out
     assert "does not deliver to h" in cli("con sub ORDERS PUSH --deliver-group h", status=64).err
     assert "consumer ORDERS > NO not found" in cli("con sub ORDERS NO", status=3).err
+    js.publish(url, "ORDERS.a", b"three")
+    assert cli("con sub ORDERS PULL --raw", status=0).out == "three\n"
+    assert "no message" in cli("con sub ORDERS PULL --timeout 200ms", status=3).err
     assert cli("con ls ORDERS --json", status=0).json == ["PULL", "PUSH"]

@@ -117,7 +117,10 @@ def test_templates() -> None:
     assert render('{{"{{"}}x') == "{{x"
     assert render("no template { }") == "no template { }"
     assert compile_template(b"{{Nope}}", enabled=False).fixed == b"{{Nope}}"
-    for wrong in ("{{Nope}}", "{{Random 5 3}}", "{{Random 1 99999999999}}"):
+    assert compile_template(b"{{Nope}}").fixed == b"{{Nope}}"
+    assert compile_template(b"{{Nope}}").unknown == ("Nope",)
+    assert compile_template(b"{{" + b" " * 200_000 + b"{{" * 50_000).fixed  # in linear time
+    for wrong in ("{{Random 5 3}}", "{{Random 1 99999999999}}"):
         with pytest.raises(BadInput):
             compile_template(wrong.encode())
 
