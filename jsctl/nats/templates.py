@@ -12,7 +12,7 @@ from jsctl.errors import BadInput
 from jsctl.units import format_kitchen, format_rfc3339_local
 
 _LETTERS = string.ascii_letters + string.digits
-_RANDOM = r"Random\b\s*\(?\s*([0-9]{1,10})\b\s*,?\s*([0-9]{1,10})\s*\)?"
+_RANDOM = r"Random\b\s*\(?\s*([0-9]{1,40})\b\s*,?\s*([0-9]{1,40})\s*\)?"
 _PART = 64 * 1024
 _MOST = 64 * 1024 * 1024
 """Random bytes in all of a text: no server takes a larger message."""
