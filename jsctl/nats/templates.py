@@ -34,7 +34,7 @@ Piece = Callable[[Moment], bytes]
 
 class Template:
     """`render` gives the text of one message; `fixed` holds it when it is the same for all. `unknown`: the
-    texts in braces that are no functions, and stay as they are."""
+    texts in braces that name none of the functions and stay as they are."""
 
     def __init__(self, pieces: list[bytes | Piece], unknown: tuple[str, ...] = ()) -> None:
         self._pieces = pieces
@@ -51,7 +51,7 @@ class Template:
 
 
 def compile_template(text: bytes, *, enabled: bool = True, with_tokens: bool = False) -> Template:
-    """Compile a text; what stands in braces and is no function stays as it is.
+    """Compile a text; what stands in braces and names none of the functions stays as it is.
 
     with_tokens: whether `{{0}}`, `{{1}}` ... stand for tokens of a request's subject. Raises BadInput for a
     function with arguments that it cannot take, and for more random bytes than a message has.
