@@ -20,8 +20,8 @@ _ANNOUNCED = 20  #: of more requests than this only the replies are shown
 _UNLIMITED = 1 << 30  #: replies
 
 HELP = """\
-Subject, body and header values may hold templates as in `jsctl publish --help`; when stdin is the body is
-told there too: all of it is, or with --send-on newline each line a request.
+Subject, body and header values may hold templates as in `jsctl publish --help`; that page says when stdin is
+the body: all of it is, or with --send-on newline each line a request.
 
 In a pipe, only the bodies of replies are on stdout; their headers are on stderr. --raw shows each body on a
 line, --raw-bytes byte for byte, with nothing added.

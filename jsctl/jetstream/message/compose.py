@@ -167,8 +167,8 @@ async def read_dump(
             changed = message
             if headers:
                 own = parse_headers(message.header_block)
-                kept = [pair for pair in own if pair[0].lower() not in replaced]
-                block = encode_headers([*kept, *headers])
+                others = [pair for pair in own if pair[0].lower() not in replaced]
+                block = encode_headers([*others, *headers])
                 changed = changed._replace(header_block=block)
             if composition.subject:
                 subject = draft.subject.render(moment).decode(errors="replace")

@@ -34,19 +34,19 @@ class Schedule:
         """Whether nothing is scheduled."""
         return self == Schedule()
 
-    def headers(self, now: float, given: Iterable[str] = ()) -> Headers:
+    def headers(self, now: float, names: Iterable[str] = ()) -> Headers:
         """Return the headers of a scheduled message. Raises BadInput.
 
-        now: seconds since 1970. given: names of headers that the message has already; they may stand for a
+        now: seconds since 1970. names: of headers that the message has already; they may stand for a
         time and a destination.
         """
         if self.is_empty:
             return []
-        names = {name.lower() for name in given}
+        present = {name.lower() for name in names}
         times = [name for name in _TIMES if getattr(self, name) is not None]
-        if not self.dest and _TARGET.lower() not in names:
+        if not self.dest and _TARGET.lower() not in present:
             raise BadInput("a schedule needs a destination", "give --schedule-dest SUBJECT")
-        if len(times) > 1 or (not times and _SCHEDULE.lower() not in names):
+        if len(times) > 1 or (not times and _SCHEDULE.lower() not in present):
             raise BadInput(
                 "give one of --schedule-at, --schedule-after, --schedule-every and --schedule-cron"
             )
