@@ -11,6 +11,10 @@ from typing import BinaryIO, TextIO
 from jsctl.errors import BadInput
 
 PRIVATE = 0o600
+SMALL_SIZE = 1 << 20
+"""Bytes of a context, a key or a certificate at the most."""
+CONFIG_SIZE = 16 << 20
+"""Bytes of a configuration at the most."""
 TEMPORARY = ".jsctl-"
 """How the names of files begin that a killed process may leave."""
 
@@ -73,12 +77,58 @@ def open_atomically(path: Path, *, mode: int | None = PRIVATE, durable: bool = T
 
 
 def read_input(path: str, stdin: TextIO) -> str:
-    """Return the text of a file, or of `stdin` for `-`; `~` is the home folder. Raises BadInput."""
+    """Return the text of a configuration file, or of `stdin` for `-`; `~` is the home folder.
+
+    Raises BadInput, also for more than CONFIG_SIZE bytes.
+    """
+    if path != "-":
+        return read_text(Path(path).expanduser(), "", CONFIG_SIZE)
     try:
-        return stdin.read() if path == "-" else Path(path).expanduser().read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not text"
-        raise BadInput(f"cannot read {path}: {reason}") from None
+        text = stdin.read(CONFIG_SIZE + 1)
+    except UnicodeDecodeError:
+        raise BadInput("cannot read -: it is not text") from None
+    if len(text) > CONFIG_SIZE:
+        raise BadInput(f"cannot read -: it has more than {CONFIG_SIZE:,} characters")
+    return text
+
+
+def read_text(path: Path, what: str = "", limit: int = SMALL_SIZE, *, errors: str = "strict") -> str:
+    """Return the text of a regular file of at most `limit` bytes. See `read_bytes`."""
+    data = read_bytes(path, what, limit)
+    try:
+        return data.decode(errors=errors).replace("\r\n", "\n")
+    except UnicodeDecodeError:
+        raise BadInput(f"cannot read {what}{' ' * bool(what)}{path}: it is not text") from None
+
+
+def read_bytes(path: Path, what: str = "", limit: int = SMALL_SIZE) -> bytes:
+    """Return the content of a regular file, which is opened once.
+
+    what: how errors call it. limit: bytes. Raises BadInput for what is not there, is not a regular file (a
+    device or a named pipe might never end) or is larger.
+    """
+    shown = f"{what}{' ' * bool(what)}{ascii_path(path)}"
+    try:
+        # A named pipe without a writer would be waited for.
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(handle, "rb") as file:
+            if stat.S_ISDIR(os.fstat(handle).st_mode):
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise BadInput(f"cannot read {shown}: it is not a regular file")
+            data = file.read(limit + 1)
+    except OSError as error:
+        raise BadInput(f"cannot read {shown}: {error.strerror}") from None
+    except ValueError:  # NUL, or half a character
+        raise BadInput(f"cannot read {shown}: it is not a valid path") from None
+    if len(data) > limit:
+        raise BadInput(f"cannot read {shown}: it has more than {limit:,} bytes")
+    return data
+
+
+def ascii_path(path: Path) -> str:
+    """Return a path as it can be written anywhere: what is no character is escaped."""
+    return str(path).encode(errors="backslashreplace").decode().replace("\0", "\\0")
 
 
 def write_output(path: str, text: str) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 from jsctl import registry
 from jsctl.contexts.model import KEYS, Context
 from jsctl.errors import BadInput, NotFound
-from jsctl.files import write_atomically
+from jsctl.files import read_text, write_atomically
 from jsctl.json_text import parse_json
 
 _SELECTED = "context.txt"
@@ -135,8 +135,8 @@ class ContextStore:
 
     def _read_name(self, file: str) -> str:
         try:
-            name = (self.root / file).read_text(encoding="utf-8").strip()
-        except (OSError, UnicodeDecodeError):
+            name = read_text(self.root / file).strip()
+        except BadInput:
             return ""
         return name if is_name(name) else ""
 
@@ -160,11 +160,7 @@ def is_name(name: str) -> bool:
 def load_file(path: Path) -> Context:
     """Read a context from any file. Raises BadInput when it is not a JSON object."""
     try:
-        raw = parse(path.read_text(encoding="utf-8"))
-    except UnicodeDecodeError:
-        raise BadInput(f"context {path} is not text") from None
-    except OSError as error:
-        raise BadInput(f"cannot read context {path}: {error.strerror}") from None
+        raw = parse(read_text(path, "context"))
     except ValueError as error:
         raise BadInput(
             f"context {path} cannot be used: {error}", f"repair it with jsctl context edit {path.stem}"

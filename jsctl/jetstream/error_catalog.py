@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from jsctl.errors import BadInput, NotFound
+from jsctl.files import CONFIG_SIZE, read_text
 from jsctl.json_text import parse_json
 
 Code = dict[str, Any]
@@ -50,9 +51,7 @@ def load(path: str = "") -> list[Code]:
 def read(path: str) -> list[Code]:
     """The errors of a file; fields that are not known stay. Raises BadInput."""
     try:
-        entries = parse_json(Path(path).expanduser().read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadInput(f"cannot read {path}: {error.strerror}") from None
+        entries = parse_json(read_text(Path(path).expanduser(), "", CONFIG_SIZE))
     except ValueError:
         raise BadInput(f"{path} is not JSON") from None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from jsctl import files
 from jsctl.contexts.model import expand_path
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput
@@ -16,11 +17,12 @@ def read_text(settings: Settings, path: str, what: str) -> str:
     if path in (texts := dict(settings.files)):
         return texts[path]
     try:
-        return expand_path(path).read_text(encoding="utf-8", errors="replace")
-    except FileNotFoundError:
-        raise BadInput(f"{what} {path} does not exist") from None
-    except OSError as error:
-        raise BadInput(f"cannot read {what} {path}: {error.strerror}") from None
+        exists = expand_path(path).exists()
+    except (OSError, ValueError):
+        exists = True  # reading says what is wrong
+    if not exists:
+        raise BadInput(f"{what} {path} does not exist")
+    return files.read_text(expand_path(path), what, errors="replace")
 
 
 @contextlib.contextmanager

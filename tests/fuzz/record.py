@@ -50,7 +50,7 @@ class Record:
         except Exception as error:
             assert isinstance(error, (JsctlError, *refusals)), repr(error)
             assert not isinstance(error, UnicodeError | AssertionError), error
-            assert "\n" not in str(error), str(error)
+            assert str(error)  # line ends in it are escaped where it is written
             self.count("refused")
         else:
             self.count("done")

@@ -11,6 +11,7 @@ tools refuse it as well.
 import hashlib
 import os
 import tarfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from jsctl.errors import BadInput, NotFound
-from jsctl.files import is_temporary
+from jsctl.files import is_temporary, read_bytes
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup.events import Advance
 from jsctl.jetstream.backup.s2 import ARCHIVE_END, FrameScanner
@@ -38,9 +39,22 @@ FORMAT = 1
 _BACKUP_FILES = frozenset({DATA, META, MANIFEST, PARTIAL_DATA})
 _PACKED_ENDINGS = (".tgz", ".tar.gz")
 _READ_SIZE = 1 << 20
+_MAX_HEADER_SIZE = 1 << 20
 _MAX_META_SIZE = 64 << 20
 _NOTHING_RESTORED = "nothing was restored"
 _STATE_NUMBERS = ("messages", "bytes", "first_seq", "last_seq", "consumer_count", "num_deleted")
+
+
+class SafeMember(tarfile.TarInfo):
+    """A member of a .tgz file whose headers cannot claim more than their own size: tarfile reads the data of
+    an extended header, up to 8 GiB of zeros, into memory."""
+
+    def _proc_member(self, tar: tarfile.TarFile) -> "SafeMember":
+        extended = (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE)
+        is_header = self.type in (*extended, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK)
+        if is_header and not 0 <= self.size <= _MAX_HEADER_SIZE:
+            raise tarfile.ReadError(f"a header has more than {_MAX_HEADER_SIZE:,} bytes")
+        return super()._proc_member(tar)  # type: ignore[misc, no-any-return]
 
 
 def is_packed(target: Path) -> bool:
@@ -112,7 +126,7 @@ class Backup:
             with (self.path / DATA).open("rb") as file:
                 yield file
             return
-        with tarfile.open(self.path, "r:gz") as tar:
+        with tarfile.open(self.path, "r:gz", tarinfo=SafeMember) as tar:
             for member in tar:
                 if member.isfile() and Path(member.name).name == DATA:
                     yield cast(IO[bytes], tar.extractfile(member))
@@ -138,7 +152,7 @@ class Backup:
                     if advance:
                         advance(len(block))
             fault = snapshot_fault(scanner)
-        except (ValueError, EOFError, tarfile.TarError, OSError) as error:
+        except (ValueError, EOFError, tarfile.TarError, OSError, zlib.error) as error:
             fault = str(error)
         if not files:
             if fault:
@@ -215,7 +229,11 @@ def snapshot_fault(scanner: FrameScanner) -> str:
 
 def _read_folder(path: Path) -> tuple[dict[str, bytes], int]:
     """Returns the small files, and the size of the snapshot or -1."""
-    files = {name: (path / name).read_bytes() for name in (META, MANIFEST) if (path / name).is_file()}
+    files = {
+        name: read_bytes(path / name, "", _MAX_META_SIZE)
+        for name in (META, MANIFEST)
+        if (path / name).is_file()
+    }
     data = path / DATA
     return files, data.stat().st_size if data.is_file() else -1
 
@@ -227,7 +245,7 @@ def _read_packed(path: Path) -> tuple[dict[str, bytes], int]:
     if not is_packed(path):
         raise BadInput(f"{path} is not a backup", "it should be a folder, or a .tgz file")
     try:
-        with tarfile.open(path, "r:gz") as tar:
+        with tarfile.open(path, "r:gz", tarinfo=SafeMember) as tar:
             for member in tar:
                 name = Path(member.name).name
                 if name == DATA and member.isfile():
@@ -235,7 +253,7 @@ def _read_packed(path: Path) -> tuple[dict[str, bytes], int]:
                     break  # the small files that jsctl writes come before
                 if name in (META, MANIFEST) and member.isfile() and member.size < _MAX_META_SIZE:
                     files[name] = cast(IO[bytes], tar.extractfile(member)).read()
-    except (tarfile.TarError, EOFError, OSError) as error:
+    except (tarfile.TarError, EOFError, OSError, ValueError, zlib.error) as error:
         raise BadInput(f"the backup in {path} is damaged: {error}", _NOTHING_RESTORED) from None
     return files, size
 

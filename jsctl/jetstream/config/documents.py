@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _MAX_DEPTH = 40
 _MAX_VALUES = 1_000_000
+_ALIASED = 10_000
+"""Values that aliases may add."""
 
 
 def parse_documents(text: str, file: str) -> Iterator[Node]:
@@ -138,7 +140,7 @@ def _parse_yaml(text: str, file: str) -> Iterator[Node]:
 
     # libyaml's loader is faster, and not in every build.
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(text)
-    reader = _YamlReader(loader, file)
+    reader = _YamlReader(loader, file, len(text))
     try:
         while loader.check_node():
             node = loader.get_node()
@@ -158,10 +160,11 @@ def _parse_yaml(text: str, file: str) -> Iterator[Node]:
 
 
 class _YamlReader:
-    def __init__(self, loader: "yaml.SafeLoader", file: str) -> None:
+    def __init__(self, loader: "yaml.SafeLoader", file: str, size: int) -> None:
         self._loader = loader
         self._file = file
-        self._left = _MAX_VALUES  # aliases of aliases could make billions
+        # Aliases of aliases could make billions; without them each value has a character of its own.
+        self._left = min(_MAX_VALUES, size + _ALIASED)
 
     def read(self, node: "yaml.Node", depth: int) -> Node:
         import yaml

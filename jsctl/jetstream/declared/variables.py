@@ -14,13 +14,16 @@ from jsctl.jetstream.config.nodes import Node
 
 Variables = Mapping[str, Node]
 
+MAX_SIZE = 1 << 20
+"""Characters of a text and of all variables of a file at the most, after variables in them are replaced."""
+
 MAX_ROUNDS = 10_000
 """Streams or consumers that one loop may declare at most."""
 
 _NAME = r"[A-Za-z_]\w*"
 _REFERENCE = re.compile(rf"(\\*)\{{\{{\s*({_NAME}(?:\.{_NAME})*)\s*\}}\}}")
 _ESCAPABLE = re.compile(rf"(\\*)(\{{\{{\s*{_NAME}(?:\.{_NAME})*\s*\}}\}})")
-_RANGE = re.compile(r"(\d+)\.\.(\d+)")
+_RANGE = re.compile(r"([0-9]{1,18})\.\.([0-9]{1,18})")
 
 
 def expand(node: Node, known: Variables) -> Node:
@@ -50,10 +53,14 @@ def resolve_variables(variables: Node, above: Variables) -> dict[str, Node]:
     """A file's variables by name; each may use those before it, and those of `above` replace them.
     Raises BadInput."""
     resolved: dict[str, Node] = {}
+    size = 0
     for name, node in variables.keys("vars").items():
         if not re.fullmatch(_NAME, name):
             raise node.error(f"{name!r} is not the name of a variable", "letters, digits and _")
         resolved[name] = above[name] if name in above else expand(node, {**above, **resolved})
+        size += _size(resolved[name])
+        if size > MAX_SIZE:
+            raise node.error(f"the variables have more than {MAX_SIZE:,} characters")
     return {**above, **resolved}
 
 
@@ -107,7 +114,26 @@ def _replace_all(text: str, node: Node, known: Variables) -> str:
             raise node.error(f"{{{{{match[2]}}}}} is not text")
         return backslashes + variable.text
 
-    return _REFERENCE.sub(value, text)
+    size = len(text)
+
+    def bounded(match: re.Match[str]) -> str:
+        nonlocal size
+        replaced = value(match)
+        size += len(replaced)
+        if size > MAX_SIZE:
+            raise node.error(f"the text has more than {MAX_SIZE:,} characters")
+        return replaced
+
+    return _REFERENCE.sub(bounded, text)
+
+
+def _size(node: Node) -> int:
+    """Characters of all texts in a value, and one for each value."""
+    if isinstance(node.value, dict):
+        return sum(len(key) + _size(item) for key, item in node.value.items())
+    if isinstance(node.value, list):
+        return 1 + sum(map(_size, node.value))
+    return 1 + len(node.text)
 
 
 def _lookup(name: str, node: Node, known: Variables) -> Node:
