@@ -127,7 +127,7 @@ def read_bytes(path: Path, what: str = "", limit: int = SMALL_SIZE) -> bytes:
 
 
 def ascii_path(path: Path) -> str:
-    """Return a path as it can be written anywhere: what is no character is escaped."""
+    """Return a path as it can be written anywhere: half characters are escaped."""
     return str(path).encode(errors="backslashreplace").decode().replace("\0", "\\0")
 
 
