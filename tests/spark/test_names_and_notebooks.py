@@ -127,9 +127,10 @@ def test_only_selects_run(cli: Cli, url: str, spark: Any, tmp_path: Path, monkey
 
 def test_connect_where_an_event_loop_is_running(url: str, spark: Any) -> None:
     fill(url, b"1", b"2")
+    session = spark.newSession()  # the connection stays in a session, which other tests use too
 
     async def cell() -> int:
-        connect(spark, servers=url)
-        return int(spark.read.format("jetstream").option("stream", "ORDERS").load().count())
+        connect(session, servers=url)
+        return int(session.read.format("jetstream").option("stream", "ORDERS").load().count())
 
     assert asyncio.run(cell()) == 2
