@@ -328,7 +328,7 @@ authorization { users: [{user: u, password: p, permissions: {subscribe: ["ok", "
     ).start()
     try:
         failed = Cli(tmp_path / "c", server.url_for("u", "p"))("sub secret", status=5)
-        assert "Permissions Violation" in failed.err or "permissions violation" in failed.err
+        assert "not allowed to subscribe to secret; ask for that permission" in failed.err
     finally:
         server.stop()
 

@@ -84,11 +84,15 @@ def test_any_messages(cli: Cli, url: str, tmp_path: Path, messages: list[bytes],
 
 
 def check_broken(block: bytes, where: int) -> None:
-    """A block that is cut is refused; one with a changed byte is refused or holds other data."""
+    """A block that is cut is refused; one with a changed byte is refused, or its checksum shows other data.
+
+    Where a copy then comes from another place that holds the same bytes, nothing differs.
+    """
     at = where % len(block)
     with pytest.raises(ValueError):
         decompress_block(block[:at])
     changed = bytearray(block)
     changed[at] ^= 1 << where % 8
     with suppress(ValueError):
-        assert masked(decompress_block(bytes(changed))) != masked(decompress_block(block))
+        whole, damaged = decompress_block(block), decompress_block(bytes(changed))
+        assert damaged == whole or masked(damaged) != masked(whole)

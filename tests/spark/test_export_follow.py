@@ -123,7 +123,7 @@ def test_what_is_seen_of_it_on_a_terminal(cli: Cli, url: str, tmp_path: Path) ->
         js.ask(url, "STREAM.MSG.DELETE.ORDERS", {"seq": 5})
         screen.expect_exact("30 messages (291 B) so far")
         screen.sendintr()
-        screen.expect_exact("exported 30 messages (291 B) to ")
+        screen.expect_exact("exported 30 messages (291 B) to")
         screen.wait()
     finally:
         screen.close(force=True)

@@ -12,7 +12,7 @@ def test_gaps(orders: Cli, url: str) -> None:
     assert shown.splitlines() == [
         "1 gap found in Stream ORDERS",
         "First Message  Last Message  Missing",
-        "3              4             2",
+        "            3             4        2",
     ]
     assert orders("stream gaps ORDERS --json", status=0).json == [[3, 4]]
     js.stream(url, "WHOLE", "whole")
