@@ -120,6 +120,16 @@ def shared_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster
 
 
 @pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    """Three servers of the test's own, which it may stop."""
+    three = Cluster(tmp_path)
+    try:
+        yield three.start()
+    finally:
+        three.stop()
+
+
+@pytest.fixture
 def cluster_cli(tmp_path: Path, shared_cluster: Cluster) -> Iterator[Cli]:
     """jsctl connected to the cluster as acc; streams are removed afterwards."""
     cli = Cli(tmp_path / "config", shared_cluster.url)

@@ -3,14 +3,9 @@
 import json
 import os
 import signal
-import time
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 
-from jsctl.errors import JsctlError
 from tests.support import js
 from tests.support.lagging import Lagging
 from tests.support.run import Cli
@@ -97,30 +92,11 @@ def test_what_follows_the_last_messages_a_replica_knows(cli: Cli, url: str) -> N
         assert lagging.short and seen == {3, 9}
 
 
-@pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[Cluster]:
-    three = Cluster(tmp_path)
-    try:
-        yield three.start()
-    finally:
-        three.stop()
-
-
-def _patiently(url: str, subject: str, body: Any = None) -> dict[str, Any]:
-    """A request that is made again while there is no leader."""
-    deadline = time.monotonic() + 30
-    while True:
-        try:
-            return js.ask(url, subject, body)
-        except JsctlError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.1)
-
-
 def _wait_until_stored(url: str, sequence: int) -> None:
     wait_for(
-        lambda: _patiently(url, "STREAM.INFO.S")["state"]["last_seq"] >= sequence, "messages are missing", 60
+        lambda: js.ask_patiently(url, "STREAM.INFO.S")["state"]["last_seq"] >= sequence,
+        "messages are missing",
+        60,
     )
 
 
@@ -128,10 +104,10 @@ def _wait_until_stored(url: str, sequence: int) -> None:
 def test_a_follower_that_stood_still(cluster: Cluster, offline_cli: Cli) -> None:
     """It is asked as soon as it runs again, while it has only part of what the others took."""
     config = {"name": "S", "subjects": ["S.>"], "num_replicas": 3, "allow_direct": True, "storage": "file"}
-    _patiently(cluster.url, "STREAM.CREATE.S", config)
+    js.ask_patiently(cluster.url, "STREAM.CREATE.S", config)
     js.publish(cluster.url, "S.a", b"x", 100)
     for _ in range(3):
-        info = _patiently(cluster.url, "STREAM.INFO.S")
+        info = js.ask_patiently(cluster.url, "STREAM.INFO.S")
         url = cluster.servers[info["cluster"]["leader"]].url_for("acc")
         server = cluster.servers[info["cluster"]["replicas"][0]["name"]]
         assert server.process is not None

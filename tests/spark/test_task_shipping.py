@@ -5,14 +5,12 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
 from jsctl.contexts.settings import Settings
-from jsctl.errors import JsctlError
 from jsctl.spark.source import plan
 from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.direct import DirectReader
@@ -27,34 +25,13 @@ pytestmark = [pytest.mark.slow, pytest.mark.cluster]
 COUNT = 8_000
 
 
-@pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[Cluster]:
-    three = Cluster(tmp_path)
-    try:
-        yield three.start()
-    finally:
-        three.stop()
-
-
-def patiently(url: str, subject: str, body: Any = None) -> dict[str, Any]:
-    """A request that is made again while there is no leader."""
-    deadline = time.monotonic() + 30
-    while True:
-        try:
-            return js.ask(url, subject, body)
-        except JsctlError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.1)
-
-
 def fill(url: str) -> None:
     """The stream S with COUNT messages, on all three."""
     config = {"name": "S", "subjects": ["S.>"], "num_replicas": 3, "allow_direct": True, "storage": "file"}
-    patiently(url, "STREAM.CREATE.S", config)
+    js.ask_patiently(url, "STREAM.CREATE.S", config)
     js.publish(url, "S.a", b"x" * 100, COUNT)
     deadline = time.monotonic() + 30
-    while patiently(url, "STREAM.INFO.S")["state"]["last_seq"] < COUNT:
+    while js.ask_patiently(url, "STREAM.INFO.S")["state"]["last_seq"] < COUNT:
         assert time.monotonic() < deadline
         time.sleep(0.1)
 
@@ -75,7 +52,7 @@ def trouble(cluster: Cluster) -> None:
     (in 4 to 9 s). Then wait until there is one, and for the longest pause between two attempts of a reader:
     without a leader nobody knows where a stream ends, nor can make a consumer. And once more."""
     for _ in range(2):
-        patiently(cluster.url, "STREAM.LEADER.STEPDOWN.S")
+        js.ask_patiently(cluster.url, "STREAM.LEADER.STEPDOWN.S")
         for server in cluster.servers.values():
             time.sleep(0.3)
             server.kill()
@@ -152,7 +129,7 @@ def test_a_follower_that_lags_is_not_taken_for_deletions(
     while not asked:
         if time.monotonic() > deadline:
             pytest.skip("no follower lagged")
-        stream = patiently(cluster.url, "STREAM.INFO.S")
+        stream = js.ask_patiently(cluster.url, "STREAM.INFO.S")
         last, leader = stream["state"]["last_seq"], stream["cluster"]["leader"]
         url, follower = cluster.servers[leader].url_for("acc"), stream["cluster"]["replicas"][0]["name"]
         server = cluster.servers[follower]
@@ -169,7 +146,7 @@ def test_a_follower_that_lags_is_not_taken_for_deletions(
         os.kill(process.pid, signal.SIGSTOP)
         try:
             js.publish(url, "S.a", b"y" * 1000, 20_000)
-            while patiently(url, "STREAM.INFO.S")["state"]["last_seq"] < last + 20_000:
+            while js.ask_patiently(url, "STREAM.INFO.S")["state"]["last_seq"] < last + 20_000:
                 time.sleep(0.01)
             found.job = planned._replace(end=last + 20_001)
             thread = threading.Thread(target=lambda: seen.extend(sequences(rest)))  # noqa: B023
@@ -184,4 +161,4 @@ def test_a_follower_that_lags_is_not_taken_for_deletions(
 
 def placed(url: str) -> set[str]:
     """The servers that consumers of the stream are on."""
-    return {one["cluster"]["leader"] for one in patiently(url, "CONSUMER.LIST.S")["consumers"] or []}
+    return {one["cluster"]["leader"] for one in js.ask_patiently(url, "CONSUMER.LIST.S")["consumers"] or []}

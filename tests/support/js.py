@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import time
 from collections.abc import Iterable
 from typing import Any
 
@@ -23,6 +24,18 @@ def ask(url: str, subject: str, body: Any = None, *, domain: str = "") -> dict[s
             await connection.close()
 
     return asyncio.run(work())
+
+
+def ask_patiently(url: str, subject: str, body: Any = None) -> dict[str, Any]:
+    """A request that is made again while there is no leader."""
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            return ask(url, subject, body)
+        except JsctlError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
 
 
 def is_up(url: str, *, domain: str = "") -> bool:

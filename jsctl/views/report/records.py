@@ -3,34 +3,10 @@
 from typing import Any, NamedTuple
 
 from jsctl.monitor.report.rows import ConsumerStatus, LinkStatus, StreamStatus, level
-from jsctl.views.shared.tables import recorder
+from jsctl.views.shared.tables import LINK_KEYS, STREAM_KEYS, recorder
 
 Record = dict[str, Any]
 
-_STREAM_KEYS = (
-    "stream",
-    "storage",
-    "placement",
-    "created",
-    "replicas",
-    "consumers",
-    "messages",
-    "bytes",
-    "lost",
-    "lost_bytes",
-    "deleted",
-    "subjects",
-    "first_seq",
-    "last_seq",
-    "first_ts",
-    "last_ts",
-    "api_level",
-    "cluster",
-    "leader",
-    "peers",
-    "offline",
-)
-_LINK_KEYS = ("stream", "kind", "api_prefix", "origin", "filters", "active_ns", "lag", "error")
 _CONSUMER_KEYS = (
     "stream",
     "consumer",
@@ -41,7 +17,7 @@ _CONSUMER_KEYS = (
     "unprocessed_rate",
     "last_delivery_ns",
 )
-_LINK, _CONSUMER = recorder(_LINK_KEYS), recorder(_CONSUMER_KEYS)
+_LINK, _CONSUMER = recorder(LINK_KEYS), recorder(_CONSUMER_KEYS)
 
 
 class Line(NamedTuple):
@@ -57,7 +33,7 @@ class Line(NamedTuple):
 def stream_line(status: StreamStatus) -> Line:
     """Return the row of a stream; its rates are null without two answers."""
     row = status.stream
-    record = {key: getattr(row, key) for key in _STREAM_KEYS}
+    record = {key: getattr(row, key) for key in STREAM_KEYS}
     record["peers"] = list(row.peers)
     record["message_rate"] = status.message_rate
     record["byte_rate"] = status.byte_rate

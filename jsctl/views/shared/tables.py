@@ -15,6 +15,35 @@ def raw_columns(columns: Sequence[Column]) -> list[Column]:
     ]
 
 
+STREAM_KEYS = (
+    "stream",
+    "storage",
+    "placement",
+    "created",
+    "replicas",
+    "consumers",
+    "messages",
+    "bytes",
+    "lost",
+    "lost_bytes",
+    "deleted",
+    "subjects",
+    "first_seq",
+    "last_seq",
+    "first_ts",
+    "last_ts",
+    "api_level",
+    "cluster",
+    "leader",
+    "peers",
+    "offline",
+)
+"""Keys of a stream in the JSON of reports."""
+
+LINK_KEYS = ("stream", "kind", "api_prefix", "origin", "filters", "active_ns", "lag", "error")
+"""Keys of a mirror or source in the JSON of reports."""
+
+
 def recorder(keys: Sequence[str]) -> Callable[[object], dict[str, Any]]:
     """Returns a function that makes a JSON object with these keys of a row's attributes of the same names.
 

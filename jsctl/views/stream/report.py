@@ -7,7 +7,7 @@ from jsctl.monitor.stream.rows import ReplicationRow, Report, StreamRow
 from jsctl.units import format_bytes, format_count
 from jsctl.views.result import Cell, Column, LazySequence, Part, Result, Table, Text
 from jsctl.views.shared.leaders import leader_report
-from jsctl.views.shared.tables import raw_columns, recorder, unreachable_streams
+from jsctl.views.shared.tables import LINK_KEYS, STREAM_KEYS, raw_columns, recorder, unreachable_streams
 
 _STREAMS = (
     Column("Stream", "stream"),
@@ -32,46 +32,7 @@ _REPLICATION = (
     Column("Error", "error", "prose"),
 )
 
-STREAM_KEYS = (
-    "context",
-    "domain",
-    "stream",
-    "storage",
-    "placement",
-    "created",
-    "replicas",
-    "consumers",
-    "messages",
-    "bytes",
-    "lost",
-    "lost_bytes",
-    "deleted",
-    "subjects",
-    "first_seq",
-    "last_seq",
-    "first_ts",
-    "last_ts",
-    "api_level",
-    "cluster",
-    "leader",
-    "peers",
-    "offline",
-)
-"""Keys of a stream in JSON."""
-
-REPLICATION_KEYS = (
-    "context",
-    "domain",
-    "stream",
-    "kind",
-    "api_prefix",
-    "origin",
-    "filters",
-    "active_ns",
-    "lag",
-    "error",
-)
-"""Keys of a mirror or source in JSON."""
+_PLACE_KEYS = ("context", "domain")
 
 SORTS: dict[str, Callable[[StreamRow], Any]] = {
     "bytes": lambda row: row.bytes,
@@ -104,8 +65,8 @@ def report(streams: Report, *, order: str = "bytes", raw: bool = False, leaders:
     return Result(
         parts,
         data=lambda: {
-            "streams": map(recorder(STREAM_KEYS), rows),
-            "replication": map(recorder(REPLICATION_KEYS), links),
+            "streams": map(recorder((*_PLACE_KEYS, *STREAM_KEYS)), rows),
+            "replication": map(recorder((*_PLACE_KEYS, *LINK_KEYS)), links),
         },
     )
 
