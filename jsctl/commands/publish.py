@@ -15,6 +15,7 @@ from jsctl.jetstream.message.compose import (
     compose,
     read_dump,
 )
+from jsctl.jetstream.message.patience import patience
 from jsctl.jetstream.message.publisher import Mode, Published, Publisher
 from jsctl.jetstream.message.schedule import Schedule, format_ttl, is_scheduled
 from jsctl.nats.message import OutgoingMessage
@@ -39,6 +40,9 @@ What stands in braces and is none of these is sent as it is, with a warning.
 The body is stdin with - or --force-stdin: all of it, or with --send-on newline each line a message. Without a
 body, stdin is taken too when it was made for this command (a pipe, a redirection, a terminal), and left alone
 when it belongs to a loop or a script around it; the body is empty then.
+
+With --jetstream, messages are sent again until --timeout while their stream changes its leader, and after a
+connection was lost those that have a Nats-Msg-Id: -H 'Nats-Msg-Id: {{ID}}'.
 
 Flags replace headers of the same name. A schedule may come by -H Nats-Schedule and
 Nats-Schedule-Target alone.
@@ -161,12 +165,18 @@ class Options:
 async def publish(env: Env, options: Options) -> Events[Published]:
     options = replace(options, body=body_of(options, env.streams.stdin))
     composition = _composition(env, options)
-    connection = await env.connection()
+    api = await env.jetstream()
     asks = options.body is None and not options.dumped and env.streams.stdin.isatty()
     if asks and not options.quiet:
         env.say("Reading payload from STDIN")
     bursts = _bursts(env, options, composition)
-    publisher = Publisher(connection, bursts, options.mode, reports=options.reports)
+    publisher = Publisher(
+        api.connection,
+        bursts,
+        options.mode,
+        reports=options.reports,
+        patience=patience(api, env.say),
+    )
     return view.events(publisher, _with_progress(env, publisher, options), quiet=options.quiet)
 
 

@@ -30,7 +30,7 @@ from jsctl.nats.events import (
     Reconnected,
     denied,
 )
-from jsctl.nats.failures import connection_failure, reason
+from jsctl.nats.failures import TooManyConnections, connection_failure, reason
 from jsctl.nats.message import Message, MessageHandler, OutgoingMessage
 from jsctl.nats.subscription import Subscription as Subscription
 from jsctl.nats.tls import tls_options
@@ -50,6 +50,7 @@ class Connection:
         self._number = 0
         self._is_live = False  #: connected once
         self._is_closing = False
+        self._url = ""  #: where it was connected last
         self._last_error = ""  #: the last one that was reported
         self.settings = settings
 
@@ -109,6 +110,7 @@ class Connection:
             **options,
         )
         self._is_live = True
+        self._url = self.url
 
     @property
     def server_info(self) -> Mapping[str, Any]:
@@ -117,9 +119,10 @@ class Connection:
 
     @property
     def url(self) -> str:
-        """The connected URL, without credentials."""
-        connected = self._client.connected_url
-        return public_url(connected.geturl()) if connected else public_url(self.settings.url)
+        """The URL that it is or was connected to, without credentials."""
+        if connected := self._client.connected_url:
+            self._url = public_url(connected.geturl())
+        return self._url or public_url(self.settings.url)
 
     def socket_info(self, name: str) -> Any:
         """Return what asyncio knows of the socket (`peername`, `sockname`, `ssl_object`), else None."""
@@ -369,8 +372,9 @@ def is_no_responders(message: Message) -> bool:
 
 def _most_telling(failures: list[JsctlError], settings: Settings) -> JsctlError:
     """A refused login says more than a server that is away."""
-    chosen = next((failure for failure in failures if isinstance(failure, Denied)), failures[-1])
-    if len(failures) == 1 or isinstance(chosen, Denied):
+    telling = (Denied, TooManyConnections)
+    chosen = next((f for kind in telling for f in failures if isinstance(f, kind)), failures[-1])
+    if len(failures) == 1 or isinstance(chosen, telling):
         return chosen
     return Unreachable(
         f"cannot connect to any of {public_url(settings.url)}; the last: {chosen.message}", chosen.hint

@@ -9,6 +9,10 @@ from jsctl.nats.addresses import ServerAddress
 from jsctl.nats.codec import parse_error
 
 
+class TooManyConnections(Unreachable):
+    """A server that is there has as many connections as it takes."""
+
+
 def connection_failure(error: BaseException, server: ServerAddress, settings: Settings) -> JsctlError:
     """Return the error to raise when a connection to one server failed."""
     if isinstance(error, JsctlError):
@@ -20,6 +24,12 @@ def connection_failure(error: BaseException, server: ServerAddress, settings: Se
         return Denied(
             f"{server.url} refuses the login: {reason(error).lower()}",
             "check user, password, token, creds or JWT; jsctl context info shows what is set",
+        )
+    if "connections exceeded" in text:
+        account = " of this account" * ("account" in text)
+        return TooManyConnections(
+            f"{server.url} takes no more connections{account}: the maximum is reached",
+            f"close some, or raise max_connections{account}",
         )
     if isinstance(error, TimeoutError):
         return Unreachable(

@@ -11,13 +11,14 @@ from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api
 from jsctl.nats.codec import encode_publish
 from jsctl.nats.connection import Connection
+from jsctl.units import SECOND
 
 
-def ask(url: str, subject: str, body: Any = None, *, domain: str = "") -> dict[str, Any]:
-    """The reply to one API request."""
+def ask(url: str, subject: str, body: Any = None, *, domain: str = "", timeout: float = 5) -> dict[str, Any]:
+    """The reply to one API request. timeout: seconds."""
 
     async def work() -> dict[str, Any]:
-        connection = await Connection.open(Settings(url=url))
+        connection = await Connection.open(Settings(url=url, timeout=int(timeout * SECOND)))
         try:
             return await Api(connection, domain=domain).call(subject, body)
         finally:
@@ -31,7 +32,7 @@ def ask_patiently(url: str, subject: str, body: Any = None) -> dict[str, Any]:
     deadline = time.monotonic() + 30
     while True:
         try:
-            return ask(url, subject, body)
+            return ask(url, subject, body, timeout=1)
         except JsctlError:
             if time.monotonic() > deadline:
                 raise

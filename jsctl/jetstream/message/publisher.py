@@ -9,13 +9,10 @@ from typing import Literal, NamedTuple
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.message.buffer import EventBuffer
-from jsctl.jetstream.message.publish import (
-    Bursts,
-    PublishTotals,
-    publish,
-    publish_atomically,
-    publish_with_acks,
-)
+from jsctl.jetstream.message.patience import Patience
+from jsctl.jetstream.message.publish import Bursts, PublishTotals, publish
+from jsctl.jetstream.message.publish_acked import publish_with_acks
+from jsctl.jetstream.message.publish_atomic import publish_atomically
 from jsctl.nats.connection import Connection
 from jsctl.nats.message import OutgoingMessage
 
@@ -37,16 +34,25 @@ class Publisher:
     """Publishes bursts of messages: iterate over `batches`.
 
     reports: whether the messages are handed over one by one; a message without an ack is confirmed by the
-    server first.
+    server first. patience: for messages that a stream takes; see `publish_with_acks`.
     """
 
-    def __init__(self, connection: Connection, bursts: Bursts, mode: Mode, *, reports: bool) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        bursts: Bursts,
+        mode: Mode,
+        *,
+        reports: bool,
+        patience: Patience | None = None,
+    ) -> None:
         self.totals = PublishTotals()
         self.batch_ack: Json | None = None  #: of an atomic batch
         self.reports = reports
         self._connection = connection
         self._bursts = bursts
-        self._mode = mode
+        self._patience = patience
+        self.mode = mode
         self._advance: Callable[[int], None] = lambda messages: None
         self._buffer: EventBuffer[Published] = EventBuffer()
         self._started = self._ended = 0
@@ -77,13 +83,15 @@ class Publisher:
             self._ended = time.perf_counter_ns()
 
     async def _publish(self) -> None:
-        match self._mode:
+        match self.mode:
             case "atomic":
                 messages = [message async for burst in self._bursts for message in burst]
-                self.batch_ack = await publish_atomically(self._connection, messages)
+                self.batch_ack = await publish_atomically(self._connection, messages, self._patience)
                 self.totals.messages = len(messages)
             case "acked":
-                await publish_with_acks(self._connection, self._bursts, self.totals, self._handle_published)
+                await publish_with_acks(
+                    self._connection, self._bursts, self.totals, self._handle_published, self._patience
+                )
             case "plain":
                 await publish(
                     self._connection,

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jsctl.contexts.settings import Settings
 from jsctl.errors import ApiError, BadInput, JsctlError, NoResponders, NotFound, Unreachable
 from jsctl.jetstream.api import Api, Json
-from jsctl.jetstream.message.publish import PublishTotals, publish_with_acks
+from jsctl.jetstream.message.publish import PublishTotals
+from jsctl.jetstream.message.publish_acked import publish_with_acks
 from jsctl.nats import from_sync
 from jsctl.nats.codes import ErrorCode
 from jsctl.nats.connection import Connection

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Sequence
 from jsctl import units
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.message.publish import PublishTotals
-from jsctl.jetstream.message.publisher import Published, Publisher
+from jsctl.jetstream.message.publisher import Mode, Published, Publisher
 from jsctl.views.events import Ending, Events
 from jsctl.views.result import Result, Text
 
@@ -16,9 +16,7 @@ def events(
     """Return the messages of a publisher, each with its views, and the totals at the end."""
 
     def summary(ending: Ending) -> str:
-        messages = publisher.totals.messages
-        stopped = ending == "failed" and messages and not publisher.reports
-        return f"Stopped after {messages:,} messages" if stopped else ""
+        return "" if ending == "complete" else stopped(publisher.totals, publisher.mode)
 
     def result() -> Result | None:
         if publisher.batch_ack is not None:
@@ -33,6 +31,21 @@ def events(
         summary=summary,
         result=result,
     )
+
+
+def stopped(totals: PublishTotals, mode: Mode) -> str:
+    """Return the line about what was published before an early end; empty when nothing was."""
+    if mode == "plain":
+        return f"Stopped after {_count(totals.messages)}" if totals.messages else ""
+    unsure = f"{_count(totals.unsure)} may be stored without an ack" if totals.unsure else ""
+    if not totals.messages:
+        return f"Stopped: {unsure}" if unsure else ""
+    acknowledged = f"Stopped after the acks of {_count(totals.messages)}"
+    return f"{acknowledged}; {unsure}" if unsure else acknowledged
+
+
+def _count(messages: int) -> str:
+    return f"{messages:,} message{'s' * (messages != 1)}"
 
 
 def notice(published: Published) -> str:

@@ -1,0 +1,262 @@
+"""Publishing to streams: many messages ahead of their acks, and again what a stream did not take.
+
+A stream that changes its leader has none for a moment: the server answers "no responders", nothing is stored,
+and the message is sent again. When the connection or the leader is lost, nobody knows what was stored;
+what has a `Nats-Msg-Id` is sent again, as the stream stores it once, and nothing else is.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterable
+
+from jsctl import units
+from jsctl.errors import Denied, JsctlError, RequestTimeout, Unreachable
+from jsctl.jetstream.message.patience import Patience, is_temporary, still_without_leader
+from jsctl.jetstream.message.publish import Bursts, PublishedHandler, PublishTotals, on_denied, parse_ack
+from jsctl.nats.codec import encode_publish
+from jsctl.nats.connection import Connection
+from jsctl.nats.events import ConnectionEvent, Disconnected
+from jsctl.nats.message import Message, OutgoingMessage
+
+WINDOW = 1024
+"""Messages on their way to a stream without an ack."""
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 0.5
+"""Seconds before a message is tried again."""
+
+_TOLD_AFTER, _TOLD_EVERY = 1.0, 5.0
+"""Seconds."""
+
+_KNOWN = 1000
+"""Subjects of which it is remembered that a stream took them."""
+
+
+def _has_id(message: OutgoingMessage) -> bool:
+    return b"nats-msg-id:" in message.header_block.lower()
+
+
+async def publish_with_acks(
+    connection: Connection,
+    bursts: Bursts,
+    totals: PublishTotals,
+    handle_published: PublishedHandler,
+    patience: Patience | None = None,
+) -> None:
+    """Publish to streams, up to WINDOW messages ahead of their acks.
+
+    Order is kept; of messages that are sent again it is kept among these. patience: send again what finds no
+    leader or loses its connection, as long as no time-out passes without an ack; without it the first failure
+    is the end. `totals.unsure` tells how many may be stored without an ack when this raises.
+
+    Raises NoResponders where no stream listens, ApiError for a refusal, RequestTimeout, Unreachable.
+    """
+    run = _Run(connection, totals, handle_published, patience)
+    try:
+        with connection.watching(on_denied(run.refuse)), connection.watching(run.watch):
+            async with connection.receive(f"{run.inbox}.*", run.handle):
+                async for burst in bursts:
+                    for start in range(0, len(burst), WINDOW // 4):
+                        await run.settle(WINDOW)
+                        await run.send(burst[start : start + WINDOW // 4])
+                await run.settle(0)
+    finally:
+        totals.unsure = run.unsure
+
+
+class _Run:
+    """Messages on their way, by number."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        totals: PublishTotals,
+        handle_published: PublishedHandler,
+        patience: Patience | None,
+    ) -> None:
+        self.inbox = connection.new_inbox()
+        self._connection = connection
+        self._totals = totals
+        self._handle_published = handle_published
+        self._patience = patience
+        self._number = 0
+        self._waiting: dict[int, OutgoingMessage] = {}
+        self._again: dict[int, JsctlError | None] = {}  #: what is to be sent again, and why it was not stored
+        self._attempts: Counter[int] = Counter()  #: beyond the first
+        self._refusals: Counter[int] = Counter()  #: answers that say that nothing was stored
+        self._known: set[str] = set()  #: subjects that a stream takes
+        self._failure: JsctlError | None = None
+        self._is_lost = False
+        self._changed = asyncio.Event()
+        self._pause = _FIRST_PAUSE
+        self._timeout = connection.settings.timeout / units.SECOND
+        self._loop = asyncio.get_running_loop()
+        self._progress = self._told = self._loop.time()
+
+    @property
+    def unsure(self) -> int:
+        """How many messages may be stored though no ack of them arrived."""
+        return sum(1 + self._attempts[number] > self._refusals[number] for number in self._waiting)
+
+    # -- what happens ------------------------------------------------------------------------------------
+
+    def handle(self, reply: Message) -> None:
+        """Take in an ack, or what came in its place."""
+        number = int(reply.subject.rpartition(".")[2])
+        message = self._waiting.get(number)
+        if message is None:
+            return
+        try:
+            ack = parse_ack(message.subject, reply)
+        except JsctlError as error:
+            self._refusals[number] += 1
+            if self._patience is not None and is_temporary(error):
+                self._again[number] = error
+            else:
+                self._failure = self._failure or error
+        else:
+            del self._waiting[number]
+            self._again.pop(number, None)
+            if self._patience is not None and len(self._known) < _KNOWN:
+                self._known.add(message.subject)
+            self._progress = self._loop.time()
+            self._pause = _FIRST_PAUSE
+            self._totals.messages += 1
+            self._totals.bytes += len(message.data)
+            self._totals.add(ack)
+            self._handle_published(message, ack)
+        self._changed.set()
+
+    def refuse(self, error: Denied) -> None:
+        """The server refuses a subject."""
+        self._failure = self._failure or error
+        self._changed.set()
+
+    def watch(self, event: ConnectionEvent) -> bool:
+        """An event handler: what is on its way when a connection is lost may be stored or not."""
+        if isinstance(event, Disconnected):
+            self._is_lost = True
+            self._changed.set()
+        return False
+
+    # -- sending and waiting -----------------------------------------------------------------------------
+
+    async def send(self, messages: Iterable[OutgoingMessage]) -> None:
+        """Send messages for the first time."""
+        if not self._waiting:
+            self._progress = self._loop.time()
+        first = self._number + 1
+        for message in messages:
+            self._connection.check_size(message)
+            self._number += 1
+            self._waiting[self._number] = message
+        await self._transmit(range(first, self._number + 1))
+
+    async def settle(self, most: int) -> None:
+        """Wait until at most that many acks are missing and nothing is to be sent again. Raises what went
+        wrong."""
+        while True:
+            if self._failure:
+                raise self._failure
+            if self._is_lost:
+                await self._reconnect()
+            elif self._again:
+                await self._send_again()
+            elif len(self._waiting) <= most:
+                return
+            else:
+                await self._wait()
+
+    async def _transmit(self, numbers: Iterable[int]) -> None:
+        block = []
+        for number in numbers:
+            message = self._waiting[number]
+            reply = f"{self.inbox}.{number}"
+            block.append(encode_publish(message.subject, message.data, reply, message.header_block))
+        try:
+            await self._connection.send(b"".join(block))
+        except Unreachable:
+            if self._patience is None:
+                raise
+            self._is_lost = True
+
+    async def _wait(self) -> None:
+        """Wait for an answer; what may be sent twice is, when none comes for a while."""
+        self._changed.clear()
+        nap = self._left()
+        if self._patience is not None:
+            nap = min(nap, self._timeout / 4)
+        try:
+            async with asyncio.timeout(max(nap, 0)):
+                await self._changed.wait()
+        except TimeoutError:
+            if self._left() <= 0:
+                raise self._silence() from None
+            self._again |= {n: None for n, message in self._waiting.items() if _has_id(message)}
+            self._tell("waiting for acks", len(self._waiting))
+
+    async def _reconnect(self) -> None:
+        """Wait for another connection, and send again what may be on it."""
+        lost = [message for number, message in self._waiting.items() if number not in self._again]
+        without_id = sum(not _has_id(message) for message in lost)
+        if self._patience is None or without_id:
+            where = f"lost the connection to {self._connection.url}"
+            if not lost:
+                raise Unreachable(where)
+            count = f"{len(lost):,} message{'s' * (len(lost) != 1)}"
+            raise Unreachable(
+                f"{where} before the acks of {count}, which may be stored",
+                "with -H 'Nats-Msg-Id: {{ID}}' jsctl sends again what a stream then stores once",
+            )
+        await self._connection.reconnected()
+        self._is_lost = False
+        self._progress = self._loop.time()
+        self._again |= dict.fromkeys(self._waiting)
+
+    async def _send_again(self) -> None:
+        """Try the first of what is to be sent again, and when a stream takes it, the others."""
+        first = min(self._again)
+        error = self._again[first]
+        subject = self._waiting[first].subject
+        if error is not None:
+            if self._patience is not None and subject not in self._known:
+                await self._patience.check(subject, error)
+                self._known.add(subject)
+            if self._left() <= 0:
+                raise still_without_leader(subject, self._timeout, error)
+            self._tell(f"no stream takes {subject} at the moment, trying again", len(self._again))
+            await asyncio.sleep(min(self._pause, max(self._left(), 0)))
+            self._pause = min(self._pause * 2, _LONGEST_PAUSE)
+        await self._retransmit([first])
+        while first in self._waiting and first not in self._again and not (self._is_lost or self._failure):
+            await self._wait()
+        if first not in self._waiting:
+            await self._retransmit(sorted(self._again))
+
+    async def _retransmit(self, numbers: list[int]) -> None:
+        waiting = [number for number in numbers if number in self._waiting]
+        self._attempts.update(waiting)
+        for number in numbers:
+            self._again.pop(number, None)
+        await self._transmit(waiting)
+
+    # -- what is told ------------------------------------------------------------------------------------
+
+    def _left(self) -> float:
+        """Seconds until the time-out."""
+        return self._progress + self._timeout - self._loop.time()
+
+    def _tell(self, what: str, count: int) -> None:
+        """Write a line now and then about what is waited for."""
+        now = self._loop.time()
+        if self._patience is None or now - self._progress < _TOLD_AFTER or now - self._told < _TOLD_EVERY:
+            return
+        self._told = now
+        self._patience.say(f"jsctl: {what}: {count:,} message{'s' * (count != 1)}; ctrl-C ends it")
+
+    def _silence(self) -> RequestTimeout:
+        subject = next(iter(self._waiting.values())).subject
+        count = len(self._waiting)
+        return RequestTimeout(
+            f"no ack for {count} message{'s' * (count != 1)}, the first on {subject}",
+            "they may be stored all the same; --timeout waits longer",
+        )
