@@ -129,7 +129,11 @@ def test_a_connection_is_lost(own_account: Account, tmp_path: Path) -> None:
         assert stored(own_account.url, "S") == 6000
         assert told.err.count("connected again") == 2
 
-        with meanwhile(lambda: (has(own_account.url, "S", 7000), line.cut())):
+        def cut_again() -> None:
+            has(own_account.url, "S", 7000)
+            line.cut()
+
+        with meanwhile(cut_again):
             failed = cli("pub -J s.x y --count 100000 --timeout 8s", status=4)
     error = next(line for line in failed.err.splitlines() if "error:" in line)
     assert "lost the connection" in error and "Nats-Msg-Id" in error
