@@ -131,14 +131,14 @@ class NatsClient(Client):
         try:
             await super()._process_connect_init()
         except (OSError, nats.errors.Error) as error:
-            self._raise_last_words(error)
+            self.raise_last_words(error)
             raise
         except (TimeoutError, JsctlError):
             raise
         except Exception as error:  # lines that are too long, INFO of another shape
             raise nats.errors.Error(f"nats: {_NOT_NATS}") from error
 
-    def _raise_last_words(self, cause: Exception | None = None) -> None:
+    def raise_last_words(self, cause: Exception | None = None) -> None:
         """Raise an error with what the server complained of before it hung up, when it is received and not
         read: as many connections as it takes. nats-py would only see that writing fails."""
         unread = bytes(getattr(getattr(self._transport, "_io_reader", None), "_buffer", b""))
@@ -171,7 +171,7 @@ class NatsClient(Client):
         await super()._process_info(info, initial_connection)
         if self.is_connecting or self.is_reconnecting:
             await asyncio.sleep(0.001)  # what follows INFO at once is received, too
-            self._raise_last_words()
+            self.raise_last_words()
 
     # -- sending ------------------------------------------------------------------------------------
 

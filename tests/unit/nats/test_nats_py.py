@@ -2,6 +2,7 @@
 here first."""
 
 import ast
+import asyncio
 import inspect
 import re
 from pathlib import Path
@@ -25,6 +26,7 @@ CLIENT_METHODS = {
 }
 TRANSPORT = {"_bare_io_reader", "_bare_io_writer", "_io_reader", "_io_writer"}
 SUBSCRIPTION = {"_id"}
+READER = {"_buffer"}  # of asyncio
 
 
 def _used() -> set[str]:
@@ -56,7 +58,7 @@ def _targets(statement: ast.AST) -> list[ast.expr]:
 
 
 def test_each_private_part_is_named_here() -> None:
-    assert _used() == CLIENT | set(CLIENT_METHODS) | TRANSPORT | SUBSCRIPTION
+    assert _used() == CLIENT | set(CLIENT_METHODS) | TRANSPORT | SUBSCRIPTION | READER
 
 
 def test_nats_py_has_them() -> None:
@@ -66,6 +68,7 @@ def test_nats_py_has_them() -> None:
         assert list(inspect.signature(getattr(Client, name)).parameters) == parameters
     assert vars(TcpTransport()).keys() >= TRANSPORT  # type: ignore[no-untyped-call]
     assert vars(Subscription(client, 7, "subject")).keys() >= SUBSCRIPTION
+    assert vars(asyncio.StreamReader(loop=asyncio.new_event_loop())).keys() >= READER
     assert {"allow_reconnect", "tls_handshake_first"} <= _options()
     assert {"parse", "reset"} <= set(dir(client._ps))
     assert "uri" in inspect.signature(Srv).parameters
