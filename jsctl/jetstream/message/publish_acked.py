@@ -239,7 +239,7 @@ class _Run:
             self._again.pop(number, None)
         await self._transmit(waiting)
 
-    # -- what is told ------------------------------------------------------------------------------------
+    # -- what people see ----------------------------------------------------------------------------------
 
     def _left(self) -> float:
         """Seconds until the time-out."""

@@ -68,7 +68,8 @@ def test_nats_py_has_them() -> None:
         assert list(inspect.signature(getattr(Client, name)).parameters) == parameters
     assert vars(TcpTransport()).keys() >= TRANSPORT  # type: ignore[no-untyped-call]
     assert vars(Subscription(client, 7, "subject")).keys() >= SUBSCRIPTION
-    assert vars(asyncio.StreamReader(loop=asyncio.new_event_loop())).keys() >= READER
+    with asyncio.Runner() as runner:
+        assert vars(asyncio.StreamReader(loop=runner.get_loop())).keys() >= READER
     assert {"allow_reconnect", "tls_handshake_first"} <= _options()
     assert {"parse", "reset"} <= set(dir(client._ps))
     assert "uri" in inspect.signature(Srv).parameters
