@@ -2,7 +2,9 @@
 
 import gc
 import os
+import re
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,10 @@ from tests.support.servers import Account, AccountServers, Cluster, HubLeaf
 # A test's terminal says its own size; xdist gives its workers one that would go before it.
 for _size in ("COLUMNS", "LINES"):
     os.environ.pop(_size, None)
+
+# Tests start jsctl hundreds of times: without byte code on disk each of those would compile it again.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # On a busy machine an example takes as long as it takes; the test's own time-out remains.
 settings.register_profile("jsctl", deadline=None)
@@ -39,6 +45,16 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     quick = all(any(path.is_relative_to(_TESTS / name) for name in _QUICK) for path in paths)
     one_file = len(paths) == 1 and all(path.is_file() for path in paths)
     return 0 if quick or one_file else 2
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Files whose tests all have a mark that `-m 'not slow and not spark'` leaves out are not imported."""
+    expression = config.option.markexpr
+    if not re.fullmatch(r"not \w+( and not \w+)*", expression) or not collection_path.match("test_*.py"):
+        return None
+    of_all = re.search(r"^pytestmark = .*", collection_path.read_text(), re.MULTILINE)
+    marks = set(re.findall(r"mark\.(\w+)", of_all[0])) if of_all else set()
+    return True if marks & set(re.findall(r"not (\w+)", expression)) else None
 
 
 def pytest_collection_finish() -> None:

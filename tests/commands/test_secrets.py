@@ -71,6 +71,7 @@ def test_commands_that_run_do_not_inherit_the_login(cli: Cli, url: str) -> None:
     assert url not in shown.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mask", "mode"), [("", 0o600), ("022", 0o644)])
 def test_files_are_private_unless_asked(mask: str, mode: int, cli: Cli, url: str, tmp_path: Path) -> None:
     js.stream(url, "S", "s")

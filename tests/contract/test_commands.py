@@ -9,11 +9,18 @@ import pytest
 from jsctl import registry
 from jsctl.app import root
 from jsctl.commands.cli.groups import Command, Group
+from jsctl.registry import Entry
 from tests.support.run import Cli
 
 COMMANDS = registry.all_commands()
-PATHS = list(COMMANDS)
 VERBS = [path for path, entry in COMMANDS.items() if not entry.group]
+NOUNS = sorted({path.split()[0] for path in COMMANDS})
+"""Their first words: a test takes the commands of one, as hundreds of tests would take seconds to set up."""
+
+
+def of_noun(noun: str) -> list[tuple[str, Entry]]:
+    """The commands whose path begins with this word."""
+    return [(path, entry) for path, entry in COMMANDS.items() if path.split()[0] == noun]
 
 
 def resolve(words: list[str]) -> click.Command:
@@ -42,55 +49,59 @@ def parse(line: str) -> click.Context:
     return ctx
 
 
-@pytest.mark.parametrize("path", PATHS)
-def test_registry_agrees_with_the_command(path: str) -> None:
-    words = path.split()
-    command = resolve(words)
-    entry = COMMANDS[path]
-    assert isinstance(command, Group if entry.group else Command)
-    if not entry.group:
-        assert command.name == words[-1]
-    for alias in entry.aliases:
-        assert resolve([*words[:-1], alias]) is command
+@pytest.mark.parametrize("noun", NOUNS)
+def test_registry_agrees_with_the_command(noun: str) -> None:
+    for path, entry in of_noun(noun):
+        words = path.split()
+        command = resolve(words)
+        assert isinstance(command, Group if entry.group else Command), path
+        if not entry.group:
+            assert command.name == words[-1]
+        for alias in entry.aliases:
+            assert resolve([*words[:-1], alias]) is command, (path, alias)
 
 
-@pytest.mark.parametrize("path", PATHS)
-def test_help_begins_with_the_line_of_the_registry(path: str, offline_cli: Cli) -> None:
-    shown = offline_cli([*path.split(), "--help"], status=0).out
-    usage, first, rest = re.split(r"\n\s*\n", shown, maxsplit=2)
-    assert usage.startswith("Usage: jsctl ")
-    assert " ".join(first.split()) == COMMANDS[path].help
-    assert COMMANDS[path].help not in rest, "the command's own help repeats it"
+@pytest.mark.parametrize("noun", NOUNS)
+def test_help_begins_with_the_line_of_the_registry(noun: str, offline_cli: Cli) -> None:
+    for path, entry in of_noun(noun):
+        shown = offline_cli([*path.split(), "--help"], status=0).out
+        usage, first, rest = re.split(r"\n\s*\n", shown, maxsplit=2)
+        assert usage.startswith("Usage: jsctl "), path
+        assert " ".join(first.split()) == entry.help, path
+        assert entry.help not in rest, f"the own help of {path} repeats it"
 
 
-@pytest.mark.parametrize("path", PATHS)
-def test_the_line_of_the_registry_reads_well(path: str) -> None:
-    line = COMMANDS[path].help
-    assert line[0].isupper()
-    assert not line.endswith(".")
-    assert len(line) <= 80, "longer lines wrap in the list of commands"
+def test_the_line_of_the_registry_reads_well() -> None:
+    for path, entry in COMMANDS.items():
+        assert entry.help[0].isupper(), path
+        assert not entry.help.endswith("."), path
+        assert len(entry.help) <= 80, f"{path}: longer lines wrap in the list of commands"
 
 
-@pytest.mark.parametrize("path", VERBS)
-def test_help_has_examples_that_parse(path: str) -> None:
-    command = resolve(path.split())
-    assert isinstance(command, Command)
-    assert command.examples, f"{path} shows no example"
-    for example in command.examples:
-        ctx = parse(example)
-        assert ctx.command is command, f"{example!r} calls another command"
+@pytest.mark.parametrize("noun", NOUNS)
+def test_help_has_examples_that_parse(noun: str) -> None:
+    for path, entry in of_noun(noun):
+        if entry.group:
+            continue
+        command = resolve(path.split())
+        assert isinstance(command, Command)
+        assert command.examples, f"{path} shows no example"
+        for example in command.examples:
+            ctx = parse(example)
+            assert ctx.command is command, f"{example!r} calls another command"
 
 
-@pytest.mark.parametrize("path", VERBS)
-def test_every_flag_is_explained(path: str) -> None:
-    for param in resolve(path.split()).params:
-        if isinstance(param, click.Option) and not param.hidden:
-            assert param.help, f"{path} {param.opts[0]} has no help"
+def test_every_flag_is_explained() -> None:
+    for path in VERBS:
+        for param in resolve(path.split()).params:
+            if isinstance(param, click.Option) and not param.hidden:
+                assert param.help, f"{path} {param.opts[0]} has no help"
 
 
-@pytest.mark.parametrize("path", PATHS)
-def test_an_unknown_flag_is_one_line(path: str, offline_cli: Cli) -> None:
-    outcome = offline_cli([*path.split(), "--no-such-flag"], status=64)
-    assert outcome.out == ""
-    assert outcome.err.startswith("jsctl: error: ")
-    assert len(outcome.err.splitlines()) == 1
+@pytest.mark.parametrize("noun", NOUNS)
+def test_an_unknown_flag_is_one_line(noun: str, offline_cli: Cli) -> None:
+    for path, _ in of_noun(noun):
+        outcome = offline_cli([*path.split(), "--no-such-flag"], status=64)
+        assert outcome.out == "", path
+        assert outcome.err.startswith("jsctl: error: "), path
+        assert len(outcome.err.splitlines()) == 1, path

@@ -55,6 +55,7 @@ def complete(words: str, at: int, home: Path, shell: str = "bash") -> list[str]:
     return [line.split(",", 1)[1] for line in ended.stdout.splitlines()]
 
 
+@pytest.mark.slow
 def test_commands_and_flags_complete(tmp_path: Path) -> None:
     assert "stream" in complete("jsctl str", 1, tmp_path)
     assert "ls" in complete("jsctl stream l", 2, tmp_path)
@@ -62,6 +63,7 @@ def test_commands_and_flags_complete(tmp_path: Path) -> None:
     assert complete("jsctl completion ", 2, tmp_path) == list(FILES)
 
 
+@pytest.mark.slow
 def test_context_names_complete(tmp_path: Path, offline_cli: Cli) -> None:
     offline_cli("context add edge --server nats://127.0.0.1:1", status=0)
     assert complete("jsctl --context e", 2, offline_cli.home) == ["edge"]
@@ -91,6 +93,7 @@ NEVER = ["x\x1b[2Jy", "x\x07y", "--force", "x\u202ey"]
 """Names that no completion shows."""
 
 
+@pytest.mark.slow
 def test_names_are_quoted_for_bash(offline_cli: Cli) -> None:
     folder = offline_cli.home / "nats" / "context"
     folder.mkdir(parents=True)

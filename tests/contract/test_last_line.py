@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -86,11 +87,16 @@ def test_streams_that_take_nothing(line: str, tmp_path: Path) -> None:
     assert app.run(line.split(), env) in set(ExitStatus) - {ExitStatus.OK}
 
 
+LINES = ["--help", "stream --help", "stream", "cheat streams", "cheat --json", "--version"]
+REDIRECTS = [">/dev/full 2>&1", ">&-", ">&- 2>&-", "2>&- <&-"]
+
+
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
 @pytest.mark.parametrize(
-    "line", ["--help", "stream --help", "stream", "cheat streams", "cheat --json", "--version"]
+    ("line", "redirect"),
+    [*((line, ">/dev/full") for line in LINES), *product(["stream", "cheat streams"], REDIRECTS)],
 )
-@pytest.mark.parametrize("redirect", [">/dev/full", ">/dev/full 2>&1", ">&-", ">&- 2>&-", "2>&- <&-"])
 def test_a_full_disk_or_a_closed_stream(line: str, redirect: str, tmp_path: Path) -> None:
     ended = subprocess.run(
         ["/bin/sh", "-c", f'"{sys.executable}" -m jsctl {line} {redirect}'],

@@ -174,6 +174,7 @@ def test_an_unknown_name_on_this_machine_is_not_found(path: str, here: Path, off
     assert_fails(offline_cli, command_line(path, names, here), 3, noun.missing("nope")[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noun", registry.nouns(), ids=lambda noun: noun.name)
 def test_names_complete(noun: Noun, server: RealServer, tmp_path: Path) -> None:
     cli = Cli(tmp_path, server.url_for("all"))

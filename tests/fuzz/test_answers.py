@@ -74,6 +74,7 @@ def _perhaps(chance: random.Random, _: bytes, payload: bytes) -> bytes:
     return mutate_answer(payload, chance) if chance.random() < 0.5 else payload
 
 
+@pytest.mark.slow
 def test_commands(man: Middleman, offline_cli: Cli, cases: int, capfd: pytest.CaptureFixture[str]) -> None:
     offline_cli(f"consumer add S C --pull --defaults --server {man.account_url}", status=0)
     faults = []
@@ -89,6 +90,7 @@ def test_commands(man: Middleman, offline_cli: Cli, cases: int, capfd: pytest.Ca
     assert "Traceback" not in capfd.readouterr().err
 
 
+@pytest.mark.slow
 def test_cut_and_drip(man: Middleman, offline_cli: Cli, cases: int) -> None:
     man.change = None
     with Record("answers cut at a byte") as record:

@@ -4,7 +4,6 @@ import socket
 import time
 from typing import Any
 
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -110,6 +109,6 @@ def test_replies_of_as_many_lines_take_the_fastest_way() -> None:
     assert messages._validate(parts) is not None
 
 
-@pytest.mark.parametrize("batches", [[], [messages.build_batch()], [messages.build_batch()] * 2])
-def test_nothing_is_a_batch_too(batches: list[pa.RecordBatch]) -> None:
-    assert len(messages.join_batches(batches)) == 0
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_nothing_is_a_batch_too(count: int) -> None:
+    assert len(messages.join_batches([messages.build_batch()] * count)) == 0

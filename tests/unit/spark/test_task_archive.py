@@ -11,6 +11,8 @@ import pytest
 from jsctl.spark.session import task_archive
 from tests.support.jwt import new_key
 
+pytestmark = pytest.mark.slow
+
 SIGN = """
 import sys
 sys.path.insert(0, sys.argv[1])
