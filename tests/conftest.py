@@ -23,8 +23,10 @@ for _size in ("COLUMNS", "LINES"):
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-# On a busy machine an example takes as long as it takes; the test's own time-out remains.
-settings.register_profile("jsctl", deadline=None)
+# Few examples in every run; --hypothesis-profile=thorough tries many. On a busy machine an example takes as
+# long as it takes; the test's own time-out remains.
+settings.register_profile("jsctl", deadline=None, max_examples=30)
+settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile("jsctl")
 
 # A run in the background inherits ignored signals, and so would the processes to which tests send them.

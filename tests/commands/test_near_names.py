@@ -6,15 +6,28 @@ import pytest
 
 from tests.support import js
 from tests.support.run import Cli
+from tests.support.servers import AccountServers
 
 
-@pytest.fixture
-def orders(cli: Cli, url: str) -> Cli:
-    """With the stream ORDERS, its consumer DISPATCH, and the context hub."""
+def with_orders(cli: Cli, url: str) -> Cli:
+    """Makes the stream ORDERS, its consumer DISPATCH, and the context hub."""
     js.stream(url, "ORDERS", "ORDERS.>")
     cli("consumer add ORDERS DISPATCH --pull --defaults", status=0)
     cli(f"context add hub -s {url}", status=0)
     return cli
+
+
+@pytest.fixture(scope="module")
+def orders(account_servers: AccountServers, tmp_path_factory: pytest.TempPathFactory) -> Cli:
+    """For tests that change nothing."""
+    url = account_servers.new_account().url
+    return with_orders(Cli(tmp_path_factory.mktemp("orders"), url), url)
+
+
+@pytest.fixture
+def own_orders(cli: Cli, url: str) -> Cli:
+    """For a test that changes something."""
+    return with_orders(cli, url)
 
 
 @pytest.mark.parametrize(
@@ -60,12 +73,12 @@ def test_nothing_is_proposed_for_what_is_not_like_it(orders: Cli) -> None:
     ],
 )
 def test_the_list_is_offered(
-    orders: Cli, url: str, line: str, answers: list[object], asked: list[str]
+    own_orders: Cli, url: str, line: str, answers: list[object], asked: list[str]
 ) -> None:
     js.publish(url, "ORDERS.a", b"one")
-    done = orders(line, answers=answers, environ={"EDITOR": "true"}, status=0)
+    done = own_orders(line, answers=answers, environ={"EDITOR": "true"}, status=0)
     assert done.asked == asked
-    assert "name is missing" in orders(line, status=64).err
+    assert "name is missing" in own_orders(line, status=64).err
 
 
 TYPO = "unknown key 'max_mesgs'"

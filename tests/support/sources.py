@@ -31,8 +31,9 @@ def uses() -> dict[Kind, list[Use]]:
     by_kind: dict[Kind, list[Use]] = defaultdict(list)
     for path in sorted(PACKAGE.rglob("*.py")):
         source = path.read_text()
+        lines = source.encode().split(b"\n")
         for node in ast.walk(ast.parse(source)):
-            for kind, text in _words(node, source):
+            for kind, text in _words(node, lines):
                 by_kind[kind].append(Use(path, getattr(node, "lineno", 1), text))
     return by_kind
 
@@ -47,14 +48,12 @@ def comments() -> list[Use]:
     ]
 
 
-def _words(node: ast.AST, source: str) -> list[tuple[Kind, str]]:
+def _words(node: ast.AST, lines: list[bytes]) -> list[tuple[Kind, str]]:
     match node:
         case ast.Constant(value=str() as text):
             return [("string", text)]
         case ast.Constant(value=int() as number) if type(number) is int:
-            # Only numbers of five digits are looked at; the source of each would take seconds to find.
-            written = ast.get_source_segment(source, node) if number >= 10_000 else str(number)
-            return [("integer", written or "")]
+            return [("integer", lines[node.lineno - 1][node.col_offset : node.end_col_offset].decode())]
         case ast.Name(id=name, ctx=ast.Store()):
             stored: list[tuple[Kind, str]] = [("stored name", name)]
             return [*stored, ("definition", name)] if name.isupper() else stored

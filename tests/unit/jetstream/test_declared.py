@@ -1,7 +1,7 @@
 """Declared files without a server: errors with file and line, variables, loops, values."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from jsctl.errors import BadInput
@@ -171,14 +171,12 @@ def test_merge_keys_and_labels() -> None:
 
 
 @given(st.text(alphabet="\\{}ab.( )1"))
-@settings(max_examples=300)
 def test_escaped_text_is_itself(text: str) -> None:
     node = Node(variables.escape(text), "f", 1, variables.escape(text))
     assert variables.expand(node, {}).value == text
 
 
 @given(st.integers(min_value=-1, max_value=(1 << 63) - 1), st.integers(min_value=-1, max_value=(1 << 62)))
-@settings(max_examples=200)
 def test_written_units_are_exact(age: int, size: int) -> None:
     age = max(age, 0)
     config = {"name": "A", "max_age": age, "max_bytes": size}

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from jsctl.errors import BadInput
@@ -218,7 +218,6 @@ SAID = (
 )
 
 
-@settings(max_examples=200)
 @given(cuts=st.lists(st.integers(0, len(SAID)), max_size=12))
 def test_the_parser_takes_any_split(cuts: list[int]) -> None:
     parser = FrameParser()

@@ -5,7 +5,7 @@ import time
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from jsctl.contexts.settings import Settings
@@ -71,7 +71,6 @@ between = st.sampled_from([b""] * 20 + [b"PING\r\n", b"+OK\r\n", b"INFO {}\r\n",
 sent = st.lists(st.tuples(st.sampled_from([1, 2]), streams, subjects, owns, payloads, between), max_size=30)
 
 
-@settings(max_examples=150, deadline=None)
 @given(sent=sent, sizes=st.lists(st.integers(1, 3000), max_size=6))
 def test_together_and_one_by_one(
     sent: list[tuple[int, bytes, bytes, bytes, bytes, bytes]], sizes: list[int]
