@@ -37,15 +37,15 @@ HELP = """Subject, body and header values may hold templates that make each mess
 
 What stands in braces and is none of these is sent as it is, with a warning.
 
-The body is stdin with - or --force-stdin: all of it, or with --send-on newline each line a message. Without a
-body, stdin is taken too when it was made for this command (a pipe, a redirection, a terminal), and left alone
-when it belongs to a loop or a script around it; the body is empty then.
+With - or --force-stdin the body is all of stdin; with --send-on newline each line of it is a message. Without
+a body, stdin is taken when it can only be meant for this command (a pipe, a redirection, a terminal). A loop
+or a script keeps its own input: the body is then empty, with a warning if there was input.
 
 With --jetstream, messages are sent again until --timeout while their stream changes its leader, and after a
 connection was lost those that have a Nats-Msg-Id: -H 'Nats-Msg-Id: {{ID}}'.
 
-Flags replace headers of the same name. A schedule may come by -H Nats-Schedule and
-Nats-Schedule-Target alone.
+Flags replace headers of the same name. The headers Nats-Schedule and Nats-Schedule-Target are enough
+for a schedule.
 """
 
 
@@ -163,7 +163,7 @@ class Options:
 @option("--from-dump", "dumped", metavar="PATH", default="", help="Publish what sub --dump wrote; - is stdin")
 @option("--original-pace", "paced", is_flag=True, help="With --from-dump: as far apart as they were")
 async def publish(env: Env, options: Options) -> Events[Published]:
-    options = replace(options, body=body_of(options, env.streams.stdin))
+    options = replace(options, body=body_of(env, options))
     composition = _composition(env, options)
     api = await env.jetstream()
     asks = options.body is None and not options.dumped and env.streams.stdin.isatty()

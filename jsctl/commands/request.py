@@ -88,7 +88,7 @@ class Options:
 @option("--send-on", type=str, default="eof", metavar="eof|newline", help="When stdin is sent (eof)")
 @option("--templates/--no-templates", default=True, help="Fill templates in subject and body (yes)")
 async def request(env: Env, options: Options) -> Events[Reply]:
-    options = replace(options, body=body_of(options, env.streams.stdin), raw=options.raw or options.raw_bytes)
+    options = replace(options, body=body_of(env, options), raw=options.raw or options.raw_bytes)
     return view.events(
         _replies(env, options),
         raw=options.raw,

@@ -142,6 +142,9 @@ def test_a_loop_keeps_its_input(stream: Cli, url: str, tmp_path: Path) -> None:
     [
         "printf hello | $JSCTL pub s.a",
         "$JSCTL pub s.a < FILE; true",
+        "printf hello | { $JSCTL pub s.a; true; }",
+        "f() { $JSCTL pub s.a; true; }; printf hello | f",
+        "$JSCTL pub s.a <<< hello",
         "{ $JSCTL pub s.a -; true; } < FILE",
         "{ $JSCTL pub s.a --force-stdin; true; } < FILE",
         "{ $JSCTL pub s.a --send-on newline; true; } < FILE",
@@ -151,7 +154,28 @@ def test_stdin_that_is_meant(command: str, stream: Cli, url: str, tmp_path: Path
     file = tmp_path / "text"
     file.write_text("hello")
     run(stream, command.replace("FILE", str(file)))
-    assert base64.b64decode(stored(url, 1)) == b"hello"
+    assert base64.b64decode(stored(url, 1)).rstrip() == b"hello"
+
+
+@pytest.mark.parametrize(
+    ("command", "warns"),
+    [
+        ("printf 'a\\nb\\n' | { read -r x; $JSCTL pub s.a; cat; }", True),
+        ("{ $JSCTL pub s.a; cat; } < FILE", True),
+        ("printf 'a\\nb\\n' | { read -r x; $JSCTL pub s.a ''; cat; }", False),
+        ("$JSCTL pub s.a < /dev/null", False),
+        ("$JSCTL pub s.a <&-", False),
+    ],
+)
+def test_an_empty_body_is_not_silent(
+    command: str, warns: bool, stream: Cli, url: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "text"
+    file.write_text("b\n")
+    ended = run(stream, command.replace("FILE", str(file)))
+    assert js.ask(url, "STREAM.MSG.GET.S", {"seq": 1})["message"].get("data") is None
+    assert ("the body is empty" in ended.stderr) == warns
+    assert ended.stdout == ("b\n" if "cat" in command else "")
 
 
 def test_flags_replace_headers_of_the_same_name(cli: Cli, url: str, tmp_path: Path) -> None:

@@ -1,8 +1,9 @@
 """Where the body of `publish` and `request` comes from."""
 
-from typing import Protocol, TextIO
+from typing import Protocol
 
-from jsctl.jetstream.message.stdin import is_ours
+from jsctl.env import Env
+from jsctl.jetstream.message.stdin import has_input, is_ours
 
 STDIN = "-"
 """A body that asks for stdin."""
@@ -17,12 +18,20 @@ class _Options(Protocol):
     def send_on(self) -> str: ...
 
 
-def body_of(options: _Options, stdin: TextIO) -> str | None:
-    """Return the body that was given; None takes stdin: if it was asked for, or nothing else can be meant."""
-    if options.body == STDIN or (
-        options.body is None and (options.force_stdin or options.send_on == "newline")
-    ):
+def body_of(env: Env, options: _Options) -> str | None:
+    """Return the body that was given; None takes stdin: if it was asked for, or nothing else can be meant.
+
+    Warns when the body is empty while a loop or a script around us has input left.
+    """
+    if options.body == STDIN:
         return None
-    if options.body is None and not is_ours(stdin):
-        return ""
-    return options.body
+    if options.body is not None or options.force_stdin or options.send_on == "newline":
+        return options.body
+    stdin = env.streams.stdin
+    if is_ours(stdin):
+        return None
+    if has_input(stdin):
+        env.say(
+            "jsctl: the body is empty: stdin is left to the shell around this command; - takes it, '' does not"
+        )
+    return ""

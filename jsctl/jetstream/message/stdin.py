@@ -1,8 +1,12 @@
 """Payloads from stdin, as bytes, without keeping ctrl-C waiting."""
 
 import asyncio
+import fcntl
 import os
+import stat
+import struct
 import sys
+import termios
 import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -13,10 +17,12 @@ _CHUNKS = 64  #: read ahead at most: a fast writer must not fill our memory
 
 
 def is_ours(stdin: TextIO) -> bool:
-    """Whether nobody but us can be meant to read stdin: it is a terminal, or our parent does not have it.
+    """Whether nobody but us can be meant to read stdin.
 
-    A shell's loop (`while read ...`) reads the lines from the stdin that it hands down, and a script the rest
-    of its own input; what a pipe or a redirection gives to one command, its shell does not keep open.
+    That is so when it is a terminal, when our parent does not have it, or when it is a pipe to a shell that has
+    read nothing: `echo x | { jsctl pub s; }`. A loop (`while read ...`) reads its lines from the stdin that it
+    hands down, and a script the rest of its own input; what a pipe or a redirection gives to one command, its
+    shell does not keep open.
     """
     if stdin.isatty():
         return True
@@ -30,7 +36,31 @@ def is_ours(stdin: TextIO) -> bool:
         return False
     except OSError:
         return _has_proc() or sys.stdout.isatty()  # else as the `nats` tool decides
-    return (own.st_dev, own.st_ino) != (parents.st_dev, parents.st_ino)
+    if (own.st_dev, own.st_ino) != (parents.st_dev, parents.st_ino):
+        return True
+    return stat.S_ISFIFO(own.st_mode) and not _parent_has_read()
+
+
+def has_input(stdin: TextIO) -> bool:
+    """Whether stdin is a file or a pipe with something left to read."""
+    try:
+        own = os.fstat(stdin.fileno())
+        if stat.S_ISREG(own.st_mode):
+            return os.lseek(stdin.fileno(), 0, os.SEEK_CUR) < own.st_size
+        if not stat.S_ISFIFO(own.st_mode):
+            return False
+        return bool(struct.unpack("i", fcntl.ioctl(stdin.fileno(), termios.FIONREAD, bytes(4)))[0])
+    except (OSError, ValueError):
+        return False
+
+
+def _parent_has_read() -> bool:
+    """Whether our parent, or a child of it that has ended, has read anything since it was started."""
+    try:
+        counts = Path(f"/proc/{os.getppid()}/io").read_text(encoding="ascii")
+    except OSError:
+        return True
+    return not counts.startswith("rchar: 0\n")
 
 
 def _has_proc() -> bool:
