@@ -17,7 +17,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.support import js
 from tests.support.run import Cli
+from tests.support.servers import RealServer
 
 pytestmark = pytest.mark.spark
 
@@ -104,6 +106,33 @@ def test_parquet_is_typed_and_opens_anywhere(streams: Cli, spark: Any, tmp_path:
     link = links.collect()[0]
     assert (link.stream, link.kind, link.origin, link.error) == ("COPY", "mirror", "ORDERS", "")
     assert link.date == date.fromisoformat(day)
+
+
+RIGHTS = """
+listen: "127.0.0.1:{port}"
+jetstream { store_dir: "{store}" }
+accounts { A: { jetstream: enabled, users: [
+  {user: all, password: all}
+  {user: some, password: some, permissions: { publish: { deny: "$JS.API.CONSUMER.LIST.>" } }}
+] } }
+"""
+
+
+def test_a_missing_right_costs_no_more_than_its_own(offline_cli: Cli, spark: Any, tmp_path: Path) -> None:
+    server = RealServer(tmp_path / "server", RIGHTS).start()
+    try:
+        js.stream(server.url_for("all"), "S", "s.>")
+        config = {"durable_name": "C", "ack_policy": "explicit"}
+        body = {"stream_name": "S", "config": config}
+        js.ask(server.url_for("all"), "CONSUMER.CREATE.S.C", body)
+        url = server.url_for("some")
+        line = f"export reports --to {tmp_path}/out -s {url} --every 200ms --for 400ms"
+        done = offline_cli(line, status=0)
+    finally:
+        server.stop()
+    assert done.err.count("the consumers of stream S cannot be listed: not allowed to publish") == 1
+    assert pq.read_table(tmp_path / "out" / "streams").num_rows == 3
+    assert not (tmp_path / "out" / "consumers").exists() or not files(tmp_path / "out" / "consumers")
 
 
 def test_later_runs_append(streams: Cli, spark: Any, tmp_path: Path) -> None:

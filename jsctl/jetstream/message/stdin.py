@@ -19,10 +19,10 @@ _CHUNKS = 64  #: read ahead at most: a fast writer must not fill our memory
 def is_ours(stdin: TextIO) -> bool:
     """Whether nobody but us can be meant to read stdin.
 
-    That is so when it is a terminal, when our parent does not have it, or when it is a pipe to a shell that has
-    read nothing: `echo x | { jsctl pub s; }`. A loop (`while read ...`) reads its lines from the stdin that it
-    hands down, and a script the rest of its own input; what a pipe or a redirection gives to one command, its
-    shell does not keep open.
+    That is so when it is a terminal, when our parent does not have it, or when it is a pipe to a shell that
+    has read nothing: `echo x | { jsctl pub s; }`. A loop (`while read ...`) reads its lines from the stdin
+    that it hands down, and a script the rest of its own input; what a pipe or a redirection gives to one
+    command, its shell does not keep open.
     """
     if stdin.isatty():
         return True

@@ -77,24 +77,23 @@ async def fetch_overview(
     having = [row.stream for row in rows if row.consumers]
     if consumers is False or (consumers is None and len(having) > MANY):
         return Overview(at, rows, troubles, links, None, account)
-    lists = await _consumer_lists(api, having)
+    infos, gaps = await fetch_consumers(api, having)
+    return Overview(at, rows, troubles, links, infos, account, consumed, gaps)
+
+
+async def fetch_consumers(api: Api, streams: Sequence[str]) -> tuple[list[Json] | None, Sequence[str]]:
+    """Fetch the CONSUMER.LIST entries of these streams; one that is deleted meanwhile has none.
+
+    Returns them, None where no stream's can be listed, and what could not be fetched and why, a sentence
+    each. Raises RequestTimeout of a server that answers nothing more, and Unreachable.
+    """
+    lists = await _consumer_lists(api, streams)
     infos = [info for one in lists if not isinstance(one, JsctlError) for info in one]
-    failed = [(name, one) for name, one in zip(having, lists, strict=True) if isinstance(one, JsctlError)]
-    if len(failed) == len(having) and any(isinstance(one, RequestTimeout) for _, one in failed):
-        raise failed[0][1]  # a server that answers nothing more
-    known = None if failed and len(failed) == len(having) else infos
-    return Overview(at, rows, troubles, links, known, account, consumed, _gaps(failed))
-
-
-async def fetch_consumers(api: Api, streams: Iterable[str]) -> list[Json]:
-    """Fetch the CONSUMER.LIST entries of these streams; one that is deleted meanwhile has none. Raises what
-    `Api.call` raises."""
-    infos: list[Json] = []
-    for listed in await _consumer_lists(api, streams):
-        if isinstance(listed, JsctlError):
-            raise listed
-        infos += listed
-    return infos
+    failed = [(name, one) for name, one in zip(streams, lists, strict=True) if isinstance(one, JsctlError)]
+    none = bool(failed) and len(failed) == len(streams)
+    if none and any(isinstance(one, RequestTimeout) for _, one in failed):
+        raise failed[0][1]
+    return None if none else infos, _gaps(failed)
 
 
 async def _consumer_lists(api: Api, streams: Iterable[str]) -> list[list[Json] | JsctlError]:
@@ -122,7 +121,7 @@ def _gaps(failed: Sequence[tuple[str, JsctlError]]) -> list[str]:
         return []
     name, error = failed[0]
     whose = f"stream {name}" if len(failed) == 1 else f"{format_count(len(failed))} streams"
-    return [f"the consumers of {whose} are not shown: {error.message}"]
+    return [f"the consumers of {whose} cannot be listed: {error.message}"]
 
 
 async def _account(api: Api) -> Json:

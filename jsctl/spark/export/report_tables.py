@@ -125,11 +125,16 @@ SCHEMAS = {schema.name: schema for schema in (STREAMS, REPLICATION, CONSUMERS, S
 
 
 class Sample(NamedTuple):
-    """One domain at one time. consumers: entries of CONSUMER.LIST. servers: replies to PING.JSZ."""
+    """One domain at one time.
+
+    consumers: entries of CONSUMER.LIST. servers: replies to PING.JSZ. gaps: what could not be fetched and
+    why, a sentence each.
+    """
 
     snapshot: Snapshot
     consumers: Sequence[Json] = ()
     servers: Sequence[Json] = ()
+    gaps: Sequence[str] = ()
 
 
 async def fetch_sample(api: Api) -> Sample:
@@ -147,12 +152,12 @@ async def fetch_sample(api: Api) -> Sample:
         with_consumers = [
             info["config"]["name"] for info in streams.infos if info["state"].get("consumer_count")
         ]
-        consumers = await fetch_consumers(api, with_consumers)
+        consumers, gaps = await fetch_consumers(api, with_consumers)
     except JsctlError:
         if not replies:
             raise
         return Sample(Snapshot(datetime.now(UTC), domain=api.domain), (), replies)
-    return Sample(streams, consumers, replies)
+    return Sample(streams, consumers or (), replies, gaps)
 
 
 def rows_by_table(samples: Iterable[Sample]) -> dict[str, Sequence[Mapping[str, Any]]]:

@@ -98,13 +98,15 @@ async def _sample(
 
 
 class _Sampler:
-    """Takes samples of all places. Notifies once of a place that cannot be reached, and when it is back."""
+    """Takes samples of all places. Notifies once of a place that cannot be reached, when it is back, and of
+    what a login may not see."""
 
     def __init__(self, polled: Watch[Sample], notify: Callable[[str], None]) -> None:
         self._pollers = polled.pollers
         self._poll = polled.once
         self._notify = notify
         self._failing: set[int] = set()  #: positions in _pollers
+        self._gaps: dict[int, Sequence[str]] = {}  #: by position, of the last sample
 
     @property
     def status(self) -> ExitStatus:
@@ -131,7 +133,16 @@ class _Sampler:
             elif not poller.failure and position in self._failing:
                 self._failing.discard(position)
                 self._notify(f"jsctl: in the samples again: {_name(poller)}")
+            if not poller.failure:
+                self._notify_of_gaps(position, poller)
         return rows_by_table(_with_place(poller) for poller in self._pollers if not poller.failure)
+
+    def _notify_of_gaps(self, position: int, poller: Poller[Sample]) -> None:
+        gaps = poller.history[-1].data.gaps
+        if gaps != self._gaps.get(position, ()):
+            for gap in gaps:
+                self._notify(f"jsctl: not in the samples: {_name(poller)}: {gap}")
+            self._gaps[position] = gaps
 
 
 def _with_place(poller: Poller[Sample]) -> Sample:

@@ -229,7 +229,7 @@ def test_a_missing_right_hides_no_more_than_its_own(offline_cli: Cli, rights: Re
         url = rights.url_for(user)
         shown = offline_cli(f"report -s {url}", tty=True, width=200, status=0).out
         assert "Stream Report" in shown
-        assert f"the consumers of {whose} are not shown: {denied}" in shown
+        assert f"the consumers of {whose} cannot be listed: {denied}" in shown
         assert "all well" not in shown
         (found,) = offline_cli(f"report -s {url} --json", status=0).json["reports"]
         assert [row["stream"] for row in found["streams"]] == ["S", "T"]
