@@ -13,6 +13,9 @@ from jsctl.errors import BadInput
 from jsctl.render.text import clean_lines
 from jsctl.views.result import Cell, Result
 
+TABLES = ("csv", "tsv")
+"""The forms that this module writes."""
+
 
 class Delimiters(NamedTuple):
     """How values are written. safe: for a terminal, without control characters. headed: the heading was
@@ -29,7 +32,7 @@ def write(result: Result, out: TextIO, delimiters: Delimiters) -> list[str]:
 
     Raises BadInput where there is no data.
     """
-    tables = result.tables()
+    tables = [result.table] if result.table else result.tables()
     if tables:
         head: Sequence[str] = [column.data_key for column in tables[0].columns]
         rows: Iterator[Sequence[Any]] = iter(tables[0].data_rows())
@@ -40,6 +43,14 @@ def write(result: Result, out: TextIO, delimiters: Delimiters) -> list[str]:
         writer.writerow(head)
     writer.writerows([_scalar(value, delimiters.safe) for value in row] for row in rows)
     return [table.title for table in tables[1:]]
+
+
+def write_values(heading: str, values: Sequence[str], out: TextIO, delimiters: Delimiters) -> None:
+    """Write a column of texts."""
+    writer = csv.writer(out, delimiter=delimiters.separator, lineterminator="\n")
+    if not delimiters.headed:
+        writer.writerow([heading])
+    writer.writerows([_scalar(value, delimiters.safe)] for value in values)
 
 
 def _of_document(document: Any) -> tuple[Sequence[str], Iterator[Sequence[Any]]]:

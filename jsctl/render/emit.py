@@ -101,8 +101,11 @@ def text_lines(
         if at:
             yield ""
         match part:
+            case Table() if part.empty and not part.rows:
+                yield _folded(clean_lines(part.empty), width)
             case Table():
-                yield from table.boxed(part, width, scheme, color) if box else table.plain(part)
+                shown = part.without_blanks() if part.optional else part
+                yield from table.boxed(shown, width, scheme, color) if box else table.plain(shown)
             case Sheet():
                 yield from sheet.lines(part, scheme, color, width)
             case Chart():

@@ -8,6 +8,8 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TextIO, TypeVar
 
 from jsctl.errors import BadInput, ExitStatus, JsctlError
+from jsctl.render import delimited
+from jsctl.render.delimited import TABLES, Delimiters
 from jsctl.render.emit import Form, emit, json_items, plain_value
 from jsctl.render.text import clean_json, clean_lines
 from jsctl.signals import interrupts
@@ -67,7 +69,7 @@ async def write_events(
 
     Raises: BadInput where CSV or TSV is asked for; Interrupted; whatever the iterator or a write raises.
     """
-    if form in ("csv", "tsv"):
+    if form in TABLES and not events.heading:
         raise BadInput("messages and events have no table for CSV or TSV", "use --json")
     return await _Writer(events, out, form, say, screen, frame).run()
 
@@ -87,6 +89,9 @@ class _Writer(Generic[E]):
         self._say = say
         self._json = form == "json" or events.as_json
         self._terminal = out.isatty()
+        self._delimiters = (
+            Delimiters("," if form == "csv" else "\t", self._terminal) if form in TABLES else None
+        )
         self._screen = screen
         self._frame = frame
         self._write_events = self._chosen()
@@ -100,6 +105,8 @@ class _Writer(Generic[E]):
         events = self._events
         if events.sink is not None:
             return events.sink
+        if self._delimiters is not None:
+            return self._values
         if self._json:
             return {"lines": self._lines, "array": self._array, "single": self._single}[events.layout]
         if events.raw is not None and not self._terminal:
@@ -207,6 +214,14 @@ class _Writer(Generic[E]):
             with self._timed():
                 write_bytes(self._out, b"".join(map(self._events.raw, batch)))
 
+    def _values(self, batch: Sequence[E]) -> None:
+        if self._delimiters is not None:
+            values = [self._events.text(event).removesuffix("\n") for event in batch]
+            with self._timed():
+                delimited.write_values(self._events.heading, values, self._out, self._delimiters)
+                self._out.flush()
+            self._delimiters = self._delimiters._replace(headed=True)
+
     def _lines(self, batch: Sequence[E]) -> None:
         end = self._events.terminator
         self._put(clean_json("".join([_compact(record) + end for record in self._batch_records(batch)])))
@@ -238,6 +253,8 @@ class _Writer(Generic[E]):
         return records
 
     def _end_document(self) -> None:
+        if self._delimiters is not None and not self._delimiters.headed:
+            self._values([])
         if self._json and self._events.layout == "array" and self._events.sink is None:
             self._put("\n]\n" if self._records else "[]\n")
 

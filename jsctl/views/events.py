@@ -51,6 +51,7 @@ class Events(NamedTuple, Generic[E]):
     raw: the event byte for byte, in place of `text` where stdout is not a terminal.
     notice: a line on stderr ahead of each event, whatever its form; empty for none.
     as_json: write records whatever form was asked for.
+    heading: what the texts are called in CSV, one a line; empty where events have no table.
     terminator, indent: how records are laid out.
     sink: takes the batches in place of stdout.
     gauge: drawn every second, for events that a sink counts.
@@ -69,6 +70,7 @@ class Events(NamedTuple, Generic[E]):
     raw: Callable[[E], bytes] | None = None
     notice: Callable[[E], str] | None = None
     as_json: bool = False
+    heading: str = ""
     layout: Layout = "lines"
     terminator: str = "\n"
     indent: int | None = None
@@ -104,4 +106,5 @@ def items(pages: AsyncIterator[Sequence[E]], name: Callable[[E], str]) -> Events
         layout="array",
         indent=2,
         noun="name",
+        heading="name",
     )

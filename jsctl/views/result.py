@@ -56,9 +56,13 @@ class Column(NamedTuple):
 
     def data_value(self, value: Any) -> Any:
         """The raw form of a value; None for never and for no limit."""
-        raw = value.raw if isinstance(value, Cell) else value
-        least = _LEAST.get(self.kind)
+        raw = _raw(value)
+        least = 0 if self.key.endswith("_ns") else _LEAST.get(self.kind)
         return None if least is not None and isinstance(raw, int) and raw < least else raw
+
+
+def _raw(value: Any) -> Any:
+    return value.raw if isinstance(value, Cell) else value
 
 
 class LazySequence(Sequence[T]):
@@ -85,8 +89,10 @@ class LazySequence(Sequence[T]):
 class Table(NamedTuple):
     """Rows of raw values (or Cells).
 
-    footer: totals, for people only. spare: `data_key`s of the columns that a narrow terminal leaves out, the
-    most dispensable first.
+    footer: totals, for people only.
+    spare: `data_key`s of the columns that a narrow terminal leaves out, the most dispensable first.
+    empty: what people see in place of a table without rows, of which CSV still has the heading.
+    optional: `data_key`s of the columns that people see only where they say something.
     """
 
     title: str
@@ -94,6 +100,21 @@ class Table(NamedTuple):
     rows: Sequence[Sequence[Any]]
     footer: Sequence[Any] | None = None
     spare: Sequence[str] = ()
+    empty: str = ""
+    optional: Sequence[str] = ()
+
+    def without_blanks(self) -> "Table":
+        """The table without the optional columns that say nothing."""
+        blank = {
+            at
+            for at, column in enumerate(self.columns)
+            if column.data_key in self.optional and not any(_raw(row[at]) for row in self.rows)
+        }
+        if not blank:
+            return self
+        columns = [column for at, column in enumerate(self.columns) if at not in blank]
+        rows = [[cell for at, cell in enumerate(row) if at not in blank] for row in self.rows]
+        return self._replace(columns=columns, rows=rows)
 
     def records(self) -> list[dict[str, Any]]:
         """The rows as dictionaries of raw values."""
@@ -169,11 +190,13 @@ class Result(NamedTuple):
     data: the JSON document, or a function that builds it when it is needed; when left out, the tables'
     records
         (one table: a list; several: a mapping by title). A long list in it may be an iterator.
+    table: what CSV and TSV hold, where people see no table.
     """
 
     parts: Sequence[Part] = ()
     data: Any = UNSET
     status: ExitStatus = ExitStatus.OK
+    table: Table | None = None
 
     def document(self) -> Any:
         """The one JSON document that stands for this result."""

@@ -45,7 +45,7 @@ def test_latency(cli: Cli, hub_leaf: HubLeaf, tmp_path: Path) -> None:
     assert "inf" in (tmp_path / "h.histogram").read_text()
     leaf = hub_leaf.leaf.url_for("acc")
     found = cli(f"latency -s {hub_leaf.url} --server-b {leaf} --duration 300ms --json", status=0).json
-    assert found["messages"] == 300 and 0 < found["min"] <= found["median"] <= found["max"]
+    assert found["messages"] == 300 and 0 < found["min_ns"] <= found["median_ns"] <= found["max_ns"]
 
 
 def test_latency_between_strangers(cli: Cli, hub_leaf: HubLeaf) -> None:

@@ -10,11 +10,12 @@ from jsctl.commands.report.targets import targets
 from jsctl.commands.shared.declared import open_connections
 from jsctl.contexts.settings import Settings
 from jsctl.env import Env
-from jsctl.errors import NotFound
+from jsctl.errors import BadInput, NotFound
 from jsctl.files import open_output
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.declared import write
 from jsctl.jetstream.declared.collect import collect_declarations
+from jsctl.render.delimited import TABLES
 from jsctl.render.text import clean_lines
 from jsctl.views.result import Result, Text
 from jsctl.views.shared.text import plural
@@ -45,6 +46,10 @@ async def config(env: Env, options: Options) -> Result | None:
     """Applying the file changes nothing. --context and --js-domain may be given several times. Consumers
     without a durable name come and go, and are left out.
     """
+    if env.form in TABLES:
+        raise BadInput(
+            "a configuration has no table for CSV or TSV", "leave --as out for YAML, or use --json"
+        )
     places = targets(env)
     declared: list[Json] = []
     missing_consumers: list[str] = []

@@ -9,7 +9,7 @@ from jsctl.env import Env
 from jsctl.jetstream.find.criteria import StreamCriteria
 from jsctl.jetstream.paging import Collected
 from jsctl.views.events import Events, items, names
-from jsctl.views.result import Result, Text
+from jsctl.views.result import Result
 from jsctl.views.stream import ls as view
 
 
@@ -43,4 +43,4 @@ async def find(env: Env, options: FindOptions) -> Result | Events[Any]:
         return items(pages, lambda info: str(info["config"]["name"]))
     now = env.clock()
     rows = {info["config"]["name"]: view.list_row(info, now) async for page in pages for info in page}
-    return view.listing(Collected(rows)) if rows else Result([Text("No Streams found")])
+    return view.listing(Collected(rows), empty="No Streams found")

@@ -45,7 +45,7 @@ def _connection(facts: Json) -> list[Field]:
     fields = [
         Field("Client ID", str(facts["client_id"])),
         Field("Client IP", facts["client_ip"]),
-        Field("RTT", facts["rtt"], "duration"),
+        Field("RTT", facts["rtt_ns"], "duration"),
         Field("Headers Supported", facts["headers"], "bool"),
         Field("Maximum Payload", facts["max_payload"], "bytes"),
         Field("Connected Cluster", facts["cluster"]),

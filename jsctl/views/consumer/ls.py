@@ -7,7 +7,7 @@ from jsctl.jetstream.consumer.requests import ConsumerList
 from jsctl.jetstream.paging import Collected
 from jsctl.units import age
 from jsctl.views.consumer.report import unreachable_consumers
-from jsctl.views.result import Column, Result, Table, Text
+from jsctl.views.result import Column, Result, Table
 
 _COLUMNS = (
     Column("Name", "name"),
@@ -35,7 +35,7 @@ def listing(stream: str, consumers: Collected[Sequence[object]]) -> Result:
     """`consumer ls`. consumers: their `list_row`s by name."""
     names = sorted(consumers.items)
     if not names and not consumers.missing and not consumers.offline:
-        return Result([Text("No Consumers defined")], data=names)
+        return Result([Table("", _COLUMNS, (), empty="No Consumers defined")], data=names)
     rows = [consumers.items[name] for name in names]
     unreachable = unreachable_consumers([ConsumerList(stream, (), consumers.missing, consumers.offline)])
     table = Table("Consumers", _COLUMNS, rows, spare=("created", "last_delivery_ns", "description"))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from jsctl.jetstream.consumer.fields import ACK_POLICY
 from jsctl.jetstream.consumer.requests import ConsumerList
 from jsctl.monitor.consumer.rows import Row
-from jsctl.units import exact_duration, format_count, format_server_time
+from jsctl.units import NEVER, exact_duration, format_count, format_server_time
 from jsctl.views.result import Cell, Column, Part, Result, Table, Text
 from jsctl.views.shared.leaders import leader_report
 from jsctl.views.shared.tables import raw_columns, recorder
@@ -72,7 +72,8 @@ def report(
     unreachable = unreachable_consumers(lists)
     if not rows and not unreachable:
         where = f" on {only_stream}" if only_stream else ""
-        return Result([Text(f"No Consumers defined{where}")], data=data)
+        table = _table((), only_stream, len(lists), raw)
+        return Result([table._replace(empty=f"No Consumers defined{where}")], data=data)
     parts: list[Part] = [_table(rows, only_stream, len(lists), raw)]
     if leaders:
         pairs = [(row.cluster or "", row.leader) for row in rows if row.leader]
@@ -100,19 +101,11 @@ def _table(rows: Sequence[Row], stream: str, streams: int, raw: bool) -> Table:
     where = stream or f"{format_count(streams)} streams"
     title = f"Consumer report for {where} with {format_count(len(rows))} consumers"
     columns = raw_columns(_COLUMNS) if raw else list(_COLUMNS)
-    cells = [_cells(row, raw) for row in rows]
-    # The columns State and Trouble are left out where they say nothing.
-    hidden = {
-        at
-        for at, column in enumerate(columns)
-        if column.key in ("state", "trouble") and not any(_raw(line[at]) for line in cells)
-    }
-    columns = [column for at, column in enumerate(columns) if at not in hidden]
-    lines = [[cell for at, cell in enumerate(line) if at not in hidden] for line in cells]
+    lines = [_cells(row, raw) for row in rows]
     if not stream:
         columns.insert(0, Column("Stream", "stream"))
         lines = [[row.stream, *line] for row, line in zip(rows, lines, strict=True)]
-    return Table(title, columns, lines, spare=_SPARE)
+    return Table(title, columns, lines, spare=_SPARE, optional=("state", "trouble"))
 
 
 def _cells(row: Row, raw: bool) -> list[object]:
@@ -120,7 +113,10 @@ def _cells(row: Row, raw: bool) -> list[object]:
     ack_pending: object = row.ack_pending
     redelivered: object = row.redelivered
     unprocessed: object = row.unprocessed
+    ack_age: object = row.ack_age
     if raw:
+        if row.ack_age == NEVER:
+            ack_age = Cell(None, "never")
         if ack_wait is not None:
             ack_wait = Cell(row.ack_wait, exact_duration(row.ack_wait))
     else:
@@ -142,16 +138,12 @@ def _cells(row: Row, raw: bool) -> list[object]:
         redelivered,
         unprocessed,
         row.ack_floor,
-        row.ack_age,
+        ack_age,
         row.waiting if row.mode == "pull" else interest,
         _state(row),
         _trouble(row),
         _cluster(row),
     ]
-
-
-def _raw(value: object) -> object:
-    return value.raw if isinstance(value, Cell) else value
 
 
 def _state(row: Row) -> Cell:

@@ -19,7 +19,7 @@ def listing(contexts: Sequence[Context], selected: str, *, show_secrets: bool = 
         for context in contexts
     ]
     if not contexts:
-        return Result([Text("No known contexts")], data=data)
+        return Result([Table("", _COLUMNS, (), empty="No known contexts")], data=data)
     rows = [
         (
             Cell(context.name, context.name + "*", "good") if context.name == selected else context.name,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from jsctl.errors import ExitStatus
 from jsctl.views.context.info import connection_cell
-from jsctl.views.result import Cell, Column, Result, Table, Text
+from jsctl.views.result import Cell, Column, Result, Table
 
 if TYPE_CHECKING:
     from jsctl.nats.context_check import ContextCheck
@@ -19,8 +19,6 @@ def table(checks: "Sequence[ContextCheck]") -> Result:
         | ({"connection": connection_cell(check).raw} if tried else {})
         for check in checks
     ]
-    if not checks:
-        return Result([Text("No known contexts")], data=data)
     columns = [Column("Name", "name"), Column("Context", "valid", "prose")]
     if tried:
         columns.append(Column("Connection", "connection", "prose"))
@@ -30,4 +28,6 @@ def table(checks: "Sequence[ContextCheck]") -> Result:
         row: list[Any] = [check.name, Cell(not problems, problems or "OK", "bad" if problems else "good")]
         rows.append([*row, connection_cell(check)] if tried else row)
     status = next((check.status for check in checks if check.status), ExitStatus.OK)
-    return Result([Table("Context Validation", columns, rows)], data=data, status=status)
+    return Result(
+        [Table("Context Validation", columns, rows, empty="No known contexts")], data=data, status=status
+    )

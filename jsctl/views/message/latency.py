@@ -10,18 +10,18 @@ def result(measured: Measured, *, size: int, rate: int, duration: int) -> Result
     ordered = measured.ordered()
     actual = round(len(ordered) * SECOND / measured.sending) if measured.sending else 0
     data = {
-        "publisher_rtt": measured.publisher_rtt,
-        "subscriber_rtt": measured.subscriber_rtt,
+        "publisher_rtt_ns": measured.publisher_rtt,
+        "subscriber_rtt_ns": measured.subscriber_rtt,
         "size": size,
         "rate": rate,
-        "duration": duration,
+        "duration_ns": duration,
         "messages": len(ordered),
         "lost": measured.lost,
         "actual_rate": actual,
-        "min": ordered[0],
-        "median": percentile(ordered, 50),
-        "max": ordered[-1],
-        "percentiles": {f"{share:g}": percentile(ordered, share) for share in PERCENTILES},
+        "min_ns": ordered[0],
+        "median_ns": percentile(ordered, 50),
+        "max_ns": ordered[-1],
+        "percentiles_ns": {f"{share:g}": percentile(ordered, share) for share in PERCENTILES},
     }
     sections = [
         Section(

@@ -4,11 +4,21 @@ from collections.abc import Sequence
 
 from jsctl.monitor.rtt import Target
 from jsctl.units import exact_duration, format_rfc3339
-from jsctl.views.result import Result, Text
+from jsctl.views.result import Column, Result, Table, Text
+
+_COLUMNS = (
+    Column("URL", "url", "url"),
+    Column("Address", "address", "url"),
+    Column("RTT", "rtt", "duration"),
+    Column("Error", "error", "prose"),
+)
 
 
 def result(targets: Sequence[Target]) -> Result:
-    """Return each server with its addresses, as the `nats` tool shows them."""
+    """Return each server with its addresses, as the `nats` tool shows them.
+
+    JSON has its key `rtt`, too.
+    """
     width = max((len(one.address) for target in targets for one in target.addresses), default=0) + 3
     parts = []
     for target in targets:
@@ -17,6 +27,11 @@ def result(targets: Sequence[Target]) -> Result:
             shown = "failed" if one.failure else exact_duration(one.rtt - one.rtt % 1000)
             lines.append(f"{one.address:>{width}}: {shown}")
         parts.append(Text("\n".join(lines)))
+    rows = [
+        (target.url, one.address, None if one.failure else one.rtt, one.failure and one.failure.message)
+        for target in targets
+        for one in target.addresses
+    ]
     data = [
         {
             "url": target.url,
@@ -24,7 +39,8 @@ def result(targets: Sequence[Target]) -> Result:
                 {
                     "time": format_rfc3339(one.time),
                     "address": one.address,
-                    "rtt": one.rtt,
+                    "rtt": None if one.failure else one.rtt,
+                    "rtt_ns": None if one.failure else one.rtt,
                     "url": one.connected,
                 }
                 | ({"error": one.failure.message} if one.failure else {})
@@ -33,4 +49,4 @@ def result(targets: Sequence[Target]) -> Result:
         }
         for target in targets
     ]
-    return Result(parts, data=data)
+    return Result(parts, data=data, table=Table("", _COLUMNS, rows))

@@ -20,7 +20,7 @@ def saved(backup: StreamBackup) -> Result:
         "chunks": int(manifest["chunks"]),
         "consumers": len(manifest.get("consumers") or []),
         "sha256": file["sha256"],
-        "duration": duration,
+        "duration_ns": duration,
     }
     lines = (
         f"Received {format_bytes(data['stored_bytes'])} compressed data in "

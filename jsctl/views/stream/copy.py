@@ -27,7 +27,7 @@ def copied(copy: StreamCopy) -> Result:
         "bytes": size,
         "moved_bytes": copy.moved,
         "begun_at": copy.begun_at,
-        "duration": copy.duration,
+        "duration_ns": copy.duration,
         "comparison": copy.comparison.record() if copy.comparison else None,
         "info": copy.info,
     }

@@ -26,7 +26,7 @@ def gaps(stream: str, ranges: Sequence[Gap], lost: Sequence[int], lost_bytes: in
         title = f"{plural(len(ranges), 'gap')} found in Stream {stream}"
         parts.append(Table(title, _COLUMNS, [(first, last, last - first + 1) for first, last in ranges]))
     else:
-        parts.append(Text(f"No deleted messages in {stream}"))
+        parts.append(Table("", _COLUMNS, (), empty=f"No deleted messages in {stream}"))
     if lost:
         sequences = ", ".join(map(format_count, lost[:_LOST_SHOWN])) + (
             " …" if len(lost) > _LOST_SHOWN else ""

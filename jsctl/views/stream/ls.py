@@ -6,7 +6,7 @@ from typing import NamedTuple
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.paging import Collected
 from jsctl.units import age, seconds_to_ns
-from jsctl.views.result import Column, Result, Table, Text
+from jsctl.views.result import Column, Result, Table
 from jsctl.views.shared.tables import unreachable_streams
 
 _COLUMNS = (
@@ -43,12 +43,14 @@ def list_row(info: Json, now: float) -> ListRow:
     )
 
 
-def listing(streams: Collected[ListRow], *, subject: str = "", hidden: bool = False) -> Result:
+def listing(
+    streams: Collected[ListRow], *, subject: str = "", hidden: bool = False, empty: str = "No Streams defined"
+) -> Result:
     """`stream ls`: smallest first, as the `nats` tool sorts. hidden: whether system streams were left out."""
     data = partial(sorted, streams.items)
     if not streams.items and not streams.missing and not streams.offline:
         hint = ", pass -a to include system streams" if hidden else ""
-        return Result([Text(f"No Streams defined{hint}")], data=data)
+        return Result([Table("", _COLUMNS, (), empty=empty + hint)], data=data)
     rows = sorted(streams.items.values(), key=lambda row: (row.bytes, row.name))
     title = f"Streams matching {subject}" if subject else "Streams"
     unreachable = unreachable_streams(streams.missing, streams.offline)

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from jsctl.monitor.stream.rows import ReplicationRow, Report, StreamRow
-from jsctl.units import format_bytes, format_count
-from jsctl.views.result import Cell, Column, LazySequence, Part, Result, Table, Text
+from jsctl.units import NEVER, format_bytes, format_count
+from jsctl.views.result import Cell, Column, LazySequence, Part, Result, Table
 from jsctl.views.shared.leaders import leader_report
 from jsctl.views.shared.tables import LINK_KEYS, STREAM_KEYS, raw_columns, recorder, unreachable_streams
 
@@ -50,7 +50,8 @@ def report(streams: Report, *, order: str = "bytes", raw: bool = False, leaders:
     order: a key of SORTS. raw: show numbers as they are.
     """
     if not streams.streams and not streams.missing and not streams.offline:
-        return Result([Text("No Streams defined")], data={"streams": [], "replication": []})
+        table = streams_table((), raw)._replace(empty="No Streams defined")
+        return Result([table], data={"streams": [], "replication": []})
     rows = sorted(streams.streams, key=lambda row: (SORTS[order](row), row.stream))
     places = {row.stream: at for at, row in enumerate(rows)} if streams.links else {}
     links = sorted(streams.links, key=lambda link: places.get(link.stream, len(places)))
@@ -105,7 +106,7 @@ def replication_table(links: Sequence[ReplicationRow], raw: bool = False) -> Tab
                 link.api_prefix,
                 link.origin,
                 link.filters,
-                link.active,
+                Cell(None, "never") if link.active == NEVER else link.active,
                 link.lag,
                 Cell(link.error, link.error, "bad" if link.error else ""),
             )

@@ -23,7 +23,7 @@ def subjects(
     )
     data: Any = ordered if names else {subject: counts[subject] for subject in ordered}
     if not counts:
-        return Result([Text(f"No subjects found matching {wanted}")], data=data)
+        return Result([Table("", _COLUMNS, (), empty=f"No subjects found matching {wanted}")], data=data)
     if names:
         return Result([Text("\n".join(ordered), whole=True)], data=data)
     title = f"{format_count(len(ordered))} Subject{'' if len(ordered) == 1 else 's'} in stream {stream}"
