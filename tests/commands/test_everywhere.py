@@ -45,6 +45,25 @@ def test_hidden_streams_are_counted(cli: Cli, url: str) -> None:
         assert "more with" not in everything.err
 
 
+def test_patterns_count_what_they_leave_out(cli: Cli, url: str) -> None:
+    for name in ("A", "KV_b", "OBJ_o", "KV_c"):
+        js.stream(url, name, f"s.{name}")
+    for line in (
+        "stream purge * --dry-run",
+        "stream rm * KV_c --dry-run",
+        "export config",
+        "export config *",
+    ):
+        left_out = 2 if "KV_c" in line else 3
+        assert f"{left_out} more with -a" in cli(line.split(), status=0).err, line
+        assert "more with" not in cli([*line.split(), "-a"], status=0).err
+    for line in ("stream rm K* -f", "stream purge K* -f", "export config K*"):
+        assert "-a includes 2 of buckets" in cli(line.split(), status=3).err
+    assert "3 more with -a" in cli("stream info", answers=["A"], status=0).err
+    js.ask(url, "STREAM.DELETE.A")
+    assert "-a includes 3 of buckets" in cli("stream info", answers=[], status=3).err
+
+
 def test_all_after_every_verb_of_consumers(cli: Cli, url: str) -> None:
     js.stream(url, "KV_b", "b")
     js.ask(

@@ -8,6 +8,7 @@ from jsctl import registry
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.report.targets import targets
 from jsctl.commands.shared.declared import open_connections
+from jsctl.commands.shared.system_streams import hidden_hint, only_hidden_hint
 from jsctl.contexts.settings import Settings
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
@@ -53,6 +54,7 @@ async def config(env: Env, options: Options) -> Result | None:
     places = targets(env)
     declared: list[Json] = []
     missing_consumers: list[str] = []
+    hidden = 0
     for settings, connection in zip(places, await open_connections(env, places), strict=True):
         collected = await collect_declarations(
             Api(connection, domain=settings.js_domain, prefix=settings.js_api_prefix, trace=env.trace),
@@ -63,9 +65,12 @@ async def config(env: Env, options: Options) -> Result | None:
         )
         declared += collected.streams
         missing_consumers += collected.missing_consumers
+        hidden += collected.hidden
         if missing := collected.missing_streams:
             env.say(f"left out: {plural(len(missing), 'stream')} that did not answer: {', '.join(missing)}")
-    _check_patterns(options.stream, declared)
+    _check_patterns(options.stream, declared, hidden)
+    if hidden:
+        env.say(f"left out: {hidden_hint(hidden)}")
     if missing_consumers:
         env.say(f"left out: {plural(len(missing_consumers), 'consumer')} without a durable name or answer")
     document: Json = {**(_place(env, places[0]) if len(places) == 1 else {}), "streams": declared}
@@ -87,8 +92,11 @@ def _place(env: Env, settings: Settings) -> dict[str, str]:
     return {**place, "domain": settings.js_domain} if env.repeated.get("js_domain") else place
 
 
-def _check_patterns(patterns: Sequence[str], declared: Sequence[Json]) -> None:
+def _check_patterns(patterns: Sequence[str], declared: Sequence[Json], hidden: int) -> None:
     """Raise NotFound for a pattern without a stream."""
     for pattern in patterns:
         if not any(fnmatchcase(stream["name"], pattern) for stream in declared):
-            raise NotFound(f"no stream matches {pattern}", registry.noun("stream").hint)
+            raise NotFound(
+                f"no stream matches {pattern}",
+                only_hidden_hint(hidden) if hidden else registry.noun("stream").hint,
+            )

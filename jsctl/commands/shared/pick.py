@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from jsctl import registry
 from jsctl.commands.shared.nouns import list_names, load
+from jsctl.commands.shared.system_streams import hidden_hint, only_hidden_hint
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
 from jsctl.jetstream.api import Api
@@ -42,10 +43,14 @@ async def pick(
             f"the {noun.name}'s name is missing",
             f"give {noun.argument}; without a terminal none can be picked",
         )
-    names = await _shown_names(env, noun, parent, api)
+    names, hidden = await _shown_names(env, noun, parent, api)
     if not names:
+        if hidden:
+            raise NotFound(f"there are no other {noun.name}s to pick from", only_hidden_hint(len(hidden)))
         where = f"{noun.parent} {parent} has no {noun.name}s" if parent else f"there are no {noun.name}s"
         raise NotFound(f"{where} to pick from", noun.create)
+    if hidden:
+        env.say(f"jsctl: {hidden_hint(len(hidden))}")
     question = message or f"Select a {noun.label}"
     marked = default if default in names else None
     return str(await (prompter or env.prompter).select(question, names, flag=noun.argument, default=marked))
@@ -57,24 +62,31 @@ async def pick_several(
     """Return the names on the command line, and those that match its patterns such as `ORDERS_*`, each once.
     Without any, the name that the user picks.
 
-    Patterns do not match hidden names, except with --all. Raises NotFound for a pattern that matches
-    nothing, and what `pick` raises.
+    Patterns do not match hidden names, except with --all; the user sees how many they would. Raises NotFound
+    for a pattern that matches nothing, and what `pick` raises.
     """
     if not names:
         return [await pick(env, noun, "", api=api, message=message)]
     chosen: dict[str, None] = {}
-    known: list[str] | None = None
+    known: Sequence[str] | None = None
+    hidden: Sequence[str] = ()
+    left_out: set[str] = set()
     for name in names:
         if not any(mark in name for mark in "*?["):
             chosen[valid_name(noun, name)] = None
             continue
         if known is None:
-            known = await _shown_names(env, noun, "", api)
+            known, hidden = await _shown_names(env, noun, "", api)
         exact = valid_name(noun, name) if "\\" in name else name
         matching = [exact] if exact in known else [one for one in known if fnmatchcase(one, name)]
+        concealed = [one for one in hidden if fnmatchcase(one, name)]
         if not matching:
-            raise NotFound(f"no {noun.name} matches {name}", noun.hint)
+            hint = only_hidden_hint(len(concealed)) if concealed else noun.hint
+            raise NotFound(f"no {noun.name} matches {name}", hint)
+        left_out.update(concealed)
         chosen.update(dict.fromkeys(matching))
+    if left_out := left_out - set(chosen):
+        env.say(f"jsctl: {hidden_hint(len(left_out))}")
     return list(chosen)
 
 
@@ -86,12 +98,15 @@ def valid_name(noun: Noun, name: str) -> str:
         raise BadInput(str(error)) from None
 
 
-async def _shown_names(env: Env, noun: Noun, parent: str, api: Api | None) -> list[str]:
+async def _shown_names(
+    env: Env, noun: Noun, parent: str, api: Api | None
+) -> tuple[Sequence[str], Sequence[str]]:
+    """Return the names that lists show, and those that they do not."""
     names = await list_names(env, noun, parent, api)
     if not noun.hidden or env.flags.get(f"all_{noun.name}s"):
-        return names
+        return names, ()
     is_hidden = load(noun.hidden)
-    return [name for name in names if not is_hidden(name)]
+    return [name for name in names if not is_hidden(name)], [name for name in names if is_hidden(name)]
 
 
 # -- streams and consumers --------------------------------------------------------------------------

@@ -6,6 +6,16 @@ from jsctl.env import Env
 from jsctl.jetstream.stream import requests as streams
 
 
+def hidden_hint(count: int) -> str:
+    """Return how many streams were left out, and what includes them."""
+    return f"{count} more with -a: buckets and system streams"
+
+
+def only_hidden_hint(count: int) -> str:
+    """Return what includes the streams that were left out, where there are no others."""
+    return f"-a includes {count} of buckets and the system"
+
+
 class Listed:
     """The names that a list shows. hidden: how many of those asked for it does not."""
 
@@ -22,7 +32,7 @@ class Listed:
     def tell(self) -> None:
         """Tell the user how many were left out, so that a loop over the names misses none silently."""
         if self.hidden:
-            self._env.say(f"jsctl: {self.hidden} more with -a: buckets and system streams")
+            self._env.say(f"jsctl: {hidden_hint(self.hidden)}")
 
 
 async def listed_names(env: Env, pages: AsyncIterator[Iterable[str]]) -> AsyncIterator[list[str]]:

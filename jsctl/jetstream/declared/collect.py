@@ -14,12 +14,13 @@ class Declarations(NamedTuple):
     """Declared streams, with their consumers, in the order of their names.
 
     missing_streams: streams that the server knows and that did not answer. missing_consumers: consumers that
-    did not answer, or have no durable name.
+    did not answer, or have no durable name. hidden: streams of buckets and the system that were left out.
     """
 
     streams: Sequence[Json]
     missing_streams: Sequence[str] = ()
     missing_consumers: Sequence[str] = ()
+    hidden: int = 0
 
 
 async def collect_declarations(
@@ -36,11 +37,16 @@ async def collect_declarations(
     and of the system. Raises what `Api.call` raises.
     """
 
+    hidden = 0
+
     def extract(info: Json) -> tuple[Json, bool] | None:
         """(configuration, whether it has consumers) of a wanted stream."""
         name = info["config"]["name"]
-        is_wanted = not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
-        if not is_wanted or not (with_internal or name in patterns or not streams.is_internal(name)):
+        nonlocal hidden
+        if patterns and not any(fnmatchcase(name, pattern) for pattern in patterns):
+            return None
+        if not with_internal and name not in patterns and streams.is_internal(name):
+            hidden += 1
             return None
         return info["config"], bool(info["state"].get("consumer_count"))
 
@@ -55,4 +61,4 @@ async def collect_declarations(
         durable = [config for config in configs if write.is_durable(config)]
         missing_consumers += [config["name"] for config in configs if not write.is_durable(config)]
         declared.append(write.declare_stream(collected.items[name][0], durable, place))
-    return Declarations(declared, [*collected.missing, *collected.offline], missing_consumers)
+    return Declarations(declared, [*collected.missing, *collected.offline], missing_consumers, hidden)
