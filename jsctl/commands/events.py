@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from jsctl.commands.cli import DURATION, command, option
+from jsctl.commands.shared.idle import idle_limit, wait_flag
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
@@ -39,6 +40,7 @@ class Options:
     stream: str
     since: int | None
     count: int
+    wait: int  #: ns
 
     def __post_init__(self) -> None:
         if self.stream and (self.selects_kinds or self.subjects):
@@ -78,6 +80,7 @@ class Options:
     help="With --stream: only events that are not older than this",
 )
 @option("--count", type=int, default=0, metavar="N", help="End after N events")
+@wait_flag
 async def events(env: Env, options: Options) -> Events[ServerEvent]:
     try:
         pattern = re.compile(options.pattern, re.IGNORECASE)
@@ -91,6 +94,7 @@ async def events(env: Env, options: Options) -> Events[ServerEvent]:
         start=_start(env, options),
         pattern=pattern,
         limit=options.count,
+        idle=idle_limit(env, options.wait, options.count),
     )
     as_lines = env.wants_json or options.cloudevent
     listener = EventListener(

@@ -23,7 +23,7 @@ class EventSelection:
 
     subjects: where they are published. stream: reads a stream in place of that, from `start` on, a
     consumer's delivery policy. pattern: matches the text of an event. limit: how many, 0 for all; what is
-    not an event does not count.
+    not an event does not count. idle: ns without an event that end it, 0 for no limit.
     """
 
     subjects: Sequence[str] = ()
@@ -31,6 +31,7 @@ class EventSelection:
     start: Json = field(default_factory=dict)
     pattern: re.Pattern[str] = re.compile("")
     limit: int = 0
+    idle: int = 0
 
 
 class ServerEvent(NamedTuple):
@@ -63,9 +64,14 @@ class EventListener:
         self._warn = warn
         self._announce = announce
         self._buffer: EventBuffer[ServerEvent] = EventBuffer()
-        self._events = 0
+        self._events = 0  #: those that are not malformed
         self._subscriptions = 0
         self._refusals = 0  #: subscriptions that the server refused
+
+    @property
+    def missing(self) -> int:
+        """How many events of the limit have not been received."""
+        return max(self.selection.limit - self._events, 0)
 
     def stop(self) -> None:
         """End `batches` after what has already been received."""
@@ -86,7 +92,7 @@ class EventListener:
                     stack.push_async_callback(reader.stop, work)
                 else:
                     await self._subscribe(stack)
-                async for batch in self._buffer.batches():
+                async for batch in self._buffer.batches(self.selection.idle):
                     yield batch
 
     async def _subscribe(self, stack: AsyncExitStack) -> None:

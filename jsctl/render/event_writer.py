@@ -121,6 +121,9 @@ class _Writer(Generic[E]):
                 await self._write_all()
             ending = "interrupted" if self._interrupted else "complete"
             self._end_document()
+        except BaseException:
+            self._close_document()
+            raise
         finally:
             if summary := events.summary(ending):
                 self._say(summary)
@@ -257,6 +260,12 @@ class _Writer(Generic[E]):
             self._values([])
         if self._json and self._events.layout == "array" and self._events.sink is None:
             self._put("\n]\n" if self._records else "[]\n")
+
+    def _close_document(self) -> None:
+        """Close an array that a failure interrupts, so that what is there can be read."""
+        if self._records:
+            with contextlib.suppress(OSError, ValueError):
+                self._end_document()
 
     def _put(self, text: str) -> None:
         if text:

@@ -3,6 +3,7 @@
 import click
 
 from jsctl.commands.cli import argument, command, option
+from jsctl.commands.shared.idle import idle_limit, wait_flag
 from jsctl.commands.shared.pick import pick_consumer
 from jsctl.env import Env
 from jsctl.jetstream.consumer import requests as consumers
@@ -17,7 +18,10 @@ from jsctl.views.message import events as view
 @argument("consumer", default="")
 @option("--short", is_flag=True, help="Show each event on one line")
 @option("--count", type=click.IntRange(min=0), default=0, metavar="N", help="End after N events")
-async def events(env: Env, stream: str, consumer: str, short: bool, count: int) -> Events[ServerEvent]:
+@wait_flag
+async def events(
+    env: Env, stream: str, consumer: str, short: bool, count: int, wait: int
+) -> Events[ServerEvent]:
     """Samples come from consumers that were created with --sample."""
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)
@@ -25,7 +29,7 @@ async def events(env: Env, stream: str, consumer: str, short: bool, count: int) 
     subjects = consumer_subjects(api.connection.settings.js_event_prefix, stream, consumer)
     listener = EventListener(
         api.connection,
-        EventSelection(subjects=subjects, limit=count),
+        EventSelection(subjects=subjects, limit=count, idle=idle_limit(env, wait, count)),
         warn=env.say,
         announce=(lambda text: None) if env.wants_json else env.say,
     )

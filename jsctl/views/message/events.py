@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from jsctl import units
+from jsctl.errors import ExitStatus
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.message import payload
 from jsctl.json_text import parse_json
@@ -13,6 +14,7 @@ from jsctl.monitor import events as domain
 from jsctl.monitor.event_listener import EventListener, ServerEvent
 from jsctl.monitor.events import Kind
 from jsctl.views.events import Events
+from jsctl.views.shared.text import plural
 
 _REFUSED = Kind(
     "Client Authentication Error",
@@ -45,7 +47,19 @@ def events(listener: EventListener, *, short: bool = False, cloudevent: bool = F
         noun="event",
         endless=True,
         stop=listener.stop,
+        summary=lambda ending: _summary(listener) if ending == "complete" else "",
+        result=lambda: ExitStatus.NOT_FOUND if listener.missing else ExitStatus.OK,
     )
+
+
+def _summary(listener: EventListener) -> str:
+    """Return what --count asked for and was not received in time."""
+    wanted = listener.selection.limit
+    if not listener.missing:
+        return ""
+    received, events = units.format_count(wanted - listener.missing), plural(wanted, "event")
+    waited = units.exact_duration(listener.selection.idle)
+    return f"jsctl: {received} of {events}; no more came in {waited}"
 
 
 def short_text(event: Json, subject: str) -> str:

@@ -280,3 +280,20 @@ def test_a_server_that_dies(tmp_path: Path) -> None:
         assert "Traceback" not in done.err
     finally:
         server.stop()
+
+
+def test_an_array_is_closed_when_it_fails_midway(cli: Cli, url: str) -> None:
+    js.publish(url, "s.a", count=2)
+    config = {"durable_name": "C", "ack_policy": "none"}
+    js.ask(url, "CONSUMER.CREATE.S.C", {"stream_name": "S", "config": config})
+
+    def remove() -> None:
+        wait_for(lambda: js.ask(url, "CONSUMER.INFO.S.C")["delivered"]["stream_seq"] == 2, "the deliveries")
+        js.ask(url, "CONSUMER.DELETE.S.C")
+
+    removal = threading.Thread(target=remove)
+    removal.start()
+    failed = cli("consumer next S C --count 5 --json", status=3)
+    removal.join()
+    assert [record["sequence"] for record in failed.json] == [1, 2]
+    assert failed.err.count("\n") == 1

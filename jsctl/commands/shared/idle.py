@@ -1,0 +1,22 @@
+"""When events that do not come end a command."""
+
+from jsctl.commands.cli import DURATION, option
+from jsctl.env import Env
+
+wait_flag = option(
+    "--wait",
+    type=DURATION,
+    default=0,
+    metavar="DURATION",
+    help="End after this time without an event; so does --timeout with --count",
+)
+
+
+def idle_limit(env: Env, wait: int, count: int) -> int:
+    """Return ns without an event after which to end: --wait, or for --count the --timeout on the command line.
+
+    0 is no limit.
+    """
+    if wait or not count or "timeout" in env.from_environment:
+        return wait
+    return int(env.flags.get("timeout") or 0)
