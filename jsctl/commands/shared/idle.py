@@ -13,7 +13,7 @@ wait_flag = option(
 
 
 def idle_limit(env: Env, wait: int, count: int) -> int:
-    """Return ns without an event after which to end: --wait, or for --count the --timeout on the command line.
+    """Return ns without an event after which to end: --wait, or with --count the --timeout that was given.
 
     0 is no limit.
     """
