@@ -15,7 +15,7 @@ wait_flag = option(
 def idle_limit(env: Env, wait: int, count: int) -> int:
     """Return ns without an event after which to end: --wait, or with --count the --timeout that was given.
 
-    0 is no limit.
+    0 means that there is none.
     """
     if wait or not count or "timeout" in env.from_environment:
         return wait
