@@ -144,6 +144,14 @@ class Connection:
 
         Raises NoResponders, RequestTimeout, Denied, Unreachable, BadInput.
         """
+        if not subject or any(c.isspace() for c in subject):
+            raise BadInput(f"{subject!r} is not a valid subject to publish to")
+        return await self.request_message(OutgoingMessage(subject, data), timeout=timeout)
+
+    async def request_message(self, message: OutgoingMessage, *, timeout: int | None = None) -> Message:
+        """As `request`, for a message with headers and a valid subject."""
+        self.check_size(message)
+        subject = message.subject
         limit = (timeout or self.settings.timeout) / SECOND
         self._number += 1
         future: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
@@ -153,8 +161,8 @@ class Connection:
                 await self._open_replies()
                 reply = f"{self._replies}.{self._number}"
                 self._requests[reply] = subject, future
-                await self.publish(subject, data, reply=reply)
-                message = await future
+                await self.send(message.encode(reply))
+                answer = await future
         except TimeoutError:
             if self._fault:
                 raise self._fault from None
@@ -163,9 +171,9 @@ class Connection:
             raise RequestTimeout(f"no answer on {subject} in {limit:g}s") from None
         finally:
             self._requests.pop(reply, None)
-        if is_no_responders(message):
+        if is_no_responders(answer):
             raise NoResponders(f"nobody answers on {subject}")
-        return message
+        return answer
 
     async def _open_replies(self) -> None:
         """Subscribe to the replies of all requests, at the first of them."""

@@ -20,6 +20,7 @@ class Noun(NamedTuple):
     hidden: "module:function" that says of a name whether lists leave it out unless --all is given.
     error: the ErrorCode of the server for one that does not exist, by its name; empty when there is none.
     offline: whether the names are on this machine.
+    any_text: whether names may hold any characters; the domain checks them then.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Noun(NamedTuple):
     hidden: str = ""
     error: str = ""
     offline: bool = False
+    any_text: bool = False
 
     def missing(self, name: str, parent: str = "", known: Sequence[str] = ()) -> tuple[str, str]:
         """Return what to say of a name that does not exist: what is wrong, and what to do.

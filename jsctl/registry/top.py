@@ -2,7 +2,13 @@
 
 from jsctl.registry.model import Entry, group, verb
 
-NOUNS = {"stream": "stream", "consumer": "consumer", "context": "context"}
+NOUNS = {
+    "stream": "stream",
+    "consumer": "consumer",
+    "object bucket": "object_bucket",
+    "object": "object",
+    "context": "context",
+}
 """Each noun, and the file beside this one that describes it."""
 
 VERBS: dict[str, Entry] = {
@@ -30,6 +36,7 @@ VERBS: dict[str, Entry] = {
         target="consumer.group:consumer",
         aliases=("con", "obs", "c"),
     ),
+    "object": group("Store files of any size in buckets, and get them back", aliases=("obj",)),
     "apply": verb("Create and change streams and consumers as files declare them", "apply:apply"),
     "diff": verb("Show what apply would change; exits with 2 if there is a difference", "diff:diff"),
     "export": group("Write streams and reports to Spark tables"),

@@ -23,12 +23,12 @@ from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import RealServer
 
-NAMES = {"stream": "ORDERS", "consumer": "NEW"}
+NAMES = {"stream": "ORDERS", "consumer": "NEW", "object bucket": "FILES", "object": "report.pdf"}
 
 CREATES = {path for path in VERBS if path.endswith(" add")}
 """Verbs whose argument is a new name."""
 
-STREAMING = {"stream graph", "consumer graph", "consumer sub", "consumer events"}
+STREAMING = {"stream graph", "consumer graph", "consumer sub", "consumer events", "object watch"}
 """Verbs that print a document for each event, until ctrl-C."""
 
 REFUSED = {
@@ -71,6 +71,13 @@ def command_line(path: str, names: dict[str, str], folder: Path) -> list[str]:
     raise AssertionError(f"no example of {path} names its {nouns_of(path)[0].name}")
 
 
+def add_object(cli: Cli, bucket: str, name: str, folder: Path) -> None:
+    """Make a bucket with an object in it."""
+    (folder / name).write_text("x")
+    cli(["object", "add", bucket], status=0)
+    cli(["object", "put", bucket, str(folder / name), "--name", name], status=0)
+
+
 def assert_fails(cli: Cli, line: list[str], status: int, words: str = "") -> None:
     """The command line fails with this status and one line, and prints nothing else."""
     outcome = cli(line)
@@ -106,14 +113,18 @@ accounts {
 """
     running = RealServer(tmp_path_factory.mktemp("nouns"), config).start()
     js.stream(running.url_for("all"), "PRESENT", "present")
+    cli = Cli(tmp_path_factory.mktemp("home"), running.url_for("all"))
+    add_object(cli, "PRESENT", "PRESENT", tmp_path_factory.mktemp("files"))
     yield running
     running.stop()
 
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The current folder, for examples that write files."""
+    """The current folder, for examples that write files, with what they read."""
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "site").mkdir()
+    (tmp_path / NAMES["object"]).write_text("x")
     return tmp_path
 
 
@@ -124,7 +135,7 @@ def test_an_unknown_name_is_not_found(path: str, here: Path, server: RealServer)
     cli = Cli(here, server.url_for("all"))
     nouns = nouns_of(path)
     for noun in nouns:
-        names = {one.name: "NOPE" if one is noun else "PRESENT" for one in nouns}
+        names = {one.name: "NOPE" if one == noun else "PRESENT" for one in nouns}
         parent = names.get(noun.parent, "")
         hint = noun.missing("NOPE", parent)[1]
         assert_fails(cli, command_line(path, names, here), 3, hint if path not in WITHOUT_HINT else "")
@@ -156,6 +167,7 @@ def test_json_is_one_document(path: str, here: Path, cli: Cli, url: str) -> None
     pull = {"durable_name": "NEW", "ack_policy": "explicit", "max_deliver": -1}
     js.ask(url, "CONSUMER.DURABLE.CREATE.ORDERS.NEW", {"stream_name": "ORDERS", "config": pull})
     js.publish(url, "ORDERS.received", count=8)
+    add_object(cli, "FILES", NAMES["object"], here)
     line = [*command_line(path, NAMES, here), "--json"]
     if any("--force" in param.opts for param in resolve(path.split()).params):
         line.append("--force")
@@ -192,5 +204,5 @@ def test_names_complete(noun: Noun, server: RealServer, tmp_path: Path) -> None:
         text=True,
         check=True,
     ).stdout
-    expected = {"stream": "PRESENT", "consumer": "PULLS", "context": "here"}[noun.name]
+    expected = {"consumer": "PULLS", "context": "here"}.get(noun.name, "PRESENT")
     assert f"plain,{expected}" in shown.splitlines()

@@ -92,6 +92,8 @@ async def pick_several(
 
 def valid_name(noun: Noun, name: str) -> str:
     """Return a name from the command line. Raises BadInput for one that is not valid."""
+    if noun.any_text:
+        return name
     try:
         return validate_existing_name(name, noun.name)
     except ValueError as error:

@@ -41,8 +41,12 @@ async def publish_with_acks(
     totals: PublishTotals,
     handle_published: PublishedHandler,
     patience: Patience | None = None,
+    *,
+    window: int = 0,
 ) -> None:
     """Publish to streams, up to WINDOW messages ahead of their acks.
+
+    window: bytes of data that may be ahead before a burst is sent; 0 for no such limit.
 
     Order is kept; of messages that are sent again it is kept among these. patience: send again what finds no
     leader or loses its connection, as long as no time-out passes without an ack; without it the first failure
@@ -56,7 +60,7 @@ async def publish_with_acks(
             async with connection.receive(f"{run.inbox}.*", run.handle):
                 async for burst in bursts:
                     for start in range(0, len(burst), WINDOW // 4):
-                        await run.settle(WINDOW)
+                        await run.settle(WINDOW, window)
                         await run.send(burst[start : start + WINDOW // 4])
                 await run.settle(0)
     finally:
@@ -80,6 +84,7 @@ class _Run:
         self._patience = patience
         self._number = 0
         self._waiting: dict[int, OutgoingMessage] = {}
+        self._size = 0  #: bytes of their data
         self._again: dict[int, JsctlError | None] = {}  #: what is to be sent again, and why it was not stored
         self._attempts: Counter[int] = Counter()  #: beyond the first
         self._refusals: Counter[int] = Counter()  #: answers that say that nothing was stored
@@ -115,6 +120,7 @@ class _Run:
                 self._failure = self._failure or error
         else:
             del self._waiting[number]
+            self._size -= len(message.data)
             self._again.pop(number, None)
             if self._patience is not None and len(self._known) < _KNOWN:
                 self._known.add(message.subject)
@@ -149,11 +155,12 @@ class _Run:
             self._connection.check_size(message)
             self._number += 1
             self._waiting[self._number] = message
+            self._size += len(message.data)
         await self._transmit(range(first, self._number + 1))
 
-    async def settle(self, most: int) -> None:
-        """Wait until at most that many acks are missing and nothing is to be sent again. Raises what went
-        wrong."""
+    async def settle(self, most: int, size: int = 0) -> None:
+        """Wait until at most that many acks are missing, and of messages with at most `size` bytes where that
+        is not 0, and nothing is to be sent again. Raises what went wrong."""
         while True:
             if self._failure:
                 raise self._failure
@@ -161,7 +168,7 @@ class _Run:
                 await self._reconnect()
             elif self._again:
                 await self._send_again()
-            elif len(self._waiting) <= most:
+            elif len(self._waiting) <= most and not self._size > size > 0:
                 return
             else:
                 await self._wait()

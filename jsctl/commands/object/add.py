@@ -1,0 +1,49 @@
+"""`jsctl object add`."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import click
+
+from jsctl.commands.cli import argument, command, option
+from jsctl.commands.object.flags import BucketFlags, bucket_flags
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.jetstream import api_levels
+from jsctl.jetstream.object import buckets
+from jsctl.jetstream.stream import requests as streams
+from jsctl.views.object import sheets as view
+from jsctl.views.result import Result
+
+_STORAGE = {"file": "file", "f": "file", "memory": "memory", "m": "memory"}
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    bucket: str
+    storage: Literal["file", "f", "memory", "m"]
+    flags: BucketFlags
+
+
+@command(
+    "add",
+    options=Options,
+    examples=[
+        "jsctl object add FILES",
+        "jsctl object add FILES --ttl 30d --replicas 3 --max-bucket-size 10GB",
+    ],
+)
+@argument("bucket", metavar="BUCKET", default="")
+@option("--storage", type=click.Choice([*_STORAGE]), default="file", help="Storage backend (file)")
+@bucket_flags
+async def add(env: Env, options: Options) -> Result:
+    if not options.bucket:
+        raise BadInput("the bucket's name is missing", "give BUCKET")
+    buckets.validate_bucket(options.bucket)
+    api = await env.jetstream()
+    settings = {"storage": _STORAGE[options.storage], **options.flags.settings()}
+    if "max_bytes" not in settings and streams.needs_max_bytes(await api_levels.account_info(api)):
+        raise BadInput("this account needs a limit for every bucket", "give --max-bucket-size")
+    info, created = await buckets.create(api, options.bucket, settings)
+    outcome = "was created" if created else "exists already, nothing was changed"
+    return view.bucket(info, first_line=f"Bucket {options.bucket} {outcome}")

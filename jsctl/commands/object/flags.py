@@ -1,0 +1,112 @@
+"""Flags of the bucket that `object add` and `object edit` share, and what names objects and buckets."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import click
+
+from jsctl import registry
+from jsctl.commands.cli import DURATION, SIZE, argument, option
+from jsctl.commands.shared.pick import pick
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.jetstream.api import Api, Json
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+BUCKET = "object bucket"
+"""The noun of the registry."""
+
+
+@dataclass(frozen=True, slots=True)
+class BucketFlags:
+    """The settings of a bucket; None or empty where a flag is not given. ttl: ns. max_bucket_size: bytes."""
+
+    ttl: int | None
+    replicas: int | None
+    max_bucket_size: int | None
+    description: str | None
+    tags: tuple[str, ...]
+    cluster: str | None
+    metadata: tuple[str, ...]
+    compress: bool | None
+
+    def settings(self, live: Json | None = None) -> Json:
+        """The keys of the stream's configuration that are given. live: the present one. Raises BadInput."""
+        settings: Json = {}
+        if self.ttl is not None:
+            settings["max_age"] = max(self.ttl, 0)
+            # Not longer than messages live (nats-server: stream.go).
+            settings["duplicate_window"] = min(max(self.ttl, 0) or _WINDOW, _WINDOW)
+        if self.replicas is not None:
+            settings["num_replicas"] = self.replicas
+        if self.max_bucket_size is not None:
+            settings["max_bytes"] = self.max_bucket_size if self.max_bucket_size > 0 else -1
+        if self.description is not None:
+            settings["description"] = self.description
+        if self.compress is not None:
+            settings["compression"] = "s2" if self.compress else "none"
+        if self.metadata:
+            settings["metadata"] = {**((live or {}).get("metadata") or {}), **parse_metadata(self.metadata)}
+        placement: Json = dict((live or {}).get("placement") or {})
+        if self.tags:
+            placement["tags"] = list(self.tags)
+        if self.cluster is not None:
+            placement["cluster"] = self.cluster
+        if placement:
+            settings["placement"] = placement
+        return settings
+
+
+_WINDOW = 120_000_000_000  #: ns; the server's own default
+
+
+def bucket_flags(function: F) -> F:
+    """Add the flags of `BucketFlags`."""
+    flags = (
+        option("--ttl", type=DURATION, metavar="DURATION", help="Remove objects after this; 0 keeps them"),
+        option("--replicas", type=click.IntRange(1, 5), metavar="N", help="Copies of the data in a cluster"),
+        option(
+            "--max-bucket-size", type=SIZE, metavar="BYTES", help="Most bytes in the bucket; -1 has no limit"
+        ),
+        option("--description", metavar="TEXT", help="What the bucket is for"),
+        option(
+            "--tags", multiple=True, metavar="TAG", help="Place it on servers with this tag; may be repeated"
+        ),
+        option("--cluster", metavar="NAME", help="Place it in this cluster"),
+        option(
+            "--metadata", multiple=True, metavar="KEY=VALUE", help="Metadata of the bucket; may be repeated"
+        ),
+        option("--compress/--no-compress", default=None, help="Compress the data"),
+    )
+    for add_flag in reversed(flags):
+        function = add_flag(function)
+    return function
+
+
+def parse_metadata(pairs: Sequence[str]) -> dict[str, str]:
+    """Parse `KEY=VALUE`. Raises BadInput."""
+    metadata: dict[str, str] = {}
+    for pair in pairs:
+        key, sign, value = pair.partition("=")
+        if not key or not sign:
+            raise BadInput(f"{pair!r} is not metadata", "use KEY=VALUE")
+        metadata[key] = value
+    return metadata
+
+
+def bucket_argument(**attrs: Any) -> Callable[[F], F]:
+    """Declare the argument that takes a bucket."""
+    return argument("bucket", noun=BUCKET, metavar="BUCKET", **{"default": "", **attrs})
+
+
+async def pick_bucket(env: Env, api: Api, name: str) -> str:
+    """Pick a bucket; see `pick`."""
+    return await pick(env, registry.noun(BUCKET), name, api=api)
+
+
+async def pick_object(env: Env, api: Api, bucket: str, name: str) -> tuple[str, str]:
+    """Pick a bucket and an object of it; see `pick`. Returns both names."""
+    bucket = await pick_bucket(env, api, bucket)
+    return bucket, await pick(env, registry.noun("object"), name, parent=bucket, api=api)

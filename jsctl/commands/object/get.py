@@ -1,0 +1,97 @@
+"""`jsctl object get`."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from jsctl.commands.cli import argument, command, option
+from jsctl.commands.object.flags import bucket_argument, pick_object
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.jetstream.api import Api
+from jsctl.jetstream.object import download, requests
+from jsctl.jetstream.object.files import open_target, write_all
+from jsctl.jetstream.object.model import ObjectInfo
+from jsctl.jetstream.object.sync import file_name
+from jsctl.views.object import lists as view
+from jsctl.views.result import Result
+
+STDOUT = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    bucket: str
+    object: str
+    output: str
+    progress: bool
+    force: bool
+
+
+@command(
+    "get",
+    options=Options,
+    examples=[
+        "jsctl object get FILES report.pdf",
+        "jsctl object get FILES site.tgz -O - | tar tz",
+        "jsctl object get FILES big.iso -O /data/big.iso --force",
+    ],
+)
+@bucket_argument()
+@argument("object", default="")
+@option("--output", "-O", metavar="PATH", default="", help="File or folder to write to; - is stdout")
+@option("--progress/--no-progress", default=True, help="Show a progress bar on a terminal")
+@option("--force", "-f", is_flag=True, help="Replace an existing file without asking")
+async def get(env: Env, options: Options) -> Result | None:
+    """Without --output, the file is named like the object, without folders, and is in the current folder.
+    It is there once all of it has arrived and its digest is right; until then an existing file stays.
+    """
+    api = await env.jetstream()
+    bucket, name = await pick_object(env, api, options.bucket, options.object)
+    found = await requests.resolve(api, bucket, name)
+    if options.output == STDOUT:
+        if env.wants_json:
+            raise BadInput("--json and the object cannot both be on stdout", "leave one of them out")
+        await _to_stdout(env, api, found, progress=options.progress)
+        return None
+    path = _target(options.output, name)
+    if path.exists():
+        await env.confirm(f"Replace {path}", force=options.force)
+    began = time.monotonic_ns()
+    await get_file(env, api, found, path, progress=options.progress)
+    return view.written(found, str(path), time.monotonic_ns() - began)
+
+
+async def get_file(env: Env, api: Api, found: ObjectInfo, path: Path, *, progress: bool) -> None:
+    """Write an object to a file, with a progress bar. Raises BadInput, JsctlError."""
+    with (
+        open_target(path) as file,
+        env.progress(found.name, found.size if progress else 0, in_bytes=True) as advance,
+    ):
+        await download.get(api, found, lambda data: write_all(file, data), advance, _retried(env))
+
+
+async def _to_stdout(env: Env, api: Api, found: ObjectInfo, *, progress: bool) -> None:
+    out = getattr(env.streams.stdout, "buffer", None)
+
+    def write(data: bytes) -> None:
+        if out is None:
+            env.streams.stdout.write(data.decode(errors="surrogateescape"))
+        else:
+            out.write(data)
+
+    shown = found.size if progress and not env.is_terminal else 0
+    with env.progress(found.name, shown, in_bytes=True) as advance:
+        await download.get(api, found, write, advance, _retried(env))
+    env.streams.stdout.flush()
+
+
+def _retried(env: Env) -> Callable[[str], None]:
+    return lambda reason: env.say(f"jsctl: {reason}; going on where it broke off")
+
+
+def _target(output: str, name: str) -> Path:
+    """Return the file to write. Raises BadInput for a name that no file should have."""
+    path = Path(output).expanduser() if output else Path()
+    return path / file_name(name) if not output or output.endswith("/") or path.is_dir() else path

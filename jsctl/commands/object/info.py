@@ -1,0 +1,20 @@
+"""`jsctl object info`."""
+
+from jsctl.commands.cli import argument, command
+from jsctl.commands.object.flags import bucket_argument, pick_bucket
+from jsctl.env import Env
+from jsctl.jetstream.object import buckets, requests
+from jsctl.views.object import sheets as view
+from jsctl.views.result import Result
+
+
+@command("info", examples=["jsctl object info FILES report.pdf", "jsctl object info FILES"])
+@bucket_argument()
+@argument("object", default="")
+async def info(env: Env, bucket: str, object: str) -> Result:
+    """With OBJECT, shows that object; a link is shown as such."""
+    api = await env.jetstream()
+    name = await pick_bucket(env, api, bucket)
+    if object:
+        return view.one_object(await requests.info(api, name, object))
+    return view.bucket(await buckets.info(api, name))

@@ -1,0 +1,30 @@
+"""`jsctl object link`."""
+
+from jsctl.commands.cli import argument, command
+from jsctl.commands.object.flags import BUCKET, bucket_argument
+from jsctl.env import Env
+from jsctl.jetstream.object import requests
+from jsctl.jetstream.object.buckets import validate_bucket
+from jsctl.jetstream.object.model import Link
+from jsctl.views.object import sheets as view
+from jsctl.views.result import Result
+
+
+@command(
+    "link",
+    examples=[
+        "jsctl object link FILES latest.pdf FILES report.pdf",
+        "jsctl object link FILES archive OLD_FILES",
+    ],
+)
+@bucket_argument(required=True)
+@argument("name", metavar="NAME")
+@argument("target", noun=BUCKET, metavar="TO_BUCKET")
+@argument("target_object", metavar="[TO_OBJECT]", default="")
+async def link(env: Env, bucket: str, name: str, target: str, target_object: str) -> Result:
+    """NAME is the name of the link in BUCKET. Without TO_OBJECT it leads to the whole bucket. `object get`
+    follows links to objects, at the time when it is given."""
+    api = await env.jetstream()
+    validate_bucket(bucket)
+    leads_to = Link(validate_bucket(target), target_object)
+    return view.one_object(await requests.link(api, bucket, name, leads_to))

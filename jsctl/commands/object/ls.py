@@ -1,0 +1,39 @@
+"""`jsctl object ls`."""
+
+from collections.abc import AsyncGenerator
+
+from jsctl import registry
+from jsctl.commands.cli import command, option
+from jsctl.commands.object.flags import bucket_argument
+from jsctl.commands.shared.pick import valid_name
+from jsctl.env import Env
+from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.object import buckets, requests
+from jsctl.jetstream.stream import requests as streams
+from jsctl.views.events import Events, names
+from jsctl.views.object import lists as view
+from jsctl.views.result import Result
+
+
+@command("ls", examples=["jsctl object ls FILES", "jsctl object ls", "jsctl object ls FILES --names"])
+@bucket_argument()
+@option("--names", "-n", "names_only", is_flag=True, help="Only names, one per line")
+async def ls(env: Env, bucket: str, names_only: bool) -> Result | Events[str]:
+    api = await env.jetstream()
+    if not bucket:
+        if names_only or env.wants_json:
+            return names(buckets.name_pages(api))
+        return view.buckets(await streams.collect(api, bucket_info), env.clock())
+    name = valid_name(registry.noun("object bucket"), bucket)
+    if names_only:
+        return names(_object_names(api, name))
+    return view.objects(await requests.list_all(api, name))
+
+
+async def _object_names(api: Api, bucket: str) -> AsyncGenerator[list[str], None]:
+    yield await requests.names(api, bucket)
+
+
+def bucket_info(info: Json) -> Json | None:
+    """Return a stream's info when it holds a bucket."""
+    return info if buckets.bucket_of(info) else None

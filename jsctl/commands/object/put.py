@@ -1,0 +1,168 @@
+"""`jsctl object put`."""
+
+import io
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from jsctl.commands.cli import SIZE, argument, command, option
+from jsctl.commands.object.flags import bucket_argument, parse_metadata, pick_bucket
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.jetstream.api import Api
+from jsctl.jetstream.object import requests
+from jsctl.jetstream.object import upload as uploads
+from jsctl.jetstream.object.files import PipeReader, open_source
+from jsctl.jetstream.object.model import CHUNK_SIZE, ObjectInfo, validate_object_name
+from jsctl.nats.headers import encode_headers
+from jsctl.units import format_bytes
+from jsctl.views.object import lists as view
+from jsctl.views.result import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """chunk_size: bytes."""
+
+    bucket: str
+    file: tuple[str, ...]
+    name: str
+    description: str
+    headers: tuple[str, ...]
+    metadata: tuple[str, ...]
+    chunk_size: int
+    progress: bool
+    force: bool
+
+    def __post_init__(self) -> None:
+        if self.name and len(self.file) > 1:
+            raise BadInput("--name is for one file", "leave it out, or put one file at a time")
+        if self.reads_stdin and not self.name:
+            raise BadInput("stdin has no name", "give --name NAME, or FILE")
+        if "-" in self.file and len(self.file) > 1:
+            raise BadInput("stdin and files cannot be put at once")
+
+    @property
+    def reads_stdin(self) -> bool:
+        """Whether the object is what stdin holds."""
+        return self.file in ((), ("-",))
+
+    def object_name(self, file: str) -> str:
+        """The name that a file gets."""
+        return validate_object_name(self.name or os.path.normpath(file))
+
+    def put_options(self) -> uploads.PutOptions:
+        """What is stored with each object. Raises BadInput."""
+        headers: dict[str, list[str]] = {}
+        for text in self.headers:
+            name, colon, value = text.partition(":")
+            if not colon or not name.strip():
+                raise BadInput(f"{text!r} is not a valid header", "use K:V")
+            encode_headers([(name.strip(), value.strip())])
+            headers.setdefault(name.strip(), []).append(value.strip())
+        return uploads.PutOptions(self.description, headers, parse_metadata(self.metadata), self.chunk_size)
+
+
+@command(
+    "put",
+    options=Options,
+    examples=[
+        "jsctl object put FILES report.pdf",
+        "jsctl object put FILES /data/big.iso --name big.iso --force",
+        "jsctl object put FILES - --name site.tgz",
+    ],
+)
+@bucket_argument(required=True)
+@argument("file", nargs=-1)
+@option("--name", metavar="NAME", default="", help="Name of the object (the path of the file)")
+@option("--description", metavar="TEXT", default="", help="What the object is")
+@option(
+    "--header", "-H", "headers", metavar="K:V", multiple=True, help="Header of the object; may be repeated"
+)
+@option("--metadata", metavar="KEY=VALUE", multiple=True, help="Metadata of the object; may be repeated")
+@option("--chunk-size", type=SIZE, metavar="BYTES", default=CHUNK_SIZE, help="Bytes of a chunk (128KiB)")
+@option("--progress/--no-progress", default=True, help="Show a progress bar on a terminal")
+@option("--force", "-f", is_flag=True, help="Replace existing objects without asking")
+async def put(env: Env, options: Options) -> Result:
+    """Without FILE, or with -, the object is what stdin holds. A put of a file that broke off goes on when
+    the same command is given again; what is there is compared first.
+    """
+    extras = options.put_options()
+    names = [options.object_name(file) for file in options.file] or [options.name]
+    for file in options.file:
+        if not options.reads_stdin:
+            with open_source(Path(file)):
+                pass  # before anything is stored: every file can be read
+    api = await env.jetstream()
+    bucket = await pick_bucket(env, api, options.bucket)
+    await _confirm(env, api, bucket, names, force=options.force)
+    stored: list[ObjectInfo] = []
+    for file, name in zip(options.file or ("-",), names, strict=True):
+        with _opened(env, file) as (source, size):
+            stored.append(
+                await put_file(env, api, (bucket, name), source, size, extras, progress=options.progress)
+            )
+    return view.stored(stored)
+
+
+async def put_file(
+    env: Env,
+    api: Api,
+    place: tuple[str, str],
+    source: uploads.Source,
+    size: int,
+    options: uploads.PutOptions,
+    *,
+    progress: bool,
+) -> ObjectInfo:
+    """Put one file, with a progress bar. place: bucket and name. size: bytes, 0 where they are not known."""
+    bucket, name = place
+    with env.progress(name, size if progress else 0, in_bytes=True) as advance:
+        observer = _Observer(env, f"{bucket} > {name}", advance)
+        return await uploads.put(api, bucket, name, source, options, observer)
+
+
+class _Observer(uploads.PutObserver):
+    def __init__(self, env: Env, label: str, advance: Callable[[int], None]) -> None:
+        self._env = env
+        self._label = label
+        self._advance = advance
+
+    def advance(self, size: int) -> None:
+        self._advance(size)
+
+    def resumed(self, size: int) -> None:
+        self._env.say(f"A put of {self._label} broke off before; {format_bytes(size)} are there already")
+
+    def retried(self, reason: str) -> None:
+        self._env.say(f"jsctl: {reason}; sending again what is missing")
+
+
+@contextmanager
+def _opened(env: Env, file: str) -> Iterator[tuple[uploads.Source, int]]:
+    """Open a file, or stdin for `-`. Yields what to put, and its bytes."""
+    if file != "-":
+        with open_source(Path(file)) as (opened, identity, size):
+            yield uploads.Source(opened, identity), size
+        return
+    try:
+        reader = PipeReader(env.streams.stdin.fileno())
+    except (OSError, ValueError):  # not a file: input that was made for us
+        text = env.streams.stdin.read()
+        yield uploads.Source(io.BytesIO(text.encode(errors="surrogateescape"))), 0
+        return
+    yield uploads.Source(reader, stop=reader.stop), 0  # type: ignore[arg-type]
+
+
+async def _confirm(env: Env, api: Api, bucket: str, names: list[str], *, force: bool) -> None:
+    """Ask before objects are replaced."""
+    if force:
+        return
+    found = [await requests.find(api, bucket, name) for name in names]
+    known = [one for one in found if one is not None and not one.is_deleted]
+    if known:
+        listed = ", ".join(f"{one.bucket} > {one.name} ({format_bytes(one.size)})" for one in known[:10])
+        more = f" and {len(known) - 10} more" if len(known) > 10 else ""
+        await env.confirm(f"Replace {listed}{more}", force=False)

@@ -1,0 +1,36 @@
+"""`jsctl object status`."""
+
+import asyncio
+
+from jsctl import registry
+from jsctl.commands.cli import command
+from jsctl.commands.object.flags import bucket_argument
+from jsctl.commands.object.ls import bucket_info
+from jsctl.commands.shared.pick import valid_name
+from jsctl.env import Env
+from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.object import buckets, requests
+from jsctl.jetstream.stream import requests as streams
+from jsctl.views.object import lists as view
+from jsctl.views.result import Result
+
+
+@command("status", examples=["jsctl object status FILES", "jsctl object status"])
+@bucket_argument()
+async def status(env: Env, bucket: str) -> Result:
+    """Unfinished are puts that run or broke off; jsctl object rm BUCKET --unfinished removes what they
+    left.
+    """
+    api = await env.jetstream()
+    if bucket:
+        infos = [await buckets.info(api, valid_name(registry.noun("object bucket"), bucket))]
+    else:
+        collected = await streams.collect(api, bucket_info)
+        infos = sorted(collected.items.values(), key=buckets.bucket_of)
+    return view.status(list(await asyncio.gather(*(_row(api, info) for info in infos))))
+
+
+async def _row(api: Api, info: Json) -> tuple[Json, int, int]:
+    bucket = buckets.bucket_of(info)
+    infos = await requests.list_all(api, bucket)
+    return info, len(infos), len(await requests.unfinished(api, bucket))

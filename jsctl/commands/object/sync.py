@@ -1,0 +1,163 @@
+"""`jsctl object sync`."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from jsctl.commands.cli import argument, command, option
+from jsctl.commands.object.flags import bucket_argument, pick_bucket
+from jsctl.commands.object.get import get_file
+from jsctl.commands.object.put import put_file
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.jetstream.api import Api
+from jsctl.jetstream.object import requests
+from jsctl.jetstream.object import sync as plans
+from jsctl.jetstream.object.files import open_source
+from jsctl.jetstream.object.model import ObjectInfo
+from jsctl.jetstream.object.upload import PutOptions, Source
+from jsctl.views.object import lists as view
+from jsctl.views.result import Result
+from jsctl.views.shared.text import plural
+
+_AT_ONCE = 8  #: small files that are transferred at once
+_SMALL = 4 << 20  #: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """up: to the bucket; None where neither way was given."""
+
+    bucket: str
+    folder: str
+    up: bool | None
+    delete: bool
+    dry_run: bool
+    progress: bool
+    force: bool
+
+
+@command(
+    "sync",
+    options=Options,
+    examples=[
+        "jsctl object sync FILES ./site --up",
+        "jsctl object sync FILES ./site --up --delete --dry-run",
+        "jsctl object sync FILES ./copy --down",
+    ],
+)
+@bucket_argument(required=True)
+@argument("folder", metavar="FOLDER")
+@option(
+    "--up/--down", "up", default=None, help="Whether the bucket becomes like the folder, or the other way"
+)
+@option("--delete", is_flag=True, help="Remove what only the target has; asks first")
+@option("--dry-run", is_flag=True, help="Only show what would change")
+@option("--progress/--no-progress", default=True, help="Show a progress bar on a terminal")
+@option("--force", "-f", is_flag=True, help="Replace and remove without asking")
+async def sync(env: Env, options: Options) -> Result:
+    """Files are compared by size and SHA-256. Names in the bucket are paths below FOLDER. Objects whose names
+    cannot be files below it are left out, with a warning.
+    """
+    if options.up is None:
+        raise BadInput("the way is missing", "give --up (folder to bucket) or --down (bucket to folder)")
+    folder = Path(options.folder).expanduser()
+    if not options.up and not options.dry_run:
+        _create_folder(folder)
+    api = await env.jetstream()
+    bucket = await pick_bucket(env, api, options.bucket)
+    objects = {found.name: found for found in await requests.list_all(api, bucket)}
+    files = plans.list_files(folder) if options.up or folder.exists() else {}
+    if options.up:
+        plan = await asyncio.to_thread(plans.plan_upload, files, objects, remove=options.delete)
+    else:
+        plan = await asyncio.to_thread(plans.plan_download, folder, files, objects, remove=options.delete)
+    for name, reason in plan.ignored.items():
+        env.say(f"warning: {bucket} > {name} is left out: {reason}")
+    if options.dry_run:
+        return view.synced(plan.changes, plan.same, dry_run=True)
+    destroyed = [change for change in plan.changes if change.kind != "add"]
+    if destroyed:
+        where = f"bucket {bucket}" if options.up else str(folder)
+        removals = sum(change.kind == "remove" for change in destroyed)
+        question = (
+            f"Really replace {plural(len(destroyed) - removals, 'file')} and remove {removals} in {where}"
+        )
+        await env.confirm(question, force=options.force)
+    transfer = _Transfer(env, api, bucket, folder, files, objects, progress=options.progress)
+    await transfer.run(plan, up=options.up)
+    return view.synced(plan.changes, plan.same, dry_run=False)
+
+
+def _create_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(f"cannot make {folder}: {error.strerror}") from None
+
+
+class _Transfer:
+    """Does what a plan says: large files one after the other, small ones several at once, removals last."""
+
+    def __init__(
+        self,
+        env: Env,
+        api: Api,
+        bucket: str,
+        folder: Path,
+        files: Mapping[str, Path],
+        objects: Mapping[str, ObjectInfo],
+        *,
+        progress: bool,
+    ) -> None:
+        self._env = env
+        self._api = api
+        self._bucket = bucket
+        self._folder = folder
+        self._files = files
+        self._objects = objects
+        self._progress = progress
+
+    async def run(self, plan: plans.Plan, *, up: bool) -> None:
+        """Raises JsctlError of the first change that fails; those before it are done."""
+        copies = [change for change in plan.changes if change.kind != "remove"]
+        slots = asyncio.Semaphore(_AT_ONCE)
+
+        async def one(change: plans.Change, *, progress: bool) -> None:
+            await (self._put(change, progress=progress) if up else self._get(change, progress=progress))
+
+        async def small(change: plans.Change) -> None:
+            async with slots:
+                await one(change, progress=False)
+
+        async with asyncio.TaskGroup() as group:
+            for change in copies:
+                if change.size <= _SMALL:
+                    group.create_task(small(change))
+        for change in copies:
+            if change.size > _SMALL:
+                await one(change, progress=self._progress)
+        for change in plan.changes:
+            if change.kind == "remove":
+                await self._remove(change, up=up)
+
+    async def _put(self, change: plans.Change, *, progress: bool) -> None:
+        with open_source(self._files[change.name]) as (file, identity, size):
+            source = Source(file, identity)
+            place = (self._bucket, change.name)
+            await put_file(self._env, self._api, place, source, size, PutOptions(), progress=progress)
+
+    async def _get(self, change: plans.Change, *, progress: bool) -> None:
+        path = plans.path_below(self._folder, change.name)
+        _create_folder(path.parent)
+        await get_file(self._env, self._api, self._objects[change.name], path, progress=progress)
+
+    async def _remove(self, change: plans.Change, *, up: bool) -> None:
+        if up:
+            await requests.remove(self._api, self._objects[change.name])
+            return
+        try:
+            self._files[change.name].unlink(missing_ok=True)
+        except OSError as error:
+            raise BadInput(f"cannot remove {self._files[change.name]}: {error.strerror}") from None

@@ -1,0 +1,25 @@
+"""`jsctl object watch`."""
+
+import click
+
+from jsctl.commands.cli import command, option
+from jsctl.commands.object.flags import bucket_argument, pick_bucket
+from jsctl.env import Env
+from jsctl.jetstream.object import buckets
+from jsctl.jetstream.object.model import ObjectInfo
+from jsctl.jetstream.object.watch import Watcher
+from jsctl.views.events import Events
+from jsctl.views.object import watch as view
+
+
+@command("watch", examples=["jsctl object watch FILES", "jsctl object watch FILES --updates-only --json"])
+@bucket_argument()
+@option("--updates-only", is_flag=True, help="Leave out the objects that are there already")
+@option("--count", type=click.IntRange(min=0), default=0, metavar="N", help="End after N changes")
+async def watch(env: Env, bucket: str, updates_only: bool, count: int) -> Events[ObjectInfo]:
+    """The newest state of each object comes first, then what changes."""
+    api = await env.jetstream()
+    name = await pick_bucket(env, api, bucket)
+    await buckets.info(api, name)
+    watcher = Watcher(api, name, env.say, updates_only=updates_only)
+    return view.events(watcher.batches(), limit=count, stop=watcher.stop)

@@ -1,0 +1,104 @@
+"""Buckets of objects: the streams that hold them (ADR-20)."""
+
+from collections.abc import AsyncGenerator, Mapping
+from functools import partial
+
+from jsctl import registry
+from jsctl.errors import ApiError, BadInput, JsctlError, MissingName
+from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.object.model import STREAM_PREFIX, stream_name
+from jsctl.jetstream.stream import requests as streams
+from jsctl.nats.codes import ErrorCode
+from jsctl.nats.subjects import validate_name
+
+
+def validate_bucket(name: str) -> str:
+    """Return the name of a new bucket. Raises BadInput."""
+    try:
+        return validate_name(name, "bucket")
+    except ValueError as error:
+        raise BadInput(str(error)) from None
+
+
+async def names(api: Api) -> list[str]:
+    """Return the names of all buckets."""
+    return [name async for page in name_pages(api) for name in page]
+
+
+async def name_pages(api: Api) -> AsyncGenerator[list[str], None]:
+    """Yield the same as `names`, sorted, a page at a time."""
+    async for page in streams.name_pages(api):
+        yield [name.removeprefix(STREAM_PREFIX) for name in page if name.startswith(STREAM_PREFIX)]
+
+
+def bucket_of(info: Json) -> str:
+    """Return the bucket of a stream's info; empty when the stream holds no bucket."""
+    name = str(info["config"]["name"])
+    return name.removeprefix(STREAM_PREFIX) if name.startswith(STREAM_PREFIX) else ""
+
+
+async def info(api: Api, bucket: str) -> Json:
+    """Fetch the info of a bucket's stream. Raises MissingName."""
+    try:
+        return await streams.info(api, stream_name(bucket))
+    except ApiError as error:
+        raise (missing(api, bucket) if error.err_code == ErrorCode.STREAM_NOT_FOUND else error) from None
+
+
+def missing(api: Api, bucket: str) -> MissingName:
+    """Return the error for a bucket that does not exist."""
+    text = registry.noun("object bucket").missing(bucket)
+    return MissingName(ErrorCode.STREAM_NOT_FOUND, text, bucket, partial(names, api))
+
+
+def config(bucket: str, settings: Mapping[str, object]) -> Json:
+    """Return the configuration of a bucket's stream. settings: the keys that differ from the defaults."""
+    name = validate_bucket(bucket)
+    return {
+        "name": stream_name(name),
+        "subjects": [f"$O.{name}.C.>", f"$O.{name}.M.>"],
+        "retention": "limits",
+        "storage": "file",
+        "discard": "new",
+        "max_consumers": -1,
+        "max_msgs": -1,
+        "max_bytes": -1,
+        "max_age": 0,
+        "max_msg_size": -1,
+        "max_msgs_per_subject": -1,
+        "num_replicas": 1,
+        "allow_rollup_hdrs": True,
+        "allow_direct": True,
+        **settings,
+    }
+
+
+async def create(api: Api, bucket: str, settings: Mapping[str, object]) -> tuple[Json, bool]:
+    """Create a bucket; returns its stream's info, and False when it existed already like that.
+
+    Raises BadInput, ApiError.
+    """
+    try:
+        return await streams.create(api, config(bucket, settings))
+    except ApiError as error:
+        if error.err_code != ErrorCode.STREAM_NAME_EXIST:
+            raise
+        raise JsctlError(
+            f"bucket {bucket} exists with another configuration", f"jsctl object edit {bucket} changes it"
+        ) from None
+
+
+async def remove(api: Api, bucket: str) -> None:
+    """Remove a bucket with all that is in it. Raises MissingName."""
+    try:
+        await streams.delete(api, stream_name(bucket))
+    except ApiError as error:
+        raise (missing(api, bucket) if error.err_code == ErrorCode.STREAM_NOT_FOUND else error) from None
+
+
+async def chunk_count(api: Api, bucket: str, subject: str) -> int:
+    """Return how many messages a subject of a bucket holds. Raises MissingName."""
+    try:
+        return (await streams.subject_counts(api, stream_name(bucket), subject)).get(subject, 0)
+    except ApiError as error:
+        raise (missing(api, bucket) if error.err_code == ErrorCode.STREAM_NOT_FOUND else error) from None

@@ -1,0 +1,149 @@
+"""Getting an object: its chunks in their order, read ahead, with their digest."""
+
+import asyncio
+import hashlib
+from collections.abc import Callable
+from contextlib import aclosing
+
+from jsctl.errors import ApiError, JsctlError, Unreachable
+from jsctl.jetstream.api import Api
+from jsctl.jetstream.message import browse
+from jsctl.jetstream.object import buckets, requests
+from jsctl.jetstream.object.model import ObjectInfo, chunk_subject, parse_digest, stream_name
+from jsctl.units import SECOND
+
+_BATCH_BYTES = 8 << 20
+"""Bytes asked for at once."""
+_AHEAD = 4
+"""Blocks that are read and not yet written."""
+_BLOCK = 2 << 20
+"""Bytes that are written at once."""
+_PATIENCE = 6
+"""How many times the time-out nothing may arrive before a get gives up."""
+_PAUSE = 0.25
+
+Write = Callable[[bytes], object]
+"""Takes the next bytes; called beside the event loop."""
+
+
+class DamagedObject(JsctlError):
+    """What a bucket holds is not what was put."""
+
+
+async def get(
+    api: Api,
+    found: ObjectInfo,
+    write: Write,
+    advance: Callable[[int], None] = lambda size: None,
+    retried: Callable[[str], None] = lambda reason: None,
+) -> None:
+    """Write the bytes of an object, and compare their digest.
+
+    advance: called with each number of bytes that were written. retried: called with what went wrong before
+    reading goes on. Raises DamagedObject, JsctlError, and whatever `write` raises.
+    """
+    digest = hashlib.sha256()
+    size = 0
+
+    def take(block: bytes) -> None:
+        digest.update(block)
+        write(block)
+
+    if found.chunks or found.size:
+        reader = _Reader(api, found, retried)
+        reading = asyncio.ensure_future(reader.run())
+        try:
+            while block := await reader.blocks.get():
+                await asyncio.to_thread(take, block)
+                size += len(block)
+                advance(len(block))
+                if size > found.size:
+                    break
+        finally:
+            reading.cancel()
+            await asyncio.wait([reading])
+        if reader.failure:
+            raise reader.failure
+    label = f"{found.bucket} > {found.name}"
+    if size != found.size:
+        await _check_is_current(api, found)
+        raise DamagedObject(f"{label} is damaged: it has {size:,} bytes of {found.size:,}", "put it again")
+    if found.digest and parse_digest(found.digest) != digest.digest():
+        await _check_is_current(api, found)
+        raise DamagedObject(f"{label} is damaged: its SHA-256 is another one", "put it again")
+
+
+async def _check_is_current(api: Api, found: ObjectInfo) -> None:
+    """Raise JsctlError when the object was replaced or deleted while it was read."""
+    now = await requests.find(api, found.bucket, found.name)
+    if now is None or now.nuid != found.nuid or now.is_deleted:
+        raise JsctlError(f"{found.bucket} > {found.name} was replaced or removed meanwhile", "get it again")
+
+
+class _Reader:
+    """Reads the chunks of an object ahead of their writing. blocks: what was read,
+    an empty one is the end."""
+
+    def __init__(self, api: Api, found: ObjectInfo, retried: Callable[[str], None]) -> None:
+        self._api = api
+        self._object = found
+        self._retried = retried
+        self._position = 1
+        self._left = found.chunks
+        self.failure: Exception | None = None
+        self.blocks: asyncio.Queue[bytes] = asyncio.Queue(_AHEAD)
+
+    async def run(self) -> None:
+        """Read everything, or what there is before `failure`."""
+        try:
+            await self._read_patiently()
+        except Exception as error:
+            self.failure = error
+        await self.blocks.put(b"")
+
+    async def _read_patiently(self) -> None:
+        loop = asyncio.get_running_loop()
+        patience = _PATIENCE * self._api.timeout / SECOND
+        deadline, position = 0.0, -1
+        while self._left > 0:
+            try:
+                await self._read()
+                return
+            except JsctlError as error:
+                if not isinstance(error, Unreachable) and not (
+                    isinstance(error, ApiError) and error.code in (500, 503)
+                ):
+                    raise
+                if self._position != position:
+                    position, deadline = self._position, loop.time() + patience
+                    self._retried(error.message)
+                if loop.time() > deadline:
+                    raise
+            await asyncio.sleep(_PAUSE)
+
+    async def _read(self) -> None:
+        found, api = self._object, self._api
+        config = (await buckets.info(api, found.bucket))["config"]
+        messages = browse.read(
+            api,
+            stream_name(found.bucket),
+            start=self._position,
+            subject=chunk_subject(found.bucket, found.nuid),
+            bulk=bool(config.get("allow_direct")),
+            batch=max(_BATCH_BYTES // max(found.chunk_size, 1), 1),
+        )
+        parts: list[bytes] = []
+        size = 0
+        async with aclosing(messages):
+            async for message in messages:
+                self._position = message.sequence + 1
+                self._left -= 1
+                parts.append(message.data)
+                size += len(message.data)
+                if size >= _BLOCK or self._left == 0:
+                    await self.blocks.put(b"".join(parts))
+                    parts, size = [], 0
+                if self._left == 0:
+                    return
+        if parts:
+            await self.blocks.put(b"".join(parts))

@@ -1,0 +1,187 @@
+"""Objects: their descriptions, found, listed, replaced and removed. Chunks are in `upload` and `download`."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from functools import partial
+
+from jsctl import registry
+from jsctl.errors import ApiError, JsctlError, MissingName, NotFound
+from jsctl.jetstream.api import Api
+from jsctl.jetstream.message import browse
+from jsctl.jetstream.message.publish import parse_ack
+from jsctl.jetstream.object import buckets
+from jsctl.jetstream.object.model import (
+    Link,
+    ObjectInfo,
+    chunk_subject,
+    decode_info,
+    encode_info,
+    info_subject,
+    stream_name,
+    validate_object_name,
+)
+from jsctl.jetstream.stream import requests as streams
+from jsctl.nats.codes import ErrorCode
+from jsctl.nats.headers import encode_headers
+from jsctl.nats.message import Message, OutgoingMessage
+from jsctl.nats.templates import unique_id
+
+_MOST_LINKS = 8
+_ATTEMPTS = 10
+
+
+async def find(api: Api, bucket: str, name: str) -> ObjectInfo | None:
+    """Fetch an object, also one that was deleted; None when there never was one. Raises MissingName for the
+    bucket."""
+    try:
+        message = await browse.fetch_last(api, stream_name(bucket), info_subject(bucket, name))
+    except NotFound:
+        return None
+    except ApiError as error:
+        raise _of_bucket(api, bucket, error) from None
+    return decode_info(bucket, message)
+
+
+async def info(api: Api, bucket: str, name: str) -> ObjectInfo:
+    """Fetch an object, without following links. Raises MissingName for it and for the bucket."""
+    found = await find(api, bucket, validate_object_name(name))
+    if found is None or found.is_deleted:
+        raise missing(api, bucket, name)
+    return found
+
+
+async def resolve(api: Api, bucket: str, name: str) -> ObjectInfo:
+    """Fetch the object that a name leads to, through links. Raises MissingName, JsctlError."""
+    found = await info(api, bucket, name)
+    for _ in range(_MOST_LINKS):
+        link = found.link
+        if link is None:
+            return found
+        if not link.name:
+            raise JsctlError(
+                f"{found.bucket} > {found.name} is a link to bucket {link.bucket}",
+                f"jsctl object ls {link.bucket} lists what is in it",
+            )
+        try:
+            found = await info(api, link.bucket, link.name)
+        except ApiError as error:
+            raise JsctlError(
+                f"{found.bucket} > {found.name} is a link to {link}, which does not exist", error.hint
+            ) from None
+    raise JsctlError(f"{bucket} > {name} is a link to links without an end")
+
+
+def missing(api: Api, bucket: str, name: str) -> MissingName:
+    """Return the error for an object that does not exist."""
+    text = registry.noun("object").missing(name, bucket)
+    return MissingName(ErrorCode.NO_MESSAGE_FOUND, text, name, partial(names, api, bucket))
+
+
+async def names(api: Api, bucket: str) -> list[str]:
+    """Return the names of all objects of a bucket."""
+    return [found.name for found in await list_all(api, bucket)]
+
+
+async def list_all(api: Api, bucket: str) -> list[ObjectInfo]:
+    """Fetch all objects of a bucket, sorted by name, without those that were deleted."""
+    latest: dict[str, ObjectInfo] = {}
+    async with aclosing(pages(api, bucket)) as infos:
+        async for found in infos:
+            latest[found.name] = found
+    return [latest[name] for name in sorted(latest) if not latest[name].is_deleted]
+
+
+async def pages(api: Api, bucket: str) -> AsyncGenerator[ObjectInfo, None]:
+    """Yield the objects of a bucket in the order in which they were put, deleted ones too. One that is
+    replaced meanwhile may come twice."""
+    bulk = bool((await buckets.info(api, bucket))["config"].get("allow_direct"))
+    reading = browse.read(api, stream_name(bucket), subject=f"$O.{bucket}.M.>", bulk=bulk)
+    async with aclosing(reading) as messages:
+        async for message in messages:
+            yield decode_info(bucket, message)
+
+
+async def put_info(api: Api, wanted: ObjectInfo, replaced: ObjectInfo | None) -> ObjectInfo:
+    """Store the description of an object in the place of another, and remove the chunks of that one.
+
+    replaced: the last known one; when yet another was put meanwhile, that one is replaced. Returns the object
+    as it is stored. Raises JsctlError.
+    """
+    subject = info_subject(wanted.bucket, wanted.name)
+    data = encode_info(wanted)
+    for _ in range(_ATTEMPTS):
+        block = encode_headers(
+            [
+                ("Nats-Rollup", "sub"),
+                ("Nats-Expected-Last-Subject-Sequence", str(replaced.sequence if replaced else 0)),
+            ]
+        )
+        try:
+            ack = parse_ack(subject, await _request(api, OutgoingMessage(subject, data, header_block=block)))
+        except ApiError as error:
+            if error.err_code not in (
+                ErrorCode.STREAM_WRONG_LAST_SEQUENCE,
+                ErrorCode.STREAM_WRONG_LAST_SEQUENCE_CONSTANT,
+            ):
+                raise
+            replaced = await find(api, wanted.bucket, wanted.name)
+            if replaced is not None and replaced.nuid == wanted.nuid:
+                break  # stored, and its ack was lost
+            continue
+        if replaced is not None and replaced.nuid and replaced.nuid != wanted.nuid:
+            await remove_chunks(api, wanted.bucket, replaced.nuid)
+        message = await browse.fetch(api, stream_name(wanted.bucket), int(ack["seq"]))
+        return decode_info(wanted.bucket, message)
+    return await info(api, wanted.bucket, wanted.name)
+
+
+async def _request(api: Api, message: OutgoingMessage) -> Message:
+    api.connection.check_size(message)
+    return await api.connection.request_message(message, timeout=api.timeout)
+
+
+async def remove(api: Api, found: ObjectInfo) -> None:
+    """Delete an object: what is left is a message that says so. Raises JsctlError."""
+    await put_info(
+        api,
+        found._replace(size=0, chunks=0, digest="", is_deleted=True, link=None, raw={}),
+        found,
+    )
+    await remove_chunks(api, found.bucket, found.nuid)
+
+
+async def remove_chunks(api: Api, bucket: str, nuid: str) -> None:
+    """Remove the chunks of an object that is replaced, or of a put that failed."""
+    if nuid:
+        await streams.purge(api, stream_name(bucket), subject=chunk_subject(bucket, nuid))
+
+
+async def link(api: Api, bucket: str, name: str, target: Link) -> ObjectInfo:
+    """Store a link in a bucket, in the place of a link of that name. Raises JsctlError where an object has
+    it, MissingName for what it leads to."""
+    if target.name:
+        await info(api, target.bucket, target.name)
+    else:
+        await buckets.info(api, target.bucket)
+    before = await find(api, bucket, validate_object_name(name))
+    if before is not None and not before.is_deleted and before.link is None:
+        raise JsctlError(
+            f"{bucket} > {name} is an object, no link", "remove it first, or choose another name"
+        )
+    wanted = ObjectInfo(bucket, name, unique_id(), 0, 0, "", "", link=target)
+    return await put_info(api, wanted, before)
+
+
+async def unfinished(api: Api, bucket: str) -> dict[str, int]:
+    """Return the nuids of chunks that belong to no object, with their number: of puts that run or broke
+    off."""
+    prefix = chunk_subject(bucket, "")
+    counts = await streams.subject_counts(api, stream_name(bucket), f"$O.{bucket}.C.>")
+    async with aclosing(pages(api, bucket)) as infos:
+        known = {found.nuid async for found in infos if not found.is_deleted}
+    nuids = {subject.removeprefix(prefix): count for subject, count in counts.items()}
+    return {nuid: count for nuid, count in nuids.items() if nuid not in known}
+
+
+def _of_bucket(api: Api, bucket: str, error: ApiError) -> ApiError:
+    return buckets.missing(api, bucket) if error.err_code == ErrorCode.STREAM_NOT_FOUND else error

@@ -1,0 +1,142 @@
+"""Which files and objects differ between a folder and a bucket."""
+
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from jsctl.errors import BadInput
+from jsctl.files import is_temporary
+from jsctl.jetstream.object.model import ObjectInfo, format_digest
+
+
+class Change(NamedTuple):
+    """What a sync does for one name."""
+
+    kind: Literal["add", "replace", "remove"]
+    name: str
+    size: int  #: bytes
+
+
+class Plan(NamedTuple):
+    """changes: in the order of their names, those that remove last. same: how many files need none. ignored:
+    names that cannot be files, with the reason."""
+
+    changes: Sequence[Change]
+    same: int
+    ignored: Mapping[str, str]
+
+
+def list_files(folder: Path) -> dict[str, Path]:
+    """Return the regular files below a folder by their names in a bucket: parts with slashes between them.
+    Links to folders are not followed. Raises BadInput."""
+    if not folder.is_dir():
+        raise BadInput(f"{folder} is not a folder")
+    files: dict[str, Path] = {}
+    for root, folders, names in os.walk(folder, onerror=_unreadable):
+        folders.sort()
+        for name in sorted(names):
+            path = Path(root, name)
+            if path.is_file() and not is_temporary(name):
+                files[path.relative_to(folder).as_posix()] = path
+    return files
+
+
+def _unreadable(error: OSError) -> None:
+    raise BadInput(f"cannot read {error.filename}: {error.strerror}")
+
+
+def plan_upload(files: Mapping[str, Path], objects: Mapping[str, ObjectInfo], *, remove: bool) -> Plan:
+    """Return what makes a bucket like a folder. remove: also objects without a file."""
+    changes: list[Change] = []
+    for name, path in sorted(files.items()):
+        known = objects.get(name)
+        if known is None:
+            changes.append(Change("add", name, path.stat().st_size))
+        elif not is_same(path, known):
+            changes.append(Change("replace", name, path.stat().st_size))
+    same = len(files) - len(changes)
+    if remove:
+        changes += [
+            Change("remove", name, one.size) for name, one in sorted(objects.items()) if name not in files
+        ]
+    return Plan(changes, same, {})
+
+
+def plan_download(
+    folder: Path, files: Mapping[str, Path], objects: Mapping[str, ObjectInfo], *, remove: bool
+) -> Plan:
+    """Return what makes a folder like a bucket. remove: also files without an object."""
+    changes: list[Change] = []
+    ignored: dict[str, str] = {}
+    same = 0
+    for name, one in sorted(objects.items()):
+        if one.link is not None:
+            ignored[name] = f"a link to {one.link}"
+            continue
+        try:
+            path = path_below(folder, name)
+        except BadInput as error:
+            ignored[name] = error.message
+            continue
+        if not path.exists():
+            changes.append(Change("add", name, one.size))
+        elif not path.is_file():
+            ignored[name] = "a folder of that name is there"
+        elif not is_same(path, one):
+            changes.append(Change("replace", name, one.size))
+        else:
+            same += 1
+    if remove:
+        changes += [
+            Change("remove", name, path.stat().st_size)
+            for name, path in sorted(files.items())
+            if name not in objects
+        ]
+    return Plan(changes, same, ignored)
+
+
+def is_same(path: Path, known: ObjectInfo) -> bool:
+    """Whether a file holds what an object holds. Raises BadInput for a file that cannot be read."""
+    try:
+        if known.link is not None or path.stat().st_size != known.size:
+            return False
+        with path.open("rb") as file:
+            return format_digest(hashlib.file_digest(file, "sha256").digest()) == known.digest
+    except OSError as error:
+        raise BadInput(f"cannot read {path}: {error.strerror}") from None
+
+
+def path_below(folder: Path, name: str) -> Path:
+    """Return the file below a folder that an object's name stands for. Raises BadInput for a name that leads
+    out of the folder, or is none that a file can have."""
+    parts = name.split("/")
+    if name.startswith("/"):
+        raise BadInput("its name begins with a slash")
+    if any(part in ("", ".", "..") for part in parts):
+        raise BadInput("its name has an empty part, . or ..")
+    if any(not c.isprintable() for c in name) or "\\" in name:
+        raise BadInput("its name has characters that file names should not have")
+    if any(len(part.encode()) > 255 for part in parts):
+        raise BadInput("its name is too long for a file")
+    if any(is_temporary(part) for part in parts):
+        raise BadInput("its name is one of jsctl's own")
+    path = folder.joinpath(*parts)
+    # A link in the folder may lead out of it.
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise BadInput("its name leads out of the folder")
+    return path
+
+
+def file_name(name: str) -> str:
+    """Return the name of the file that an object is written to where none is given: the last part of its
+    name. Raises BadInput for one that no file should have."""
+    last = name.rstrip("/").rpartition("/")[2]
+    try:
+        path_below(Path("/"), last)
+    except BadInput as error:
+        raise BadInput(
+            f"object {name!r} has no file name: {error.message}", "name a file with --output"
+        ) from None
+    return last

@@ -1,0 +1,364 @@
+"""Putting an object: chunks in a window of acknowledgements, sent again where any was lost; and a put that
+broke off, which goes on.
+
+Each chunk has a header with its number and checksum, which other clients do not look at. What a broken put
+left is compared with the file by these, without reading it back. The nuid of a file's put follows from the
+file and from the object that it replaces, so that the same command finds what it had sent.
+"""
+
+import asyncio
+import hashlib
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import BinaryIO, NamedTuple
+
+from jsctl.errors import ApiError, BadInput, JsctlError, Unreachable
+from jsctl.jetstream.api import Api, Json, is_no_message
+from jsctl.jetstream.message.feed import ConsumerFeed
+from jsctl.jetstream.message.feed import Options as FeedOptions
+from jsctl.jetstream.message.publish import PublishTotals
+from jsctl.jetstream.message.publish_acked import publish_with_acks
+from jsctl.jetstream.object import buckets, requests
+from jsctl.jetstream.object.blocks import BlockReader, Chunk
+from jsctl.jetstream.object.model import (
+    CHUNK_SIZE,
+    ObjectInfo,
+    chunk_subject,
+    format_digest,
+    stream_name,
+    validate_object_name,
+)
+from jsctl.nats.codes import ErrorCode
+from jsctl.nats.headers import encode_headers, header_value
+from jsctl.nats.message import Message, OutgoingMessage
+from jsctl.nats.templates import unique_id
+from jsctl.units import SECOND
+
+MARK = "Jsctl-Chunk"
+"""The header of a chunk: its number, and its CRC-32C in hexadecimal digits."""
+
+WINDOW = 16 << 20
+"""Bytes on their way without an ack."""
+
+_PATIENCE = 6
+"""How many times the time-out nothing may be stored before a put gives up."""
+
+_PAUSE = 0.25  #: seconds before the same is tried again
+_HEADER_SIZE = 128  #: bytes of a chunk's message beside its data, at the most
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What is put. identity: what tells this file in this state from others, empty for what cannot be read
+    again, such as stdin. stop: ends a read that waits."""
+
+    file: BinaryIO
+    identity: str = ""
+    stop: Callable[[], None] = lambda: None
+
+
+@dataclass(frozen=True, slots=True)
+class PutOptions:
+    """chunk_size: bytes."""
+
+    description: str = ""
+    headers: dict[str, list[str]] = field(default_factory=dict)
+    metadata: dict[str, str] = field(default_factory=dict)
+    chunk_size: int = CHUNK_SIZE
+
+
+class PutObserver:
+    """What a put tells of. Both may be left as they are."""
+
+    def advance(self, size: int) -> None:
+        """Bytes were stored, or were stored already."""
+
+    def resumed(self, size: int) -> None:
+        """A put that broke off goes on after these bytes."""
+
+    def retried(self, reason: str) -> None:
+        """Something was lost, and is sent again."""
+
+
+class _Stored(NamedTuple):
+    """A chunk that a bucket has. number: -1 where it has no mark."""
+
+    sequence: int
+    number: int
+    checksum: int
+    size: int
+
+
+async def put(
+    api: Api, bucket: str, name: str, source: Source, options: PutOptions, observer: PutObserver
+) -> ObjectInfo:
+    """Store an object; returns it as it is stored.
+
+    What was sent before a failure that passes, or before the process is killed, stays for the next put of the
+    same file; after a refusal it is removed. Raises MissingName, BadInput, JsctlError, OSError of the file.
+    """
+    validate_object_name(name)
+    config = (await buckets.info(api, bucket))["config"]
+    _check_bucket(api, bucket, config, options.chunk_size)
+    replaced = await requests.find(api, bucket, name)
+    nuid = _nuid(api, bucket, name, source, options, replaced) if source.identity else unique_id()
+    reader = BlockReader(source.file, options.chunk_size)
+    upload = _Upload(api, bucket, nuid, reader, observer)
+    try:
+        await upload.run(resume=bool(source.identity))
+    except BaseException as error:
+        if not source.identity or (isinstance(error, JsctlError) and not _passes(error)):
+            await asyncio.shield(_remove_chunks(api, bucket, nuid))
+        raise
+    finally:
+        source.stop()
+        await reader.close()
+    wanted = ObjectInfo(
+        bucket=bucket,
+        name=name,
+        nuid=nuid,
+        size=reader.size,
+        chunks=reader.chunks,
+        digest=format_digest(reader.digest),
+        modified="",
+        description=options.description,
+        headers=options.headers,
+        metadata=options.metadata,
+        chunk_size=options.chunk_size,
+    )
+    return await requests.put_info(api, wanted, replaced)
+
+
+def _check_bucket(api: Api, bucket: str, config: Json, chunk_size: int) -> None:
+    if config.get("sealed"):
+        raise JsctlError(f"bucket {bucket} is sealed", "nothing can be put into it any more")
+    if config.get("mirror"):
+        raise JsctlError(f"bucket {bucket} is a mirror", "put into the bucket that it mirrors")
+    most = api.connection.max_payload
+    if 0 < config.get("max_msg_size", -1) < most:
+        most = config["max_msg_size"]
+    if not 0 < chunk_size <= most - _HEADER_SIZE:
+        raise BadInput(
+            f"chunks of {chunk_size:,} bytes are not possible",
+            f"--chunk-size takes 1 to {most - _HEADER_SIZE:,} here",
+        )
+
+
+def _nuid(
+    api: Api, bucket: str, name: str, source: Source, options: PutOptions, replaced: ObjectInfo | None
+) -> str:
+    """Return the nuid of a file's put: another one after each put that was completed."""
+    before = f"{replaced.nuid} {replaced.sequence}" if replaced else ""
+    parts = (api.prefix, bucket, name, source.identity, str(options.chunk_size), before)
+    number = int.from_bytes(hashlib.sha256("\0".join(parts).encode()).digest())
+    letters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+    return "".join(letters[number // 62**at % 62] for at in range(22))
+
+
+async def _remove_chunks(api: Api, bucket: str, nuid: str) -> None:
+    try:
+        await requests.remove_chunks(api, bucket, nuid)
+    except JsctlError:
+        return  # what failed before says more
+
+
+class _Upload:
+    """Sends the chunks of one object."""
+
+    def __init__(self, api: Api, bucket: str, nuid: str, reader: BlockReader, observer: PutObserver) -> None:
+        self._api = api
+        self._bucket = bucket
+        self._stream = stream_name(bucket)
+        self._subject = chunk_subject(bucket, nuid)
+        self._reader = reader
+        self._observer = observer
+        self._nuid = nuid
+        self._there: deque[_Stored] = deque()  #: of a put that broke off, not yet compared with the file
+        self._waiting: dict[int, Chunk] = {}  #: those without an ack, by number
+        self._unsent: deque[Chunk] = deque()
+        self._acks: dict[int, int] = {}  #: sequences of chunks that others before them have to follow
+        self._last = 0  #: sequence of the last chunk that was acknowledged with all before it
+
+    async def run(self, *, resume: bool) -> None:
+        """Send everything. Raises JsctlError."""
+        if resume:
+            await self._find_rest()
+        loop = asyncio.get_running_loop()
+        deadline, waiting = 0.0, -1
+        patience = _PATIENCE * self._api.timeout / SECOND
+        while True:
+            before = self._last
+            try:
+                await self._send()
+                break
+            except JsctlError as error:
+                if not _passes(error):
+                    raise
+                if self._last > before or not deadline:
+                    deadline = loop.time() + patience
+                if loop.time() > deadline:
+                    raise
+                if waiting != self._last:
+                    self._observer.retried(error.message)
+                    waiting = self._last
+            await asyncio.sleep(_PAUSE)
+            await self._recover(deadline)
+        await self._verify()
+
+    async def _verify(self) -> None:
+        """See that the bucket has each chunk once. One that was late, and was sent again, is there twice."""
+        if await buckets.chunk_count(self._api, self._bucket, self._subject) == self._reader.chunks:
+            return
+        count, surplus = 0, list[int]()
+        for one in await self._list_stored(1):
+            if one.number == count:
+                count += 1
+            else:
+                surplus.append(one.sequence)
+        if count != self._reader.chunks:
+            raise JsctlError(
+                f"bucket {self._bucket} has {count:,} of {self._reader.chunks:,} chunks in their order",
+                "put it again",
+            )
+        await self._delete(surplus)
+
+    async def _send(self) -> None:
+        await publish_with_acks(
+            self._api.connection,
+            self._bursts(),
+            PublishTotals(),
+            self._acknowledged,
+            window=WINDOW,
+        )
+
+    async def _bursts(self) -> AsyncIterator[Sequence[OutgoingMessage]]:
+        """Yield what has no ack yet, then what follows in the file."""
+        for chunk in list(self._waiting.values()):
+            yield [self._message(chunk)]
+        while self._unsent or await self._read():
+            while self._there and self._unsent and await self._is_there(self._unsent[0]):
+                self._unsent.popleft()
+            wanted = list(self._unsent)
+            self._unsent.clear()
+            self._waiting.update((chunk.number, chunk) for chunk in wanted)
+            yield [self._message(chunk) for chunk in wanted]
+        await self._delete_rest()  # of a longer file
+
+    async def _read(self) -> bool:
+        """Read what follows in the file; returns whether there is anything."""
+        self._unsent.extend(await self._reader.read())
+        return bool(self._unsent)
+
+    def _message(self, chunk: Chunk) -> OutgoingMessage:
+        block = encode_headers([(MARK, f"{chunk.number} {chunk.checksum:08x}")])
+        return OutgoingMessage(self._subject, chunk.data, header_block=block)
+
+    def _acknowledged(self, message: OutgoingMessage, ack: Json | None) -> None:
+        number = int(header_value(message.header_block, MARK).split()[0])
+        self._acks[number] = int((ack or {}).get("seq", 0))
+        while (first := next(iter(self._waiting), -1)) in self._acks:
+            self._last = self._acks.pop(first)
+            self._observer.advance(len(self._waiting.pop(first).data))
+
+    # -- what is there already --------------------------------------------------------------------------
+
+    async def _find_rest(self) -> None:
+        """Find what a put of the same file left."""
+        if not await buckets.chunk_count(self._api, self._bucket, self._subject):
+            return
+        stored = await self._list_stored(1)
+        good = [one for at, one in enumerate(stored) if one.number == at]
+        if len(good) == len(stored) or (good and good == stored[: len(good)]):
+            await self._delete([one.sequence for one in stored[len(good) :]])
+            self._there.extend(good)
+        else:
+            await requests.remove_chunks(self._api, self._bucket, self._nuid)
+        if self._there:
+            self._observer.resumed(sum(one.size for one in self._there))
+
+    async def _is_there(self, chunk: Chunk) -> bool:
+        """Whether a chunk was stored by a put that broke off. The first one that differs ends that."""
+        if not self._there:
+            return False
+        stored = self._there[0]
+        if (stored.checksum, stored.size) == (chunk.checksum, len(chunk.data)):
+            self._there.popleft()
+            self._last = stored.sequence
+            self._observer.advance(stored.size)
+            return True
+        await self._delete_rest()
+        return False
+
+    async def _delete_rest(self) -> None:
+        await self._delete([one.sequence for one in self._there])
+        self._there.clear()
+
+    async def _recover(self, deadline: float) -> None:
+        """Find which of the chunks without an ack are stored in their order, and remove the others."""
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                await self._api.connection.reconnected()
+                self._acks.clear()
+                stored = await self._list_stored(self._last + 1)
+                surplus: list[int] = []
+                for one in stored:
+                    chunk = self._waiting.get(one.number)
+                    if chunk and one.number == next(iter(self._waiting)) and one.checksum == chunk.checksum:
+                        del self._waiting[one.number]
+                        self._last = one.sequence
+                        self._observer.advance(one.size)
+                    else:
+                        surplus.append(one.sequence)
+                await self._delete(surplus)
+                return
+            except JsctlError as error:
+                if not _passes(error) or loop.time() > deadline:
+                    raise
+            await asyncio.sleep(_PAUSE)
+
+    async def _list_stored(self, start: int) -> list[_Stored]:
+        """List the chunks from a sequence on, without their data."""
+        stored: list[_Stored] = []
+
+        def take(message: Message) -> bool:
+            number, _, checksum = header_value(message.header_block, MARK).partition(" ")
+            size = header_value(message.header_block, "Nats-Msg-Size")
+            known = number.isdigit() and len(checksum) == 8 and size.isdigit()
+            stored.append(
+                _Stored(
+                    message.sequence,
+                    int(number) if known else -1,
+                    int(checksum, 16) if known else -1,
+                    int(size) if known else -1,
+                )
+            )
+            return True
+
+        options = FeedOptions(
+            stream=self._stream,
+            subjects=[self._subject],
+            start={"deliver_policy": "by_start_sequence", "opt_start_seq": start},
+            headers_only=True,
+            to_end=True,
+        )
+        await ConsumerFeed(self._api, options, take, lambda text: None).run()
+        return stored
+
+    async def _delete(self, sequences: Sequence[int]) -> None:
+        for sequence in sequences:
+            try:
+                await self._api.call(f"STREAM.MSG.DELETE.{self._stream}", {"seq": sequence, "no_erase": True})
+            except ApiError as error:
+                if not is_no_message(error):  # it is gone already
+                    raise
+
+
+def _passes(error: JsctlError) -> bool:
+    """Whether it is worth trying again."""
+    if isinstance(error, ApiError):
+        if error.err_code in (ErrorCode.STREAM_STORE_FAILED, ErrorCode.STORAGE_RESOURCES_EXCEEDED):
+            return False  # the bucket is full
+        return error.code in (429, 500, 503)
+    return isinstance(error, Unreachable)

@@ -1,0 +1,53 @@
+"""Changes of a bucket as they happen."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+
+from jsctl.errors import JsctlError
+from jsctl.jetstream.api import Api
+from jsctl.jetstream.message.buffer import EventBuffer
+from jsctl.jetstream.message.feed import ConsumerFeed, Options
+from jsctl.jetstream.object import buckets
+from jsctl.jetstream.object.model import ObjectInfo, decode_info, stream_name
+from jsctl.nats.message import Message
+
+
+class Watcher:
+    """One run of watching a bucket: iterate over `batches`; `stop` ends them in order.
+
+    updates_only: leave out what is there already. warn: called with a sentence about what goes wrong and is
+    dealt with.
+    """
+
+    def __init__(self, api: Api, bucket: str, warn: Callable[[str], None], *, updates_only: bool) -> None:
+        self._api = api
+        self._bucket = bucket
+        self._warn = warn
+        self._policy = "new" if updates_only else "last_per_subject"
+        self._buffer: EventBuffer[ObjectInfo] = EventBuffer()
+
+    def stop(self) -> None:
+        """End `batches` after what has already been received."""
+        self._buffer.close()
+
+    async def batches(self) -> AsyncGenerator[Sequence[ObjectInfo], None]:
+        """Yield objects as they are put and deleted. Raises MissingName, JsctlError."""
+        await buckets.info(self._api, self._bucket)
+        options = Options(
+            stream_name(self._bucket), [f"$O.{self._bucket}.M.>"], {"deliver_policy": self._policy}
+        )
+        feed = ConsumerFeed(self._api, options, self._take, self._warn)
+        work = asyncio.ensure_future(feed.run())
+        self._buffer.close_after(work)
+        try:
+            async for batch in self._buffer.batches():
+                yield batch
+        finally:
+            await feed.stop(work)
+
+    def _take(self, message: Message) -> bool:
+        try:
+            self._buffer.add(decode_info(self._bucket, message))
+        except JsctlError as error:
+            self._warn(f"jsctl: {error.message}")
+        return True

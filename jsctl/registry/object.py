@@ -1,0 +1,31 @@
+"""What an object is, and the verbs of `jsctl object` in the order in which help shows them."""
+
+from jsctl.registry.model import Entry, verb
+from jsctl.registry.noun_record import Noun
+
+NOUN = Noun(
+    name="object",
+    argument="OBJECT",
+    label="Object",
+    parent="object bucket",
+    lister="jsctl.jetstream.object.requests:names",
+    not_found="object {parent} > {name} not found",
+    hint="jsctl object ls {parent} lists the objects",
+    create="jsctl object put stores one",
+    any_text=True,
+)
+
+VERBS: dict[str, Entry] = {
+    "add": verb("Create a bucket for objects", "object.add:add", "create", "new"),
+    "edit": verb("Change the configuration of a bucket", "object.edit:edit", "update"),
+    "put": verb("Store files in a bucket", "object.put:put"),
+    "get": verb("Write an object to a file or to stdout", "object.get:get"),
+    "sync": verb("Make a bucket like a folder, or a folder like a bucket", "object.sync:sync"),
+    "ls": verb("List the buckets, or the objects of a bucket", "object.ls:ls", "list"),
+    "info": verb("Show a bucket or an object", "object.info:info", "show", "i"),
+    "status": verb("Show the size and the state of buckets", "object.status:status"),
+    "watch": verb("Show what changes in a bucket until ctrl-C", "object.watch:watch"),
+    "link": verb("Create a link to an object or a bucket", "object.link:link"),
+    "rm": verb("Remove objects, or a bucket with all that is in it", "object.rm:rm", "del", "delete"),
+    "seal": verb("Seal a bucket permanently", "object.seal:seal"),
+}

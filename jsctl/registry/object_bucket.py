@@ -1,0 +1,13 @@
+"""What a bucket of objects is."""
+
+from jsctl.registry.noun_record import Noun
+
+NOUN = Noun(
+    name="object bucket",
+    argument="BUCKET",
+    label="Bucket",
+    lister="jsctl.jetstream.object.buckets:names",
+    not_found="object bucket {name} not found",
+    hint="jsctl object ls lists the buckets",
+    create="jsctl object add creates one",
+)

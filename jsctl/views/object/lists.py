@@ -1,0 +1,149 @@
+"""`object ls`, `object status`, and what put, rm and sync did to several objects."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from jsctl.jetstream.api import Json
+from jsctl.jetstream.object.buckets import bucket_of
+from jsctl.jetstream.object.model import ObjectInfo
+from jsctl.jetstream.object.sync import Change
+from jsctl.jetstream.paging import Collected
+from jsctl.units import age, format_bytes, format_duration, seconds_to_ns
+from jsctl.views.object.sheets import one_object
+from jsctl.views.result import Column, Result, Table, Text
+from jsctl.views.shared.tables import unreachable_streams
+from jsctl.views.shared.text import plural, transfer_rate
+
+_BUCKETS = (
+    Column("Bucket", "bucket"),
+    Column("Description", "description", "prose"),
+    Column("Created", "created", "time"),
+    Column("Size", "bytes", "bytes"),
+    Column("Last Update", "last_update", "ago"),
+)
+_OBJECTS = (
+    Column("Name", "name"),
+    Column("Size", "size", "bytes"),
+    Column("Time", "mtime", "time"),
+    Column("Link", "link"),
+)
+_STORED = (
+    Column("Name", "name"),
+    Column("Size", "size", "bytes"),
+    Column("Chunks", "chunks", "count"),
+    Column("Digest", "digest"),
+)
+_STATUS = (
+    Column("Bucket", "bucket"),
+    Column("Objects", "objects", "count"),
+    Column("Size", "bytes", "bytes"),
+    Column("Limit", "max_bytes", "bytes_limit"),
+    Column("TTL", "ttl", "span_limit"),
+    Column("Replicas", "replicas", "number"),
+    Column("Sealed", "sealed", "bool"),
+    Column("Unfinished", "unfinished", "count"),
+)
+_CHANGES = (Column("Change", "change"), Column("Name", "name"), Column("Size", "size", "bytes"))
+
+
+def buckets(collected: Collected[Json], now: float) -> Result:
+    """The buckets, smallest first; the document is their names. now: seconds since the epoch."""
+    infos = sorted(collected.items.values(), key=lambda info: (info["state"]["bytes"], bucket_of(info)))
+    unreachable = unreachable_streams(collected.missing, collected.offline)
+    if not infos and not unreachable:
+        return Result([Text("No Object Store buckets found")], data=[])
+    rows = [
+        (
+            bucket_of(info),
+            info["config"].get("description", ""),
+            info.get("created"),
+            info["state"]["bytes"],
+            age(info["state"].get("last_ts"), seconds_to_ns(now)),
+        )
+        for info in infos
+    ]
+    table = Table("Object Store Buckets", _BUCKETS, rows, spare=("created", "description"))
+    return Result([table, *unreachable], data=sorted(row[0] for row in rows))
+
+
+def objects(infos: Sequence[ObjectInfo]) -> Result:
+    """The objects of a bucket; the document is their descriptions."""
+    data = [found.data for found in infos]
+    if not infos:
+        return Result([Text("No entries found")], data=data)
+    has_links = any(found.link for found in infos)
+    columns = _OBJECTS if has_links else _OBJECTS[:-1]
+    rows = [
+        (found.name, found.size, found.modified, str(found.link) if found.link else "")[: len(columns)]
+        for found in infos
+    ]
+    return Result([Table("Bucket Contents", columns, rows, spare=("mtime",))], data=data)
+
+
+def status(rows: Sequence[tuple[Json, int, int]]) -> Result:
+    """The state of buckets. rows: a bucket's info, its number of objects, and of unfinished puts."""
+    if not rows:
+        return Result([Text("No Object Store buckets found")], data=[])
+    cells = [
+        (
+            bucket_of(info),
+            count,
+            info["state"]["bytes"],
+            info["config"]["max_bytes"],
+            info["config"].get("max_age", 0),
+            info["config"]["num_replicas"],
+            bool(info["config"].get("sealed")),
+            unfinished,
+        )
+        for info, count, unfinished in rows
+    ]
+    return Result([Table("Object Store Buckets", _STATUS, cells, spare=("ttl_ns", "max_bytes"))])
+
+
+def stored(infos: Sequence[ObjectInfo]) -> Result:
+    """What a put stored: the sheet of one object, a table of several."""
+    if len(infos) == 1:
+        return one_object(infos[0])
+    rows = [(found.name, found.size, found.chunks, found.digest) for found in infos]
+    return Result([Table("Stored Objects", _STORED, rows)], data=[found.data for found in infos])
+
+
+def written(found: ObjectInfo, path: str, duration: int) -> Result:
+    """What a get wrote. duration: ns."""
+    line = (
+        f"Wrote: {format_bytes(found.size)} to {path} in {format_duration(duration)} "
+        f"average {transfer_rate(found.size, duration)}"
+    )
+    data = {**found.data, "path": str(Path(path).absolute()), "duration": duration}
+    return Result([Text(line)], data=data)
+
+
+def removed(infos: Sequence[ObjectInfo], *, dry_run: bool = False) -> Result:
+    """Which objects were removed, or would be."""
+    verb = "Would remove" if dry_run else "Removed"
+    lines = [
+        f"{verb} {found.bucket} > {found.name}" + (f", {format_bytes(found.size)}" if dry_run else "")
+        for found in infos
+    ]
+    records = [
+        {"bucket": found.bucket, "name": found.name, "size": found.size, "removed": not dry_run}
+        for found in infos
+    ]
+    if dry_run:
+        return Result(
+            [Text("\n".join([*lines, "Nothing was changed"]))], data={"dry_run": True, "objects": records}
+        )
+    return Result([Text("\n".join(lines))], data=records if len(records) > 1 else records[0])
+
+
+def synced(changes: Sequence[Change], same: int, *, dry_run: bool) -> Result:
+    """What a sync changed, or would."""
+    data = {
+        "dry_run": dry_run,
+        "changes": [{"change": one.kind, "name": one.name, "size": one.size} for one in changes],
+        "same": same,
+    }
+    size = format_bytes(sum(one.size for one in changes if one.kind != "remove"))
+    line = f"{plural(len(changes), 'change')}, {size}; {plural(same, 'file')} the same"
+    table = Table("Would Change" if dry_run else "Changed", _CHANGES, changes)
+    return Result([*([table] if changes else []), Text(line)], data=data)

@@ -1,0 +1,73 @@
+"""Information sheets of buckets and objects."""
+
+from jsctl.jetstream.api import Json
+from jsctl.jetstream.object.buckets import bucket_of
+from jsctl.jetstream.object.model import ObjectInfo, parse_digest
+from jsctl.jetstream.stream.config import STREAM
+from jsctl.units import format_bytes, format_server_time
+from jsctl.views.result import Field, Result, Section, Sheet, Text
+from jsctl.views.shared.config import config_lines
+from jsctl.views.shared.text import plural
+from jsctl.views.stream.info import cluster_section, present
+
+_RESERVED = "_nats."
+
+
+def bucket(info: Json, *, first_line: str = "") -> Result:
+    """A bucket's sheet; the document is the info of its stream. first_line: what was done to it."""
+    config, state = info["config"], info["state"]
+    name = bucket_of(info)
+    metadata = {
+        key: value
+        for key, value in sorted((config.get("metadata") or {}).items())
+        if not key.startswith(_RESERVED)
+    }
+    fields = [
+        Field("Bucket Name", name),
+        *config_lines(STREAM, config, "description", "num_replicas"),
+        Field("TTL", config.get("max_age", 0), "span_limit"),
+        Field("Sealed", bool(config.get("sealed")), "bool"),
+        Field("Size", state["bytes"], "bytes"),
+        Field("Maximum Bucket Size", config["max_bytes"], "bytes_limit"),
+        *config_lines(STREAM, config, "storage", "compression", "placement.cluster", "placement.tags"),
+        Field("JetStream Stream", config["name"]),
+    ]
+    if mirror := config.get("mirror"):
+        fields.append(Field("Mirror of", mirror.get("name", "")))
+    sections = [
+        Section("Configuration", fields),
+        Section("Metadata", [Field(key, value) for key, value in metadata.items()]),
+        *cluster_section(info.get("cluster") or {}, now=info.get("ts")),
+    ]
+    heading = f"Information for Object Store Bucket {name} created {format_server_time(info.get('created'))}"
+    sheet = Sheet(heading, [section for section in sections if section.fields])
+    return Result([*([Text(first_line)] if first_line else []), sheet], data=info)
+
+
+def one_object(found: ObjectInfo) -> Result:
+    """An object's sheet; the document is its description as the bucket holds it, with `mtime`."""
+    digest = parse_digest(found.digest)
+    fields = present(
+        Field("Description", found.description),
+        Field("Link to", str(found.link) if found.link else None),
+        Field("Size", f"{format_bytes(found.size)} ({found.size:,} bytes)" if not found.link else None),
+        Field("Modification Time", found.modified, "time"),
+        Field("Chunks", found.chunks if not found.link else None, "count"),
+        Field("Digest", f"SHA-256 {digest.hex()}" if digest else found.digest),
+        Field(
+            "Headers", [f"{name}: {one}" for name, values in found.headers.items() for one in values] or None
+        ),
+        Field("Metadata", [f"{name}: {value}" for name, value in sorted(found.metadata.items())] or None),
+    )
+    heading = f"Object information for {found.bucket} > {found.name}"
+    return Result([Sheet(heading, [Section("", fields)])], data=found.data)
+
+
+def removed_line(found: ObjectInfo) -> str:
+    """Return what was removed, on one line."""
+    return f"Removed {found.bucket} > {found.name}"
+
+
+def loss(bucket_name: str, info: Json, objects: int) -> str:
+    """Return what goes with a bucket: `bucket B with 3 objects, 1.0 GiB`."""
+    return f"bucket {bucket_name} with {plural(objects, 'object')}, {format_bytes(info['state']['bytes'])}"
