@@ -49,30 +49,30 @@ async def get(env: Env, options: Options) -> Result | None:
     """
     api = await env.jetstream()
     bucket, name = await pick_object(env, api, options.bucket, options.object)
-    found = await requests.resolve(api, bucket, name)
+    object_info = await requests.resolve(api, bucket, name)
     if options.output == STDOUT:
         if env.wants_json:
             raise BadInput("--json and the object cannot both be on stdout", "leave one of them out")
-        await _to_stdout(env, api, found, progress=options.progress)
+        await _to_stdout(env, api, object_info, progress=options.progress)
         return None
     path = _target(options.output, name)
     if path.exists():
         await env.confirm(f"Replace {path}", force=options.force)
     began = time.monotonic_ns()
-    await get_file(env, api, found, path, progress=options.progress)
-    return view.written(found, str(path), time.monotonic_ns() - began)
+    await get_file(env, api, object_info, path, progress=options.progress)
+    return view.written(object_info, str(path), time.monotonic_ns() - began)
 
 
-async def get_file(env: Env, api: Api, found: ObjectInfo, path: Path, *, progress: bool) -> None:
+async def get_file(env: Env, api: Api, object_info: ObjectInfo, path: Path, *, progress: bool) -> None:
     """Write an object to a file, with a progress bar. Raises BadInput, JsctlError."""
     with (
         open_target(path) as file,
-        env.progress(found.name, found.size if progress else 0, in_bytes=True) as advance,
+        env.progress(object_info.name, object_info.size if progress else 0, in_bytes=True) as advance,
     ):
-        await download.get(api, found, lambda data: write_all(file, data), advance, _retried(env))
+        await download.get(api, object_info, lambda data: write_all(file, data), advance, _retried(env))
 
 
-async def _to_stdout(env: Env, api: Api, found: ObjectInfo, *, progress: bool) -> None:
+async def _to_stdout(env: Env, api: Api, object_info: ObjectInfo, *, progress: bool) -> None:
     out = getattr(env.streams.stdout, "buffer", None)
 
     def write(data: bytes) -> None:
@@ -81,9 +81,9 @@ async def _to_stdout(env: Env, api: Api, found: ObjectInfo, *, progress: bool) -
         else:
             out.write(data)
 
-    shown = found.size if progress and not env.is_terminal else 0
-    with env.progress(found.name, shown, in_bytes=True) as advance:
-        await download.get(api, found, write, advance, _retried(env))
+    shown = object_info.size if progress and not env.is_terminal else 0
+    with env.progress(object_info.name, shown, in_bytes=True) as advance:
+        await download.get(api, object_info, write, advance, _retried(env))
     env.streams.stdout.flush()
 
 

@@ -160,8 +160,8 @@ async def _confirm(env: Env, api: Api, bucket: str, names: list[str], *, force: 
     """Ask before objects are replaced."""
     if force:
         return
-    found = [await requests.find(api, bucket, name) for name in names]
-    known = [one for one in found if one is not None and not one.is_deleted]
+    object_info = [await requests.find(api, bucket, name) for name in names]
+    known = [one for one in object_info if one is not None and not one.is_deleted]
     if known:
         listed = ", ".join(f"{one.bucket} > {one.name} ({format_bytes(one.size)})" for one in known[:10])
         more = f" and {len(known) - 10} more" if len(known) > 10 else ""

@@ -39,15 +39,15 @@ async def rm(
         return await _remove_unfinished(env, api, name, dry_run=dry_run, force=force)
     if not object:
         return await _remove_bucket(env, api, name, dry_run=dry_run, force=force)
-    found = [await requests.info(api, name, one) for one in dict.fromkeys(object)]
+    object_info = [await requests.info(api, name, one) for one in dict.fromkeys(object)]
     if dry_run:
-        return lists.removed(found, dry_run=True)
-    listed = ", ".join(f"{name} > {one.name} ({format_bytes(one.size)})" for one in found[:10])
-    more = f" and {len(found) - 10} more" if len(found) > 10 else ""
+        return lists.removed(object_info, dry_run=True)
+    listed = ", ".join(f"{name} > {one.name} ({format_bytes(one.size)})" for one in object_info[:10])
+    more = f" and {len(object_info) - 10} more" if len(object_info) > 10 else ""
     await env.confirm(f"Really remove {listed}{more}", force=force)
-    for one in found:
+    for one in object_info:
         await requests.remove(api, one)
-    return lists.removed(found)
+    return lists.removed(object_info)
 
 
 async def _remove_bucket(env: Env, api: Api, name: str, *, dry_run: bool, force: bool) -> Result:

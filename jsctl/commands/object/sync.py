@@ -67,7 +67,7 @@ async def sync(env: Env, options: Options) -> Result:
         _create_folder(folder)
     api = await env.jetstream()
     bucket = await pick_bucket(env, api, options.bucket)
-    objects = {found.name: found for found in await requests.list_all(api, bucket)}
+    objects = {object_info.name: object_info for object_info in await requests.list_all(api, bucket)}
     files = plans.list_files(folder) if options.up or folder.exists() else {}
     if options.up:
         plan = await asyncio.to_thread(plans.plan_upload, files, objects, remove=options.delete)

@@ -32,7 +32,7 @@ class DamagedObject(JsctlError):
 
 async def get(
     api: Api,
-    found: ObjectInfo,
+    object_info: ObjectInfo,
     write: Write,
     advance: Callable[[int], None] = lambda size: None,
     retried: Callable[[str], None] = lambda reason: None,
@@ -49,47 +49,51 @@ async def get(
         digest.update(block)
         write(block)
 
-    if found.chunks or found.size:
-        reader = _Reader(api, found, retried)
+    if object_info.chunks or object_info.size:
+        reader = _Reader(api, object_info, retried)
         reading = asyncio.ensure_future(reader.run())
         try:
             while block := await reader.blocks.get():
                 await asyncio.to_thread(take, block)
                 size += len(block)
                 advance(len(block))
-                if size > found.size:
+                if size > object_info.size:
                     break
         finally:
             reading.cancel()
             await asyncio.wait([reading])
         if reader.failure:
             raise reader.failure
-    label = f"{found.bucket} > {found.name}"
-    if size != found.size:
-        await _check_is_current(api, found)
-        raise DamagedObject(f"{label} is damaged: it has {size:,} bytes of {found.size:,}", "put it again")
-    if found.digest and parse_digest(found.digest) != digest.digest():
-        await _check_is_current(api, found)
+    label = f"{object_info.bucket} > {object_info.name}"
+    if size != object_info.size:
+        await _check_is_current(api, object_info)
+        raise DamagedObject(
+            f"{label} is damaged: it has {size:,} bytes of {object_info.size:,}", "put it again"
+        )
+    if object_info.digest and parse_digest(object_info.digest) != digest.digest():
+        await _check_is_current(api, object_info)
         raise DamagedObject(f"{label} is damaged: its SHA-256 is another one", "put it again")
 
 
-async def _check_is_current(api: Api, found: ObjectInfo) -> None:
+async def _check_is_current(api: Api, object_info: ObjectInfo) -> None:
     """Raise JsctlError when the object was replaced or deleted while it was read."""
-    now = await requests.find(api, found.bucket, found.name)
-    if now is None or now.nuid != found.nuid or now.is_deleted:
-        raise JsctlError(f"{found.bucket} > {found.name} was replaced or removed meanwhile", "get it again")
+    now = await requests.find(api, object_info.bucket, object_info.name)
+    if now is None or now.nuid != object_info.nuid or now.is_deleted:
+        raise JsctlError(
+            f"{object_info.bucket} > {object_info.name} was replaced or removed meanwhile", "get it again"
+        )
 
 
 class _Reader:
     """Reads the chunks of an object ahead of their writing. blocks: what was read,
     an empty one is the end."""
 
-    def __init__(self, api: Api, found: ObjectInfo, retried: Callable[[str], None]) -> None:
+    def __init__(self, api: Api, object_info: ObjectInfo, retried: Callable[[str], None]) -> None:
         self._api = api
-        self._object = found
+        self._object = object_info
         self._retried = retried
         self._position = 1
-        self._left = found.chunks
+        self._left = object_info.chunks
         self.failure: Exception | None = None
         self.blocks: asyncio.Queue[bytes] = asyncio.Queue(_AHEAD)
 
@@ -122,15 +126,15 @@ class _Reader:
             await asyncio.sleep(_PAUSE)
 
     async def _read(self) -> None:
-        found, api = self._object, self._api
-        config = (await buckets.info(api, found.bucket))["config"]
+        object_info, api = self._object, self._api
+        config = (await buckets.info(api, object_info.bucket))["config"]
         messages = browse.read(
             api,
-            stream_name(found.bucket),
+            stream_name(object_info.bucket),
             start=self._position,
-            subject=chunk_subject(found.bucket, found.nuid),
+            subject=chunk_subject(object_info.bucket, object_info.nuid),
             bulk=bool(config.get("allow_direct")),
-            batch=max(_BATCH_BYTES // max(found.chunk_size, 1), 1),
+            batch=max(_BATCH_BYTES // max(object_info.chunk_size, 1), 1),
         )
         parts: list[bytes] = []
         size = 0

@@ -24,8 +24,8 @@ _LEFT = f"{TEMPORARY}get-"
 def open_source(path: Path) -> Iterator[tuple[BinaryIO, str, int]]:
     """Open a file to put. Yields it, its identity, and its bytes (0 for what has no size).
 
-    The identity is the same for as long as the file does not change. It is empty for what is no regular
-    file, and while another process puts the same file. Raises BadInput.
+    The identity is the same for as long as the file does not change. It is empty for what is not a
+    regular file, and while another process puts the same file. Raises BadInput.
     """
     try:
         file = path.open("rb", buffering=0)
@@ -48,7 +48,7 @@ def open_source(path: Path) -> Iterator[tuple[BinaryIO, str, int]]:
 
 
 class PipeReader(io.RawIOBase):
-    """Reads what may come late, such as stdin, until it is told to stop: a read that waits for ever would
+    """Reads what may come late, such as stdin, until `stop` is called: a read that waits for ever would
     keep the process."""
 
     def __init__(self, handle: int) -> None:

@@ -44,29 +44,30 @@ async def find(api: Api, bucket: str, name: str) -> ObjectInfo | None:
 
 async def info(api: Api, bucket: str, name: str) -> ObjectInfo:
     """Fetch an object, without following links. Raises MissingName for it and for the bucket."""
-    found = await find(api, bucket, validate_object_name(name))
-    if found is None or found.is_deleted:
+    object_info = await find(api, bucket, validate_object_name(name))
+    if object_info is None or object_info.is_deleted:
         raise missing(api, bucket, name)
-    return found
+    return object_info
 
 
 async def resolve(api: Api, bucket: str, name: str) -> ObjectInfo:
     """Fetch the object that a name leads to, through links. Raises MissingName, JsctlError."""
-    found = await info(api, bucket, name)
+    object_info = await info(api, bucket, name)
     for _ in range(_MOST_LINKS):
-        link = found.link
+        link = object_info.link
         if link is None:
-            return found
+            return object_info
         if not link.name:
             raise JsctlError(
-                f"{found.bucket} > {found.name} is a link to bucket {link.bucket}",
+                f"{object_info.bucket} > {object_info.name} is a link to bucket {link.bucket}",
                 f"jsctl object ls {link.bucket} lists what is in it",
             )
         try:
-            found = await info(api, link.bucket, link.name)
+            object_info = await info(api, link.bucket, link.name)
         except ApiError as error:
             raise JsctlError(
-                f"{found.bucket} > {found.name} is a link to {link}, which does not exist", error.hint
+                f"{object_info.bucket} > {object_info.name} is a link to {link}, which does not exist",
+                error.hint,
             ) from None
     raise JsctlError(f"{bucket} > {name} is a link to links without an end")
 
@@ -79,15 +80,15 @@ def missing(api: Api, bucket: str, name: str) -> MissingName:
 
 async def names(api: Api, bucket: str) -> list[str]:
     """Return the names of all objects of a bucket."""
-    return [found.name for found in await list_all(api, bucket)]
+    return [object_info.name for object_info in await list_all(api, bucket)]
 
 
 async def list_all(api: Api, bucket: str) -> list[ObjectInfo]:
     """Fetch all objects of a bucket, sorted by name, without those that were deleted."""
     latest: dict[str, ObjectInfo] = {}
     async with aclosing(pages(api, bucket)) as infos:
-        async for found in infos:
-            latest[found.name] = found
+        async for object_info in infos:
+            latest[object_info.name] = object_info
     return [latest[name] for name in sorted(latest) if not latest[name].is_deleted]
 
 
@@ -140,14 +141,14 @@ async def _request(api: Api, message: OutgoingMessage) -> Message:
     return await api.connection.request_message(message, timeout=api.timeout)
 
 
-async def remove(api: Api, found: ObjectInfo) -> None:
+async def remove(api: Api, object_info: ObjectInfo) -> None:
     """Delete an object: what is left is a message that says so. Raises JsctlError."""
     await put_info(
         api,
-        found._replace(size=0, chunks=0, digest="", is_deleted=True, link=None, raw={}),
-        found,
+        object_info._replace(size=0, chunks=0, digest="", is_deleted=True, link=None, raw={}),
+        object_info,
     )
-    await remove_chunks(api, found.bucket, found.nuid)
+    await remove_chunks(api, object_info.bucket, object_info.nuid)
 
 
 async def remove_chunks(api: Api, bucket: str, nuid: str) -> None:
@@ -178,7 +179,7 @@ async def unfinished(api: Api, bucket: str) -> dict[str, int]:
     prefix = chunk_subject(bucket, "")
     counts = await streams.subject_counts(api, stream_name(bucket), f"$O.{bucket}.C.>")
     async with aclosing(pages(api, bucket)) as infos:
-        known = {found.nuid async for found in infos if not found.is_deleted}
+        known = {object_info.nuid async for object_info in infos if not object_info.is_deleted}
     nuids = {subject.removeprefix(prefix): count for subject, count in counts.items()}
     return {nuid: count for nuid, count in nuids.items() if nuid not in known}
 

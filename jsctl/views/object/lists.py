@@ -51,7 +51,7 @@ def buckets(collected: Collected[Json], now: float) -> Result:
     infos = sorted(collected.items.values(), key=lambda info: (info["state"]["bytes"], bucket_of(info)))
     unreachable = unreachable_streams(collected.missing, collected.offline)
     if not infos and not unreachable:
-        return Result([Text("No Object Store buckets found")], data=[])
+        return Result([Text("No Object Store buckets object_info")], data=[])
     rows = [
         (
             bucket_of(info),
@@ -68,14 +68,19 @@ def buckets(collected: Collected[Json], now: float) -> Result:
 
 def objects(infos: Sequence[ObjectInfo]) -> Result:
     """The objects of a bucket; the document is their descriptions."""
-    data = [found.data for found in infos]
+    data = [object_info.data for object_info in infos]
     if not infos:
-        return Result([Text("No entries found")], data=data)
-    has_links = any(found.link for found in infos)
+        return Result([Text("No entries object_info")], data=data)
+    has_links = any(object_info.link for object_info in infos)
     columns = _OBJECTS if has_links else _OBJECTS[:-1]
     rows = [
-        (found.name, found.size, found.modified, str(found.link) if found.link else "")[: len(columns)]
-        for found in infos
+        (
+            object_info.name,
+            object_info.size,
+            object_info.modified,
+            str(object_info.link) if object_info.link else "",
+        )[: len(columns)]
+        for object_info in infos
     ]
     return Result([Table("Bucket Contents", columns, rows, spare=("mtime",))], data=data)
 
@@ -83,7 +88,7 @@ def objects(infos: Sequence[ObjectInfo]) -> Result:
 def status(rows: Sequence[tuple[Json, int, int]]) -> Result:
     """The state of buckets. rows: a bucket's info, its number of objects, and of unfinished puts."""
     if not rows:
-        return Result([Text("No Object Store buckets found")], data=[])
+        return Result([Text("No Object Store buckets object_info")], data=[])
     cells = [
         (
             bucket_of(info),
@@ -104,17 +109,19 @@ def stored(infos: Sequence[ObjectInfo]) -> Result:
     """What a put stored: the sheet of one object, a table of several."""
     if len(infos) == 1:
         return one_object(infos[0])
-    rows = [(found.name, found.size, found.chunks, found.digest) for found in infos]
-    return Result([Table("Stored Objects", _STORED, rows)], data=[found.data for found in infos])
+    rows = [
+        (object_info.name, object_info.size, object_info.chunks, object_info.digest) for object_info in infos
+    ]
+    return Result([Table("Stored Objects", _STORED, rows)], data=[object_info.data for object_info in infos])
 
 
-def written(found: ObjectInfo, path: str, duration: int) -> Result:
+def written(object_info: ObjectInfo, path: str, duration: int) -> Result:
     """What a get wrote. duration: ns."""
     line = (
-        f"Wrote: {format_bytes(found.size)} to {path} in {format_duration(duration)} "
-        f"average {transfer_rate(found.size, duration)}"
+        f"Wrote: {format_bytes(object_info.size)} to {path} in {format_duration(duration)} "
+        f"average {transfer_rate(object_info.size, duration)}"
     )
-    data = {**found.data, "path": str(Path(path).absolute()), "duration": duration}
+    data = {**object_info.data, "path": str(Path(path).absolute()), "duration": duration}
     return Result([Text(line)], data=data)
 
 
@@ -122,12 +129,18 @@ def removed(infos: Sequence[ObjectInfo], *, dry_run: bool = False) -> Result:
     """Which objects were removed, or would be."""
     verb = "Would remove" if dry_run else "Removed"
     lines = [
-        f"{verb} {found.bucket} > {found.name}" + (f", {format_bytes(found.size)}" if dry_run else "")
-        for found in infos
+        f"{verb} {object_info.bucket} > {object_info.name}"
+        + (f", {format_bytes(object_info.size)}" if dry_run else "")
+        for object_info in infos
     ]
     records = [
-        {"bucket": found.bucket, "name": found.name, "size": found.size, "removed": not dry_run}
-        for found in infos
+        {
+            "bucket": object_info.bucket,
+            "name": object_info.name,
+            "size": object_info.size,
+            "removed": not dry_run,
+        }
+        for object_info in infos
     ]
     if dry_run:
         return Result(

@@ -44,28 +44,36 @@ def bucket(info: Json, *, first_line: str = "") -> Result:
     return Result([*([Text(first_line)] if first_line else []), sheet], data=info)
 
 
-def one_object(found: ObjectInfo) -> Result:
+def one_object(object_info: ObjectInfo) -> Result:
     """An object's sheet; the document is its description as the bucket holds it, with `mtime`."""
-    digest = parse_digest(found.digest)
+    digest = parse_digest(object_info.digest)
     fields = present(
-        Field("Description", found.description),
-        Field("Link to", str(found.link) if found.link else None),
-        Field("Size", f"{format_bytes(found.size)} ({found.size:,} bytes)" if not found.link else None),
-        Field("Modification Time", found.modified, "time"),
-        Field("Chunks", found.chunks if not found.link else None, "count"),
-        Field("Digest", f"SHA-256 {digest.hex()}" if digest else found.digest),
+        Field("Description", object_info.description),
+        Field("Link to", str(object_info.link) if object_info.link else None),
         Field(
-            "Headers", [f"{name}: {one}" for name, values in found.headers.items() for one in values] or None
+            "Size",
+            f"{format_bytes(object_info.size)} ({object_info.size:,} bytes)"
+            if not object_info.link
+            else None,
         ),
-        Field("Metadata", [f"{name}: {value}" for name, value in sorted(found.metadata.items())] or None),
+        Field("Modification Time", object_info.modified, "time"),
+        Field("Chunks", object_info.chunks if not object_info.link else None, "count"),
+        Field("Digest", f"SHA-256 {digest.hex()}" if digest else object_info.digest),
+        Field(
+            "Headers",
+            [f"{name}: {one}" for name, values in object_info.headers.items() for one in values] or None,
+        ),
+        Field(
+            "Metadata", [f"{name}: {value}" for name, value in sorted(object_info.metadata.items())] or None
+        ),
     )
-    heading = f"Object information for {found.bucket} > {found.name}"
-    return Result([Sheet(heading, [Section("", fields)])], data=found.data)
+    heading = f"Object information for {object_info.bucket} > {object_info.name}"
+    return Result([Sheet(heading, [Section("", fields)])], data=object_info.data)
 
 
-def removed_line(found: ObjectInfo) -> str:
+def removed_line(object_info: ObjectInfo) -> str:
     """Return what was removed, on one line."""
-    return f"Removed {found.bucket} > {found.name}"
+    return f"Removed {object_info.bucket} > {object_info.name}"
 
 
 def loss(bucket_name: str, info: Json, objects: int) -> str:

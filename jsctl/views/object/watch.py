@@ -14,8 +14,8 @@ def events(
     """Return the changes of a bucket, each with its views."""
     return Events(
         batches=batches,
-        text=lambda found: text(found) + "\n",
-        record=lambda found: found.data,
+        text=lambda object_info: text(object_info) + "\n",
+        record=lambda object_info: object_info.data,
         limit=limit,
         noun="change",
         endless=True,
@@ -23,12 +23,12 @@ def events(
     )
 
 
-def text(found: ObjectInfo) -> str:
+def text(object_info: ObjectInfo) -> str:
     """Return one line: `[2026-11-21 13:00:04] PUT B > report.pdf: 1.0 KiB bytes in 1 chunks`."""
-    label = f"{found.bucket} > {found.name}"
-    if found.is_deleted:
-        return f"[{format_time(found.modified)}] DEL {label}"
-    if found.link is not None:
-        return f"[{format_time(found.modified)}] LINK {label}: to {found.link}"
-    size = f"{format_bytes(found.size)} in {plural(found.chunks, 'chunk')}"
-    return f"[{format_time(found.modified)}] PUT {label}: {size}"
+    label = f"{object_info.bucket} > {object_info.name}"
+    if object_info.is_deleted:
+        return f"[{format_time(object_info.modified)}] DEL {label}"
+    if object_info.link is not None:
+        return f"[{format_time(object_info.modified)}] LINK {label}: to {object_info.link}"
+    size = f"{format_bytes(object_info.size)} in {plural(object_info.chunks, 'chunk')}"
+    return f"[{format_time(object_info.modified)}] PUT {label}: {size}"
