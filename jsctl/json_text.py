@@ -27,7 +27,8 @@ def parse_json(text: str | bytes, *, half_characters: bool = False) -> Any:
     except RecursionError:
         raise TooDeep("it is nested too deeply") from None
     raw = text if isinstance(text, bytes) else text.encode(errors="surrogatepass")
-    if not half_characters and (b"\\ud" in raw.lower() or (isinstance(text, str) and b"\xed" in raw)):
+    may_have_halves = b"\\ud" in raw or b"\\uD" in raw or (isinstance(text, str) and b"\xed" in raw)
+    if may_have_halves and not half_characters:
         # A pair of halves is a character; one alone cannot be written anywhere.
         try:
             json.dumps(value, ensure_ascii=False).encode()
@@ -35,7 +36,7 @@ def parse_json(text: str | bytes, *, half_characters: bool = False) -> Any:
             raise ValueError("it holds half a character") from None
         except RecursionError:
             raise TooDeep("it is nested too deeply") from None
-    if _may_be_deep(raw) and _depth(value) > MAX_DEPTH:
+    if len(raw) > MAX_DEPTH and _may_be_deep(raw) and _depth(value) > MAX_DEPTH:
         raise TooDeep("it is nested too deeply")
     return value
 

@@ -5,9 +5,10 @@ Fields that are not known stay as they are (ADR-1; nats-server: jetstream_api.go
 
 import binascii
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from datetime import datetime
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from jsctl.units import parse_time_ns
 
@@ -20,11 +21,14 @@ shape of all values of an object."""
 TIME, BASE64 = object(), object()
 
 
-class Shape(NamedTuple):
+class Shape:
     """An object. required: fields that every server sends."""
 
-    fields: Fields
-    required: tuple[str, ...] = ()
+    __slots__ = ("fields", "required")
+
+    def __init__(self, fields: Fields, required: Iterable[str] = ()) -> None:
+        self.fields = fields
+        self.required = frozenset(required)
 
 
 def _fields(kind: Any, names: str) -> Fields:
@@ -240,17 +244,33 @@ _VERB = r"(?:^|\.)((?:STREAM|CONSUMER)\.(?:INFO|CREATE|UPDATE|NAMES|LIST|MSG\.GE
 
 
 class Malformed(ValueError):
-    """An answer that no server gives."""
+    """An answer that no server gives. place: where in the answer, outermost name first; empty for all of it."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.place = ""
+
+    def __str__(self) -> str:
+        return f"{self.place or 'it'} {super().__str__()}"
+
+    def within(self, name: str) -> "Malformed":
+        """Add the name or number of what holds this place."""
+        dot = "" if self.place[:1] in ("", "[") else "."
+        self.place = name[:40] + dot + self.place
+        return self
 
 
 def check_answer(answer: Any, subject: str) -> None:
     """Raise Malformed, with the place in it, unless an answer on `subject` looks as it must."""
-    _check(answer, _shape_of(subject), "")
+    _check(answer, _shape_of(subject))
 
 
 def check_error(error: Any) -> None:
     """As `check_answer`, for the `error` of one."""
-    _check(error, _ERROR, "error")
+    try:
+        _check(error, _ERROR)
+    except Malformed as fault:
+        raise fault.within("error") from None
 
 
 @lru_cache(256)
@@ -262,55 +282,79 @@ def _shape_of(subject: str) -> Shape:
     return _ACCOUNT if subject.endswith("API.INFO") else _OTHER
 
 
-def _check(value: Any, shape: Any, path: str) -> None:
+def _check(value: Any, shape: Any) -> None:
     if isinstance(shape, Shape):
-        if type(value) is not dict:
-            raise Malformed(f"{path or 'it'} is not an object")
-        for name in shape.required:
-            if value.get(name) is None:
-                raise Malformed(f"{_below(path, name)} is missing")
-        fields = shape.fields
-        for name, item in value.items():
-            expected = fields.get(name)
-            # Most are numbers, texts and switches.
-            if expected is None or (type(item) is expected and expected is not int):
-                continue
-            if expected is int and type(item) is int and -_LARGEST < item < _LARGEST:
-                continue
-            if item is None and name not in shape.required and not isinstance(expected, type):
-                continue
-            _check(item, expected, _below(path, name))
+        _check_object(value, shape)
     elif isinstance(shape, list):
         if type(value) is not list:
-            raise Malformed(f"{path} is not a list")
-        if shape[0] is str and all(type(item) is str for item in value):
-            return
-        for number, item in enumerate(value):
-            _check(item, shape[0], f"{path}[{number}]")
+            raise Malformed("is not a list")
+        _check_items(enumerate(value), shape[0], "[{}]")
     elif isinstance(shape, dict):
         if type(value) is not dict:
-            raise Malformed(f"{path} is not an object")
-        for name, item in value.items():
-            _check(item, shape["*"], _below(path, name))
+            raise Malformed("is not an object")
+        _check_items(value.items(), shape["*"], "{}")
     else:
-        _check_scalar(value, shape, path)
+        _check_scalar(value, shape)
 
 
-def _check_scalar(value: Any, kind: Any, path: str) -> None:
+def _check_object(value: Any, shape: Shape) -> None:
+    if type(value) is not dict:
+        raise Malformed("is not an object")
+    required, fields = shape.required, shape.fields
+    if not required <= value.keys():
+        raise Malformed("is missing").within(min(required - value.keys()))
+    for name, item in value.items():
+        expected = fields.get(name)
+        # Lists hold thousands of objects, and most of their fields are numbers, texts and switches.
+        if type(item) is expected:
+            if expected is not int or -_LARGEST < item < _LARGEST:
+                continue
+        elif expected is None or (expected is TIME and _is_servers_time(item)):
+            continue
+        elif item is None:
+            if name in required:
+                raise Malformed("is missing").within(name)
+            if not isinstance(expected, type):
+                continue
+        try:
+            _check(item, expected)
+        except Malformed as fault:
+            raise fault.within(name) from None
+
+
+def _check_items(items: Iterable[tuple[Any, Any]], shape: Any, place: str) -> None:
+    for name, item in items:
+        if type(item) is shape and shape is not int:
+            continue
+        try:
+            _check(item, shape)
+        except Malformed as fault:
+            raise fault.within(place.format(name)) from None
+
+
+def _check_scalar(value: Any, kind: Any) -> None:
     if kind is TIME:
         try:
             parse_time_ns(value)
         except (ValueError, TypeError, AttributeError, OverflowError):
-            raise Malformed(f"{path} is not a time") from None
+            raise Malformed("is not a time") from None
     elif kind is BASE64:
         try:
             binascii.a2b_base64(value, strict_mode=True) if value else b""
         except (ValueError, TypeError):
-            raise Malformed(f"{path} is not base64") from None
+            raise Malformed("is not base64") from None
     elif type(value) is not kind or (kind is int and not -_LARGEST < value < _LARGEST):
         what = {int: "a number", str: "a text", bool: "true or false"}[kind]
-        raise Malformed(f"{path} is not {what}")
+        raise Malformed(f"is not {what}")
 
 
-def _below(path: str, name: str) -> str:
-    return f"{path}.{name[:40]}" if path else name[:40]
+def _is_servers_time(text: Any) -> bool:
+    """Whether a text is a time as servers write it, `2026-11-21T06:57:05.123456789Z`: all that
+    `parse_time_ns` takes of this form, in a tenth of its time."""
+    try:
+        if len(text) > 30 or text[19] not in ".Z" or text[-1] != "Z":
+            return False
+        datetime.fromisoformat(text)
+    except (ValueError, TypeError, LookupError):
+        return False
+    return True

@@ -43,16 +43,11 @@ def parse_ack_subject(reply: str) -> Metadata | None:
     tokens = reply.split(".")
     at = _start(tokens)
     try:
+        stream, consumer, delivered, sequence, consumer_sequence, time, pending = tokens[at : at + 7]
         return Metadata(
-            tokens[at],
-            int(tokens[at + 3]),
-            int(tokens[at + 5]),
-            tokens[at + 1],
-            int(tokens[at + 2]),
-            int(tokens[at + 4]),
-            int(tokens[at + 6]),
+            stream, int(sequence), int(time), consumer, int(delivered), int(consumer_sequence), int(pending)
         )
-    except (ValueError, IndexError):
+    except ValueError:
         return None
 
 

@@ -6,6 +6,7 @@ the headers that say what a message is to those that are stored with it, in a fi
 """
 
 import re
+from functools import cache
 from typing import NamedTuple
 
 from jsctl.nats.acks import Metadata
@@ -59,19 +60,24 @@ class DirectReply(NamedTuple):
 def parse_direct_reply(header_block: bytes) -> DirectReply | None:
     """Parse the header block of a reply; None when it holds no stored message."""
     start = header_block.rfind(STREAM_MARK)
-    match = re.compile(_SERVER_HEADERS).match(header_block, start) if start >= 0 else None
+    match = _server_headers().match(header_block, start) if start >= 0 else None
     if match is None:
         return None
     stream, subject, sequence, timestamp, pending, previous = match.groups()
-    return DirectReply(
-        stream=stream,
-        subject=subject,
-        sequence=sequence,
-        timestamp=timestamp,
-        pending=None if pending is None else int(pending),
-        previous=int(previous or 0),
-        headers=header_block[:start],
+    return DirectReply(  # by position: names would cost half as much again
+        stream,
+        subject,
+        sequence,
+        timestamp,
+        None if pending is None else int(pending),
+        int(previous or 0),
+        header_block[:start],
     )
+
+
+@cache
+def _server_headers() -> re.Pattern[bytes]:
+    return re.compile(_SERVER_HEADERS)
 
 
 class BatchDecoder:
@@ -109,6 +115,8 @@ class BatchDecoder:
         if block[8:9] != b"\r":  # the first line has a status, or there are no headers
             self._end(block)
             return None
+        if self.is_foreign or self.has_gap or self.is_single:
+            return None
         parsed = parse_direct_reply(block)
         if parsed is None or parsed.stream != self._stream:
             self.is_foreign = True
@@ -116,12 +124,11 @@ class BatchDecoder:
             self.has_gap = True
         elif parsed.pending is None:
             self.is_single = True
-        if parsed is None or self.is_broken or self.is_single:
-            return None
-        message = parsed.message(reply.data)
-        self.count += 1
-        self.last = message.sequence
-        return message
+        else:
+            self.count += 1
+            self.last = int(parsed.sequence)
+            return parsed.message(reply.data)
+        return None
 
     def _end(self, block: bytes) -> None:
         self.status = parse_status(block)

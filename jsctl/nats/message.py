@@ -54,7 +54,7 @@ class Message:
     @property
     def sequence(self) -> int:
         """The sequence in its stream; 0 when it comes from no stream."""
-        metadata = self.metadata
+        metadata = self._metadata or self.metadata
         return metadata.sequence if metadata else 0
 
     @property

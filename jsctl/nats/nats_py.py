@@ -26,7 +26,7 @@ from jsctl.errors import BadInput, JsctlError, MissingDependency, Unreachable  #
 from jsctl.nats import proxy  # noqa: E402
 from jsctl.nats.codec import FrameParser, ProtocolError, ServerError, parse_error  # noqa: E402
 from jsctl.nats.failures import reason  # noqa: E402
-from jsctl.nats.message import MessageHandler, decode_message  # noqa: E402
+from jsctl.nats.message import Message, MessageHandler, decode_message  # noqa: E402
 from jsctl.nats.server_info import check_info  # noqa: E402
 from jsctl.units import SECOND  # noqa: E402
 
@@ -277,7 +277,11 @@ class _Parser:
         for _, sid, subject, reply, header_block, payload in self._frames.feed(data):
             handler = handlers.get(sid)
             if handler is not None:
-                handler(decode_message(subject, reply, header_block, payload))
+                try:  # as `decode_message`, whose call would cost as much as the decoding
+                    message = Message(subject.decode(), payload, reply.decode(), header_block)
+                except UnicodeDecodeError:
+                    message = decode_message(subject, reply, header_block, payload)
+                handler(message)
             elif not sid:
                 await self._control(payload)
 

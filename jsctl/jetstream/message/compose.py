@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, repeat
 from typing import TextIO
 
 from jsctl.errors import BadInput
@@ -28,16 +28,26 @@ class Draft:
     headers: Sequence[tuple[str, Template]] = ()
     reply: str = ""
 
+    @property
+    def is_fixed(self) -> bool:
+        """Whether all messages are the same."""
+        templates = (self.subject, self.body, *(value for _, value in self.headers))
+        return all(template.fixed is not None for template in templates)
+
     def compose(self, moment: Moment) -> OutgoingMessage:
         """Return the message of a moment. Raises BadInput for what templates turn into a bad subject."""
         subject = self.subject.render(moment).decode(errors="replace")
         if self.subject.fixed is None:
             validate_subject(subject)
         headers = [(name, value.render(moment).decode(errors="replace")) for name, value in self.headers]
-        return OutgoingMessage(subject, self.body.render(moment), self.reply, encode_headers(headers))
+        header_block = encode_headers(headers) if headers else b""
+        return OutgoingMessage(subject, self.body.render(moment), self.reply, header_block)
 
     def compose_many(self, first: int, count: int) -> Iterator[OutgoingMessage]:
         """Yield `count` messages, numbered from `first`."""
+        if self.is_fixed:
+            yield from repeat(self.compose(Moment(first)), count)
+            return
         for number in range(first, first + count):
             yield self.compose(Moment(number))
 

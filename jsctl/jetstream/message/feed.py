@@ -63,6 +63,7 @@ class Feed:
         self._options = options
         self._sink = sink
         self._say = say
+        self._limit = options.limit
         self._left = options.limit  #: messages that are still wanted, when there is a limit
         self._last = 0  #: sequence of the last message that was handed over
         self._wake = asyncio.Event()
@@ -80,8 +81,8 @@ class Feed:
         with contextlib.suppress(asyncio.CancelledError, JsctlError):
             await work
 
-    def _hand(self, item: Message) -> None:
-        if self._sink(item) and self._options.limit:
+    def _hand(self, message: Message) -> None:
+        if self._sink(message) and self._limit:
             self._left -= 1
             if self._left <= 0:
                 self._end()

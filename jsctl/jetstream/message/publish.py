@@ -35,8 +35,8 @@ class PublishTotals:
             self.acks.append(ack)
 
 
-PublishedHandler = Callable[[OutgoingMessage, Json | None], None]
-"""Called for each message that was published, with its ack when there is one."""
+PublishedHandler = Callable[[Sequence[OutgoingMessage], Json | None], None]
+"""Called with messages that were published: some without acks, or one with its ack."""
 
 
 def on_denied(handle: Callable[[Denied], None]) -> EventHandler:
@@ -82,14 +82,18 @@ async def _burst(
 ) -> None:
     largest = connection.max_payload
     at = 0
+    last: OutgoingMessage | None = None
+    framed = b""
     while at < len(burst):
         block: list[bytes] = []
         first, size = at, 0
         while at < len(burst) and size < BURST:
             message = burst[at]
-            if len(message.header_block) + len(message.data) > largest:
-                connection.check_size(message)
-            framed = encode_publish(message.subject, message.data, message.reply, message.header_block)
+            if message is not last:  # messages without templates are the same one again and again
+                if len(message.header_block) + len(message.data) > largest:
+                    connection.check_size(message)
+                framed = encode_publish(message.subject, message.data, message.reply, message.header_block)
+                last = message
             block.append(framed)
             size += len(framed)
             at += 1
@@ -98,10 +102,10 @@ async def _burst(
             await connection.flush()
         if refusals:
             raise refusals[0]
-        for message in burst[first:at]:
-            totals.messages += 1
-            totals.bytes += len(message.data)
-            handle_published(message, None)
+        sent = burst[first:at]
+        totals.messages += len(sent)
+        totals.bytes += sum([len(message.data) for message in sent])
+        handle_published(sent, None)
 
 
 def parse_ack(subject: str, reply: Message) -> Json:

@@ -101,7 +101,8 @@ class Publisher:
                     confirm=self.reports,
                 )
 
-    def _handle_published(self, message: OutgoingMessage, ack: Json | None) -> None:
-        self._advance(1)
+    def _handle_published(self, messages: Sequence[OutgoingMessage], ack: Json | None) -> None:
+        self._advance(len(messages))
         if self.reports:
-            self._buffer.add(Published(message, ack))
+            for message in messages:
+                self._buffer.add(Published(message, ack))

@@ -185,24 +185,23 @@ class Receiver:
         on_subjects = f" on {', '.join(options.subjects)}" if options.subjects else ""
         self._announce(f"Subscribing to JetStream Stream {name}{on_subjects}")
         kind = DirectFeed if direct else feed.ConsumerFeed
-        accept = self._acceptor()
-        return kind(api, feed_options, lambda message: accept(message, message.subject), self._warn)
+        return kind(api, feed_options, self._acceptor(), self._warn)
 
     def _message_handler(self, subscription: str) -> MessageHandler:
         limit, acknowledges = self.options.limit, self.options.ack
-        statistics, accept = self._statistics, self._acceptor()
+        statistics, buffer, accept = self._statistics, self._buffer, self._acceptor(subscription)
 
         def handle(message: Message) -> None:
-            if self._buffer.is_closed or (limit and statistics.messages >= limit):
+            if buffer.is_closed or (limit and statistics.messages >= limit):
                 return
             if not message.data and message.header_block and message.status[0] == _CONTROL:
                 self._answer_flow_control(message)
                 return
-            accept(message, subscription)
+            accept(message)
             if acknowledges and message.metadata:
                 self._connection.post(encode_publish(message.reply, ACK))
             if limit and statistics.messages >= limit and not self._requests:
-                self._buffer.close()
+                buffer.close()
 
         return handle
 
@@ -212,24 +211,27 @@ class Receiver:
         if answer:
             self._connection.post(encode_publish(answer, b""))
 
-    def _acceptor(self) -> Callable[[Message, str], bool]:
+    def _acceptor(self, subscription: str = "") -> Callable[[Message], bool]:
         """Return the function that hands a message over; it returns whether the message counts.
 
-        It is called for each message: what does not change is looked up once.
+        It is called for each message: what does not change is looked up once, and `tuple.__new__` takes a third
+        of the time of `Received(...)`.
         """
         ignored, matches_replies = self.options.ignored, self.options.match_replies
-        statistics, add = self._statistics, self._buffer.add
+        statistics, add, new = self._statistics, self._buffer.add, tuple.__new__
 
-        def accept(message: Message, subscription: str) -> bool:
-            if ignored and any(matches(subject, message.subject) for subject in ignored):
+        def accept(message: Message) -> bool:
+            subject = message.subject
+            if ignored and any(matches(subject_filter, subject) for subject_filter in ignored):
                 return False
             statistics.messages = number = statistics.messages + 1
             statistics.bytes += len(message.data)
+            received = new(Received, (message, number, subscription or subject, None))
             if matches_replies and message.reply:
-                self._requests[message.reply] = Received(message, number, subscription)
+                self._requests[message.reply] = received
                 self._buffer.touch()
             else:
-                add(Received(message, number, subscription))
+                add(received)
             return True
 
         return accept

@@ -58,17 +58,19 @@ def text_view(show: Show, *, reads_stream: bool) -> Callable[[Received], str]:
         metadata = message.metadata
         return f" @ {units.format_time_us(metadata.time if metadata else time.time_ns())}"
 
-    def body(message: Message) -> str:
-        if show.subjects_only:
-            return ""
-        return content(message, headers_only=show.headers_only, pretty=show.pretty)
+    has_stamp, has_body = show.timestamp or show.delta, not show.subjects_only
+    headers_only, pretty = show.headers_only, show.pretty
 
     def text(received: Received) -> str:
         message, number, _, reply = received
-        at = stamp(message) if show.timestamp or show.delta else ""
-        shown = heading(number, message, at, reads_stream=reads_stream) + body(message)
+        at = stamp(message) if has_stamp else ""
+        shown = heading(number, message, at, reads_stream=reads_stream)
+        if has_body:
+            shown += content(message, headers_only=headers_only, pretty=pretty)
         if reply is not None:
-            shown += f'[#{number}]{at} Matched reply on "{reply.subject}"\n' + body(reply)
+            shown += f'[#{number}]{at} Matched reply on "{reply.subject}"\n'
+            if has_body:
+                shown += content(reply, headers_only=headers_only, pretty=pretty)
         return shown
 
     return text
@@ -81,16 +83,18 @@ def heading(number: int, message: Message, stamp: str = "", *, reads_stream: boo
     if metadata is None:
         reply = f' with reply "{message.reply}"' if message.reply else ""
         return f'[#{number}]{stamp} Received on "{message.subject}"{reply}\n'
+    stream, sequence, stored_at, consumer, delivered, consumer_sequence, pending = metadata
     if reads_stream:
+        time = stored_at if isinstance(stored_at, int) else metadata.time
         return (
-            f"[#{number}]{stamp} Received JetStream message: stream: {metadata.stream}"
-            f" seq: {metadata.sequence:,} / pending: {metadata.pending:,} / subject: {message.subject}"
-            f" / time: {units.format_time_us(metadata.time)}\n"
+            f"[#{number}]{stamp} Received JetStream message: stream: {stream}"
+            f" seq: {sequence:,} / pending: {pending:,} / subject: {message.subject}"
+            f" / time: {units.format_time_us(time)}\n"
         )
     return (
-        f"[#{number}]{stamp} Received JetStream message: consumer: {metadata.stream} > {metadata.consumer}"
-        f" / subject: {message.subject} / delivered: {metadata.delivered}"
-        f" / consumer seq: {metadata.consumer_sequence:,} / stream seq: {metadata.sequence:,}\n"
+        f"[#{number}]{stamp} Received JetStream message: consumer: {stream} > {consumer}"
+        f" / subject: {message.subject} / delivered: {delivered}"
+        f" / consumer seq: {consumer_sequence:,} / stream seq: {sequence:,}\n"
     )
 
 
@@ -108,9 +112,10 @@ def raw_view(*, exact: bool) -> Callable[[Received], bytes]:
     """Return the view of `--raw` in a pipe. exact: with no line end added."""
 
     def raw(received: Received) -> bytes:
-        message, _, _, reply = received
-        data = raw_bytes(message.data, exact)
-        return data if reply is None else data + raw_bytes(reply.data, exact)
+        data, reply = received[0].data, received[3]
+        if reply is None:
+            return data if exact or data.endswith(b"\n") else data + b"\n"
+        return raw_bytes(data, exact) + raw_bytes(reply.data, exact)
 
     return raw
 
