@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import AbstractContextManager, AsyncExitStack, contextmanager
-from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from jsctl.errors import ExitStatus, JsctlError, MissingName
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from jsctl.prompts.prompter import Prompter
     from jsctl.render.emit import Form
     from jsctl.render.screen import Frame, Screen
-    from jsctl.views.events import Events
+    from jsctl.views.events import Events, Picture
     from jsctl.views.result import Result
 
 T = TypeVar("T")
@@ -197,11 +196,11 @@ class Env:
         out, stdin = self.streams.stdout, self.streams.stdin
         return live_screen(out, stdin, quit, color=self.color, leave_last=leave_last)
 
-    def frame(self, result: "Result") -> "Frame":
-        """What draws a result on a live screen."""
-        from jsctl.render.screen import result_frame
+    def frame(self, picture: "Picture") -> "Frame":
+        """What draws a picture on a live screen."""
+        from jsctl.render.pictures import picture_frame
 
-        return result_frame(result, scheme=self._scheme() if self.color else "", color=self.color)
+        return picture_frame(picture, scheme=self._scheme() if self.color else "", color=self.color)
 
     def _scheme(self) -> str:
         # A broken context must not hide the output of what repairs it.
@@ -309,9 +308,15 @@ class Env:
             return outcome
         from jsctl.render.event_writer import write_events
 
-        screen = partial(self.live_screen, leave_last=False) if self.has_screen else None
-        out = self.streams.stdout
-        return await write_events(outcome, out, self.form, say=self.say, screen=screen, frame=self.frame)
+        return await write_events(
+            outcome,
+            self.streams.stdout,
+            self.form,
+            say=self.say,
+            emit=self.emit,
+            screen=self.live_screen if self.has_screen else None,
+            frame=self.frame,
+        )
 
     async def confirm(self, message: str, *, force: bool, flag: str = "--force") -> None:
         """Ask before something is destroyed.

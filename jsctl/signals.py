@@ -77,14 +77,18 @@ def _install(loop: "asyncio.AbstractEventLoop", number: int, stack: list[_Handle
 
 
 @contextlib.contextmanager
-def interrupts(end: Callable[[], object]) -> Iterator[None]:
-    """The first SIGINT or SIGTERM calls `end`; a second one ends the process as usual."""
+def interrupts(end: Callable[[], object], *, sigterm: bool = True) -> Iterator[None]:
+    """The first SIGINT calls `end`, and with `sigterm` the first SIGTERM; a second one ends the process as
+    usual."""
 
     def first(number: int) -> None:
         restore()
         end()
 
-    with handled({signal.SIGINT: first, signal.SIGTERM: first}) as restore:
+    handlers: dict[int, Callable[[int], object]] = {signal.SIGINT: first}
+    if sigterm:
+        handlers[signal.SIGTERM] = first
+    with handled(handlers) as restore:
         yield
 
 

@@ -244,7 +244,7 @@ _VERB = r"(?:^|\.)((?:STREAM|CONSUMER)\.(?:INFO|CREATE|UPDATE|NAMES|LIST|MSG\.GE
 
 
 class Malformed(ValueError):
-    """An answer that no server gives. place: where in the answer, outermost name first; empty for all of it."""
+    """An answer that no server gives. place: where in the answer, outermost name first; empty for all."""
 
     def __init__(self, what: str) -> None:
         super().__init__(what)

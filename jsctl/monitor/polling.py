@@ -1,10 +1,14 @@
-"""The info of a stream or consumer, fetched again and again."""
+"""What is fetched again and again."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from typing import TypeVar
 
 from jsctl.errors import Unreachable
 from jsctl.jetstream.api import Json
+from jsctl.units import SECOND
+
+T = TypeVar("T")
 
 
 async def poll_info(
@@ -31,3 +35,10 @@ async def poll_info(
             before = taken, info
         due = max(due + interval, loop.time())
         await asyncio.sleep(due - loop.time())
+
+
+async def fetch_again(fetch: Callable[[], Awaitable[T]], interval: int) -> AsyncGenerator[T, None]:
+    """Yield what `fetch` returns, at once and then each time `interval` ns after it was used."""
+    while True:
+        yield await fetch()
+        await asyncio.sleep(interval / SECOND)

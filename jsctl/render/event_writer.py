@@ -5,7 +5,7 @@ import contextlib
 import json
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Generic, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TextIO, TypeVar
 
 from jsctl.errors import BadInput, ExitStatus, JsctlError
 from jsctl.render import delimited
@@ -13,15 +13,22 @@ from jsctl.render.delimited import TABLES, Delimiters
 from jsctl.render.emit import Form, emit, json_items, plain_value
 from jsctl.render.text import clean_json, clean_lines
 from jsctl.signals import interrupts
-from jsctl.views.events import Ending, Events, Gauge
+from jsctl.views.events import Ending, Events, Gauge, Picture
 from jsctl.views.result import Result
 
 if TYPE_CHECKING:
     from jsctl.render.screen import Frame, Screen
 
 E = TypeVar("E")
-OpenScreen = Callable[[Callable[[], object]], "contextlib.AbstractContextManager[Screen | None]"]
-"""Opens a live screen; its argument is called when the user quits."""
+
+
+class OpenScreen(Protocol):
+    """Opens a live screen. quit: called when the user quits. leave_last: see `render.screen.live_screen`."""
+
+    def __call__(
+        self, quit: Callable[[], object], *, leave_last: bool
+    ) -> "contextlib.AbstractContextManager[Screen]": ...
+
 
 STALLED = 1.0
 """Seconds in one write after which the reader of our output counts as slow."""
@@ -52,8 +59,9 @@ async def write_events(
     form: Form,
     *,
     say: Callable[[str], None],
+    emit: Callable[[Result], object] = lambda result: None,
     screen: OpenScreen | None = None,
-    frame: Callable[[Result], "Frame"] | None = None,
+    frame: Callable[[Picture], "Frame"] | None = None,
 ) -> Result | ExitStatus | None:
     """Write events as they occur, until their end, their count or ctrl-C.
 
@@ -62,16 +70,17 @@ async def write_events(
 
     Args:
         say: writes a line on stderr.
-        screen: opens the live screen that a gauge is drawn on; without it a gauge is written as lines.
-        frame: draws the picture of a gauge on it.
+        emit: writes a snapshot to `out` in its form.
+        screen: opens the live screen that pictures are drawn on; without it a gauge is written as lines.
+        frame: draws a picture on it.
 
     Returns: what is to be shown last.
 
     Raises: BadInput where CSV or TSV is asked for; Interrupted; whatever the iterator or a write raises.
     """
-    if form in TABLES and not events.heading:
+    if form in TABLES and not events.heading and events.snapshot is None:
         raise BadInput("messages and events have no table for CSV or TSV", "use --json")
-    return await _Writer(events, out, form, say, screen, frame).run()
+    return await _Writer(events, out, form, say, emit, screen, frame).run()
 
 
 class _Writer(Generic[E]):
@@ -81,19 +90,23 @@ class _Writer(Generic[E]):
         out: TextIO,
         form: Form,
         say: Callable[[str], None],
+        emit: Callable[[Result], object],
         screen: OpenScreen | None,
-        frame: Callable[[Result], "Frame"] | None,
+        frame: Callable[[Picture], "Frame"] | None,
     ) -> None:
         self._events = events
         self._out = out
         self._say = say
+        self._emit = emit
         self._json = form == "json" or events.as_json
         self._terminal = out.isatty()
         self._delimiters = (
             Delimiters("," if form == "csv" else "\t", self._terminal) if form in TABLES else None
         )
-        self._screen = screen
+        self._open_screen = screen if events.gauge or events.picture else None
+        self._screen: Screen | None = None
         self._frame = frame
+        self._title = events.title  #: until it is written
         self._write_events = self._chosen()
         self._written = 0  #: events that count
         self._records = 0
@@ -105,13 +118,15 @@ class _Writer(Generic[E]):
         events = self._events
         if events.sink is not None:
             return events.sink
+        if events.picture is not None and self._open_screen is not None:
+            return self._show
         if self._delimiters is not None:
-            return self._values
+            return self._values if events.snapshot is None else self._snapshots
         if self._json:
             return {"lines": self._lines, "array": self._array, "single": self._single}[events.layout]
         if events.raw is not None and not self._terminal:
             return self._raw
-        return self._text
+        return self._text if events.snapshot is None else self._snapshots
 
     async def run(self) -> Result | ExitStatus | None:
         events = self._events
@@ -159,11 +174,12 @@ class _Writer(Generic[E]):
 
     @contextlib.contextmanager
     def _interrupts(self) -> Iterator[None]:
+        self._task = asyncio.current_task()
         if not self._events.endless:
             yield
             return
-        self._task = asyncio.current_task()
-        with interrupts(self._interrupt):
+        # A live screen gives the terminal back and then lets SIGTERM end the process.
+        with interrupts(self._interrupt, sigterm=self._events.picture is None):
             yield
 
     def _interrupt(self) -> None:
@@ -175,25 +191,25 @@ class _Writer(Generic[E]):
 
     @contextlib.contextmanager
     def _drawing(self) -> Iterator[None]:
-        if self._events.gauge is None:
+        gauge = self._events.gauge
+        with contextlib.ExitStack() as stack:
+            if self._open_screen is not None:
+                self._screen = stack.enter_context(
+                    self._open_screen(self._interrupt, leave_last=gauge is None)
+                )
+            if gauge is not None:
+                drawing = asyncio.ensure_future(self._draw(gauge))
+                stack.callback(drawing.cancel)
             yield
-            return
-        opened = self._screen(self._interrupt) if self._screen is not None else contextlib.nullcontext()
-        with opened as screen:
-            drawing = asyncio.ensure_future(self._draw(self._events.gauge, screen))
-            try:
-                yield
-            finally:
-                drawing.cancel()
 
-    async def _draw(self, gauge: Gauge, screen: "Screen | None") -> None:
+    async def _draw(self, gauge: Gauge) -> None:
         while True:
             await asyncio.sleep(_EVERY)
             gauge.tick()
             if self._json:
                 continue
-            if screen is not None and self._frame is not None:
-                screen.show(self._frame(gauge.picture()))
+            if self._screen is not None and self._frame is not None:
+                self._screen.show(self._frame(gauge.picture()))
             else:
                 self._put(clean_lines(gauge.line()))
 
@@ -210,7 +226,22 @@ class _Writer(Generic[E]):
             self._write_events([event])
 
     def _text(self, batch: Sequence[E]) -> None:
+        if self._title:
+            self._put(clean_lines(self._title) + "\n")
+            self._title = ""
         self._put(clean_lines("".join(map(self._events.text, batch))))
+
+    def _snapshots(self, batch: Sequence[E]) -> None:
+        if self._events.snapshot is not None:
+            for result in map(self._events.snapshot, batch):
+                self._emit(result)
+            self._out.flush()
+
+    def _show(self, batch: Sequence[E]) -> None:
+        if self._events.picture is not None:
+            for picture in map(self._events.picture, batch):
+                if self._screen is not None and self._frame is not None:
+                    self._screen.show(self._frame(picture))
 
     def _raw(self, batch: Sequence[E]) -> None:
         if self._events.raw is not None:

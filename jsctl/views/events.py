@@ -4,13 +4,19 @@
 builds them from one asynchronous iterator and says how an event looks; it prints nothing itself.
 """
 
-from collections.abc import AsyncIterator, Callable, Sequence
-from typing import Generic, Literal, NamedTuple, Protocol, TypeVar
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, Protocol, TypeVar, Union
 
 from jsctl.errors import ExitStatus
-from jsctl.views.result import Result
+from jsctl.views.result import ChartStack, Result
+
+if TYPE_CHECKING:
+    from jsctl.views.report.panes import PaneStack
 
 E = TypeVar("E")
+Picture = Union[Result, ChartStack, "PaneStack"]
+"""What a live screen shows."""
+
 Ending = Literal["complete", "interrupted", "failed"]
 Layout = Literal[
     "lines",  #: each record by itself, `terminator` after it
@@ -32,6 +38,10 @@ class Gauge(Protocol):
         """Return what the second adds where stdout is not a terminal; empty for nothing."""
 
 
+def _no_text(event: object) -> str:
+    return ""
+
+
 def _no_summary(ending: Ending) -> str:
     return ""
 
@@ -46,8 +56,13 @@ class Events(NamedTuple, Generic[E]):
     batches: the events, in lists as they occur: one at a time would cost more than the rest of the work.
         A batch is written before the next is asked for; the iterator is closed in every way out.
     text: the event for people, with its line ends; it is cleaned before a terminal sees it.
+    title: a line above the first text.
+    snapshot: the event as a Result, written in place of `text` and in every form, CSV included: for what is
+        shown whole again and again.
+    picture: the event on a live screen, where there is one, in place of what is written. The next replaces
+        it, `q` ends them, and the last stays on the terminal.
     record: the event as JSON; None leaves it out, a tuple is several records.
-    counts: which events count towards `limit`; all without it.
+    counts: how many an event counts for towards `limit`; one without it.
     raw: the event byte for byte, in place of `text` where stdout is not a terminal.
     notice: a line on stderr ahead of each event, whatever its form; empty for none.
     as_json: write records whatever form was asked for.
@@ -65,8 +80,11 @@ class Events(NamedTuple, Generic[E]):
     """
 
     batches: AsyncIterator[Sequence[E]]
-    text: Callable[[E], str]
     record: Callable[[E], object]
+    text: Callable[[E], str] = _no_text
+    title: str = ""
+    snapshot: Callable[[E], Result] | None = None
+    picture: Callable[[E], Picture] | None = None
     raw: Callable[[E], bytes] | None = None
     notice: Callable[[E], str] | None = None
     as_json: bool = False
@@ -77,7 +95,7 @@ class Events(NamedTuple, Generic[E]):
     sink: Callable[[Sequence[E]], None] | None = None
     gauge: Gauge | None = None
     limit: int = 0
-    counts: Callable[[E], bool] | None = None
+    counts: Callable[[E], int] | None = None
     noun: str = "message"
     endless: bool = False
     stop: Callable[[], None] | None = None
@@ -89,6 +107,38 @@ class Events(NamedTuple, Generic[E]):
 async def once(event: E) -> AsyncIterator[Sequence[E]]:
     """Yield one event: for what is written once, in the forms that events have."""
     yield [event]
+
+
+async def one_by_one(events: AsyncIterator[E]) -> AsyncGenerator[Sequence[E], None]:
+    """Yield each event of an iterator in a batch of its own, and close the iterator at the end."""
+    try:
+        async for event in events:
+            yield [event]
+    finally:
+        close = getattr(events, "aclose", None)
+        if close is not None:
+            await close()
+
+
+def repeated(results: AsyncIterator[Result]) -> Events[Result]:
+    """Return results that replace each other: `--watch` of a table. Ctrl-C ends them with status 130."""
+    return Events(
+        batches=one_by_one(results),
+        record=lambda result: result.document(),
+        snapshot=lambda result: result,
+        picture=lambda result: result,
+        noun="round",
+    )
+
+
+def text_in_pieces(pieces: Iterable[str]) -> Events[str]:
+    """Return a long text that is written piece by piece, so that it is never in memory as a whole."""
+
+    async def batches() -> AsyncGenerator[Sequence[str], None]:
+        for piece in pieces:
+            yield [piece]
+
+    return Events(batches=batches(), record=lambda piece: piece, text=lambda piece: piece)
 
 
 def names(pages: AsyncIterator[Sequence[str]]) -> Events[str]:

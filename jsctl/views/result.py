@@ -174,6 +174,13 @@ class Chart(NamedTuple):
     label: Callable[[float], str] = str
 
 
+class ChartStack(NamedTuple):
+    """Charts one below the other, as high as a live screen lets them be."""
+
+    title: str
+    charts: Sequence[Chart]
+
+
 Part = Table | Sheet | Text | Chart
 
 

@@ -17,7 +17,7 @@ from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.declared import write
 from jsctl.jetstream.declared.collect import collect_declarations
 from jsctl.render.delimited import TABLES
-from jsctl.render.text import clean_lines
+from jsctl.views.events import Events, text_in_pieces
 from jsctl.views.result import Result, Text
 from jsctl.views.shared.text import plural
 
@@ -43,7 +43,7 @@ class Options:
 @option("--output", metavar="FILE", default="-", help="Write to this file instead of stdout")
 @option("--consumers/--no-consumers", "with_consumers", default=True, help="With durable consumers (default)")
 @option("--all", "-a", "all_streams", is_flag=True, help="With the streams of buckets and the system")
-async def config(env: Env, options: Options) -> Result | None:
+async def config(env: Env, options: Options) -> Result | Events[str]:
     """Applying the file changes nothing. --context and --js-domain may be given several times. Consumers
     without a durable name come and go, and are left out.
     """
@@ -77,8 +77,7 @@ async def config(env: Env, options: Options) -> Result | None:
     if options.output == "-" and env.wants_json:
         return Result(data=document)
     if options.output == "-":
-        env.streams.stdout.writelines(map(clean_lines, write.render_yaml(document)))
-        return None
+        return text_in_pieces(write.render_yaml(document))
     with open_output(options.output) as file:
         file.writelines(piece.encode() for piece in write.render_yaml(document))
     consumers = sum(len(stream.get("consumers", ())) for stream in declared)

@@ -1,5 +1,6 @@
 """`jsctl report`: several contexts and domains on one screen."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, cast
 
@@ -8,14 +9,16 @@ import click
 from jsctl import registry
 from jsctl.commands.cli import command, option
 from jsctl.commands.cli.values import Duration
-from jsctl.commands.report import rounds
 from jsctl.commands.report.targets import targets
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.monitor.report.overview import fetch_overview
-from jsctl.monitor.report.rows import Sort
-from jsctl.monitor.report.watching import watch as watch_targets
+from jsctl.monitor.report.rounds import Round, fetch_states, poll_states
+from jsctl.monitor.report.rows import DomainState, Sort
 from jsctl.units import MS, SECOND
+from jsctl.views.events import Events
+from jsctl.views.report import report as view
+from jsctl.views.report import rounds as rounds_view
 from jsctl.views.result import Result
 
 
@@ -66,7 +69,7 @@ _SORTS = ("name", "messages", "bytes", "rate", "lag", "trouble")
 )
 async def report(
     env: Env, watch: int | None, count: int | None, pattern: str, sort: str, consumers: bool | None
-) -> Result | None:
+) -> Result | Events[Round]:
     """Give --context and --js-domain more than once to see all of them: each domain of each context has a
     part of its own; one that cannot be reached says so while the others go on.
 
@@ -77,17 +80,38 @@ async def report(
     """
     if watch is not None and watch < 100 * MS:
         raise BadInput("--watch takes 100ms or more", "2s is the default")
-    places = targets(env)
-    repeated = watch is not None or count is not None
-    options = rounds.Options((watch or 2 * SECOND) / SECOND, count, cast(Sort, sort))
-
+    places, order = targets(env), cast(Sort, sort)
     fetch = partial(fetch_overview, pattern=pattern, consumers=consumers)
-    async with watch_targets(places, fetch, clock=env.clock, trace=env.trace) as watched:
-        if repeated:
-            await rounds.run(env, watched, options)
-            return None
-        await watched.once()
-        states = rounds.domain_states(watched, options.interval)
-    if len(states) == 1 and states[0].failure is not None and not env.wants_json:
-        raise states[0].failure
-    return rounds.round_result(env, states, options.sort)
+    if watch is None and count is None:
+        states = await fetch_states(places, fetch, clock=env.clock, trace=env.trace)
+        if len(states) == 1 and states[0].failure is not None and not env.wants_json:
+            raise states[0].failure
+        return _round_result(env, states, order)
+    interval = watch or 2 * SECOND
+    rounds = poll_states(
+        places,
+        fetch,
+        interval=interval,
+        count=count,
+        updates=env.has_screen,
+        clock=env.clock,
+        trace=env.trace,
+    )
+    return rounds_view.events(
+        rounds,
+        lambda states: _round_result(env, states, order, timed=True),
+        sort=order,
+        interval=interval,
+        count=count,
+        scheme=places[0].colors,
+        clock=env.clock,
+    )
+
+
+def _round_result(env: Env, states: Sequence[DomainState], sort: Sort, *, timed: bool = False) -> Result:
+    """Return one round for stdout. In CSV and TSV there is no place for failures: they go to stderr."""
+    if env.form not in ("csv", "tsv"):
+        return view.result(states, env.clock(), sort, timed=timed)
+    for failure in view.failures(states):
+        env.say(f"jsctl: {failure}")
+    return view.flat(states, env.clock())

@@ -1,16 +1,16 @@
 """`jsctl stream graph`."""
 
-from functools import partial
-
 import click
 
 from jsctl.commands.cli import DURATION, argument, command, option
+from jsctl.commands.shared.graphs import check_graph
 from jsctl.commands.shared.pick import pick_stream
-from jsctl.commands.shared.watching import check_graph, watch_graph
 from jsctl.env import Env
 from jsctl.jetstream.stream import requests as streams
 from jsctl.monitor.stream import activity
+from jsctl.monitor.stream.activity import StreamSample
 from jsctl.units import SECOND
+from jsctl.views.events import Events
 from jsctl.views.stream import graph as view
 
 
@@ -18,20 +18,11 @@ from jsctl.views.stream import graph as view
 @argument("stream", default="")
 @option("--every", type=DURATION, default=SECOND, metavar="DURATION", help="How often to look (1s)")
 @option("--count", type=click.IntRange(min=1), metavar="NUMBER", help="End after this many samples")
-async def graph(env: Env, stream: str, every: int, count: int | None) -> None:
+async def graph(env: Env, stream: str, every: int, count: int | None) -> Events[StreamSample]:
     """Charts on a terminal until ctrl-C or q; in a pipe a line for each sample, with --json a document a
     line."""
     check_graph(env, every)
     api = await env.jetstream()
     name = await pick_stream(env, api, stream)
     await streams.info(api, name)
-    await watch_graph(
-        env,
-        activity.samples(api, name, every / SECOND),
-        heading=view.HEADING,
-        line=view.line,
-        record=partial(view.record, name),
-        title=f"Stream Statistics for {name}",
-        charts=view.charts,
-        count=count,
-    )
+    return view.events(name, activity.samples(api, name, every / SECOND), count)

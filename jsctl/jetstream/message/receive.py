@@ -214,8 +214,8 @@ class Receiver:
     def _acceptor(self, subscription: str = "") -> Callable[[Message], bool]:
         """Return the function that hands a message over; it returns whether the message counts.
 
-        It is called for each message: what does not change is looked up once, and `tuple.__new__` takes a third
-        of the time of `Received(...)`.
+        It is called for each message: what does not change is looked up once, and `tuple.__new__` takes a
+        third of the time of `Received(...)`.
         """
         ignored, matches_replies = self.options.ignored, self.options.match_replies
         statistics, add, new = self._statistics, self._buffer.add, tuple.__new__

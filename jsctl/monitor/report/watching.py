@@ -20,6 +20,8 @@ from jsctl.nats.events import Closed, ConnectionEvent, Disconnected
 T = TypeVar("T")
 Fetch = Callable[[Api], Awaitable[T]]
 Trace = Callable[[str, str], None]
+Clock = Callable[[], float]
+"""Returns seconds since 1970."""
 
 WINDOW = 6
 """Answers in the history of a poller, for rates and trends."""
@@ -208,9 +210,9 @@ class Watch(Generic[T]):
         interval: float,
         count: int | None = None,
         changed: Callable[[], None] | None = None,
-    ) -> AsyncIterator[None]:
-        """Yield when all have answered, or `interval` seconds after they were asked: one that hangs does not
-        hold up the others, and is not asked again before its timeout.
+    ) -> AsyncIterator[int]:
+        """Yield the number of the round when all have answered, or `interval` seconds after they were asked:
+        one that hangs does not hold up the others, and is not asked again before its timeout.
 
         count: rounds, None for no end. changed: called after every single answer.
         """
@@ -221,36 +223,38 @@ class Watch(Generic[T]):
             self._poll_idle(changed)
             due += interval
             await asyncio.wait(self._running.values(), timeout=max(0.0, due - loop.time()))
-            yield
             done += 1
+            yield done
             if count is not None and done >= count:
                 return
             # After a pause (a laptop that slept) rounds are skipped.
             due = max(due, loop.time())
             await asyncio.sleep(due - loop.time())
 
-    async def updates(self, interval: float, count: int | None = None) -> AsyncIterator[None]:
-        """Yield as `rounds` does, and also before the first answer and after every single one. Answers that
-        come within SETTLE seconds of each other are one update."""
+    async def updates(self, interval: float, count: int | None = None) -> AsyncIterator[int]:
+        """Yield the number of completed rounds: as `rounds` does, and also before the first answer and after
+        every single one. Answers that come within SETTLE seconds of each other are one update."""
         changed = asyncio.Event()
         rounds = self.rounds(interval, count, changed.set)
-        ended = False
+        ended, done = False, 0
 
         async def run() -> None:
-            async for _ in rounds:
+            nonlocal done
+            async for number in rounds:
+                done = number
                 changed.set()
 
         running = asyncio.ensure_future(run())
         running.add_done_callback(lambda _: changed.set())
         try:
-            yield
+            yield done
             while not ended:
                 await changed.wait()
                 if not running.done():
                     await asyncio.wait({running}, timeout=SETTLE)
                 changed.clear()
                 ended = running.done()
-                yield
+                yield done
             await running
         finally:
             running.cancel()

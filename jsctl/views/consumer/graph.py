@@ -1,15 +1,31 @@
 """`consumer graph`: the activity of a consumer as lines, JSON records and charts."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from functools import partial
 from typing import Any
 
 from jsctl.monitor.consumer.activity import ConsumerSample
 from jsctl.units import format_count, format_rfc3339, format_time, seconds_to_ns
+from jsctl.views.events import Events
 from jsctl.views.result import Chart
-from jsctl.views.shared.graph import format_rate, format_whole
+from jsctl.views.shared.graph import format_rate, format_whole, sample_events
 
-HEADING = f"{'Time':<25}  {'Pending':>15}  {'Waiting for Ack':>15}  {'Acked/s':>12}  {'Delivered/s':>12}"
-"""The line above those of `line`."""
+_HEADING = f"{'Time':<25}  {'Pending':>15}  {'Waiting for Ack':>15}  {'Acked/s':>12}  {'Delivered/s':>12}"
+
+
+def events(
+    stream: str, consumer: str, samples: AsyncIterator[ConsumerSample], count: int | None
+) -> Events[ConsumerSample]:
+    """Returns samples, each with its views. count: how many are wanted, None for no end."""
+    return sample_events(
+        samples,
+        heading=_HEADING,
+        line=line,
+        record=partial(record, stream, consumer),
+        title=f"Consumer Statistics for {stream} > {consumer}",
+        charts=charts,
+        count=count,
+    )
 
 
 def line(sample: ConsumerSample) -> str:

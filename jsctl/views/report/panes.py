@@ -21,6 +21,14 @@ class Section(NamedTuple):
     noun: str
 
 
+class PaneStack(NamedTuple):
+    """Panes below a heading, fitted to a live screen. scheme: the colours of their borders."""
+
+    heading: Text
+    panes: Sequence["Pane"]
+    scheme: str = ""
+
+
 class Pane(NamedTuple):
     """One context and domain.
 

@@ -135,6 +135,15 @@ def flat(states: Sequence[DomainState], now: float) -> Result:
     return Result(parts, reports, _status(states))
 
 
+def failures(states: Sequence[DomainState]) -> list[str]:
+    """Return what could not be fetched, a sentence each."""
+    sentences = []
+    for state in states:
+        gaps = [state.error] if state.error else state.history[-1][1].gaps if state.history else []
+        sentences += [f"{title(state)}: {gap}" for gap in gaps]
+    return sentences
+
+
 def _word(state: DomainState) -> str:
     if state.failure is None:
         return "late"

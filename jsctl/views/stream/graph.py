@@ -1,15 +1,29 @@
 """`stream graph`: the activity of a stream as lines, JSON records and charts."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from functools import partial
 from typing import Any
 
 from jsctl.monitor.stream.activity import StreamSample
 from jsctl.units import format_count, format_rfc3339, format_time, seconds_to_ns
+from jsctl.views.events import Events
 from jsctl.views.result import Chart
-from jsctl.views.shared.graph import format_rate, format_whole
+from jsctl.views.shared.graph import format_rate, format_whole, sample_events
 
-HEADING = f"{'Time':<25}  {'Messages':>15}  {'Stored/s':>12}  {'Removed/s':>12}"
-"""The line above those of `line`."""
+_HEADING = f"{'Time':<25}  {'Messages':>15}  {'Stored/s':>12}  {'Removed/s':>12}"
+
+
+def events(stream: str, samples: AsyncIterator[StreamSample], count: int | None) -> Events[StreamSample]:
+    """Returns samples, each with its views. count: how many are wanted, None for no end."""
+    return sample_events(
+        samples,
+        heading=_HEADING,
+        line=line,
+        record=partial(record, stream),
+        title=f"Stream Statistics for {stream}",
+        charts=charts,
+        count=count,
+    )
 
 
 def line(sample: StreamSample) -> str:

@@ -3,11 +3,12 @@
 import click
 
 from jsctl.commands.cli import DURATION, argument, command, option
-from jsctl.commands.shared.watching import watch_results
 from jsctl.env import Env
 from jsctl.errors import BadInput
+from jsctl.monitor.polling import fetch_again
 from jsctl.monitor.server import requests
 from jsctl.units import MS
+from jsctl.views.events import Events, repeated
 from jsctl.views.result import Result
 from jsctl.views.server import servers as view
 
@@ -39,7 +40,7 @@ async def jetstream(
     cluster: str,
     tags: tuple[str, ...],
     watch: int | None,
-) -> Result | None:
+) -> Result | Events[Result]:
     """LIMIT ends the wait once that many servers have answered."""
     if watch is not None and watch < 100 * MS:
         raise BadInput("--watch takes 100ms or more")
@@ -58,7 +59,4 @@ async def jetstream(
         replies = await requests.fetch_jetstream(connection, account=account, only=servers, expect=limit or 0)
         return view.jetstream_report(replies, report)
 
-    if watch is None:
-        return await fetch()
-    await watch_results(env, fetch, watch)
-    return None
+    return await fetch() if watch is None else repeated(fetch_again(fetch, watch))
