@@ -35,8 +35,11 @@ class PublishTotals:
             self.acks.append(ack)
 
 
-PublishedHandler = Callable[[Sequence[OutgoingMessage], Json | None], None]
-"""Called with messages that were published: some without acks, or one with its ack."""
+PublishedHandler = Callable[[OutgoingMessage, Json | None], None]
+"""Called for each message that was published, with its ack when there is one."""
+
+SentHandler = Callable[[Sequence[OutgoingMessage]], None]
+"""Called with messages that were published without acks, some at a time."""
 
 
 def on_denied(handle: Callable[[Denied], None]) -> EventHandler:
@@ -55,18 +58,18 @@ async def publish(
     connection: Connection,
     bursts: Bursts,
     totals: PublishTotals,
-    handle_published: PublishedHandler,
+    handle_sent: SentHandler,
     *,
     confirm: bool = False,
 ) -> None:
     """Publish without acks. Returns when the server has everything.
 
-    confirm: wait for the server before each `handle_published`. Raises Denied, BadInput, Unreachable.
+    confirm: wait for the server before each `handle_sent`. Raises Denied, BadInput, Unreachable.
     """
     refusals: list[Denied] = []
     with connection.watching(on_denied(refusals.append)):
         async for burst in bursts:
-            await _burst(connection, burst, totals, handle_published, confirm, refusals)
+            await _burst(connection, burst, totals, handle_sent, confirm, refusals)
         await connection.flush()
         if refusals:
             raise refusals[0]
@@ -76,7 +79,7 @@ async def _burst(
     connection: Connection,
     burst: Sequence[OutgoingMessage],
     totals: PublishTotals,
-    handle_published: PublishedHandler,
+    handle_sent: SentHandler,
     confirm: bool,
     refusals: Sequence[Denied],
 ) -> None:
@@ -105,7 +108,7 @@ async def _burst(
         sent = burst[first:at]
         totals.messages += len(sent)
         totals.bytes += sum([len(message.data) for message in sent])
-        handle_published(sent, None)
+        handle_sent(sent)
 
 
 def parse_ack(subject: str, reply: Message) -> Json:

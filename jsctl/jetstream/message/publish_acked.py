@@ -129,7 +129,7 @@ class _Run:
             self._totals.messages += 1
             self._totals.bytes += len(message.data)
             self._totals.add(ack)
-            self._handle_published([message], ack)
+            self._handle_published(message, ack)
         self._changed.set()
 
     def refuse(self, error: Denied) -> None:

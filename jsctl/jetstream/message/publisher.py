@@ -97,12 +97,17 @@ class Publisher:
                     self._connection,
                     self._bursts,
                     self.totals,
-                    self._handle_published,
+                    self._handle_sent,
                     confirm=self.reports,
                 )
 
-    def _handle_published(self, messages: Sequence[OutgoingMessage], ack: Json | None) -> None:
+    def _handle_sent(self, messages: Sequence[OutgoingMessage]) -> None:
         self._advance(len(messages))
         if self.reports:
             for message in messages:
-                self._buffer.add(Published(message, ack))
+                self._buffer.add(Published(message, None))
+
+    def _handle_published(self, message: OutgoingMessage, ack: Json | None) -> None:
+        self._advance(1)
+        if self.reports:
+            self._buffer.add(Published(message, ack))

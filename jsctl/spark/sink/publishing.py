@@ -217,10 +217,9 @@ class _BurstPublisher:
                 "choose subjects that the stream listens on",
             )
 
-    def _count_ack(self, messages: Sequence[OutgoingMessage], ack: Json | None) -> None:
+    def _count_ack(self, message: OutgoingMessage, ack: Json | None) -> None:
         if ack is None:  # only where no acks are asked for
             return
-        [message] = messages
         if self._job.stream and ack.get("stream") != self._job.stream:
             self._foreign_stream = str(ack.get("stream"))
         if self._pending.pop(id(message), None) is None:
