@@ -88,6 +88,11 @@ class Options:
 @option("--send-on", type=str, default="eof", metavar="eof|newline", help="When stdin is sent (eof)")
 @option("--templates/--no-templates", default=True, help="Fill templates in subject and body (yes)")
 async def request(env: Env, options: Options) -> Events[Reply]:
+    return ask(env, options)
+
+
+def ask(env: Env, options: Options) -> Events[Reply]:
+    """Return the replies to the requests that the options describe."""
     options = replace(options, body=body_of(env, options), raw=options.raw or options.raw_bytes)
     return view.events(
         _replies(env, options),

@@ -7,6 +7,7 @@ NOUNS = {
     "consumer": "consumer",
     "object bucket": "object_bucket",
     "object": "object",
+    "service": "service",
     "context": "context",
 }
 """Each noun, and the file beside this one that describes it."""
@@ -25,6 +26,7 @@ VERBS: dict[str, Entry] = {
     "events": verb("Show server and JetStream events as they happen", "events:events", "event", "e"),
     "rtt": verb("Measure the round-trip time to each server address", "rtt:rtt"),
     "latency": verb("Measure the latency between two connections", "latency:latency", "lat"),
+    "service": group("Find and use services of the micro protocol", aliases=("micro",)),
     "errors": group(
         "Look up errors of the JetStream API", target="errors.group:errors", aliases=("err", "error")
     ),

@@ -22,6 +22,7 @@ from tests.contract.test_commands import VERBS, parse, resolve
 from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import RealServer
+from tests.support.waiting import wait_for
 
 NAMES = {"stream": "ORDERS", "consumer": "NEW", "object bucket": "FILES", "object": "report.pdf"}
 
@@ -94,7 +95,12 @@ WITHOUT_HINT = {"export stream"}
 NEEDS_SPARK = {"export stream"}
 """Verbs that start Spark before they look for the server, which takes seconds."""
 
-OF_SERVERS = [p for p in VERBS if nouns_of(p) and not nouns_of(p)[0].offline and p not in CREATES]
+WITHOUT_JETSTREAM = [p for p in VERBS if p.startswith("service ")]
+OF_SERVERS = [
+    p
+    for p in VERBS
+    if nouns_of(p) and not nouns_of(p)[0].offline and p not in CREATES and p not in WITHOUT_JETSTREAM
+]
 OFFLINE = [p for p in VERBS if nouns_of(p) and nouns_of(p)[0].offline and p not in CREATES]
 
 
@@ -186,14 +192,41 @@ def test_an_unknown_name_on_this_machine_is_not_found(path: str, here: Path, off
     assert_fails(offline_cli, command_line(path, names, here), 3, noun.missing("nope")[1])
 
 
+@pytest.fixture
+def served(server: RealServer, tmp_path: Path) -> Iterator[None]:
+    """The service PRESENT runs."""
+    cli = Cli(tmp_path, server.url_for("all"))
+    running = subprocess.Popen(
+        [sys.executable, "-m", "jsctl", "service", "serve", "PRESENT"],
+        env={**os.environ, **cli.environ},
+        stderr=subprocess.DEVNULL,
+    )
+    wait_for(lambda: cli("service list --json", status=0).json, "the service answers")
+    yield
+    running.terminate()
+    running.wait()
+
+
+@pytest.mark.parametrize("path", [p for p in WITHOUT_JETSTREAM if nouns_of(p)])
+def test_an_unknown_service_is_not_found(path: str, here: Path, server: RealServer) -> None:
+    cli = Cli(here, server.url_for("none"))
+    line = command_line(path, {"service": "NOPE"}, here)
+    assert_fails(cli, line, 3, registry.noun("service").missing("NOPE")[1])
+    assert_fails(cli, [*line, "--server", "nats://127.0.0.1:1"], 4)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("noun", registry.nouns(), ids=lambda noun: noun.name)
-def test_names_complete(noun: Noun, server: RealServer, tmp_path: Path) -> None:
+def test_names_complete(
+    noun: Noun, server: RealServer, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     cli = Cli(tmp_path, server.url_for("all"))
     cli(f"context add here --server {server.url_for('all')}", status=0)
     pull = {"durable_name": "PULLS", "ack_policy": "explicit"}
     body = {"stream_name": "PRESENT", "config": pull}
     js.ask(server.url_for("all"), "CONSUMER.DURABLE.CREATE.PRESENT.PULLS", body)
+    if noun.name == "service":
+        request.getfixturevalue("served")
     path = next(path for path in VERBS if nouns_of(path) and nouns_of(path)[-1] == noun)
     words = ["jsctl", *path.split(), *(["PRESENT"] if noun.parent else []), ""]
     environ = {"_JSCTL_COMPLETE": "bash_complete", "COMP_WORDS": " ".join(words)}

@@ -1,0 +1,28 @@
+"""What the verbs of `jsctl service` share."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from jsctl import registry
+from jsctl.commands.cli import DURATION, option
+from jsctl.commands.shared.pick import pick
+from jsctl.env import Env
+from jsctl.services.discovery import SILENCE, validate_service
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def silence_flag(function: F) -> F:
+    """Add the flag that says when all have answered."""
+    return option(
+        "--silence",
+        type=DURATION,
+        default=SILENCE,
+        metavar="DURATION",
+        help="Longest time between two replies (300ms)",
+    )(function)
+
+
+async def pick_service(env: Env, name: str) -> str:
+    """Pick a service; see `pick`."""
+    return validate_service(await pick(env, registry.noun("service"), name, api=await env.jetstream()))

@@ -1,0 +1,29 @@
+"""`jsctl service info`."""
+
+import re
+
+from jsctl.commands.cli import argument, command, option
+from jsctl.commands.service.flags import pick_service, silence_flag
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.services.discovery import gather
+from jsctl.views.result import Result
+from jsctl.views.service import documents as view
+
+
+@command(
+    "info", examples=["jsctl service info weather", "jsctl service info weather --endpoint 'v2.*' --json"]
+)
+@argument("service", default="")
+@argument("id", default="")
+@option("--endpoint", "-e", metavar="REGEX", default="", help="Only endpoints whose name matches")
+@silence_flag
+async def info(env: Env, service: str, id: str, endpoint: str, silence: int) -> Result:
+    """Without ID, shows all instances. Schemas in the metadata of endpoints are laid out."""
+    try:
+        pattern = re.compile(endpoint)
+    except re.error as error:
+        raise BadInput(f"--endpoint {endpoint!r} is not a valid regular expression", str(error)) from None
+    name = await pick_service(env, service)
+    connection = await env.connection()
+    return view.info(await gather(connection, "INFO", name, id, silence=silence, warn=env.say), pattern)

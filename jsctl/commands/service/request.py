@@ -1,0 +1,101 @@
+"""`jsctl service request`."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+
+from jsctl.commands import request as requests
+from jsctl.commands.cli import argument, command, option
+from jsctl.commands.service.flags import pick_service
+from jsctl.env import Env
+from jsctl.errors import BadInput, ExitStatus
+from jsctl.nats.headers import header_value
+from jsctl.services.discovery import find_endpoint, gather
+from jsctl.units import MS
+from jsctl.views.events import Events
+from jsctl.views.message.request import Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    service: str
+    endpoint: str
+    body: str | None
+    headers: tuple[str, ...]
+    raw: bool
+    count: int
+    translate: str
+    templates: bool
+    force_stdin: bool
+    send_on: str
+
+
+@command(
+    "request",
+    options=Options,
+    examples=[
+        "jsctl service request weather forecast London",
+        'jsctl service request weather forecast \'{"city": "London"}\' --raw',
+    ],
+)
+@argument("service")
+@argument("endpoint", metavar="ENDPOINT")
+@argument("body", metavar="[PAYLOAD]", required=False)
+@option("--header", "-H", "headers", metavar="K:V", multiple=True, help="Add a header; several times")
+@option("--raw", "-r", is_flag=True, help="Show payloads alone, a line each")
+@option("--count", type=int, default=1, metavar="N", help="Send N requests")
+@option("--translate", metavar="COMMAND", default="", help="Show each payload as this command translates it")
+@option("--templates/--no-templates", default=True, help="Fill templates in the payload (yes)")
+@option("--force-stdin", is_flag=True, help="Take the payload from stdin")
+@option("--send-on", type=str, default="eof", metavar="eof|newline", help="When stdin is sent (eof)")
+async def request(env: Env, options: Options) -> Events[Reply]:
+    """Without PAYLOAD, stdin is sent as `jsctl publish --help` says. A reply that is an error of the service
+    ends with status 1.
+    """
+    name = await pick_service(env, options.service)
+    infos = await gather(await env.connection(), "INFO", name, warn=env.say)
+    endpoint = find_endpoint(infos[0], options.endpoint)
+    subject = str(endpoint.get("subject") or "")
+    if any(token in ("*", ">") for token in subject.split(".")):
+        raise BadInput(
+            f"endpoint {options.endpoint} answers on {subject}", "jsctl request sends to one subject of these"
+        )
+    replies = requests.ask(
+        env,
+        requests.Options(
+            subject=subject,
+            body=options.body,
+            wait=False,
+            raw=options.raw,
+            raw_bytes=False,
+            headers=options.headers,
+            count=options.count,
+            replies=1,
+            gap=300 * MS,
+            to_empty=False,
+            translate=options.translate,
+            force_stdin=options.force_stdin,
+            send_on=options.send_on,
+            templates=options.templates,
+        ),
+    )
+    watched = _Watched(env, replies.batches)
+    return replies._replace(batches=watched.run(), result=lambda: watched.status)
+
+
+class _Watched:
+    """Passes replies on, and tells of those that are errors of the service."""
+
+    def __init__(self, env: Env, batches: AsyncIterator[Sequence[Reply]]) -> None:
+        self._env = env
+        self._batches = batches
+        self.status = ExitStatus.OK
+
+    async def run(self) -> AsyncIterator[Sequence[Reply]]:
+        async for batch in self._batches:
+            yield batch
+            for reply in batch:
+                block = reply.message.header_block
+                if error := header_value(block, "Nats-Service-Error"):
+                    self.status = ExitStatus.FAILURE
+                    code = header_value(block, "Nats-Service-Error-Code")
+                    self._env.say(f"jsctl: the service answered with an error: {error} ({code})")

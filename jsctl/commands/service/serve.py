@@ -1,0 +1,42 @@
+"""`jsctl service serve`."""
+
+import os
+
+from jsctl.commands.cli import argument, command, option
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.jetstream.message.respond import Request
+from jsctl.nats.headers import Headers, encode_headers
+from jsctl.services.host import EchoService
+from jsctl.views.events import Events
+from jsctl.views.message import reply as view
+
+
+@command("serve", examples=["jsctl service serve demo", "jsctl service serve demo -H 'Region: eu'"])
+@argument("name", metavar="NAME")
+@option(
+    "--header", "-H", "headers", metavar="K:V", multiple=True, help="Header of the answers; may be repeated"
+)
+async def serve(env: Env, name: str, headers: tuple[str, ...]) -> Events[Request]:
+    """The service has one endpoint, echo, on the subject NAME.echo. Several of one name share the requests.
+    It runs until ctrl-C.
+    """
+    pairs: Headers = []
+    for text in headers:
+        key, sign, value = text.partition(":") if ":" in text else text.partition("=")
+        if not sign or not key.strip():
+            raise BadInput(f"{text!r} is not a valid header", "use K:V")
+        pairs.append((key.strip(), value.strip()))
+    encode_headers(pairs)
+    connection = await env.connection()
+    service = EchoService(connection, name, pairs)
+    env.say(f"Service {name} ({service.id}) waits for requests on {service.subject}, process {os.getpid()}")
+    return Events(
+        batches=service.requests(),
+        text=view.text,
+        record=view.record,
+        notice=view.notice,
+        noun="request",
+        endless=True,
+        stop=service.stop,
+    )

@@ -1,0 +1,24 @@
+"""What a service is, and the verbs of `jsctl service` in the order in which help shows them."""
+
+from jsctl.registry.model import Entry, verb
+from jsctl.registry.noun_record import Noun
+
+NOUN = Noun(
+    name="service",
+    argument="SERVICE",
+    label="Service",
+    lister="jsctl.services.discovery:names",
+    not_found="service {name} not found",
+    hint="jsctl service list lists the services",
+    create="jsctl service serve runs a small one",
+    any_text=True,
+)
+
+VERBS: dict[str, Entry] = {
+    "list": verb("List the services, or the instances of one", "service.list_:list_", "ls", "l"),
+    "info": verb("Show the instances and endpoints of a service", "service.info:info", "i"),
+    "stats": verb("Show how the endpoints of services do", "service.stats:stats"),
+    "ping": verb("Ping all services, or the instances of one", "service.ping:ping"),
+    "request": verb("Send a request to an endpoint of a service", "service.request:request", "req"),
+    "serve": verb("Run a small service that answers with the request", "service.serve:serve"),
+}

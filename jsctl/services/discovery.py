@@ -1,0 +1,190 @@
+"""Services of the micro protocol (ADR-32): who answers on $SRV, what they offer and how they do."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from jsctl import registry
+from jsctl.errors import JsctlError, NoResponders, NotFound
+from jsctl.jetstream.api import Api
+from jsctl.json_text import parse_json
+from jsctl.nats.connection import Connection
+from jsctl.nats.message import Message, OutgoingMessage
+from jsctl.nats.requests import ReplyLimits, send_request
+from jsctl.units import MS
+
+Json = dict[str, Any]
+
+PREFIX = "$SRV"
+SILENCE = 300 * MS
+"""ns without another reply after which all have answered."""
+
+_MANY = 1 << 30  #: replies
+_TYPES = {
+    "PING": "io.nats.micro.v1.ping_response",
+    "INFO": "io.nats.micro.v1.info_response",
+    "STATS": "io.nats.micro.v1.stats_response",
+}
+_TEXTS = ("name", "id", "version", "description", "started")
+_ENDPOINT_NUMBERS = ("num_requests", "num_errors", "processing_time", "average_processing_time")
+_ENDPOINT_TEXTS = ("name", "subject", "queue_group", "last_error")
+
+
+class Answers(NamedTuple):
+    """documents: the replies, by service and instance. malformed: what is wrong with each of the others."""
+
+    documents: Sequence[Json]
+    malformed: Sequence[str]
+
+
+def verb_subject(verb: str, service: str = "", instance: str = "") -> str:
+    """Return the subject that asks all services, those of a name, or one instance. verb: PING, INFO or
+    STATS."""
+    return ".".join(part for part in (PREFIX, verb, service, instance) if part)
+
+
+def validate_service(name: str) -> str:
+    """Return a service's name. Raises NotFound for one that no service can have."""
+    if not name or any(c.isspace() or c in ".*>" or c < " " for c in name):
+        raise NotFound(*registry.noun("service").missing(name))
+    return name
+
+
+async def gather(
+    connection: Connection,
+    verb: str,
+    service: str = "",
+    instance: str = "",
+    *,
+    silence: int = SILENCE,
+    warn: Callable[[str], None],
+) -> list[Json]:
+    """Ask, and return all replies, by service and instance, once nobody has answered for `silence` ns.
+
+    warn: called with a sentence about each malformed reply. Raises NotFound for a name or an instance that
+    nobody has, JsctlError where all replies are malformed.
+    """
+    subject = verb_subject(verb, service, instance)
+    try:
+        replies = await connection.request_many(subject, stall=silence)
+    except NoResponders:
+        if instance and service:
+            raise NotFound(
+                f"service {service} has no instance {instance}", f"jsctl service list {service} lists them"
+            ) from None
+        if service:
+            raise await missing(connection, service) from None
+        return []
+    answers = parse_replies(verb, replies)
+    for text in answers.malformed:
+        warn(f"jsctl: a reply is left out: {text}")
+    if answers.malformed and not answers.documents:
+        raise JsctlError(f"no reply on {subject} is one of a service", "jsctl request shows them")
+    return list(answers.documents)
+
+
+async def ping(
+    connection: Connection, service: str = "", *, silence: int = SILENCE, warn: Callable[[str], None]
+) -> list[tuple[str, str, int]]:
+    """Ping services; returns name, instance and round-trip time in ns of each, the fastest first.
+
+    Raises NotFound for a name that nobody has.
+    """
+    limits = ReplyLimits(replies=_MANY, gap=silence, timeout=connection.settings.timeout)
+    message = OutgoingMessage(verb_subject("PING", service), b"")
+    answers: list[tuple[str, str, int]] = []
+    try:
+        async for reply, rtt in send_request(connection, message, limits):
+            try:
+                document = parse_reply("PING", reply.data)
+            except ValueError as error:
+                warn(f"jsctl: a reply is left out: {error}")
+                continue
+            answers.append((document["name"], document["id"], rtt))
+    except NoResponders:
+        if service:
+            raise await missing(connection, service) from None
+    return answers
+
+
+async def missing(connection: Connection, service: str) -> NotFound:
+    """Return the error for a service that nobody runs."""
+    known = await _names(connection)
+    return NotFound(*registry.noun("service").missing(service, known=known))
+
+
+async def names(api: Api) -> list[str]:
+    """Return the names of all services that answer."""
+    return await _names(api.connection)
+
+
+async def _names(connection: Connection) -> list[str]:
+    documents = await gather(connection, "PING", warn=lambda text: None)
+    return sorted({document["name"] for document in documents})
+
+
+def parse_replies(verb: str, replies: Sequence[Message]) -> Answers:
+    """Parse replies. Those that do not look as the protocol wants are listed apart, not refused."""
+    documents: list[Json] = []
+    malformed: list[str] = []
+    for reply in replies:
+        try:
+            documents.append(parse_reply(verb, reply.data))
+        except ValueError as error:
+            malformed.append(str(error))
+    documents.sort(key=lambda document: (document["name"], document["id"]))
+    return Answers(documents, malformed)
+
+
+def parse_reply(verb: str, data: bytes) -> Json:
+    """Parse one reply. Raises ValueError, with the name of the service where it is known."""
+    try:
+        document = parse_json(data)
+    except ValueError:
+        raise ValueError("it is not JSON") from None
+    if not isinstance(document, dict):
+        raise ValueError("it is not a JSON object")
+    who = " ".join(str(document.get(key, "?"))[:60] for key in ("name", "id"))
+    if document.get("type") != _TYPES[verb]:
+        raise ValueError(f"{who}: its type is {str(document.get('type'))[:60]!r}, not {_TYPES[verb]}")
+    for key in _TEXTS:
+        if not isinstance(document.get(key, ""), str):
+            raise ValueError(f"{who}: {key} is not a text")
+    for key in ("name", "id", "version"):
+        if not document.get(key):
+            raise ValueError(f"{who}: {key} is missing")
+    _check_metadata(document, who)
+    endpoints = document.get("endpoints") or []
+    if not isinstance(endpoints, list):
+        raise ValueError(f"{who}: endpoints is not a list")
+    for endpoint in endpoints:
+        _check_endpoint(endpoint, who)
+    document["endpoints"] = endpoints
+    return document
+
+
+def _check_endpoint(endpoint: Any, who: str) -> None:
+    if not isinstance(endpoint, dict) or not isinstance(endpoint.get("name"), str):
+        raise ValueError(f"{who}: an endpoint has no name")
+    for key in _ENDPOINT_TEXTS:
+        if not isinstance(endpoint.get(key) or "", str):
+            raise ValueError(f"{who}: {key} of an endpoint is not a text")
+    for key in _ENDPOINT_NUMBERS:
+        value = endpoint.get(key)
+        if value is not None and (type(value) is not int or abs(value) >= 1 << 63):
+            raise ValueError(f"{who}: {key} of an endpoint is not a number")
+    _check_metadata(endpoint, who)
+
+
+def _check_metadata(document: Json, who: str) -> None:
+    metadata = document.get("metadata") or {}
+    if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
+        raise ValueError(f"{who}: metadata is not texts by name")
+
+
+def find_endpoint(info: Json, name: str) -> Json:
+    """Return an endpoint of a service's info. Raises NotFound."""
+    for endpoint in info["endpoints"]:
+        if endpoint["name"] == name:
+            return dict(endpoint)
+    known = ", ".join(endpoint["name"] for endpoint in info["endpoints"]) or "none"
+    raise NotFound(f"service {info['name']} has no endpoint {name}", f"its endpoints: {known}")

@@ -1,0 +1,115 @@
+"""A service of the micro protocol (ADR-32) that answers each request with the request itself."""
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AsyncExitStack
+from typing import Any
+
+from jsctl import __version__
+from jsctl.errors import BadInput, Unreachable
+from jsctl.jetstream.message.buffer import EventBuffer
+from jsctl.jetstream.message.respond import Request
+from jsctl.nats.connection import Connection
+from jsctl.nats.events import Closed, ConnectionEvent, PermissionDenied
+from jsctl.nats.headers import Headers, encode_headers
+from jsctl.nats.message import Message, OutgoingMessage
+from jsctl.nats.templates import unique_id
+from jsctl.services.discovery import PREFIX, verb_subject
+from jsctl.units import format_rfc3339
+
+_QUEUE = "q"
+_ENDPOINT = "echo"
+
+
+class EchoService:
+    """One run of a service: iterate over `requests`; `stop` ends them in order."""
+
+    def __init__(self, connection: Connection, name: str, headers: Headers) -> None:
+        """Raises BadInput for a name that a service cannot have."""
+        if not name or not all(c.isascii() and (c.isalnum() or c in "-_") for c in name):
+            raise BadInput(f"{name!r} is not a valid service name", "use letters, digits, - and _")
+        self.name = name
+        self.id = unique_id()
+        self.subject = f"{name}.{_ENDPOINT}"
+        self._connection = connection
+        self._headers = headers
+        self._buffer: EventBuffer[Message] = EventBuffer()
+        self._started = time.time_ns()
+        self._requests = self._errors = self._processing = self._payload = 0
+
+    def stop(self) -> None:
+        """End after the requests that have already been received."""
+        self._buffer.close()
+
+    async def requests(self) -> AsyncGenerator[Sequence[Request], None]:
+        """Yield each request, which is answered. Raises Denied, Unreachable."""
+        connection = self._connection
+        with connection.watching(self._watch):
+            async with AsyncExitStack() as stack:
+                for verb in ("PING", "INFO", "STATS"):
+                    for subject in (
+                        verb_subject(verb),
+                        verb_subject(verb, self.name),
+                        verb_subject(verb, self.name, self.id),
+                    ):
+                        await stack.enter_async_context(connection.receive(subject, self._describe))
+                await stack.enter_async_context(connection.receive(self.subject, self._answer, queue=_QUEUE))
+                await connection.flush()
+                async for batch in self._buffer.batches():
+                    first = self._requests - len(batch)
+                    yield [Request(message, first + at) for at, message in enumerate(batch)]
+                await asyncio.shield(connection.flush())
+
+    def _answer(self, request: Message) -> None:
+        began = time.perf_counter_ns()
+        self._requests += 1
+        self._payload += len(request.data)
+        answer = OutgoingMessage(request.reply, request.data, "", encode_headers(self._headers))
+        if request.reply and answer.size <= self._connection.max_payload:
+            self._connection.post(answer.encode())
+        else:
+            self._errors += 1
+        self._processing += time.perf_counter_ns() - began
+        self._buffer.add(request)
+
+    def _describe(self, request: Message) -> None:
+        verb = request.subject.removeprefix(f"{PREFIX}.").split(".")[0]
+        if request.reply:
+            data = json.dumps(self._document(verb)).encode()
+            self._connection.post(OutgoingMessage(request.reply, data).encode())
+
+    def _document(self, verb: str) -> dict[str, Any]:
+        document: dict[str, Any] = {
+            "type": f"io.nats.micro.v1.{verb.lower()}_response",
+            "name": self.name,
+            "id": self.id,
+            "version": __version__.partition("+")[0],
+            "metadata": {"_nats.client.created.library": "jsctl"},
+        }
+        endpoint: dict[str, Any] = {"name": _ENDPOINT, "subject": self.subject, "queue_group": _QUEUE}
+        if verb == "INFO":
+            document["description"] = "Answers each request with the request itself"
+            document["endpoints"] = [{**endpoint, "metadata": {}}]
+        elif verb == "STATS":
+            document["started"] = format_rfc3339(self._started)
+            statistics = {
+                "num_requests": self._requests,
+                "num_errors": self._errors,
+                "last_error": "",
+                "processing_time": self._processing,
+                "average_processing_time": self._processing // max(self._requests, 1),
+                "data": {"total_payload": self._payload},
+            }
+            document["endpoints"] = [{**endpoint, **statistics}]
+        return document
+
+    def _watch(self, event: ConnectionEvent) -> bool:
+        match event:
+            case Closed():
+                self._buffer.close(Unreachable(event.text))
+            case PermissionDenied(operation="subscription"):
+                self._buffer.close(event.error())
+                return True
+        return False

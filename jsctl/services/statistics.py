@@ -1,0 +1,79 @@
+"""What the statistics of services tell over time: rates, errors, and how evenly the instances work."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+Json = dict[str, Any]
+
+
+class Count(NamedTuple):
+    """The counters of an endpoint of one instance. processing: ns."""
+
+    requests: int
+    errors: int
+    processing: int
+
+
+Key = tuple[str, str, str]
+"""Service, endpoint, instance."""
+
+
+class Row(NamedTuple):
+    """An endpoint over all of its instances. rates: a second. average: ns of processing of a request since
+    the last look, -1 without any. skew: the busiest instance's share against an even one, 1.0 for even work;
+    0.0 where nothing was done."""
+
+    service: str
+    endpoint: str
+    instances: int
+    requests: int
+    rate: float
+    errors: int
+    error_rate: float
+    average: int
+    skew: float
+
+
+def counts(documents: Iterable[Json]) -> dict[Key, Count]:
+    """Return the counters of all endpoints."""
+    return {
+        (document["name"], endpoint["name"], document["id"]): Count(
+            endpoint.get("num_requests") or 0,
+            endpoint.get("num_errors") or 0,
+            endpoint.get("processing_time") or 0,
+        )
+        for document in documents
+        for endpoint in document["endpoints"]
+    }
+
+
+def rows(now: Mapping[Key, Count], before: Mapping[Key, Count], seconds: float) -> Sequence[Row]:
+    """Return what happened between two looks. An instance that is new, or was started again, begins at 0;
+    at the first look (`seconds` 0) averages and skew are of all that ever happened."""
+    endpoints: dict[tuple[str, str], list[tuple[Count, Count]]] = defaultdict(list)
+    for (service, endpoint, instance), count in sorted(now.items()):
+        former = before.get((service, endpoint, instance), Count(0, 0, 0))
+        if former.requests > count.requests:
+            former = Count(0, 0, 0)
+        change = Count(*(new - old for new, old in zip(count, former, strict=True)))
+        endpoints[service, endpoint].append((count, change))
+    return [_row(*key, pairs, seconds) for key, pairs in endpoints.items()]
+
+
+def _row(service: str, endpoint: str, pairs: Sequence[tuple[Count, Count]], seconds: float) -> Row:
+    changes = [change for _, change in pairs]
+    requests = sum(change.requests for change in changes)
+    errors = sum(change.errors for change in changes)
+    busiest = max(change.requests for change in changes)
+    return Row(
+        service,
+        endpoint,
+        len(pairs),
+        sum(count.requests for count, _ in pairs),
+        requests / seconds if seconds else 0.0,
+        sum(count.errors for count, _ in pairs),
+        errors / seconds if seconds else 0.0,
+        sum(change.processing for change in changes) // requests if requests else -1,
+        round(busiest * len(pairs) / requests, 2) if requests else 0.0,
+    )

@@ -1,0 +1,120 @@
+"""Services, their endpoints and statistics."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jsctl.json_text import parse_json
+from jsctl.services.statistics import Row
+from jsctl.views.result import Column, Field, Part, Result, Section, Sheet, Table, Text
+
+Json = dict[str, Any]
+
+_LIST = (
+    Column("Name", "name"),
+    Column("Version", "version"),
+    Column("ID", "id"),
+    Column("Description", "description", "prose"),
+)
+_PINGS = (Column("Name", "name"), Column("ID", "id"), Column("RTT", "rtt", "duration"))
+_STATS = (
+    Column("ID", "id"),
+    Column("Endpoint", "endpoint"),
+    Column("Requests", "requests", "count"),
+    Column("Queue Group", "queue_group"),
+    Column("Errors", "errors", "count"),
+    Column("Processing Time", "processing_time", "duration"),
+    Column("Average Time", "average_processing_time", "duration"),
+)
+_RATES = (
+    Column("Service", "service"),
+    Column("Endpoint", "endpoint"),
+    Column("Instances", "instances", "count"),
+    Column("Requests", "requests", "count"),
+    Column("Requests/s", "rate", "rate"),
+    Column("Errors", "errors", "count"),
+    Column("Errors/s", "error_rate", "rate"),
+    Column("Average Time", "average", "duration"),
+    Column("Skew", "skew", "number"),
+)
+
+
+def listing(infos: Sequence[Json]) -> Result:
+    """The instances of services; the document is their infos."""
+    if not infos:
+        return Result([Text("No services answered")], data=[])
+    rows = [(one["name"], one["version"], one["id"], one.get("description") or "") for one in infos]
+    return Result([Table("All Services", _LIST, rows, spare=("description",))], data=list(infos))
+
+
+def pings(rows: Sequence[tuple[str, str, int]]) -> Result:
+    """Who answered a ping. rows: name, instance and round-trip time in ns."""
+    if not rows:
+        return Result([Text("No services answered")], data=[])
+    return Result([Table("Services", _PINGS, rows)])
+
+
+def info(infos: Sequence[Json], endpoint: re.Pattern[str]) -> Result:
+    """The sheet of each instance; the document is their infos. endpoint: which endpoints are shown."""
+    parts: list[Part] = []
+    data: list[Json] = []
+    for one in infos:
+        shown = [each for each in one["endpoints"] if endpoint.search(each["name"])]
+        data.append({**one, "endpoints": shown})
+        basics = [
+            Field("Service", f"{one['name']} ({one['id']})"),
+            Field("Description", one.get("description") or ""),
+            Field("Version", one["version"]),
+        ]
+        sections = [Section("", basics), *_metadata("Metadata", one)]
+        for each in shown:
+            fields = [
+                Field("Name", each["name"]),
+                Field("Subject", each.get("subject") or ""),
+                Field("Queue Group", each.get("queue_group") or ""),
+            ]
+            sections += [Section(f"Endpoint {each['name']}", fields), *_metadata("", each)]
+        parts.append(Sheet("Service Information", sections))
+    return Result(parts, data=data[0] if len(data) == 1 else data)
+
+
+def _metadata(title: str, document: Json) -> list[Section]:
+    """The metadata of a service or endpoint; JSON in it, such as a schema, is laid out."""
+    metadata: Mapping[str, str] = document.get("metadata") or {}
+    fields = [Field(key, _laid_out(value)) for key, value in sorted(metadata.items())]
+    return [Section(title, fields)] if fields else []
+
+
+def _laid_out(value: str) -> str | list[str]:
+    if not value.lstrip().startswith(("{", "[")):
+        return value
+    try:
+        return json.dumps(parse_json(value), indent=2, ensure_ascii=False).split("\n")
+    except ValueError:
+        return value
+
+
+def stats(name: str, documents: Sequence[Json]) -> Result:
+    """The statistics of each instance; the document is their statistics."""
+    rows = [
+        (
+            one["id"],
+            each["name"],
+            each.get("num_requests") or 0,
+            each.get("queue_group") or "",
+            each.get("num_errors") or 0,
+            each.get("processing_time") or 0,
+            each.get("average_processing_time") or 0,
+        )
+        for one in documents
+        for each in one["endpoints"]
+    ]
+    return Result([Table(f"{name} Service Statistics", _STATS, rows)], data=list(documents))
+
+
+def rates(rows: Sequence[Row]) -> Result:
+    """`service stats --watch`."""
+    return Result(
+        [Table("Service Statistics", _RATES, [row._replace(rate=round(row.rate, 1)) for row in rows])]
+    )
