@@ -265,6 +265,11 @@ def format_age(value: int) -> str:
 def format_time(time: Time) -> str:
     """Local time to the second with its zone, as `parse_time` takes it: `2026-11-21 06:57:05+01:00`. Raises
     ValueError for a text that is not a time."""
+    if isinstance(time, str) and time.endswith("Z"):  # as servers write it
+        try:
+            return format_time(parse_time_ns(time))
+        except (ValueError, OverflowError):
+            return format_time(parse_time(time))
     if isinstance(time, int):
         return _format_second(time // SECOND) + _format_zone(time // SECOND)
     time = (parse_time(time) if isinstance(time, str) else time).astimezone()

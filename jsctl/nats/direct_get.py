@@ -91,6 +91,7 @@ class BatchDecoder:
 
     def __init__(self, stream: str) -> None:
         self._stream = stream.encode()
+        self._name = stream
         self.count = 0
         self.last = 0
         self.pending = 0
@@ -115,19 +116,26 @@ class BatchDecoder:
         if block[8:9] != b"\r":  # the first line has a status, or there are no headers
             self._end(block)
             return None
-        if self.is_foreign or self.has_gap or self.is_single:
+        if self.is_broken or self.is_single:
             return None
-        parsed = parse_direct_reply(block)
-        if parsed is None or parsed.stream != self._stream:
+        start = block.rfind(STREAM_MARK)
+        match = _server_headers().match(block, start) if start >= 0 else None
+        if match is None:
             self.is_foreign = True
-        elif parsed.previous and parsed.previous != self.last:
+            return None
+        stream, subject, sequence, timestamp, pending, previous = match.groups()
+        if stream != self._stream:
+            self.is_foreign = True
+        elif previous and int(previous) not in (0, self.last):
             self.has_gap = True
-        elif parsed.pending is None:
+        elif pending is None:
             self.is_single = True
         else:
             self.count += 1
-            self.last = int(parsed.sequence)
-            return parsed.message(reply.data)
+            self.last = number = int(sequence)
+            metadata = Metadata(self._name, number, str(timestamp, "utf-8", "replace"), pending=int(pending))
+            stored = block[:start] + b"\r\n\r\n" if start > len(VERSION) else b""
+            return Message(str(subject, "utf-8", "replace"), reply.data, "", stored, metadata)
         return None
 
     def _end(self, block: bytes) -> None:

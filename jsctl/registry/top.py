@@ -9,6 +9,8 @@ NOUNS = {
     "object": "object",
     "service": "service",
     "context": "context",
+    "bucket": "kv",
+    "key": "key",
 }
 """Each noun, and the file beside this one that describes it."""
 
@@ -38,6 +40,7 @@ VERBS: dict[str, Entry] = {
         target="consumer.group:consumer",
         aliases=("con", "obs", "c"),
     ),
+    "kv": group("Store, read, watch and compare values in key-value buckets"),
     "object": group("Store files of any size in buckets, and get them back", aliases=("obj",)),
     "apply": verb("Create and change streams and consumers as files declare them", "apply:apply"),
     "diff": verb("Show what apply would change; exits with 2 if there is a difference", "diff:diff"),

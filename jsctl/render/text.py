@@ -1,6 +1,7 @@
 """Values and foreign text as people read them. Everything that reaches a terminal goes through here."""
 
 import re
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from jsctl import units
@@ -50,33 +51,8 @@ def show(value: Any, kind: Kind) -> str:
         return ""
     if isinstance(value, str) and kind != "time":
         return clean(value)
-    match kind:
-        case "count":
-            return units.format_count(value)
-        case "bytes":
-            return units.format_bytes(value)
-        case "duration":
-            return units.format_duration(value)
-        case "span":
-            return units.exact_duration(value)
-        case "ago":
-            return units.format_age(value)
-        case "limit":
-            return "unlimited" if value <= 0 else units.format_count(value)
-        case "bytes_limit":
-            return "unlimited" if value <= 0 else units.format_bytes(value)
-        case "span_limit":
-            return "unlimited" if value <= 0 else units.exact_duration(value)
-        case "time":
-            return _show_time(value)
-        case "bool":
-            return "true" if value else "false"
-        case "percent":
-            return f"{value * 100:.0f}%"
-        case "rate":
-            return f"{value:,.0f}/s" if abs(value) >= 10 or value == 0 else f"{value:,.1f}/s"
-        case _:
-            return clean(str(value))
+    form = _FORMS.get(kind)
+    return form(value) if form else clean(str(value))
 
 
 def _show_time(value: Any) -> str:
@@ -86,6 +62,31 @@ def _show_time(value: Any) -> str:
         return units.format_time(value)
     except ValueError:
         return clean(value)
+
+
+def _show_rate(value: float) -> str:
+    return f"{value:,.0f}/s" if abs(value) >= 10 or value == 0 else f"{value:,.1f}/s"
+
+
+def _limit(form: Callable[[int], str]) -> Callable[[int], str]:
+    return lambda value: "unlimited" if value <= 0 else form(value)
+
+
+_FORMS: Mapping[str, Callable[[Any], str]] = {
+    "count": units.format_count,
+    "bytes": units.format_bytes,
+    "duration": units.format_duration,
+    "span": units.exact_duration,
+    "ago": units.format_age,
+    "limit": _limit(units.format_count),
+    "bytes_limit": _limit(units.format_bytes),
+    "span_limit": _limit(units.exact_duration),
+    "time": _show_time,
+    "bool": lambda value: "true" if value else "false",
+    "percent": lambda value: f"{value * 100:.0f}%",
+    "rate": _show_rate,
+}
+"""How people read a value, by its kind; text and numbers as they are have none."""
 
 
 def cells(text: str) -> int:

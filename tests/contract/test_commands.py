@@ -13,6 +13,8 @@ from jsctl.registry import Entry
 from tests.support.run import Cli
 
 COMMANDS = registry.all_commands()
+SHELL = ("|", ">", "<", "&&")
+"""Words that end a command line in an example."""
 VERBS = [path for path, entry in COMMANDS.items() if not entry.group]
 NOUNS = sorted({path.split()[0] for path in COMMANDS})
 """Their first words: a test takes the commands of one, as hundreds of tests would take seconds to set up."""
@@ -37,7 +39,7 @@ def parse(line: str) -> click.Context:
     """Parse a command line all the way down, running nothing."""
     words = shlex.split(line, comments=True)
     assert words[0] == "jsctl", line
-    words = words[: next((at for at, word in enumerate(words) if word in ("|", ">", "&&")), len(words))]
+    words = words[: next((at for at, word in enumerate(words) if word in SHELL), len(words))]
     ctx = root.make_context("jsctl", words[1:])
     while isinstance(ctx.command, click.Group):
         left = [*ctx._protected_args, *ctx.args]

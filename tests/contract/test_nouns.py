@@ -24,12 +24,19 @@ from tests.support.run import Cli
 from tests.support.servers import RealServer
 from tests.support.waiting import wait_for
 
-NAMES = {"stream": "ORDERS", "consumer": "NEW", "object bucket": "FILES", "object": "report.pdf"}
+NAMES = {
+    "stream": "ORDERS",
+    "consumer": "NEW",
+    "bucket": "CONFIG",
+    "key": "user.1",
+    "object bucket": "FILES",
+    "object": "report.pdf",
+}
 
 CREATES = {path for path in VERBS if path.endswith(" add")}
 """Verbs whose argument is a new name."""
 
-STREAMING = {"stream graph", "consumer graph", "consumer sub", "consumer events", "object watch"}
+STREAMING = {"stream graph", "consumer graph", "consumer sub", "consumer events", "object watch", "kv watch"}
 """Verbs that print a document for each event, until ctrl-C."""
 
 REFUSED = {
@@ -57,7 +64,9 @@ def command_line(path: str, names: dict[str, str], folder: Path) -> list[str]:
     for example in resolve(path.split()).examples:  # type: ignore[attr-defined]
         ctx = parse(example)
         words = shlex.split(example, comments=True)[1:]
-        words = words[: next((at for at, word in enumerate(words) if word in ("|", ">", "&&")), len(words))]
+        words = words[
+            : next((at for at, word in enumerate(words) if word in ("|", ">", "<", "&&")), len(words))
+        ]
         replaced = 0
         for param in ctx.command.params:
             if not isinstance(param, Argument) or not param.noun:
@@ -121,6 +130,8 @@ accounts {
     js.stream(running.url_for("all"), "PRESENT", "present")
     cli = Cli(tmp_path_factory.mktemp("home"), running.url_for("all"))
     add_object(cli, "PRESENT", "PRESENT", tmp_path_factory.mktemp("files"))
+    js.bucket(running.url_for("all"), "PRESENT")
+    js.publish(running.url_for("all"), "$KV.PRESENT.PRESENT")
     yield running
     running.stop()
 
@@ -174,6 +185,9 @@ def test_json_is_one_document(path: str, here: Path, cli: Cli, url: str) -> None
     js.ask(url, "CONSUMER.DURABLE.CREATE.ORDERS.NEW", {"stream_name": "ORDERS", "config": pull})
     js.publish(url, "ORDERS.received", count=8)
     add_object(cli, "FILES", NAMES["object"], here)
+    js.bucket(url, "CONFIG", max_msgs_per_subject=8)
+    js.publish(url, "$KV.CONFIG.user.1", count=7)
+    cli.environ["EDITOR"] = "true"
     line = [*command_line(path, NAMES, here), "--json"]
     if any("--force" in param.opts for param in resolve(path.split()).params):
         line.append("--force")

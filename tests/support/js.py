@@ -62,6 +62,12 @@ def stream(url: str, name: str, *subjects: str, domain: str = "", **config: Any)
     ask(url, f"STREAM.CREATE.{name}", {"num_replicas": 1, **wanted}, domain=domain)
 
 
+def bucket(url: str, name: str, **config: Any) -> None:
+    """Make a bucket as other clients do (ADR-8)."""
+    wanted = {"discard": "new", "allow_rollup_hdrs": True, "deny_delete": True, "allow_direct": True}
+    stream(url, f"KV_{name}", f"$KV.{name}.>", **{"max_msgs_per_subject": 1, **wanted, **config})
+
+
 def publish(url: str, subject: str, data: bytes = b"x", count: int = 1) -> None:
     """Publish, and wait until the server has everything."""
 

@@ -121,7 +121,7 @@ def option(*names: str, into: str = "", noun: str = "", **attrs: Any) -> Callabl
         keys of a configuration.
     """
     if into:
-        attrs |= {"cls": CollectedOption, "into": into}
+        attrs = {"cls": CollectedOption, **attrs, "into": into}
     return click.option(*names, **_completed(noun, attrs))
 
 

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import click
 
 from jsctl.commands.cli import option
+from jsctl.commands.cli.declare import CollectedOption
 from jsctl.jetstream.config.fields import Field
 from jsctl.jetstream.config.kind import Kind, Text
 from jsctl.jetstream.config.kinds import Choice, ListOf, Map, Switch, Texts
@@ -46,6 +47,13 @@ class KindType(click.ParamType[Any]):
             self.fail(str(error), param, ctx)
 
 
+class _Removal(CollectedOption):
+    """A flag that removes a key. Its opposite, for scripts that turn flags on and off, is not in the help."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        return ", ".join(self.opts), self.help or ""
+
+
 def config_flags(schema: Schema, verb: str) -> Callable[[F], F]:
     """Add the flags of a configuration that `verb` ("add", "edit", "copy") takes, for `ConfigFlags`."""
 
@@ -55,7 +63,8 @@ def config_flags(schema: Schema, verb: str) -> Callable[[F], F]:
         if verb == "edit":
             for flag, key in schema.removals.items():
                 what = f"Remove the {key.replace('_', ' ')}"
-                function = option(f"--{flag}", into="fields", is_flag=True, default=None, help=what)(function)
+                names = f"--{flag}/--no-{flag}"
+                function = option(names, into="fields", cls=_Removal, default=None, help=what)(function)
         return function
 
     return declare

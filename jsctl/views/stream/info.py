@@ -67,13 +67,13 @@ def sheet(info: Json, *, state_only: bool = False) -> Result:
     sections += cluster_section(info.get("cluster") or {}, now=info.get("ts"))
     if not state_only:
         if mirror := info.get("mirror"):
-            sections.append(Section("Mirror Information", _origin_lines(mirror)))
+            sections.append(Section("Mirror Information", origin_lines(mirror)))
         sources = sorted(
             info.get("sources") or [],
             key=lambda source: (str(source.get("name")), _api_prefix(source), origin_filters(source)),
         )
         sections += [
-            Section("" if number else "Source Information", _origin_lines(source))
+            Section("" if number else "Source Information", origin_lines(source))
             for number, source in enumerate(sources)
         ]
     sections.append(Section("State", _state(info)))
@@ -139,7 +139,7 @@ def _format_origin(origin: Json) -> str:
     return ", ".join(parts)
 
 
-def _origin_lines(source: Json) -> list[Field]:
+def origin_lines(source: Json) -> list[Field]:
     """The state of a mirror or source."""
     transforms = source.get("subject_transforms") or []
     label = "Subject Filters and Transforms" if len(transforms) > 1 else "Subject Filter and Transform"

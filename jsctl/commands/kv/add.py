@@ -1,0 +1,64 @@
+"""`jsctl kv add`."""
+
+from dataclasses import dataclass
+
+from jsctl.commands.cli import argument, command
+from jsctl.commands.kv.flags import BucketFlags, bucket_flags
+from jsctl.commands.shared.adding import AddOptions, add_flags
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.jetstream.kv import bucket as buckets
+from jsctl.jetstream.kv.config import BUCKET, find_warnings
+from jsctl.jetstream.kv.names import validate_bucket
+from jsctl.views.kv import info as view
+from jsctl.views.result import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """bucket: the name, empty where it is in the file."""
+
+    bucket: str
+    add: AddOptions
+    flags: BucketFlags
+
+
+@command(
+    "add",
+    options=Options,
+    examples=[
+        "jsctl kv add CONFIG",
+        "jsctl kv add CONFIG --history 5 --ttl 30d --replicas 3",
+        "jsctl kv add SESSIONS --marker-ttl 1m",
+        "jsctl kv add CONFIG --mirror CONFIG --mirror-domain hub --js-domain leaf",
+        "jsctl kv add ALL --source EAST --source WEST@west",
+    ],
+)
+@argument("bucket", default="")
+@add_flags
+@bucket_flags
+async def add(env: Env, options: Options) -> Result:
+    """A mirror or source is a bucket's NAME; NAME@DOMAIN takes it from another JetStream domain.
+
+    Values of a mirror are read from the copy and written to the origin. --marker-ttl allows keys that expire
+    by themselves, and lets those who watch learn that one is gone.
+    """
+    draft = options.flags.apply(options.add.read_config(env, BUCKET))
+    if options.bucket:
+        draft["name"] = options.bucket
+    if not draft.get("name"):
+        raise BadInput("the bucket's name is missing", "give BUCKET")
+    try:
+        validate_bucket(str(draft["name"]))
+    except ValueError as error:
+        raise BadInput(str(error)) from None
+    config = BUCKET.with_defaults(draft)
+    BUCKET.validate(config)
+    for warning in find_warnings(config):
+        env.say(f"warning: {warning}")
+    name = config["name"]
+    if options.add.is_local:
+        return options.add.save(config, f"bucket {name}")
+    bucket, created = await buckets.create(await env.jetstream(), config)
+    outcome = "was created" if created else "exists already, nothing was changed"
+    return view.named(f"Bucket {name} {outcome}", bucket)

@@ -1,0 +1,33 @@
+"""`jsctl kv create`."""
+
+from jsctl.commands.cli import DURATION, argument, command, option
+from jsctl.commands.kv.shared import complete_keys, open_named, value_of, warn_of_ttl
+from jsctl.env import Env
+from jsctl.jetstream.kv import write
+from jsctl.jetstream.kv.names import validate_new_key
+from jsctl.views.kv import changes as view
+from jsctl.views.result import Result
+
+
+@command(
+    "create",
+    examples=[
+        "jsctl kv create CONFIG user.2 Ann",
+        'jsctl kv create LOCKS job.7 "$HOSTNAME" --ttl 30s',
+        "jsctl kv create CONFIG logo < logo.png",
+    ],
+)
+@argument("bucket")
+@argument("new_key", metavar="KEY", shell_complete=complete_keys)
+@argument("value", required=False)
+@option("--ttl", type=DURATION, default=0, metavar="DURATION", help="How long the key lives: 30s, 2h")
+async def create(env: Env, bucket: str, new_key: str, value: str | None, ttl: int) -> Result:
+    """A deleted key counts as new. Without VALUE, or with -, the value is what stdin has. --ttl needs a
+    bucket with --marker-ttl.
+    """
+    key = validate_new_key(new_key)
+    header = write.ttl_header(ttl)
+    data = await value_of(env, value)
+    store = await open_named(env, bucket)
+    warn_of_ttl(env, store, ttl)
+    return view.stored(store.name, key, await write.create(store, key, data, ttl=header))

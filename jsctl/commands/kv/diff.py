@@ -1,0 +1,63 @@
+"""`jsctl kv diff`."""
+
+from dataclasses import dataclass
+
+from jsctl.commands.cli import argument, command, option
+from jsctl.commands.kv.shared import complete_keys, open_named, patterns_of
+from jsctl.env import Env
+from jsctl.jetstream.kv.bucket import Bucket
+from jsctl.jetstream.kv.compare import compare
+from jsctl.views.kv import diff as view
+from jsctl.views.result import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """bucket, other: NAME or NAME@DOMAIN. Contexts: empty for that of the command line; domains: None."""
+
+    bucket: str
+    other: str
+    keys: tuple[str, ...]
+    from_context: str
+    to_context: str
+    from_domain: str | None
+    to_domain: str | None
+
+
+@command(
+    "diff",
+    options=Options,
+    examples=[
+        "jsctl kv diff CONFIG CONFIG_OLD",
+        "jsctl kv diff CONFIG CONFIG@leaf",
+        "jsctl kv diff CONFIG CONFIG --from-context east --to-context west",
+        "jsctl kv diff CONFIG CONFIG_OLD 'user.*' --json",
+    ],
+)
+@argument("bucket")
+@argument("other", noun="bucket", metavar="BUCKET")
+@argument("keys", metavar="[KEY]...", nargs=-1, shell_complete=complete_keys)
+@option("--from-context", metavar="NAME", default="", noun="context", help="Context of the first bucket")
+@option("--to-context", metavar="NAME", default="", noun="context", help="Context of the second bucket")
+@option("--from-domain", metavar="DOMAIN", default=None, help="JetStream domain of the first bucket")
+@option("--to-domain", metavar="DOMAIN", default=None, help="JetStream domain of the second bucket")
+async def diff(env: Env, options: Options) -> Result:
+    """Compares the newest values of all keys, or of those that match KEY; deleted keys count as missing.
+    NAME@DOMAIN is a bucket of another JetStream domain.
+    """
+    patterns = patterns_of(options.keys)
+    one = await _open(env, options.bucket, options.from_context, options.from_domain)
+    other = await _open(env, options.other, options.to_context, options.to_domain)
+    differing, same = await compare(one, other, patterns)
+    return view.differences(_label(options.bucket, options), options.other, differing, same)
+
+
+async def _open(env: Env, text: str, context: str, domain: str | None) -> Bucket:
+    name, mark, named = text.partition("@")
+    api = await env.jetstream(context or None, named if mark else domain)
+    return await open_named(env, name, api)
+
+
+def _label(name: str, options: Options) -> str:
+    """What the first bucket is called where both have one name."""
+    return name if name != options.other else f"{name} (first)"

@@ -1,0 +1,89 @@
+"""`jsctl kv edit`."""
+
+from dataclasses import dataclass
+
+from jsctl.commands.cli import argument, command
+from jsctl.commands.kv.edit_value import edit_value
+from jsctl.commands.kv.shared import open_named
+from jsctl.commands.shared.editing import Editable, EditOptions, edit_config, edit_flags
+from jsctl.commands.shared.field_flags import ConfigFlags, config_flags
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.jetstream.api import Json
+from jsctl.jetstream.kv import bucket as buckets
+from jsctl.jetstream.kv.bucket import Bucket
+from jsctl.jetstream.kv.config import BUCKET, find_warnings
+from jsctl.jetstream.kv.names import subject_prefix
+from jsctl.views.kv import info as view
+from jsctl.views.result import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """key: of the value to edit; empty for the bucket's configuration."""
+
+    bucket: str
+    key: str
+    edit: EditOptions
+    flags: ConfigFlags
+
+
+@command(
+    "edit",
+    options=Options,
+    examples=[
+        "jsctl kv edit CONFIG --history 10",
+        "jsctl kv edit CONFIG --ttl 30d --dry-run",
+        "jsctl kv edit CONFIG user.1",
+        "jsctl kv edit CONFIG --interactive",
+    ],
+)
+@argument("bucket", default="")
+@argument("key", default="")
+@edit_flags("bucket")
+@config_flags(BUCKET, "edit")
+async def edit(env: Env, options: Options) -> Result:
+    """With KEY its value is edited in your EDITOR, and stored if nobody else has changed it meanwhile.
+
+    Without KEY the bucket's configuration changes; whatever no flag names stays as it is.
+    """
+    if options.key:
+        if options.flags.fields or options.edit.config_file or options.edit.replace:
+            raise BadInput("flags of a configuration and KEY exclude each other", "leave out one of them")
+        return await edit_value(env, options.bucket, options.key, dry_run=options.edit.dry_run)
+    file = options.edit.read_config(env, BUCKET, changed=bool(options.flags.fields))
+    bucket = await open_named(env, options.bucket or BUCKET.name_of(file or {}))
+    last = [bucket]
+
+    async def update(config: Json) -> Json:
+        last.append(await buckets.update(bucket, config))
+        return _info(last[-1])
+
+    target = Editable(
+        schema=BUCKET,
+        label=f"Bucket {bucket.name}",
+        info=_info(bucket),
+        name_keys={"name": bucket.name},
+        apply_flags=lambda draft: BUCKET.apply_flags(draft, options.flags.values),
+        update=update,
+        sheet=lambda info: view.sheet(last[-1]),
+        find_warnings=lambda draft: [*find_warnings(draft), *_lost_names(bucket, draft)],
+    )
+    result = await edit_config(env, target, file, options.edit)
+    return result if options.edit.dry_run else result._replace(data=view.document(last[-1]))
+
+
+def _info(bucket: Bucket) -> Json:
+    """An info whose configuration is in the bucket's own words."""
+    return {**bucket.info, "config": bucket.config}
+
+
+def _lost_names(bucket: Bucket, draft: Json) -> list[str]:
+    """The warning for a mirror that becomes a bucket of its own while its keys have the origin's name."""
+    if draft.get("mirror") or bucket.prefix == subject_prefix(bucket.name):
+        return []
+    origin = bucket.config["mirror"]["name"]
+    return [
+        f"the keys are stored under the name of {origin}, where bucket {bucket.name} will not find them;"
+        " jsctl kv export writes them before that"
+    ]

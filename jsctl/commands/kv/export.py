@@ -1,0 +1,75 @@
+"""`jsctl kv export`."""
+
+import json
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+
+from jsctl.commands.cli import argument, command, option
+from jsctl.commands.kv.shared import open_named, patterns_of
+from jsctl.env import Env
+from jsctl.files import open_output
+from jsctl.jetstream.kv import read
+from jsctl.jetstream.kv.bucket import Bucket
+from jsctl.jetstream.kv.entry import Entry
+from jsctl.jetstream.kv.names import is_pattern
+from jsctl.views.events import Events
+from jsctl.views.kv import changes
+from jsctl.views.kv.value import full_record
+from jsctl.views.result import Result
+
+
+@command(
+    "export",
+    examples=[
+        "jsctl kv export CONFIG > config.jsonl",
+        "jsctl kv export CONFIG 'user.*' --latest --output users.jsonl",
+        "jsctl kv export CONFIG | jsctl kv import COPY",
+    ],
+)
+@argument("bucket")
+@argument("key", nargs=-1)
+@option("--latest", is_flag=True, help="Only the newest value of each key, and no deleted keys")
+@option("--output", metavar="FILE", default="-", help="Write into this file in place of stdout")
+async def export(
+    env: Env, bucket: str, key: tuple[str, ...], latest: bool, output: str
+) -> Result | Events[Entry]:
+    """Every value that the bucket keeps, with its revision and time, and the markers of deleted keys, in
+    their order. jsctl kv import stores them again.
+    """
+    patterns = read.distinct_patterns(patterns_of(key))
+    store = await open_named(env, bucket)
+    batches = _entries(store, patterns, latest=latest)
+    if output == "-":
+        return Events(
+            batches=batches,
+            text=lambda entry: "",
+            record=lambda entry: full_record(store.name, entry),
+            as_json=True,
+            layout="array" if env.wants_json else "lines",
+            indent=2 if env.wants_json else None,
+            noun="entry",
+        )
+    count = 0
+    with open_output(output) as file, env.progress("Exporting", store.info["state"]["messages"]) as advance:
+        async with aclosing(batches):
+            async for batch in batches:
+                lines = [json.dumps(full_record(store.name, entry), ensure_ascii=False) for entry in batch]
+                file.write("".join(line + "\n" for line in lines).encode())
+                count += len(batch)
+                advance(len(batch))
+    return changes.exported(store.name, count, output)
+
+
+async def _entries(
+    store: Bucket, patterns: Sequence[str], *, latest: bool
+) -> AsyncGenerator[Sequence[Entry], None]:
+    for pattern in patterns:
+        reading = read.newest_entries(store, [pattern]) if latest else read.history(store, pattern)
+        count = 0
+        async with aclosing(reading) as pages:
+            async for page in pages:
+                entries = [entry for entry in page if entry.is_value or not latest]
+                count += len(entries)
+                yield entries
+        if not count and not is_pattern(pattern):
+            await read.get(store, pattern)

@@ -1,0 +1,40 @@
+"""The flags of a bucket's configuration, for add and edit."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from jsctl.commands.cli import option
+from jsctl.commands.shared.field_flags import ConfigFlags, config_flags
+from jsctl.errors import BadInput
+from jsctl.jetstream.api import Json
+from jsctl.jetstream.kv.config import BUCKET, BucketOrigin
+from jsctl.jetstream.stream.origins import import_from
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class BucketFlags(ConfigFlags):
+    """What the command line says of a bucket's configuration. Empty: not given."""
+
+    mirror_domain: str
+
+    def __post_init__(self) -> None:
+        if self.mirror_domain and "mirror" not in self.fields:
+            raise BadInput("--mirror-domain needs --mirror")
+
+    def apply(self, config: Json) -> Json:
+        """A copy of the configuration with the flags applied to it. Raises BadInput."""
+        values = self.values
+        if mirror := values.get("mirror"):
+            origin = BucketOrigin().parse(mirror) if isinstance(mirror, str) else mirror
+            values["mirror"] = import_from(origin, domain=self.mirror_domain)
+        return BUCKET.apply_flags(config, values)
+
+
+def bucket_flags(function: F) -> F:
+    """Add the flags of `kv add`, for `BucketFlags`."""
+    what = "JetStream domain that --mirror is in"
+    function = option("--mirror-domain", metavar="DOMAIN", default="", help=what)(function)
+    return config_flags(BUCKET, "add")(function)

@@ -1,0 +1,66 @@
+"""`jsctl kv get`."""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+
+from jsctl.commands.cli import argument, command, option
+from jsctl.commands.kv.shared import check_found, open_named, revision_type
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.jetstream.kv import read
+from jsctl.jetstream.kv.bucket import Bucket
+from jsctl.jetstream.kv.entry import Entry
+from jsctl.jetstream.kv.names import is_pattern, key_pattern
+from jsctl.views.events import Events, once
+from jsctl.views.kv import entries as view
+
+
+@command(
+    "get",
+    examples=[
+        "jsctl kv get CONFIG user.1",
+        "jsctl kv get CONFIG user.1 --raw > value",
+        "jsctl kv get CONFIG 'user.*' --json",
+        "jsctl kv get CONFIG user.1 --revision 7",
+    ],
+)
+@argument("bucket")
+@argument("key", nargs=-1, required=True)
+@option("--revision", type=revision_type(), metavar="REVISION", help="The value at this revision")
+@option("--raw", is_flag=True, help="Only the value, in a pipe byte for byte; of several keys a line each")
+async def get(env: Env, bucket: str, key: tuple[str, ...], revision: int | None, raw: bool) -> Events[Entry]:
+    """KEY is a key or a pattern: in 'user.*' the * stands for a token, in 'user.>' the > for the rest.
+    A key that is gone is status 3, and the error says why.
+    """
+    if raw and env.wants_json:
+        raise BadInput("--raw and --json exclude each other")
+    patterns = [key_pattern(one) for one in key]
+    single = len(patterns) == 1 and not is_pattern(patterns[0])
+    if revision and not single:
+        raise BadInput("--revision is for one key", "jsctl kv history shows the revisions of several")
+    store = await open_named(env, bucket)
+    if single and revision:
+        entry = await read.revision(store, patterns[0], revision)
+        if not entry.is_value:
+            raise BadInput(f"revision {revision} of key {entry.key} holds no value: it {entry.removal} then")
+        batches = once(entry)
+    elif single:
+        batches = once(await read.get(store, patterns[0]))
+    else:
+        batches = _several(store, patterns)
+    return view.values(store.name, batches, raw=raw, single=single)
+
+
+async def _several(store: Bucket, patterns: Sequence[str]) -> AsyncGenerator[Sequence[Entry], None]:
+    """Yield the values of several keys and patterns; raises NotFound at the end for what was not there."""
+    heads: list[Entry] = []
+    async with aclosing(read.newest_entries(store, patterns)) as pages:
+        async for page in pages:
+            values = [entry for entry in page if entry.is_value]
+            heads += [entry._replace(value=b"") for entry in values]
+            yield values
+    check_found(store, patterns, heads)
+    known = {entry.key for entry in heads}
+    for pattern in patterns:
+        if not is_pattern(pattern) and pattern not in known:
+            await read.get(store, pattern)

@@ -1,0 +1,38 @@
+"""`jsctl kv history`."""
+
+from contextlib import aclosing
+
+from jsctl.commands.cli import argument, command
+from jsctl.commands.kv.shared import check_found, open_named
+from jsctl.env import Env
+from jsctl.jetstream.kv import read
+from jsctl.jetstream.kv.bucket import Bucket
+from jsctl.jetstream.kv.entry import Entry
+from jsctl.jetstream.kv.names import is_pattern, key_pattern
+from jsctl.views.kv import entries as view
+from jsctl.views.result import Result
+
+
+@command("history", examples=["jsctl kv history CONFIG user.1", "jsctl kv history CONFIG 'user.*' --json"])
+@argument("bucket")
+@argument("key")
+async def history(env: Env, bucket: str, key: str) -> Result:
+    """The oldest first, markers of deleted keys too, with the reason where the server wrote one. KEY may be a
+    pattern: in 'user.*' the * stands for a token, in 'user.>' the > for the rest.
+    """
+    pattern = key_pattern(key)
+    store = await open_named(env, bucket)
+    return view.history(store.name, key, await fetch_history(store, pattern))
+
+
+async def fetch_history(store: Bucket, pattern: str) -> list[Entry]:
+    """All entries of the keys that match. Raises NotFound without any."""
+    entries: list[Entry] = []
+    async with aclosing(read.history(store, pattern)) as pages:
+        async for page in pages:
+            entries += page
+    if not entries:
+        if not is_pattern(pattern):
+            raise read.missing_key(store, pattern)
+        check_found(store, [pattern], entries)
+    return entries

@@ -1,0 +1,76 @@
+"""`jsctl kv ls`."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
+
+from jsctl.commands.cli import argument, command, option
+from jsctl.commands.kv.shared import open_named, patterns_of
+from jsctl.env import Env
+from jsctl.jetstream.kv import bucket as buckets
+from jsctl.jetstream.kv import read
+from jsctl.jetstream.kv.bucket import Bucket
+from jsctl.jetstream.kv.entry import Entry
+from jsctl.jetstream.kv.names import is_pattern
+from jsctl.views.events import Events, names
+from jsctl.views.kv import entries as view
+from jsctl.views.kv import info
+from jsctl.views.result import Result
+
+
+@command(
+    "ls",
+    examples=[
+        "jsctl kv ls",
+        "jsctl kv ls CONFIG",
+        "jsctl kv ls CONFIG 'user.*' --verbose --display-value",
+    ],
+)
+@argument("bucket", default="")
+@argument("key", nargs=-1)
+@option("--names", "-n", "names_only", is_flag=True, help="Only names, one per line")
+@option("--verbose", "-v", is_flag=True, help="Show when each key was stored, its revision and its size")
+@option("--display-value", is_flag=True, help="Show values, too; goes with --verbose")
+async def ls(
+    env: Env, bucket: str, key: tuple[str, ...], names_only: bool, verbose: bool, display_value: bool
+) -> Result | Events[str]:
+    """KEY is a key or a pattern: in 'user.*' the * stands for a token, in 'user.>' the > for the rest.
+    Deleted keys are left out; jsctl kv history shows them.
+    """
+    api = await env.jetstream()
+    if not bucket:
+        if names_only:
+            return names(_pages(sorted(await buckets.names(api))))
+        return info.listing(await buckets.collect(api), env.clock())
+    store = await open_named(env, bucket, api)
+    patterns = patterns_of(key)
+    with_values = verbose and display_value and not names_only
+    entries = await _list(store, patterns, with_values=with_values)
+    if not entries:
+        which = f" that match {', '.join(patterns)}" if key else ""
+        env.say(f"jsctl: no keys{which} in bucket {store.name}")
+    if not verbose or names_only:
+        return names(_pages([entry.key for entry in entries]))
+    return view.keys(store.name, entries, with_values=with_values) if entries else Result([], data=[])
+
+
+async def _list(store: Bucket, patterns: Sequence[str], *, with_values: bool) -> list[Entry]:
+    """The keys that have a value. Raises NotFound for a key that is named and has none."""
+    entries: list[Entry] = []
+    if with_values:
+        async with aclosing(read.newest_entries(store, patterns)) as pages:
+            async for page in pages:
+                entries += page
+    else:
+        entries = await read.newest_heads(store, patterns)
+    entries = [entry for entry in entries if entry.is_value]
+    if named := [pattern for pattern in patterns if not is_pattern(pattern)]:
+        known = {entry.key for entry in entries}
+        for key in named:
+            if key not in known:
+                await read.get(store, key)
+    return entries
+
+
+async def _pages(items: Sequence[str]) -> AsyncIterator[Sequence[str]]:
+    for start in range(0, len(items), 1000):
+        yield items[start : start + 1000]

@@ -1,0 +1,30 @@
+"""`jsctl kv put`."""
+
+from jsctl.commands.cli import argument, command
+from jsctl.commands.kv.shared import complete_keys, open_named, value_of
+from jsctl.env import Env
+from jsctl.jetstream.kv import write
+from jsctl.jetstream.kv.names import validate_new_key
+from jsctl.views.kv import changes as view
+from jsctl.views.result import Result
+
+
+@command(
+    "put",
+    examples=[
+        'jsctl kv put CONFIG user.1 \'{"name": "Ann"}\'',
+        "jsctl kv put CONFIG logo < logo.png",
+        "jsctl kv put CONFIG limit -- -5",
+    ],
+)
+@argument("bucket")
+@argument("new_key", metavar="KEY", shell_complete=complete_keys)
+@argument("value", required=False)
+async def put(env: Env, bucket: str, new_key: str, value: str | None) -> Result:
+    """Without VALUE, or with -, the value is what stdin has, byte for byte. After -- a key or a value may
+    begin with a dash.
+    """
+    key = validate_new_key(new_key)
+    data = await value_of(env, value)
+    store = await open_named(env, bucket)
+    return view.stored(store.name, key, await write.put(store, key, data))

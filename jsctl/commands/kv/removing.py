@@ -1,0 +1,60 @@
+"""What del and purge share: which keys are meant, the question, and markers for all of them."""
+
+from collections.abc import Sequence
+
+from jsctl.commands.kv.shared import check_found, patterns_of
+from jsctl.env import Env
+from jsctl.jetstream.kv import read, write
+from jsctl.jetstream.kv.bucket import Bucket
+from jsctl.jetstream.kv.entry import DELETE, PURGE, Entry
+from jsctl.jetstream.kv.names import is_pattern
+from jsctl.views.kv import changes as view
+from jsctl.views.result import Result
+
+_VERBS = {DELETE: ("delete", "deleted"), PURGE: ("purge", "purged")}
+
+
+async def remove_keys(
+    env: Env,
+    bucket: Bucket,
+    keys: Sequence[str],
+    operation: str,
+    *,
+    dry_run: bool,
+    force: bool,
+    ttl: str = "",
+) -> Result:
+    """Delete or purge the keys that are named or match. Raises NotFound, also for what is gone already."""
+    verb, done = _VERBS[operation]
+    names = await _existing(bucket, keys, operation)
+    if dry_run:
+        return view.dry_run(verb, bucket.name, names)
+    await env.confirm(view.question(verb, bucket.name, names), force=force)
+    with env.progress(f"{verb.capitalize()[:-1]}ing", len(names)) as advance:
+        await write.mark_all(bucket, names, operation, ttl, advance)
+    return view.marked(done, bucket.name, names)
+
+
+async def _existing(bucket: Bucket, keys: Sequence[str], operation: str) -> list[str]:
+    """The keys that there is something to remove of."""
+    patterns = patterns_of(keys)
+    globs = [pattern for pattern in patterns if is_pattern(pattern)]
+    literal = [pattern for pattern in patterns if not is_pattern(pattern)]
+    names: dict[str, None] = {}
+    for key in literal:
+        entry = await read.newest(bucket, key)
+        if entry is None:
+            raise read.missing_key(bucket, key)
+        if not _is_left(entry, operation):
+            await read.get(bucket, key)
+        names[key] = None
+    if globs:
+        entries = [one for one in await read.newest_heads(bucket, globs) if _is_left(one, operation)]
+        check_found(bucket, globs, entries)
+        names.update(dict.fromkeys(entry.key for entry in entries))
+    return list(names)
+
+
+def _is_left(entry: Entry, operation: str) -> bool:
+    """Whether there is something to delete (a value) or to purge (a value, or what was before a marker)."""
+    return entry.is_value or (operation == PURGE and entry.operation == DELETE)

@@ -1,0 +1,47 @@
+"""`jsctl kv revert`."""
+
+from jsctl.commands.cli import argument, command, option
+from jsctl.commands.kv.history import fetch_history
+from jsctl.commands.kv.shared import open_named, revision_type
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.jetstream.kv import read, write
+from jsctl.jetstream.kv.names import existing_key
+from jsctl.views.kv import entries as view
+from jsctl.views.kv.value import shorten
+from jsctl.views.result import Result
+
+
+@command(
+    "revert",
+    examples=["jsctl kv revert CONFIG user.1 5", "jsctl kv revert CONFIG user.1 5 --force"],
+)
+@argument("bucket")
+@argument("key")
+@argument("revision", type=revision_type())
+@option("--force/--no-force", "-f", default=False, help="Revert without asking")
+async def revert(env: Env, bucket: str, key: str, revision: int, force: bool) -> Result:
+    """The value is stored again, as a new revision, if nobody has changed the key meanwhile. jsctl kv history
+    shows the revisions.
+    """
+    key = existing_key(key)
+    store = await open_named(env, bucket)
+    latest = await read.newest(store, key)
+    if latest is None:
+        raise read.missing_key(store, key)
+    entry = await read.revision(store, key, revision)
+    if not entry.is_value:
+        raise BadInput(
+            f"revision {revision} of key {key} holds no value: it {entry.removal} then",
+            f"jsctl kv del {store.name} {key} deletes it",
+        )
+    if entry.revision == latest.revision:
+        raise BadInput(f"key {key} is at revision {revision} already")
+    now = shorten(latest.value) if latest.is_value else f"nothing, it {latest.removal}"
+    question = (
+        f"Really revert {store.name} > {key} to revision {revision}: {shorten(entry.value)}"
+        f" (now revision {latest.revision}: {now})"
+    )
+    await env.confirm(question, force=force)
+    await write.update(store, key, entry.value, latest.revision)
+    return view.history(store.name, key, await fetch_history(store, key))

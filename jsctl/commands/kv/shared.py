@@ -1,0 +1,74 @@
+"""What the verbs of `jsctl kv` share: opening a bucket, values from the command line, keys and patterns."""
+
+from collections.abc import Sequence
+
+import click
+
+from jsctl import registry
+from jsctl.commands.cli.global_flags import completer
+from jsctl.commands.shared.body import STDIN
+from jsctl.commands.shared.pick import pick
+from jsctl.env import Env
+from jsctl.errors import BadInput, NotFound
+from jsctl.jetstream.api import Api
+from jsctl.jetstream.kv import bucket as buckets
+from jsctl.jetstream.kv.bucket import Bucket
+from jsctl.jetstream.kv.entry import Entry
+from jsctl.jetstream.kv.names import is_pattern, key_pattern
+from jsctl.jetstream.message.stdin import read_all
+from jsctl.units import exact_duration
+
+complete_keys = completer("key")
+"""Completes keys where a new one may be given, too."""
+
+
+async def open_named(env: Env, name: str, api: Api | None = None) -> Bucket:
+    """The bucket of this name; without one, the bucket that the user picks. Raises NotFound, BadInput."""
+    api = api or await env.jetstream()
+    return await buckets.open_bucket(api, await pick(env, registry.noun("bucket"), name, api=api))
+
+
+async def value_of(env: Env, text: str | None) -> bytes:
+    """The value on the command line; without one, or with `-`, what stdin has, byte for byte. Nothing else
+    can be meant, also where a script hands its own stdin down. Raises BadInput on a terminal."""
+    if text is not None and text != STDIN:
+        return text.encode(errors="surrogateescape")
+    stdin = env.streams.stdin
+    if text is None and stdin.isatty():
+        raise BadInput("the value is missing", "give VALUE, or pipe it in")
+    return await read_all(stdin)
+
+
+def patterns_of(keys: Sequence[str]) -> list[str]:
+    """Keys and patterns from the command line; all keys without any. Raises BadInput."""
+    return [key_pattern(key) for key in keys] or [">"]
+
+
+def check_found(bucket: Bucket, patterns: Sequence[str], entries: Sequence[Entry]) -> None:
+    """Raise NotFound for a pattern that no key matches."""
+    from jsctl.nats.subjects import matches
+
+    for pattern in patterns:
+        if is_pattern(pattern) and not any(matches(pattern, entry.key) for entry in entries):
+            hint = f"jsctl kv ls {bucket.name} lists the keys"
+            raise NotFound(f"no key matches {pattern} in bucket {bucket.name}", hint)
+
+
+def refuse_mirror(bucket: Bucket, verb: str) -> None:
+    """Raise BadInput for a mirror: what is removed there comes back, or is missing for ever."""
+    if mirror := bucket.config.get("mirror"):
+        raise BadInput(f"bucket {bucket.name} is a mirror", f"{verb} its origin {mirror['name']}")
+
+
+def revision_type() -> click.IntRange:
+    """The type of a revision on the command line."""
+    return click.IntRange(min=1)
+
+
+def warn_of_ttl(env: Env, bucket: Bucket, ttl: int) -> None:
+    """Tell the user when a TTL (ns) is shorter than the bucket allows: the server takes the longer one."""
+    least = int(bucket.config.get("marker_ttl") or 0)
+    if 0 < ttl < least:
+        env.say(
+            f"warning: it stays {exact_duration(least)}: no TTL is shorter than the bucket's --marker-ttl"
+        )

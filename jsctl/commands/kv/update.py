@@ -1,0 +1,28 @@
+"""`jsctl kv update`."""
+
+import click
+
+from jsctl.commands.cli import argument, command
+from jsctl.commands.kv.shared import open_named, value_of
+from jsctl.env import Env
+from jsctl.jetstream.kv import write
+from jsctl.jetstream.kv.names import existing_key
+from jsctl.views.kv import changes as view
+from jsctl.views.result import Result
+
+
+@command(
+    "update",
+    examples=["jsctl kv update CONFIG user.1 Ann 7", "jsctl kv update CONFIG logo - 7 < logo.png"],
+)
+@argument("bucket")
+@argument("key")
+@argument("value")
+@argument("revision", type=click.IntRange(min=0))
+async def update(env: Env, bucket: str, key: str, value: str, revision: int) -> Result:
+    """Nothing is stored where somebody else has changed the key since REVISION; 0 means that it does not
+    exist. The VALUE - is what stdin has.
+    """
+    data = await value_of(env, value)
+    store = await open_named(env, bucket)
+    return view.stored(store.name, key, await write.update(store, existing_key(key), data, revision))

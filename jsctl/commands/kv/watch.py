@@ -1,0 +1,88 @@
+"""`jsctl kv watch`."""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+
+import click
+
+from jsctl.commands.cli import argument, command, option
+from jsctl.commands.kv.shared import complete_keys, open_named, patterns_of, revision_type
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.jetstream.kv import read
+from jsctl.jetstream.kv.bucket import Bucket
+from jsctl.jetstream.kv.entry import Entry, decode_entry
+from jsctl.jetstream.message.receive import Receiver
+from jsctl.views.events import Events
+from jsctl.views.kv import entries as view
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """revision: where to start; None for the newest values. count: 0 for all."""
+
+    bucket: str
+    keys: tuple[str, ...]
+    history: bool
+    deletes: bool
+    updates: bool
+    revision: int | None
+    count: int
+
+    def __post_init__(self) -> None:
+        starts = {"--history": self.history, "--updates": self.updates, "--revision": self.revision}
+        chosen = [flag for flag, value in starts.items() if value]
+        if len(chosen) > 1:
+            raise BadInput(f"{chosen[0]} and {chosen[1]} exclude each other")
+
+    @property
+    def start(self) -> str:
+        """The delivery policy."""
+        if self.revision:
+            return "by_start_sequence"
+        return "new" if self.updates else "all" if self.history else "last_per_subject"
+
+
+@command(
+    "watch",
+    options=Options,
+    examples=[
+        "jsctl kv watch CONFIG",
+        "jsctl kv watch CONFIG 'user.*' --updates --no-deletes",
+        "jsctl kv watch CONFIG --history --json",
+        "jsctl kv watch CONFIG ready --updates --count 1",
+    ],
+)
+@argument("bucket")
+@argument("keys", metavar="[KEY]...", nargs=-1, shell_complete=complete_keys)
+@option("--history", is_flag=True, help="Begin with all values that are kept, not only the newest")
+@option("--deletes/--no-deletes", default=True, help="Show deletes, too (default)")
+@option("--updates", "--updates-only", is_flag=True, help="Show only what is stored from now on")
+@option("--revision", type=revision_type(), metavar="REVISION", help="Begin at this revision")
+@option("--count", type=click.IntRange(min=0), default=0, metavar="N", help="End after N changes")
+async def watch(env: Env, options: Options) -> Events[Entry]:
+    """Shows the newest value of each key, then each change, until ctrl-C. KEY is a key or a pattern: in
+    'user.*' the * stands for a token, in 'user.>' the > for the rest. A lost connection is made again, and
+    nothing is missed.
+    """
+    store = await open_named(env, options.bucket)
+    receiver = read.read_entries(
+        store,
+        patterns_of(options.keys),
+        options.start,
+        sequence=options.revision or 0,
+        limit=options.count if options.deletes else 0,
+        warn=env.say,
+    )
+    batches = _entries(store, receiver, with_deletes=options.deletes)
+    return view.changes(store.name, batches, limit=options.count, stop=receiver.stop)
+
+
+async def _entries(
+    store: Bucket, receiver: Receiver, *, with_deletes: bool
+) -> AsyncGenerator[Sequence[Entry], None]:
+    async with aclosing(receiver.batches()) as batches:
+        async for batch in batches:
+            entries = [decode_entry(store, received.message) for received in batch]
+            yield [entry for entry in entries if with_deletes or entry.is_value]

@@ -1,0 +1,136 @@
+"""Buckets: which there are, and what is needed to read and write one."""
+
+from functools import partial
+from typing import NamedTuple
+
+from jsctl import registry
+from jsctl.errors import ApiError, MissingName
+from jsctl.jetstream import api_levels
+from jsctl.jetstream.api import Api, Json, api_prefix
+from jsctl.jetstream.kv.config import BUCKET, from_stream, to_stream
+from jsctl.jetstream.kv.names import bucket_of, is_bucket, stream_of, subject_prefix
+from jsctl.jetstream.paging import Collected
+from jsctl.jetstream.stream import requests as streams
+from jsctl.nats.codes import ErrorCode
+
+
+class Bucket(NamedTuple):
+    """A bucket that exists.
+
+    info: of its stream, as the server sent it. prefix: what the subjects of its stored keys begin with; those
+    of a mirror have the origin's name in them. target: what comes before a key to write it; a mirror's values
+    are written to its origin.
+    """
+
+    api: Api
+    name: str
+    info: Json
+    prefix: str
+    target: str
+
+    @property
+    def stream(self) -> str:
+        return stream_of(self.name)
+
+    @property
+    def stream_config(self) -> Json:
+        config: Json = self.info["config"]
+        return config
+
+    @property
+    def config(self) -> Json:
+        """The bucket's own configuration."""
+        return from_stream(self.stream_config)
+
+    @property
+    def allows_direct(self) -> bool:
+        """Whether replicas and mirrors answer reads."""
+        return bool(self.stream_config.get("allow_direct"))
+
+    def key_of(self, subject: str) -> str:
+        """The key that a stored subject stands for."""
+        return subject.removeprefix(self.prefix)
+
+
+async def names(api: Api) -> list[str]:
+    """Returns the names of all buckets."""
+    return [bucket_of(name) for name in await streams.names(api, "") if is_bucket(name)]
+
+
+async def collect(api: Api) -> Collected[Json]:
+    """Returns the infos of the streams of all buckets (see `paging.collect`)."""
+    return await streams.collect(
+        api, lambda info: info if is_bucket(str(info["config"]["name"])) else None, subject=""
+    )
+
+
+async def open_bucket(api: Api, name: str) -> Bucket:
+    """Look a bucket up. Raises MissingName."""
+    try:
+        info = await streams.info(api, stream_of(name))
+    except ApiError as error:
+        if error.err_code == ErrorCode.STREAM_NOT_FOUND:
+            raise missing(api, name) from None
+        raise
+    return _bucket(api, name, info)
+
+
+def _bucket(api: Api, name: str, info: Json) -> Bucket:
+    own = subject_prefix(name)
+    prefix = target = own
+    if mirror := info["config"].get("mirror"):
+        origin = subject_prefix(bucket_of(str(mirror["name"])))
+        prefix, target = _stored_prefix(mirror, origin), origin
+        if external := (mirror.get("external") or {}).get("api"):
+            return Bucket(api, name, info, prefix, f"{external}.{origin}")
+    if api.prefix != api_prefix():
+        target = f"{api.prefix}.{target}"  # the server maps $JS.<domain>.API.$KV to $KV there
+    return Bucket(api, name, info, prefix, target)
+
+
+def _stored_prefix(mirror: Json, origin: str) -> str:
+    """What the subjects in a mirror begin with."""
+    for transform in mirror.get("subject_transforms") or []:
+        if transform.get("src") == f"{origin}>" and str(transform.get("dest")).endswith(".>"):
+            return str(transform["dest"])[:-1]
+    return origin
+
+
+async def create(api: Api, config: Json) -> tuple[Bucket, bool]:
+    """Create a bucket; returns it, and False when it existed already with this configuration. config: the
+    bucket's own, complete. Raises BadInput when the server is too old for it, ApiError."""
+    name = str(config["name"])
+    await api_levels.require(api, BUCKET.needed_levels(config))
+    try:
+        info, created = await streams.create(api, to_stream(config))
+    except ApiError as error:
+        if error.err_code == ErrorCode.STREAM_NAME_EXIST:
+            text = f"bucket {name} exists with another configuration"
+            raise ApiError(error.code, error.err_code, text, "jsctl kv edit changes it") from None
+        raise
+    return _bucket(api, name, info), created
+
+
+async def update(bucket: Bucket, config: Json) -> Bucket:
+    """Change a bucket's configuration. Raises BadInput, ApiError."""
+    await api_levels.require(bucket.api, BUCKET.needed_levels(config))
+    live = streams_config(bucket.stream_config)
+    return _bucket(bucket.api, bucket.name, await streams.update(bucket.api, to_stream(config, live)))
+
+
+def streams_config(config: Json) -> Json:
+    """The configuration of a stream without what the server writes into it."""
+    from jsctl.jetstream.stream.config import STREAM
+
+    return STREAM.without_server_keys(config)
+
+
+async def delete(bucket: Bucket) -> None:
+    """Remove a bucket with all its values."""
+    await streams.delete(bucket.api, bucket.stream)
+
+
+def missing(api: Api, name: str) -> MissingName:
+    """Returns the error for a bucket that does not exist."""
+    text = registry.noun("bucket").missing(name)
+    return MissingName(ErrorCode.STREAM_NOT_FOUND, text, name, partial(names, api))

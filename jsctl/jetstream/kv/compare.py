@@ -1,0 +1,46 @@
+"""What differs between the values of two buckets."""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import aclosing
+from typing import Literal, NamedTuple
+
+from jsctl.jetstream.kv.bucket import Bucket
+from jsctl.jetstream.kv.entry import Entry
+from jsctl.jetstream.kv.read import newest_entries
+
+Change = Literal["added", "removed", "changed"]
+
+
+class KeyDifference(NamedTuple):
+    """A key whose values differ. before: in the first bucket, after: in the second; None without one."""
+
+    key: str
+    before: Entry | None
+    after: Entry | None
+
+    @property
+    def change(self) -> Change:
+        if self.before is None:
+            return "added"
+        return "removed" if self.after is None else "changed"
+
+
+async def compare(one: Bucket, other: Bucket, patterns: Sequence[str]) -> tuple[list[KeyDifference], int]:
+    """Returns the keys whose newest values differ, sorted, and how many have the same. Deleted keys count as
+    missing; revisions and times do not matter."""
+    first, second = await asyncio.gather(_values(one, patterns), _values(other, patterns))
+    differing = []
+    for key in sorted(first.keys() | second.keys()):
+        before, after = first.get(key), second.get(key)
+        if before is None or after is None or before.value != after.value:
+            differing.append(KeyDifference(key, before, after))
+    return differing, len(first.keys() | second.keys()) - len(differing)
+
+
+async def _values(bucket: Bucket, patterns: Sequence[str]) -> dict[str, Entry]:
+    entries: dict[str, Entry] = {}
+    async with aclosing(newest_entries(bucket, patterns)) as pages:
+        async for page in pages:
+            entries.update((entry.key, entry) for entry in page if entry.is_value)
+    return entries

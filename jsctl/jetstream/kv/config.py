@@ -1,0 +1,329 @@
+"""The configuration of a bucket, in its own words, and that of the stream which holds it (ADR-8).
+
+    {"name": "CONFIG", "history": 5, "ttl": 86400000000000}
+    {"name": "KV_CONFIG", "max_msgs_per_subject": 5, "max_age": 86400000000000, ...}
+
+What a stream has and a bucket has no word for stays as it is.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from jsctl.jetstream.config.fields import Change, Field
+from jsctl.jetstream.config.kind import Json, KeepKey, Text, refuse_unknown
+from jsctl.jetstream.config.kinds import Choice, ListOf, Map, Switch, Texts
+from jsctl.jetstream.config.nodes import Node
+from jsctl.jetstream.config.numbers import Duration, Number, Size
+from jsctl.jetstream.config.schema import Schema
+from jsctl.jetstream.kv.names import bucket_of, stream_of, subject_prefix, validate_bucket
+from jsctl.jetstream.stream.config import default_window
+from jsctl.jetstream.stream.origins import Origin, is_imported
+
+MOST_HISTORY = 64
+"""Values of a key that other clients keep at the most; the server takes any number."""
+
+
+class BucketOrigin(Origin):
+    """A bucket that is mirrored or that values are collected from: its name, with or without the prefix of
+    its stream."""
+
+    metavar = "BUCKET"
+
+    def parse(self, text: str) -> Json:
+        return _without_prefix(super().parse(text))
+
+    def read(
+        self, node: Node, key: str, *, keep: KeepKey = refuse_unknown, ignored: frozenset[str] = frozenset()
+    ) -> Json:
+        return _without_prefix(super().read(node, key, keep=keep, ignored=ignored))
+
+
+def _without_prefix(origin: Json) -> Json:
+    return {**origin, "name": bucket_of(str(origin["name"]))}
+
+
+_STORAGE = Choice(
+    {"file": "file", "f": "file", "memory": "memory", "m": "memory"}, {"file": "File", "memory": "Memory"}
+)
+
+FIELDS: tuple[Field, ...] = (
+    Field(
+        "description",
+        Text(),
+        flag="description",
+        help="What the bucket is for",
+        label="Description",
+    ),
+    Field(
+        "history",
+        Number(least=1),
+        flag="history",
+        help="Values of a key to keep, the newest one included (1)",
+        label="History Kept",
+        initial=1,
+    ),
+    Field(
+        "storage",
+        _STORAGE,
+        flag="storage",
+        help="Storage backend",
+        label="Storage",
+        create_only=True,
+        initial="file",
+        change=Change.NEVER,
+    ),
+    Field(
+        "ttl",
+        Duration(forever=True),
+        flag="ttl",
+        help="How long values are kept: 1h, 30d; -1 is unlimited",
+        label="Maximum Age",
+        blank=0,
+    ),
+    Field(
+        "marker_ttl",
+        Duration(),
+        flag="marker-ttl",
+        help="Allow keys that expire, after this time or later; markers of expired keys stay as long",
+        label="Limit Marker TTL",
+        level=1,
+    ),
+    Field(
+        "replicas",
+        Number(least=1),
+        flag="replicas",
+        help="Copies of the data in a cluster (1)",
+        label="Replicas",
+        initial=1,
+    ),
+    Field(
+        "max_value_size",
+        Size(),
+        flag="max-value-size",
+        help="Size of one value: 1MB; -1 is unlimited",
+        label="Maximum Value Size",
+        blank=-1,
+    ),
+    Field(
+        "max_bucket_size",
+        Size(),
+        flag="max-bucket-size",
+        help="Size of the whole bucket: 10GB; -1 is unlimited",
+        label="Maximum Bucket Size",
+        blank=-1,
+    ),
+    Field(
+        "placement.tags",
+        Texts(),
+        flag="tags",
+        help="Place it on servers with this tag; may be repeated",
+        label="Placement Tags",
+    ),
+    Field(
+        "placement.cluster",
+        Text(),
+        flag="cluster",
+        help="Place it in this cluster",
+        label="Placement Cluster",
+    ),
+    Field(
+        "compress",
+        Switch(),
+        flag="compress",
+        help="Compress file storage",
+        label="Compressed",
+        blank=False,
+    ),
+    Field(
+        "metadata",
+        Map(),
+        flag="metadata",
+        help="KEY=VALUE to store with the bucket; may be repeated",
+    ),
+    Field(
+        "republish.src",
+        Text(),
+        flag="republish-source",
+        help="Subjects to publish again once stored",
+    ),
+    Field(
+        "republish.dest",
+        Text(),
+        flag="republish-destination",
+        help="Where --republish-source is published to",
+    ),
+    Field(
+        "republish.headers_only",
+        Switch(negatable=False),
+        flag="republish-headers",
+        help="Publish again headers only",
+    ),
+    Field(
+        "mirror",
+        BucketOrigin(),
+        flag="mirror",
+        help="Copy this bucket: NAME, NAME@DOMAIN or NAME,key=value...",
+        create_only=True,
+    ),
+    Field(
+        "sources",
+        ListOf(BucketOrigin()),
+        flag="source",
+        help="Collect values from this bucket, written like --mirror; may be repeated",
+    ),
+    Field("name", Text()),
+)
+
+_REMOVALS = {"no-mirror": "mirror", "no-republish": "republish"}
+
+_SAME = ("description", "storage", "placement", "metadata", "republish")
+"""Keys with one name in both configurations."""
+
+_RENAMED = {
+    "history": "max_msgs_per_subject",
+    "ttl": "max_age",
+    "replicas": "num_replicas",
+    "max_value_size": "max_msg_size",
+    "max_bucket_size": "max_bytes",
+}
+
+_OF_BUCKETS: Mapping[str, Any] = {
+    "retention": "limits",
+    "discard": "new",
+    "max_msgs": -1,
+    "max_consumers": -1,
+    "max_bytes": -1,
+    "max_msg_size": -1,
+    "max_age": 0,
+    "allow_rollup_hdrs": True,
+    "deny_delete": True,
+    "allow_direct": True,
+}
+"""What makes a stream a bucket (nats.go: prepareKeyValueConfig)."""
+
+
+class BucketSchema(Schema):
+    """The configuration of a bucket."""
+
+    def rules(self, config: Json) -> Iterator[str]:
+        try:
+            validate_bucket(str(config["name"]))
+        except ValueError as error:
+            yield str(error)
+        republish = config.get("republish")
+        if config.get("mirror") and config.get("sources"):
+            yield "a bucket has a --mirror or --sources, not both"
+        if config.get("mirror") and config.get("marker_ttl"):
+            yield "a mirror has the markers of its origin: leave out --marker-ttl"
+        if 0 < int(config.get("marker_ttl") or 0) < 1_000_000_000:
+            yield "--marker-ttl must be 1s or more"
+        if int(config.get("max_value_size") or -1) >= 1 << 31:
+            yield "--max-value-size is at most 2 GiB"
+        if republish is not None and not republish.get("dest"):
+            yield "--republish-destination is missing"
+        if republish is not None and not republish.get("src"):
+            yield "--republish-source is missing"
+
+
+BUCKET = BucketSchema("bucket", FIELDS, _REMOVALS)
+
+
+def find_warnings(config: Json) -> list[str]:
+    """What the server takes and other clients do not."""
+    history = int(config.get("history") or 1)
+    if history > MOST_HISTORY:
+        return [f"a history of {history} is more than other clients create: {MOST_HISTORY}"]
+    return []
+
+
+def to_stream(config: Json, live: Json | None = None) -> Json:
+    """The configuration of the stream for a bucket's. live: of the stream that exists already."""
+    bucket = str(config["name"])
+    stream: Json = {**(_OF_BUCKETS if live is None else live), "name": stream_of(bucket)}
+    unknown = {key: value for key, value in config.items() if key not in BUCKET.kinds}
+    for key, name in [*((key, key) for key in _SAME), *_RENAMED.items()]:
+        if config.get(key) is not None:
+            stream[name] = config[key]
+        elif live is not None:
+            _reset(stream, name)
+    if config.get("compress") or stream.get("compression"):
+        stream["compression"] = "s2" if config.get("compress") else "none"
+    if config.get("marker_ttl"):
+        stream |= {"allow_msg_ttl": True, "subject_delete_marker_ttl": config["marker_ttl"]}
+    else:
+        stream.pop("subject_delete_marker_ttl", None)
+    _put_origins(stream, config, bucket)
+    age, window = int(stream.get("max_age") or 0), int(stream.get("duplicate_window") or 0)
+    if not stream.get("mirror") and (live is None or (0 < age < window)):
+        stream["duplicate_window"] = default_window(age)
+    return {**stream, **unknown}
+
+
+def _reset(stream: Json, key: str) -> None:
+    """A key that a configuration no longer has gets its value of a new bucket."""
+    if key in _OF_BUCKETS:
+        stream[key] = _OF_BUCKETS[key]
+    elif key not in ("storage", "num_replicas", "max_msgs_per_subject"):
+        stream.pop(key, None)
+
+
+def _put_origins(stream: Json, config: Json, bucket: str) -> None:
+    own = subject_prefix(bucket) + ">"
+    mirror, sources = config.get("mirror"), config.get("sources")
+    for key in ("mirror", "sources"):
+        stream.pop(key, None)
+    if mirror:
+        origin = {**mirror, "name": stream_of(bucket_of(str(mirror["name"])))}
+        if not is_imported(origin) and "subject_transforms" not in origin:
+            origin = _renamed(origin, own)  # else its keys would be found below the origin's name only
+        stream |= {"mirror": origin, "mirror_direct": True}
+        stream.pop("subjects", None)
+        return
+    stream["subjects"] = stream.get("subjects") or [own]
+    stream.pop("mirror_direct", None)
+    if sources:
+        stream["sources"] = [
+            source
+            if "subject_transforms" in source or (is_imported(source) and source["name"] == stream["name"])
+            else _renamed(source, own)
+            for source in ({**each, "name": stream_of(bucket_of(str(each["name"])))} for each in sources)
+        ]
+
+
+def _renamed(origin: Json, own: str) -> Json:
+    """An origin whose keys are stored under the bucket's own name."""
+    theirs = subject_prefix(bucket_of(str(origin["name"]))) + ">"
+    return origin if theirs == own else {**origin, "subject_transforms": [{"src": theirs, "dest": own}]}
+
+
+def from_stream(stream: Json) -> Json:
+    """The configuration of the bucket that a stream holds, without what the server owns."""
+    bucket = bucket_of(str(stream["name"]))
+    config: Json = {"name": bucket}
+    for key, name in [*((key, key) for key in _SAME), *_RENAMED.items()]:
+        if stream.get(name) not in (None, "", {}):
+            config[key] = stream[name]
+    if metadata := config.get("metadata"):
+        own = {key: value for key, value in metadata.items() if not key.startswith("_nats.")}
+        config["metadata"] = own
+        if not own:
+            del config["metadata"]
+    if stream.get("compression") == "s2":
+        config["compress"] = True
+    if stream.get("subject_delete_marker_ttl"):
+        config["marker_ttl"] = stream["subject_delete_marker_ttl"]
+    if stream.get("mirror"):
+        config["mirror"] = _of_bucket(stream["mirror"], bucket)
+    if stream.get("sources"):
+        config["sources"] = [_of_bucket(source, bucket) for source in stream["sources"]]
+    return config
+
+
+def _of_bucket(origin: Json, bucket: str) -> Json:
+    """An origin as a bucket's configuration has it: without what follows from the names."""
+    name = bucket_of(str(origin["name"]))
+    usual = [{"src": f"{subject_prefix(name)}>", "dest": f"{subject_prefix(bucket)}>"}]
+    rest = {key: value for key, value in origin.items() if value not in (None, "", [])}
+    if rest.get("subject_transforms") == usual:
+        del rest["subject_transforms"]
+    return {**rest, "name": name}

@@ -1,0 +1,117 @@
+"""An entry of a bucket: the value of a key, or a marker that it is gone, and why (ADR-8, ADR-48)."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from jsctl.jetstream.api import Json
+from jsctl.jetstream.kv.bucket import Bucket
+from jsctl.jetstream.message.payload import headers_field
+from jsctl.nats.message import Message
+
+OPERATION, REASON, TTL, ROLLUP = "KV-Operation", "Nats-Marker-Reason", "Nats-TTL", "Nats-Rollup"
+PUT, DELETE, PURGE = "PUT", "DEL", "PURGE"
+_SIZE = "Nats-Msg-Size"  #: of a value that was left out
+_BOOKKEEPING = "Nats-"  #: what headers of clients and servers begin with, that are not for those who read
+_OF_REASONS = {"MaxAge": PURGE, "Purge": PURGE, "Remove": DELETE}
+"""What the server's markers mean to clients (nats.go: kv.go)."""
+
+REASONS = {
+    "MaxAge": "expired",
+    "Purge": "was purged from the stream",
+    "Remove": "was removed from the stream",
+}
+"""What happened to a key, by the reason in the server's marker."""
+
+
+class Entry(NamedTuple):
+    """What is stored for a key at a revision.
+
+    operation: PUT, or DEL and PURGE for a marker without a value. value: empty where only the entry's
+    headers were read; size: its bytes all the same. reason: why the server wrote a marker; empty for what a
+    client did. ttl: as it was stored, empty without one. headers: those that have nothing to do with buckets
+    and streams.
+    """
+
+    key: str
+    value: bytes
+    revision: int
+    time: str
+    operation: str = PUT
+    size: int = 0
+    reason: str = ""
+    ttl: str = ""
+    headers: Sequence[tuple[str, str]] = ()
+
+    @property
+    def is_value(self) -> bool:
+        return self.operation == PUT
+
+    @property
+    def removal(self) -> str:
+        """What happened to the key, in words; for a marker."""
+        if self.reason:
+            return REASONS.get(self.reason, f"was removed ({self.reason})")
+        return "was purged" if self.operation == PURGE else "was deleted"
+
+
+def decode_entry(bucket: Bucket, message: Message) -> Entry:
+    """The entry that a stored message is."""
+    key, data = bucket.key_of(message.subject), message.data
+    if not message.header_block:
+        return Entry(key, data, message.sequence, message.timestamp, PUT, len(data))
+    headers = message.headers
+    values = dict(headers)
+    size, reason, operation = values.get(_SIZE, ""), values.get(REASON, ""), values.get(OPERATION, "")
+    if reason and not operation:
+        operation = _OF_REASONS.get(reason, DELETE)
+    return Entry(
+        key,
+        data,
+        message.sequence,
+        message.timestamp,
+        operation if operation in (DELETE, PURGE) else PUT,
+        int(size) if size.isdigit() and not data else len(data),
+        reason,
+        values.get(TTL, ""),
+        [pair for pair in headers if pair[0] != OPERATION and not pair[0].startswith(_BOOKKEEPING)],
+    )
+
+
+def entry_headers(entry: Entry) -> dict[str, Any]:
+    """The `headers` of an entry's record; empty without any."""
+    return {"headers": headers_field(entry.headers)} if entry.headers else {}
+
+
+def markers(operation: str, ttl: str = "", expected: int | None = None) -> list[tuple[str, str]]:
+    """The headers that store an entry.
+
+    operation: PUT for a value. ttl: as `Nats-TTL` takes it. expected: the revision that the key must have,
+    0 for none.
+    """
+    headers: list[tuple[str, str]] = []
+    if operation != PUT:
+        headers.append((OPERATION, operation))
+    if operation == PURGE:
+        headers.append((ROLLUP, "sub"))
+    if ttl:
+        headers.append((TTL, ttl))
+    if expected is not None:
+        headers.append(("Nats-Expected-Last-Subject-Sequence", str(expected)))
+    return headers
+
+
+def record(bucket: str, entry: Entry, *, value: Json | None = None) -> Json:
+    """The JSON object of an entry. value: the fields of its value; None leaves it out."""
+    fields: Json = {
+        "bucket": bucket,
+        "key": entry.key,
+        "revision": entry.revision,
+        "created": entry.time,
+        "operation": entry.operation,
+    }
+    for name, text in (("reason", entry.reason), ("ttl", entry.ttl)):
+        if text:
+            fields[name] = text
+    if entry.is_value:
+        fields |= {"size": entry.size, **(value or {})}
+    return fields | entry_headers(entry)

@@ -1,0 +1,95 @@
+"""Names of buckets and keys, the subjects that they stand for, and patterns of keys (ADR-8).
+
+A new name has to be one that every client takes. What exists already may have been stored by anything that
+publishes: it can be read and removed whatever it is called.
+"""
+
+import re
+
+from jsctl.errors import BadInput
+from jsctl.nats.subjects import is_subject, validate_existing_name
+
+STREAM_PREFIX = "KV_"
+_BUCKET = r"[a-zA-Z0-9_-]+"
+_KEY = r"[-/_=.a-zA-Z0-9]+"
+_WILDCARDS = ("*", ">")
+
+
+def stream_of(bucket: str) -> str:
+    """The stream that holds a bucket."""
+    return STREAM_PREFIX + bucket
+
+
+def bucket_of(stream: str) -> str:
+    """The bucket that a stream holds, or that an origin names with or without the stream's prefix."""
+    return stream.removeprefix(STREAM_PREFIX)
+
+
+def is_bucket(stream: str) -> bool:
+    """Whether a stream holds a bucket."""
+    return stream.startswith(STREAM_PREFIX) and len(stream) > len(STREAM_PREFIX)
+
+
+def subject_prefix(bucket: str) -> str:
+    """What the subjects of a bucket's keys begin with."""
+    return f"$KV.{bucket}."
+
+
+def validate_bucket(name: str) -> str:
+    """Return the name of a new bucket. Raises ValueError."""
+    if not name:
+        raise ValueError("a bucket needs a name")
+    if not re.fullmatch(_BUCKET, name):
+        raise ValueError(f"{name!r} is not a valid bucket name: letters, digits, _ and - only")
+    if len(stream_of(name)) > 255:
+        raise ValueError("a bucket name has at most 252 characters")
+    return name
+
+
+def validate_new_key(key: str) -> str:
+    """Return a key that every client can read. Raises BadInput."""
+    if not re.fullmatch(_KEY, key) or not is_subject(key):
+        raise BadInput(
+            f"{key!r} is not a valid key",
+            "use letters, digits and -/_= in tokens separated by dots",
+        )
+    return key
+
+
+def existing_key(text: str) -> str:
+    """Return a key that may exist, control characters as they are or as they are shown. Raises BadInput."""
+    key = text
+    if "\\" in text:
+        key = ".".join(_unescape(token) for token in text.split("."))
+    if not is_subject(key) or is_pattern(key) or not _is_sendable(key):
+        raise BadInput(f"{text!r} is not a valid key", "give tokens separated by dots")
+    return key
+
+
+def key_pattern(text: str) -> str:
+    """Return a key or a pattern of keys, in which `*` stands for a token and `>` for the rest.
+    Raises BadInput."""
+    if not is_pattern(text):
+        return existing_key(text)
+    if not is_subject(text) or not _is_sendable(text):
+        raise BadInput(
+            f"{text!r} is not a valid pattern of keys",
+            "* stands for a whole token, > for the rest: 'user.*', 'user.>'",
+        )
+    return text
+
+
+def is_pattern(key: str) -> bool:
+    """Whether it stands for several keys."""
+    return any(token in _WILDCARDS for token in key.split("."))
+
+
+def _unescape(token: str) -> str:
+    try:
+        return validate_existing_name(token, "key")
+    except ValueError:
+        return token
+
+
+def _is_sendable(key: str) -> bool:
+    return key.isascii() or not re.search("[\ud800-\udfff]", key)

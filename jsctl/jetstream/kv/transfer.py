@@ -1,0 +1,88 @@
+"""Buckets as JSON lines: every entry that is stored, in its order, so that it can be stored again.
+
+    {"bucket": "CONFIG", "key": "user.1", "revision": 7, "created": "2026-11-21T06:57:05.123456789Z",
+     "operation": "PUT", "size": 4, "value": "text"}
+
+`value_base64` stands in for `value` where that is not UTF-8. Revisions and times are for reading: an import
+gives new ones, in the same order.
+"""
+
+import base64
+import binascii
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any, TextIO
+
+from jsctl.errors import BadInput
+from jsctl.jetstream.kv.entry import DELETE, PURGE, PUT, Entry
+from jsctl.jetstream.kv.names import is_pattern
+from jsctl.jetstream.message.payload import headers_from
+from jsctl.jetstream.message.stdin import read_lines as from_stdin
+from jsctl.json_text import parse_json
+from jsctl.nats.subjects import is_subject
+
+_CHUNK = 1 << 20  #: bytes of a file that are read at once
+
+
+def parse_entry(record: Any) -> Entry:
+    """The entry that a line describes. Raises BadInput."""
+    if not isinstance(record, dict):
+        raise BadInput("an entry is a JSON object")
+    key, operation = record.get("key"), record.get("operation", PUT)
+    if not isinstance(key, str) or not is_subject(key) or is_pattern(key):
+        raise BadInput(f"{key!r} is not a valid key")
+    if operation not in (PUT, DELETE, PURGE):
+        raise BadInput(f"{operation!r} is not an operation", f"one of {PUT}, {DELETE}, {PURGE}")
+    ttl, headers = record.get("ttl", ""), record.get("headers") or {}
+    if not isinstance(ttl, str) or not isinstance(headers, dict):
+        raise BadInput(f"the ttl or the headers of key {key} cannot be read")
+    return Entry(key, _value(key, record), 0, "", operation, ttl=ttl, headers=headers_from(headers))
+
+
+def _value(key: str, record: dict[str, Any]) -> bytes:
+    try:
+        if "value_base64" in record:
+            return base64.b64decode(record["value_base64"], validate=True)
+        value = record.get("value", "")
+        if isinstance(value, str):
+            return value.encode()
+    except (binascii.Error, TypeError, ValueError):
+        pass
+    raise BadInput(f"the value of key {key} cannot be read")
+
+
+async def read_lines(path: str, stdin: TextIO) -> AsyncGenerator[list[bytes], None]:
+    """Yield the lines of a file in groups; of stdin for `-`. Raises BadInput."""
+    if path == "-":
+        async for lines in from_stdin(stdin):
+            yield lines
+        return
+    try:
+        with Path(path).expanduser().open("rb") as file:
+            while lines := file.readlines(_CHUNK):
+                yield lines
+    except OSError as error:
+        raise BadInput(f"cannot read {path}: {error.strerror}") from None
+
+
+async def read_entries(path: str, stdin: TextIO) -> AsyncGenerator[list[Entry], None]:
+    """Yield the entries of a file of JSON lines in groups; of stdin for `-`. Raises BadInput."""
+    number, name = 0, "stdin" if path == "-" else path
+    async with aclosing(read_lines(path, stdin)) as groups:
+        async for lines in groups:
+            entries = []
+            for line in lines:
+                number += 1
+                if line.strip():
+                    entries.append(_parse_line(line, f"{name} line {number}"))
+            yield entries
+
+
+def _parse_line(line: bytes, place: str) -> Entry:
+    try:
+        return parse_entry(parse_json(line))
+    except BadInput as error:
+        raise BadInput(f"{place}: {error.message}", error.hint) from None
+    except ValueError:
+        raise BadInput(f"{place} is not JSON", "give what jsctl kv export writes") from None

@@ -1,0 +1,204 @@
+"""Writing a bucket: values with the revision that they replace, markers, and many of both at once (ADR-8)."""
+
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from jsctl.errors import ApiError, BadInput, JsctlError, NoResponders
+from jsctl.jetstream.api import Json
+from jsctl.jetstream.kv.bucket import Bucket
+from jsctl.jetstream.kv.entry import PUT, Entry, markers
+from jsctl.jetstream.kv.read import missing_key, newest
+from jsctl.jetstream.message.publish import PublishTotals, parse_ack
+from jsctl.jetstream.message.publish_acked import publish_with_acks
+from jsctl.jetstream.stream import requests as streams
+from jsctl.nats.codes import ErrorCode
+from jsctl.nats.headers import encode_headers
+from jsctl.nats.message import OutgoingMessage
+from jsctl.units import SECOND, to_ns
+
+_TOGETHER = 256  #: messages handed to the connection at once
+
+Advance = Callable[[int], None]
+"""Called with how many more are done."""
+
+
+class Conflict(JsctlError):
+    """A key is not at the revision that was expected. newest: what it is now."""
+
+    def __init__(self, message: str, hint: str, newest: Entry) -> None:
+        super().__init__(message, hint)
+        self.newest = newest
+
+
+def ttl_header(span: int) -> str:
+    """The value of `Nats-TTL` for a TTL in ns; empty for 0. Raises BadInput: servers count in seconds."""
+    if span and (span < SECOND or span % SECOND):
+        raise BadInput("--ttl must be whole seconds, 1s or more")
+    return f"{span // SECOND}s" if span else ""
+
+
+async def put(bucket: Bucket, key: str, value: bytes, *, ttl: str = "", expected: int | None = None) -> int:
+    """Store a value; returns its revision.
+
+    ttl: of `ttl_header`. expected: the revision that the key must have, 0 for none. Raises ApiError, BadInput
+    for a value that is too large, NoResponders.
+    """
+    return await _store(bucket, key, value, markers(PUT, ttl, expected))
+
+
+async def create(bucket: Bucket, key: str, value: bytes, *, ttl: str = "") -> int:
+    """Store a value for a key that has none: it is new, or its newest entry is a marker. Returns its
+    revision. Raises Conflict."""
+    expected = 0
+    while True:
+        try:
+            return await put(bucket, key, value, ttl=ttl, expected=expected)
+        except ApiError as error:
+            if not _is_conflict(error):
+                raise
+            refusal = error
+        entry = await newest(bucket, key)
+        if entry is None or (not entry.is_value and entry.revision == expected):
+            raise refusal  # it keeps changing, or the bucket is not what it seems
+        if entry.is_value:
+            raise Conflict(
+                f"key {key} exists already, at revision {entry.revision}",
+                "jsctl kv put replaces it, jsctl kv update if it is at a given revision",
+                entry,
+            )
+        expected = entry.revision
+
+
+async def update(bucket: Bucket, key: str, value: bytes, expected: int) -> int:
+    """Store a value in place of the one at a revision (0: of none); returns the new revision.
+    Raises Conflict, NotFound."""
+    try:
+        return await put(bucket, key, value, expected=expected)
+    except ApiError as error:
+        if not _is_conflict(error):
+            raise
+    entry = await newest(bucket, key)
+    if entry is None:
+        raise missing_key(bucket, key)
+    raise Conflict(
+        f"key {key} is at revision {entry.revision}, not {expected}",
+        f"jsctl kv history {bucket.name} {key} shows what it was",
+        entry,
+    )
+
+
+async def mark(bucket: Bucket, key: str, operation: str, ttl: str = "") -> int:
+    """Store a marker, DEL or PURGE, for a key; returns its revision."""
+    return await _store(bucket, key, b"", markers(operation, ttl))
+
+
+async def mark_all(
+    bucket: Bucket, keys: Sequence[str], operation: str, ttl: str = "", advance: Advance = lambda count: None
+) -> int:
+    """Store a marker for each of many keys; returns how many. What is done when an error is raised stays."""
+    block = encode_headers(markers(operation, ttl))
+
+    async def bursts() -> AsyncIterator[list[OutgoingMessage]]:
+        for start in range(0, len(keys), _TOGETHER):
+            some = keys[start : start + _TOGETHER]
+            yield [OutgoingMessage(bucket.target + key, b"", "", block) for key in some]
+
+    return await store_all(bucket, bursts(), advance)
+
+
+async def store_all(
+    bucket: Bucket,
+    bursts: AsyncIterator[Sequence[OutgoingMessage]],
+    advance: Advance = lambda count: None,
+) -> int:
+    """Store many messages in their order; returns how many. Raises what one of them raises."""
+    totals = PublishTotals()
+
+    def handle(message: OutgoingMessage, ack: Json | None) -> None:
+        advance(1)
+
+    try:
+        await publish_with_acks(bucket.api.connection, bursts, totals, handle)
+    except NoResponders:
+        raise _nobody(bucket) from None
+    except ApiError as error:
+        raise _explained(bucket, error) from None
+    return totals.messages
+
+
+async def _store(bucket: Bucket, key: str, value: bytes, headers: list[tuple[str, str]]) -> int:
+    subject, api = bucket.target + key, bucket.api
+    block = encode_headers(headers)
+    api.show(f">>> {subject}", "\n".join(f"{name}: {text}" for name, text in headers))
+    try:
+        message = OutgoingMessage(subject, value, "", block)
+        reply = await api.connection.request_message(message, timeout=api.timeout)
+        ack = parse_ack(subject, reply)
+    except NoResponders:
+        raise _nobody(bucket) from None
+    except ApiError as error:
+        raise _explained(bucket, error) from None
+    api.show(f"<<< {subject}", reply.data.decode(errors="replace"))
+    return int(ack.get("seq") or 0)
+
+
+def _nobody(bucket: Bucket) -> NoResponders:
+    mirror = bucket.stream_config.get("mirror")
+    if mirror:
+        return NoResponders(
+            f"nobody stores values of bucket {bucket.name}: it is a mirror, and its origin does not answer",
+            "write to the origin, or connect its domain",
+        )
+    return NoResponders(f"no stream stores values of bucket {bucket.name}", "jsctl kv info shows its stream")
+
+
+def _explained(bucket: Bucket, error: ApiError) -> ApiError:
+    """A refusal with what to do about it."""
+    hint = error.hint
+    if error.err_code == ErrorCode.MESSAGE_TTL_DISABLED:
+        hint = f"jsctl kv edit {bucket.name} --marker-ttl 1m allows it"
+    return ApiError(error.code, error.err_code, error.description, hint)
+
+
+def _is_conflict(error: ApiError) -> bool:
+    return error.err_code in (
+        ErrorCode.STREAM_WRONG_LAST_SEQUENCE,
+        ErrorCode.STREAM_WRONG_LAST_SEQUENCE_CONSTANT,
+    )
+
+
+# -- compacting -------------------------------------------------------------------------------------
+
+
+class Removal(NamedTuple):
+    """What compacting removes of a deleted key: all before its marker, and the marker where it is old.
+
+    with_marker: whether the marker goes, too.
+    """
+
+    entry: Entry
+    with_marker: bool
+
+
+def plan_removals(entries: Iterable[Entry], before: int) -> list[Removal]:
+    """What compacting removes. entries: the newest of each key. before: ns since 1970; markers that are newer
+    stay, so that those who were away learn of them."""
+    return [Removal(entry, to_ns(entry.time) < before) for entry in entries if not entry.is_value]
+
+
+async def remove(bucket: Bucket, removal: Removal) -> int:
+    """Remove what is left of a deleted key; returns how many messages that were. A value that was stored
+    meanwhile stays."""
+    entry = removal.entry
+    return await streams.purge(
+        bucket.api,
+        bucket.stream,
+        subject=bucket.prefix + entry.key,
+        sequence=entry.revision + removal.with_marker,
+    )
+
+
+def as_message(bucket: Bucket, entry: Entry) -> OutgoingMessage:
+    """The message that stores an entry again, with its TTL and headers."""
+    block = encode_headers([*markers(entry.operation, entry.ttl), *entry.headers])
+    return OutgoingMessage(bucket.target + entry.key, entry.value, "", block)

@@ -1,0 +1,116 @@
+"""Entries of a bucket: one, a list, a history, changes as they happen. The text is not cleaned yet."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+
+from jsctl.jetstream.kv.entry import Entry, record
+from jsctl.jetstream.message.payload import shown
+from jsctl.units import format_time
+from jsctl.views.events import Events
+from jsctl.views.kv.value import full_record, short_value
+from jsctl.views.result import Cell, Column, LazySequence, Result, Style, Table
+
+Entries = AsyncIterator[Sequence[Entry]]
+
+
+def values(bucket: str, batches: Entries, *, raw: bool, single: bool) -> Events[Entry]:
+    """`kv get`. single: a key was named; what is raw is then its value byte for byte, and the document is an
+    object."""
+    end = b"" if single else b"\n"
+
+    def text(entry: Entry) -> str:
+        heading = f"{bucket} > {entry.key} revision: {entry.revision} created @ {format_time(entry.time)}"
+        expiry = f" TTL: {entry.ttl}" if entry.ttl else ""
+        return f"{heading}{expiry}\n\n{shown(entry.value).removesuffix(chr(10))}\n\n"
+
+    return Events(
+        batches=batches,
+        text=(lambda entry: shown(entry.value) + "\n") if raw else text,
+        record=lambda entry: full_record(bucket, entry),
+        raw=(lambda entry: entry.value + end) if raw else None,
+        layout="single" if single else "array",
+        indent=2,
+        noun="key",
+    )
+
+
+_HEAD = (
+    Column("Key", "key"),
+    Column("Created", "created", "time"),
+    Column("Revision", "revision", "number"),
+    Column("Size", "size", "bytes"),
+)
+_TTL = Column("TTL", "ttl")
+_VALUE = Column("Value", "value", "prose")
+
+
+def keys(bucket: str, entries: Sequence[Entry], *, with_values: bool) -> Result:
+    """`kv ls --verbose`."""
+    has_ttl = any(entry.ttl for entry in entries)
+    columns = [*_HEAD, *([_TTL] if has_ttl else []), *([_VALUE] if with_values else [])]
+
+    def row(entry: Entry) -> list[object]:
+        cells: list[object] = [entry.key, entry.time, entry.revision, entry.size]
+        if has_ttl:
+            cells.append(entry.ttl)
+        return [*cells, short_value(entry)] if with_values else cells
+
+    def document() -> object:
+        return [full_record(bucket, entry) if with_values else record(bucket, entry) for entry in entries]
+
+    title = f"Contents of Bucket {bucket}"
+    table = Table(title, columns, LazySequence(entries, row), spare=("created", "ttl", "size"))
+    return Result([table], data=document)
+
+
+_OPERATIONS: dict[str, Style] = {"PUT": "good", "DEL": "bad", "PURGE": "bad"}
+
+
+def history(bucket: str, key: str, entries: Sequence[Entry]) -> Result:
+    """`kv history`: the oldest first."""
+    columns = (
+        Column("Key", "key"),
+        Column("Revision", "revision", "number"),
+        Column("Op", "operation"),
+        Column("Created", "created", "time"),
+        Column("Length", "size", "count"),
+        _VALUE,
+    )
+
+    def operation(entry: Entry) -> Cell:
+        why = f" ({entry.reason})" if entry.reason else ""
+        return Cell(entry.operation, entry.operation + why, _OPERATIONS[entry.operation])
+
+    def row(entry: Entry) -> list[object]:
+        return [
+            entry.key,
+            entry.revision,
+            operation(entry),
+            entry.time,
+            entry.size,
+            short_value(entry),
+        ]
+
+    table = Table(f"History of {bucket} > {key}", columns, LazySequence(entries, row), spare=("key",))
+    return Result([table], data=lambda: [full_record(bucket, entry) for entry in entries])
+
+
+def changes(
+    bucket: str, batches: Entries, *, limit: int, stop: Callable[[], None], summary: str = ""
+) -> Events[Entry]:
+    """`kv watch`."""
+
+    def text(entry: Entry) -> str:
+        head = f"[{format_time(entry.time)}] {entry.operation} {bucket} > {entry.key}"
+        if not entry.is_value:
+            return f"{head} ({entry.reason})\n" if entry.reason else f"{head}\n"
+        return f"{head}: {shown(entry.value).removesuffix(chr(10))}\n"
+
+    return Events(
+        batches=batches,
+        text=text,
+        record=lambda entry: full_record(bucket, entry),
+        limit=limit,
+        endless=True,
+        stop=stop,
+        noun="change",
+    )

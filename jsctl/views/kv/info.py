@@ -1,0 +1,126 @@
+"""`kv info`: a bucket's information sheet; and the lists of buckets."""
+
+from typing import NamedTuple
+
+from jsctl.jetstream.api import Json
+from jsctl.jetstream.kv.bucket import Bucket
+from jsctl.jetstream.kv.config import BUCKET, from_stream
+from jsctl.jetstream.kv.names import bucket_of
+from jsctl.jetstream.paging import Collected
+from jsctl.units import age, format_server_time, known_time, seconds_to_ns
+from jsctl.views.result import Column, Field, Result, Section, Sheet, Table, Text
+from jsctl.views.shared.config import config_lines
+from jsctl.views.shared.tables import unreachable_streams
+from jsctl.views.stream.info import cluster_section, origin_lines, present
+
+_LIMITS = ("max_bucket_size", "max_value_size", "ttl")
+_PLACES = ("storage", "replicas", "placement.cluster", "placement.tags")
+
+
+def sheet(bucket: Bucket) -> Result:
+    """`kv info`; the document has the bucket's configuration in its own words, and its stream's info."""
+    info, config, state = bucket.info, bucket.config, bucket.info["state"]
+    heading = (
+        f"Information for Key-Value Store Bucket {bucket.name} created"
+        f" {format_server_time(info.get('created'))}"
+    )
+    markers = config.get("marker_ttl")
+    configuration = [
+        Field("Bucket Name", bucket.name),
+        *config_lines(BUCKET, config, "description"),
+        Field("History Kept", config.get("history", 0), "limit"),
+        *config_lines(BUCKET, config, "compress"),
+        Field("Per-Key TTL Supported", bool(info["config"].get("allow_msg_ttl")), "bool"),
+        *([Field("Limit Marker TTL", markers, "span")] if markers else []),
+        *config_lines(BUCKET, config, *_LIMITS, *_PLACES),
+        Field("JetStream Stream", bucket.stream),
+        *_republishing(config.get("republish") or {}),
+    ]
+    last = known_time(state.get("last_ts"))
+    stored = [
+        Field("Keys", state.get("num_subjects", 0), "count"),
+        Field("Values Stored", state.get("messages", 0), "count"),
+        Field("Bucket Size", state.get("bytes", 0), "bytes"),
+        Field("Newest Revision", state.get("last_seq", 0), "count"),
+        *([Field("Last Update", format_server_time(last))] if last else []),
+    ]
+    metadata = [Field(key, value) for key, value in sorted((config.get("metadata") or {}).items())]
+    sections = [Section("Configuration", configuration), Section("State", stored)]
+    if mirror := info.get("mirror"):
+        sections.append(Section("Mirror Information", _origin(mirror, "Origin Bucket")))
+    for number, source in enumerate(sorted(info.get("sources") or [], key=lambda one: str(one.get("name")))):
+        sections.append(Section("" if number else "Sources Information", _origin(source, "Source Bucket")))
+    sections += [Section("Metadata", metadata)] if metadata else []
+    sections += cluster_section(info.get("cluster") or {}, now=info.get("ts"))
+    return Result([Sheet(heading, sections)], data=document(bucket))
+
+
+def document(bucket: Bucket) -> Json:
+    """The JSON document of a bucket. Its `config` is what `kv add --config` takes."""
+    state = bucket.info["state"]
+    return {
+        "bucket": bucket.name,
+        "config": bucket.config,
+        "keys": state.get("num_subjects", 0),
+        "values": state["messages"],
+        "bytes": state["bytes"],
+        "newest_revision": state["last_seq"],
+        "stream": bucket.info,
+    }
+
+
+def _republishing(pair: Json) -> list[Field]:
+    label = "Republishing Headers" if pair.get("headers_only") else "Republishing"
+    return [Field(label, f"{pair.get('src') or '>'} to {pair['dest']}")] if pair.get("dest") else []
+
+
+def _origin(origin: Json, label: str) -> list[Field]:
+    """The state of a mirror or source, by the name of its bucket."""
+    hidden = ("Stream Name", "Subject Filter and Transform")
+    lines = [line for line in origin_lines(origin) if line.label not in hidden]
+    return present(Field(label, bucket_of(str(origin.get("name", "")))), *lines)
+
+
+_COLUMNS = (
+    Column("Bucket", "bucket"),
+    Column("Description", "description", "prose"),
+    Column("Created", "created", "time"),
+    Column("Size", "bytes", "bytes"),
+    Column("Values", "values", "count"),
+    Column("Last Update", "last_update", "ago"),
+)
+
+
+class BucketRow(NamedTuple):
+    """A bucket's line in `kv ls`."""
+
+    bucket: str
+    description: str
+    created: str | None
+    bytes: int
+    values: int
+    last_update: int  #: ns since then, -1 for never
+
+
+def listing(buckets: Collected[Json], now: float) -> Result:
+    """`kv ls` without a bucket: smallest first. now: seconds since the epoch."""
+    rows = []
+    for info in buckets.items.values():
+        config, state = from_stream(info["config"]), info["state"]
+        last = age(state.get("last_ts"), seconds_to_ns(now))
+        size, values = int(state["bytes"]), int(state["messages"])
+        text = str(config.get("description", ""))
+        rows.append(BucketRow(str(config["name"]), text, info.get("created"), size, values, last))
+    rows.sort(key=lambda row: (row.bytes, row.bucket))
+    unreachable = unreachable_streams(buckets.missing, buckets.offline)
+    data = sorted(row.bucket for row in rows)
+    if not rows and not unreachable:
+        return Result([Text("There are no buckets; jsctl kv add creates one")], data=data)
+    table = Table("Key-Value Buckets", _COLUMNS, rows, spare=("created", "last_update_ns", "description"))
+    return Result([table, *unreachable], data=data)
+
+
+def named(label: str, bucket: Bucket) -> Result:
+    """The sheet of a bucket below a line that says what became of it."""
+    result = sheet(bucket)
+    return Result([Text(label), *result.parts], data=result.data)
