@@ -8,6 +8,7 @@ NOUNS = {
     "object bucket": "object_bucket",
     "object": "object",
     "service": "service",
+    "schema": "schema",
     "context": "context",
     "bucket": "kv",
     "key": "key",
@@ -29,6 +30,7 @@ VERBS: dict[str, Entry] = {
     "rtt": verb("Measure the round-trip time to each server address", "rtt:rtt"),
     "latency": verb("Measure the latency between two connections", "latency:latency", "lat"),
     "service": group("Find and use services of the micro protocol", aliases=("micro",)),
+    "schema": group("Look up JSON schemas of messages, and validate against them"),
     "errors": group(
         "Look up errors of the JetStream API", target="errors.group:errors", aliases=("err", "error")
     ),

@@ -251,5 +251,6 @@ def test_names_complete(
         text=True,
         check=True,
     ).stdout
-    expected = {"consumer": "PULLS", "context": "here"}.get(noun.name, "PRESENT")
+    others = {"consumer": "PULLS", "context": "here", "schema": "io.nats.micro.v1.ping_response"}
+    expected = others.get(noun.name, "PRESENT")
     assert f"plain,{expected}" in shown.splitlines()

@@ -1,0 +1,23 @@
+"""What a schema is, and the verbs of `jsctl schema` in the order in which help shows them."""
+
+from jsctl.registry.model import Entry, verb
+from jsctl.registry.noun_record import Noun
+
+NOUN = Noun(
+    name="schema",
+    argument="SCHEMA",
+    label="Schema",
+    lister="jsctl.schema.catalog:names",
+    not_found="schema {name} not found",
+    hint="jsctl schema search lists the schemas",
+    create="",
+    offline=True,
+    any_text=True,
+)
+
+VERBS: dict[str, Entry] = {
+    "search": verb("List the schemas whose names match", "schema.search:search", "find", "list", "ls"),
+    "info": verb("Show a schema", "schema.info:info", "show", "view"),
+    "validate": verb("Validate a JSON file against a schema", "schema.validate:validate", "check"),
+    "request": verb("Send a request, and validate the reply", "schema.request:request", "req"),
+}
