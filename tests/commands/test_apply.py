@@ -67,7 +67,7 @@ def test_a_second_run_changes_nothing(files: Files) -> None:
     assert files("diff", LOGS, status=0).out == again.out
     assert files("diff", LOGS, "--json", status=0).json == {
         "changes": [],
-        "unchanged": {"streams": 10, "consumers": 10},
+        "unchanged": {"streams": 10, "consumers": 10, "buckets": 0},
     }
 
 
@@ -319,3 +319,67 @@ def test_no_server(offline_cli: Cli, tmp_path: Path) -> None:
     for verb in ("apply", "diff"):
         failed = offline_cli(f"{verb} -f {path} --server nats://127.0.0.1:1", status=4)
         assert len(failed.err.splitlines()) == 1
+
+
+BUCKETS = """
+label: config
+buckets:
+  - {name: CONFIG, history: 5, ttl: 30d, max_value_size: 1KiB, description: settings}
+  - name: COPY
+    sources: [CONFIG]
+  - for: {i: 1..2}
+    name: MIRROR_{{i}}
+    mirror: CONFIG
+streams:
+  - {name: ORDERS, subjects: [orders]}
+"""
+
+
+def test_buckets(files: Files) -> None:
+    cli = files.cli
+    planned = files("diff", BUCKETS, status=2).out
+    assert "+ bucket CONFIG" in planned
+    assert "    history: 5" in planned
+    assert "5 to create" in planned
+    assert "1 stream and 4 buckets done" in files("apply", BUCKETS, status=0).out
+    assert "1 stream and 4 buckets are as declared" in files("diff", BUCKETS, status=0).out
+    document = cli("kv info CONFIG --json", status=0).json
+    assert document["config"]["history"] == 5
+    assert document["stream"]["config"]["allow_rollup_hdrs"]
+    cli("kv put MIRROR_1 a b", status=0)
+    assert cli("kv get CONFIG a --raw", status=0).out == "b"
+    cli("kv edit CONFIG --history 7 --max-bucket-size 1MB --force", status=0)
+    changed = files("diff", BUCKETS.replace("30d", "20d"), status=2).out
+    assert "~ bucket CONFIG" in changed
+    assert "    history: 7 -> 5" in changed
+    assert "    ttl: 30d0h0m0s -> 20d0h0m0s" in changed
+    assert "max_bucket_size" not in changed, "what the file does not name stays"
+    files("apply", BUCKETS.replace("30d", "20d"), "--force", status=0)
+    config = cli("kv info CONFIG --json", status=0).json["config"]
+    assert (config["history"], config["max_bucket_size"]) == (5, 1 << 20)
+
+
+def test_buckets_that_no_file_declares_any_more(files: Files) -> None:
+    files("apply", BUCKETS, status=0)
+    less = "label: config\nbuckets: [{name: CONFIG, storage: memory}]\n"
+    planned = files("diff", less, "--prune", status=2).out
+    assert "- bucket MIRROR_2" in planned
+    assert "storage: file -> memory  (cannot be changed: remove and add)" in planned
+    files("apply", less.replace(", storage: memory", ""), "--prune --force", status=0)
+    assert files.cli("kv ls --json", status=0).json == ["CONFIG"]
+
+
+@pytest.mark.parametrize(
+    ("bucket", "words"),
+    [
+        ("{name: a.b}", "'a.b' is not a valid bucket name"),
+        ("{name: B, histroy: 5}", "did you mean 'history'"),
+        ("{name: B, max_age: 1h}", "unknown key 'max_age' of a bucket"),
+        ("{name: B, mirror: A, sources: [C]}", "not both"),
+        ("{history: 5}", "this bucket has no name"),
+    ],
+)
+def test_buckets_that_cannot_be(files: Files, bucket: str, words: str) -> None:
+    refused = files("diff", f"buckets:\n  - {bucket}\n", status=64)
+    assert words in refused.err
+    assert ":2" in refused.err

@@ -11,6 +11,8 @@ streams:
     max_age: "{{keep}}"
     consumers:
       - {name: TAIL, deliver_subject: "out.logs.p{{i}}"}
+buckets:                        # with the keys that `jsctl kv add` has flags for
+  - {name: CONFIG, history: 5}
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -27,13 +29,16 @@ from jsctl.jetstream.config.schema import Schema
 from jsctl.jetstream.consumer.config import CONSUMER
 from jsctl.jetstream.declared.model import LABEL, Consumer, Declared, Place, Stream
 from jsctl.jetstream.declared.variables import Variables, expand, iterate_loop, resolve_variables
+from jsctl.jetstream.kv.config import BUCKET
+from jsctl.jetstream.kv.names import stream_of
 from jsctl.jetstream.stream.config import STREAM
 from jsctl.jetstream.stream.origins import origins_of
 from jsctl.nats.subjects import validate_name
 
-_DOCUMENT_KEYS = ("label", "context", "domain", "vars", "streams")
+_DOCUMENT_KEYS = ("label", "context", "domain", "vars", "streams", "buckets")
 _HEAD_KEYS = ("label", "context", "domain")
 _STREAM_KEYS = frozenset({"for", "context", "domain", "consumers"})
+_BUCKET_KEYS = frozenset({"for", "context", "domain"})
 _CONSUMER_KEYS = frozenset({"for"})
 
 
@@ -78,6 +83,9 @@ def _read_document(
     for node in _list_items(keys, "streams"):
         for round_variables in iterate_loop(_loop_of(node, "stream"), known):
             streams.append(_read_stream(node, round_variables, place, label))
+    for node in _list_items(keys, "buckets"):
+        for round_variables in iterate_loop(_loop_of(node, "bucket"), known):
+            streams.append(_read_bucket(node, round_variables, place, label))
     if label:
         # What a file no longer declares is looked for where the file names a place, even when no stream of it
         # is left there.
@@ -111,6 +119,17 @@ def _read_stream(node: Node, known: Variables, place: Place, label: str) -> Stre
             consumers.append(_read_consumer(item, round_variables, label))
     _refuse_same_consumers(consumers, name)
     return Stream(name, config, f"{node.file}:{node.line}", place, label, tuple(consumers))
+
+
+def _read_bucket(node: Node, known: Variables, place: Place, label: str) -> Stream:
+    members = {key: value for key, value in node.value.items() if key != "for"}
+    expanded = expand(node._replace(value=members), known)
+    name = _read_name(expanded, "bucket")
+    place = _read_place(expanded.value, place)
+    declared = BUCKET.read(expanded, "a bucket", ignored=_BUCKET_KEYS)
+    config = _with_label({**declared, "name": name}, label)
+    _validate(BUCKET, config, expanded)
+    return Stream(stream_of(name), config, f"{node.file}:{node.line}", place, label, is_bucket=True)
 
 
 def _read_consumer(node: Node, known: Variables, label: str) -> Consumer:
@@ -208,4 +227,5 @@ def _refuse_cycles(streams: list[Stream]) -> None:
 def _local_origins(stream: Stream) -> Iterator[tuple[Place, str]]:
     for origin in origins_of(stream.config):
         if not (origin.get("external") or {}).get("api"):
-            yield stream.place, str(origin["name"])
+            name = str(origin["name"])
+            yield stream.place, stream_of(name) if stream.is_bucket else name

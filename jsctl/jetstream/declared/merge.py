@@ -5,6 +5,7 @@ import json
 from jsctl.jetstream.config.kind import Json, merge, without_empty
 from jsctl.jetstream.config.schema import Object
 from jsctl.jetstream.consumer.config import CONSUMER, get_filters, with_filters
+from jsctl.jetstream.kv.config import BUCKET
 from jsctl.jetstream.stream.config import STREAM
 from jsctl.jetstream.stream.origins import Origin
 
@@ -30,6 +31,11 @@ def merge_stream(live: Json, declared: Json) -> Json:
     if "duplicate_window" not in declared and 0 < age < window:
         merged["duplicate_window"] = age  # the server wants it to be no longer
     return merged
+
+
+def merge_bucket(live: Json, declared: Json) -> Json:
+    """As `merge_stream`, for a bucket in its own words."""
+    return {**BUCKET.initial, **merge(live, declared)}
 
 
 def merge_consumer(live: Json, declared: Json) -> Json:

@@ -38,7 +38,10 @@ class Consumer:
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A declared stream. config, position: as of a Consumer. label: empty where the file has none."""
+    """A declared stream. config, position: as of a Consumer. label: empty where the file has none.
+
+    is_bucket: whether it was declared as a bucket; the configuration is then in a bucket's words.
+    """
 
     name: str
     config: Json
@@ -46,6 +49,7 @@ class Stream:
     place: Place
     label: str = ""
     consumers: Sequence[Consumer] = ()
+    is_bucket: bool = False
 
 
 @dataclass(frozen=True, slots=True)

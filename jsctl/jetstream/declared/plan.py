@@ -10,9 +10,15 @@ from jsctl.jetstream.config.differences import Difference, find_differences
 from jsctl.jetstream.config.schema import Schema
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import CONSUMER
-from jsctl.jetstream.declared.merge import merge_consumer, merge_stream, without_none
+from jsctl.jetstream.declared.merge import merge_bucket, merge_consumer, merge_stream, without_none
 from jsctl.jetstream.declared.model import LABEL, Consumer, Declared, Place, Stream
-from jsctl.jetstream.declared.refusals import find_consumer_refusals, find_stream_refusals
+from jsctl.jetstream.declared.refusals import (
+    find_bucket_refusals,
+    find_consumer_refusals,
+    find_stream_refusals,
+)
+from jsctl.jetstream.kv.config import BUCKET, from_stream, to_stream
+from jsctl.jetstream.kv.names import is_bucket
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM, find_warnings
 from jsctl.nats.codes import ErrorCode
@@ -36,6 +42,7 @@ class Target(NamedTuple):
 
 class Step(NamedTuple):
     """One request. consumer: empty for the stream itself. position: file:line, empty for what no file names.
+    bucket: whether the stream holds a bucket; the changes are then in a bucket's words.
 
     before: the live configuration, after: the one to send; None for nothing. refused: by key, why the server
     will not change it. messages, bytes: what is lost with a removal.
@@ -52,14 +59,21 @@ class Step(NamedTuple):
     refused: Mapping[str, str] = {}
     messages: int = 0
     bytes: int = 0
+    bucket: bool = False
 
 
 class Plan(NamedTuple):
-    """The steps to do. streams, consumers: how many are as declared already."""
+    """The steps to do. streams, consumers, buckets: how many are as declared already."""
 
     steps: Sequence[Step]
     streams: int
     consumers: int
+    buckets: int = 0
+
+    @property
+    def unchanged(self) -> int:
+        """How much is as declared already."""
+        return self.streams + self.consumers + self.buckets
 
     @property
     def refused(self) -> list[Step]:
@@ -89,6 +103,7 @@ class _Noun(NamedTuple):
 
 _STREAM = _Noun(STREAM, merge_stream, find_stream_refusals)
 _CONSUMER = _Noun(CONSUMER, merge_consumer, find_consumer_refusals)
+_BUCKET = _Noun(BUCKET, merge_bucket, find_bucket_refusals)
 
 
 async def make_plan(declared: Declared, targets: Mapping[Place, Target], *, prune: bool = False) -> Plan:
@@ -103,7 +118,8 @@ async def make_plan(declared: Declared, targets: Mapping[Place, Target], *, prun
     planned = await gather_all(compare(stream) for stream in declared.streams)
     steps = [step for group in planned for step in group if step]
     # The first of each group is the stream itself.
-    same_streams = sum(group[0] is None for group in planned)
+    same = [stream for stream, group in zip(declared.streams, planned, strict=True) if group[0] is None]
+    same_buckets = sum(stream.is_bucket for stream in same)
     same_consumers = sum(step is None for group in planned for step in group[1:])
     if prune:
         removals = await gather_all(
@@ -112,7 +128,7 @@ async def make_plan(declared: Declared, targets: Mapping[Place, Target], *, prun
         )
         unique = {(step.target.key, step.stream): step for group in removals for step in group}
         steps += unique.values()
-    return Plan(steps, same_streams, same_consumers)
+    return Plan(steps, len(same) - same_buckets, same_consumers, same_buckets)
 
 
 async def gather_all(work: Iterable[Awaitable[T]]) -> list[T]:
@@ -132,7 +148,9 @@ async def _as_coroutine(awaitable: Awaitable[T]) -> T:
 async def _plan_stream(stream: Stream, target: Target, declared: Declared, prune: bool) -> list[Step | None]:
     """The steps for a stream and its consumers; None for each that is as declared."""
     live = await _fetch_config(streams.info(target.api, stream.name), "STREAM_NOT_FOUND")
-    step = _plan_step(_STREAM, stream, target, stream.name, "", live)
+    step = _plan_bucket(stream, target, live) if stream.is_bucket else None
+    if not stream.is_bucket:
+        step = _plan_step(_STREAM, stream, target, stream.name, "", live)
     if live is None:
         return [
             step,
@@ -179,6 +197,16 @@ def _plan_step(
     return Step("change", target, stream, consumer, item.position, before, after, changes, refused)
 
 
+def _plan_bucket(bucket: Stream, target: Target, live: Json | None) -> Step | None:
+    """The step for a bucket: compared in its own words, sent as the stream that holds it."""
+    before = None if live is None else STREAM.without_server_keys(live)
+    own = None if live is None else from_stream(live)
+    step = _plan_step(_BUCKET, bucket, target, bucket.name, "", own)
+    if step is None or step.after is None:
+        return step
+    return step._replace(before=before, after=to_stream(step.after, before), bucket=True)
+
+
 async def _plan_removals(
     target: Target, labels: frozenset[str], declared: Declared, targets: Mapping[Place, Target]
 ) -> list[Step]:
@@ -189,7 +217,8 @@ async def _plan_removals(
         name = str(info["config"]["name"])
         if (target.key, name) not in declared_keys and _label_of(info) in labels:
             size = int(info["state"]["messages"]), int(info["state"]["bytes"])
-            steps.append(Step("remove", target, name, "", "", info["config"], None, (), {}, *size))
+            step = Step("remove", target, name, "", "", info["config"], None, (), {}, *size)
+            steps.append(step._replace(bucket=is_bucket(name)))
     return steps
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from jsctl.errors import ExitStatus
 from jsctl.jetstream.declared.execute import Outcome
 from jsctl.jetstream.declared.plan import Plan, Step
+from jsctl.jetstream.kv.names import bucket_of
 from jsctl.units import format_bytes
 from jsctl.views.result import Column, Part, Result, Style, Table, Text
 from jsctl.views.shared.config import format_change, format_value
@@ -69,15 +70,27 @@ def apply_result(outcome: Outcome, plan: Plan) -> Result:
 
 
 def format_name(step: Step) -> str:
-    """`stream ORDERS` or `consumer ORDERS > NEW`."""
-    return f"consumer {step.stream} > {step.consumer}" if step.consumer else f"stream {step.stream}"
+    """`stream ORDERS`, `bucket CONFIG` or `consumer ORDERS > NEW`."""
+    if step.consumer:
+        return f"consumer {step.stream} > {step.consumer}"
+    return f"bucket {bucket_of(step.stream)}" if step.bucket else f"stream {step.stream}"
 
 
 def format_counts(steps: Sequence[Step]) -> str:
     """`2 streams and 1 consumer`."""
     consumers = sum(bool(step.consumer) for step in steps)
-    parts = [(len(steps) - consumers, "stream"), (consumers, "consumer")]
-    return " and ".join(plural(count, what) for count, what in parts if count) or "nothing"
+    buckets = sum(step.bucket for step in steps)
+    parts = [
+        (len(steps) - consumers - buckets, "stream"),
+        (consumers, "consumer"),
+        (buckets, "bucket"),
+    ]
+    return _joined(parts) or "nothing"
+
+
+def _joined(parts: Sequence[tuple[int, str]]) -> str:
+    *rest, last = [plural(count, what) for count, what in parts if count] or [""]
+    return f"{', '.join(rest)} and {last}" if rest else last
 
 
 def _lines(step: Step) -> Iterator[str]:
@@ -112,18 +125,17 @@ def _summary(plan: Plan) -> str:
     counts = [f"{plan.count('create')} to create", f"{plan.count('change')} to change"]
     counts.append(f"{plan.count('remove')} to remove")
     refused = f", {len(plan.refused)} of them cannot be changed" if plan.refused else ""
-    return f"{', '.join(counts)}{refused}; {plan.streams + plan.consumers} as declared"
+    return f"{', '.join(counts)}{refused}; {plan.unchanged} as declared"
 
 
 def _unchanged(plan: Plan) -> str:
-    parts = [(plan.streams, "stream"), (plan.consumers, "consumer")]
-    counts = " and ".join(plural(count, what) for count, what in parts if count)
-    are = "is" if plan.streams + plan.consumers == 1 else "are"
+    counts = _joined([(plan.streams, "stream"), (plan.consumers, "consumer"), (plan.buckets, "bucket")])
+    are = "is" if plan.unchanged == 1 else "are"
     return f"Nothing to change: {counts} {are} as declared" if counts else "Nothing is declared"
 
 
 def _same(plan: Plan) -> dict[str, int]:
-    return {"streams": plan.streams, "consumers": plan.consumers}
+    return {"streams": plan.streams, "consumers": plan.consumers, "buckets": plan.buckets}
 
 
 def _row(step: Step, status: str, remark: str = "") -> tuple[str, ...]:
@@ -135,6 +147,7 @@ def _record(step: Step) -> dict[str, Any]:
         "action": step.action,
         "stream": step.stream,
         "consumer": step.consumer,
+        **({"bucket": bucket_of(step.stream)} if step.bucket else {}),
         "context": step.target.context,
         "domain": step.target.domain,
         "at": step.position,
