@@ -14,9 +14,10 @@ from jsctl.commands.cli import command, option
 from jsctl.env import Env
 from jsctl.errors import JsctlError, MissingDependency
 from jsctl.localserver import binary
+from jsctl.localserver.compile import compile_network
 from jsctl.localserver.demo import GUIDE, LIVE, SPARK, Demo, Step, choose_folder, create_folder
 from jsctl.localserver.network import Network, Plan
-from jsctl.localserver.topology import hub_leaf
+from jsctl.localserver.short_forms import named
 from jsctl.signals import Stopped, stoppable
 from jsctl.spark.session.session import check_environment as check_spark
 from jsctl.views.result import Result, Text
@@ -47,7 +48,12 @@ async def demo(env: Env, to: str, keep: bool, no_spark: bool) -> Result:
 
 
 async def _run(env: Env, server: binary.Binary, folder: Path, keep: bool, no_spark: bool) -> Result:
-    plan = Plan(hub_leaf("demo"), folder.absolute(), port=0, temporary=True)
+    plan = Plan(
+        compile_network(named("hub-leaf", "demo"), folder.absolute()),
+        folder.absolute(),
+        port=0,
+        temporary=True,
+    )
     steps: list[dict[str, Any]] = []
     async with Network.start(plan, server, env.environ) as network:
         if not env.wants_json:

@@ -1,22 +1,23 @@
 """The folder of a network: its lock, its configurations, its logs.
 
-nats-server does not lock its store: a second server on the same folder starts and overwrites the files of
-the first (seen with 2.15.1). So jsctl locks the folder.
+See `processes` for the locks that say which servers run.
 """
 
 import asyncio
+import contextlib
 import fcntl
 import hashlib
-import json
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections import deque
+from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
 
 from jsctl.errors import JsctlError
 from jsctl.files import write_atomically
+from jsctl.localserver import processes
 from jsctl.localserver.topology import Topology, fill
 
-LOCK = "jsctl.lock"
+LOCK = ".changing"
 
 _HEAD = "# Written by jsctl, and written again unless edited: "
 
@@ -29,54 +30,43 @@ def default(environ: Mapping[str, str], name: str) -> Path:
     return base / "jsctl" / name
 
 
-def lock(folder: Path) -> int:
-    """Create a folder and lock it. Returns the descriptor that holds the lock. Raises JsctlError."""
+@contextlib.contextmanager
+def changing(folder: Path) -> Iterator[None]:
+    """Create a folder, and hold its lock: one jsctl at a time changes a network.
+
+    Raises JsctlError.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+        handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise JsctlError(
             f"cannot write to {folder}: {error.strerror}", "choose another folder with --store"
         ) from None
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(handle)
-        owner = pid(folder)
+        yield
+    except BlockingIOError:
         raise JsctlError(
-            f"{folder} is in use by a local server{f' (process {owner})' if owner else ''}",
-            f"stop it with jsctl server stop {folder}, or choose another folder with --store or --name",
+            f"another jsctl starts or stops servers in {folder}", "try again when it has finished"
         ) from None
-    return handle
-
-
-def write_pid(handle: int, number: int) -> None:
-    """Write the number of the process that guards the servers into the lock file."""
-    os.ftruncate(handle, 0)
-    os.pwrite(handle, json.dumps({"pid": number}).encode(), 0)
+    finally:
+        os.close(handle)
 
 
 def in_use(folder: Path) -> bool:
     """Whether a network runs in a folder."""
-    try:
-        handle = os.open(folder / LOCK, os.O_RDWR)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(handle)
-    return False
+    return bool(processes.find_all(folder))
 
 
-def pid(folder: Path) -> int:
-    """Return the number of the process that guards the servers of a folder, or 0."""
-    try:
-        return int(json.loads((folder / LOCK).read_text())["pid"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return 0
+def refuse_in_use(folder: Path) -> None:
+    """Raise JsctlError if a network runs in a folder."""
+    if running := processes.find_all(folder):
+        owner = next(iter(running.values())).pid
+        raise JsctlError(
+            f"{folder} is in use by a local server (process {owner})",
+            f"stop it with jsctl server stop {folder}, or choose another folder with --store or --name",
+        )
 
 
 def write_configs(folder: Path, topology: Topology, ports: Mapping[str, int]) -> list[str]:
@@ -115,13 +105,33 @@ def start_log(folder: Path, name: str) -> Path:
     return path
 
 
-async def follow_log(path: Path) -> AsyncIterator[str]:
-    """Yield the lines of a log as they are written, without end."""
-    with path.open(encoding="utf-8", errors="replace") as log:
+def last_lines(path: Path, count: int) -> list[str]:
+    """Return the last lines of a log; none of one that does not exist."""
+    try:
+        with path.open(encoding="utf-8", errors="replace") as log:
+            return [line.rstrip() for line in deque(log, maxlen=count)]
+    except FileNotFoundError:
+        return []
+
+
+async def follow_log(path: Path, *, at_end: bool = False) -> AsyncIterator[str]:
+    """Yield the lines of a log as they are written, without end, also those of the log of a restart.
+
+    at_end: leave out those that it has already.
+    """
+    log = path.open(encoding="utf-8", errors="replace")
+    try:
+        if at_end:
+            log.seek(0, os.SEEK_END)
         while True:
             while line := log.readline():
                 yield line.rstrip()
             await asyncio.sleep(0.2)
+            if path.exists() and path.stat().st_ino != os.fstat(log.fileno()).st_ino:
+                log.close()
+                log = path.open(encoding="utf-8", errors="replace")
+    finally:
+        log.close()
 
 
 def _is_ours(text: str) -> bool:

@@ -1,35 +1,39 @@
-"""Starts a network of real servers on this machine, waits until it replies, and stops it."""
+"""Starts a network of real servers on this machine, waits until it replies, changes and stops it."""
 
 import asyncio
 import contextlib
 import json
 import os
-import socket
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from jsctl.contexts.settings import Settings
 from jsctl.contexts.store import ContextStore
-from jsctl.errors import BadInput, Denied, JsctlError, Unreachable
-from jsctl.jetstream.api import Api
-from jsctl.json_text import parse_json
-from jsctl.localserver import contexts, folder
+from jsctl.errors import BadInput, JsctlError
+from jsctl.files import write_atomically
+from jsctl.localserver import contexts, folder, processes, relay
 from jsctl.localserver.binary import Binary
 from jsctl.localserver.failure import explain
-from jsctl.localserver.process import Guarded
-from jsctl.localserver.topology import CLIENT, Login, Node, Topology
-from jsctl.nats.connection import Connection
-from jsctl.units import MS, SECOND
+from jsctl.localserver.ports import reserve_ports
+from jsctl.localserver.process import Guard, module_command
+from jsctl.localserver.processes import Process
+from jsctl.localserver.readiness import wait_for_login
+from jsctl.localserver.startup import START_SECONDS, launch, read_info, read_url
+from jsctl.localserver.state import (
+    CONTEXTS,
+    LoginState,
+    NetworkState,
+    NodeState,
+    load_state,
+    save_state,
+)
+from jsctl.localserver.topology import Link, Login, Node, Topology
 
 T = TypeVar("T")
 
-START_SECONDS = 120
-"""How long servers may take until they accept clients. A server first reads all of its data."""
-
-ANSWER_SECONDS = 20
-"""How long it may then take until everything that a login should reach replies."""
+RELAY = "relay"
+"""The name of the relay's process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,7 @@ class Plan:
 
     port: the client port of the first node; None for the default, 0 for free ports everywhere.
     extra: more arguments for each nats-server. temporary: remove the contexts when the network stops.
+    private: write the contexts into the network's own folder. source: the description of the network.
     """
 
     topology: Topology
@@ -46,6 +51,8 @@ class Plan:
     store: Path | None = None  #: JetStream's store folder, for a configuration without one
     extra: Sequence[str] = ()
     temporary: bool = False
+    private: bool = False
+    source: str = ""
 
 
 @dataclass(slots=True)
@@ -53,10 +60,15 @@ class Server:
     """A node that runs. info: the INFO that the server sends to clients."""
 
     node: Node
-    pid: int
+    process: Process
     log: Path
     url: str = ""
     info: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def pid(self) -> int:
+        """Its process number."""
+        return self.process.pid
 
 
 class Ended(Exception):
@@ -64,17 +76,16 @@ class Ended(Exception):
 
 
 class Network:
-    """Servers that run. Create it with `start`; they stop when its context ends, unless `leave` is called."""
+    """Servers that were started. `start` stops them when its context ends, unless `leave` is called."""
 
-    def __init__(self, plan: Plan, guarded: Guarded, ports: Mapping[str, int]) -> None:
+    def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.folder = plan.folder
         self.servers: dict[str, Server] = {}
         self.contexts: dict[str, str] = {}  #: name of a login -> name of its context
         self.edited: list[str] = []  #: configurations that somebody edited, which stay
-        self._guarded = guarded
-        self._ports = ports
         self._left = False
+        self._guard: Guard | None = None
 
     @classmethod
     @contextlib.asynccontextmanager
@@ -83,224 +94,264 @@ class Network:
 
         Raises JsctlError when it does not start, after it has stopped everything; Ended.
         """
-        lock = folder.lock(plan.folder)
-        try:
-            guarded = await Guarded.open(lock, plan.folder, environ)
-            folder.write_pid(lock, guarded.pid)
-            for stale in plan.folder.glob("nats-server_*.ports"):  # left by a killed server
-                stale.unlink()
-        finally:
-            os.close(lock)
-        try:
-            with _reserve(plan) as (ports, release):
-                network = cls(plan, guarded, ports)
-                network.edited = folder.write_configs(plan.folder, plan.topology, ports)
-                release()
-            async with asyncio.timeout(START_SECONDS):
-                for node in plan.topology.nodes:
-                    await network._launch(node, binary)
-            for login in plan.topology.logins:
-                await network._ready(login)
-            network._save_contexts(ContextStore.from_environment(environ))
-        except TimeoutError:
-            await guarded.close()
-            raise JsctlError(
-                f"the servers did not start within {START_SECONDS}s", f"their logs are in {plan.folder}"
-            ) from None
-        except BaseException:
-            await guarded.close()
-            raise
+        network = cls(plan)
+        with folder.changing(plan.folder):
+            folder.refuse_in_use(plan.folder)
+            guard = network._guard = await Guard.open(plan.folder, environ)
+            try:
+                await network._start(binary, environ)
+                if plan.temporary:
+                    guard.forget(list(network.contexts.values()))
+            except BaseException:
+                await guard.close()
+                raise
         try:
             yield network
         finally:
             if not network._left:
-                await guarded.close()
+                await guard.close()
+                # A guard that was killed has stopped nothing.
+                await processes.stop(list(processes.find_all(plan.folder).values()))
 
     async def leave(self) -> None:
         """Let the servers run when the context ends. `stop` stops them."""
         self._left = True
-        await self._guarded.leave()
+        if self._guard is not None:
+            await self._guard.leave()
 
     async def failed(self) -> JsctlError | None:
         """Wait until a server ends. Returns why it ended; None when somebody stopped the network."""
-        ended = {self._guarded.ended(name): name for name in self.servers}
-        await asyncio.wait(ended, return_when=asyncio.FIRST_COMPLETED)
-        if self._guarded.stopping:
-            return None
-        name, future = next((n, f) for f, n in ended.items() if f.done())
-        server = self.servers[name]
-        return explain(name, future.result(), server.log)
+        while True:
+            await asyncio.sleep(0.1)
+            ended = [server for server in self.servers.values() if not server.process.running()]
+            if self._guard is not None and not self._guard.running:
+                return JsctlError("the process that guards the servers has ended", "start them again")
+            if not ended:
+                continue
+            state = load_state(self.folder)
+            wanted = {node.name: node.wanted for node in state.nodes} if state else {}
+            failed = [server for server in ended if wanted.get(server.node.name, "up") == "up"]
+            if failed:
+                return explain(failed[0].node.name, failed[0].process.status or 0, failed[0].log)
+            if len(ended) == len(self.servers):
+                return None
 
-    async def _launch(self, node: Node, binary: Binary) -> None:
-        """Start a node and wait until it accepts clients."""
-        argv = [binary.path, "-c", str(node.file.absolute() if node.file else f"{node.name}.conf")]
+    async def _start(self, binary: Binary, environ: Mapping[str, str]) -> None:
+        """Start everything. The lock on the folder is held."""
+        for stale in self.folder.glob("nats-server_*.ports"):  # left by a killed server
+            stale.unlink()
+        before = load_state(self.folder)
+        topology = self.plan.topology
+        with reserve_ports(topology, self.plan.port, before.ports if before else {}) as (ports, release):
+            self.edited = folder.write_configs(self.folder, topology, ports)
+            state = self._new_state(binary, ports, before)
+            save_state(self.folder, state)
+            release()
+            start_relay(self.folder, state, environ)
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                for node in topology.nodes:
+                    self._launch(node, state.node(node.name), environ)
+                for server in self.servers.values():
+                    server.url = await self._while_running(read_url(self.folder, server.pid))
+                    server.info = await self._while_running(read_info(server.url))
+                    state.node(server.node.name).url = server.url
+        except TimeoutError:
+            raise JsctlError(
+                f"the servers did not start within {START_SECONDS}s", f"their logs are in {self.folder}"
+            ) from None
+        save_state(self.folder, state)
+        for login in topology.logins:
+            await self._ready(login, ports)
+        self._save_contexts(environ, ports, state)
+        save_state(self.folder, state)
+
+    def add_nodes(self, binary: Binary, state: NetworkState, names: Collection[str]) -> list[NodeState]:
+        """Write the configurations of further servers of a network that runs. Returns their states."""
+        topology = self.plan.topology
+        with reserve_ports(topology, None, state.ports) as (ports, _):
+            folder.write_configs(self.folder, topology, ports)
+            changed = self._new_state(binary, ports, state)
+        before = {node.name: node for node in state.nodes}
+        state.nodes = [before.get(node.name, node) for node in changed.nodes]
+        state.ports, state.links = changed.ports, changed.links
+        save_state(self.folder, state)
+        write_links(self.folder, state)
+        return [node for node in state.nodes if node.name in names]
+
+    def _new_state(
+        self, binary: Binary, ports: Mapping[str, int], before: NetworkState | None
+    ) -> NetworkState:
+        topology = self.plan.topology
+        nodes = [
+            NodeState(
+                node.name,
+                node.cluster or node.name,
+                node.domain,
+                self._argv(node, binary),
+                # A configuration of the user's is run in the current folder, as by nats-server itself.
+                str(Path.cwd() if node.file else self.folder),
+            )
+            for node in topology.nodes
+        ]
+        links = {link.name: _relayed(link, ports) for link in topology.links}
+        return NetworkState(
+            topology.name,
+            self.plan.source,
+            binary.version,
+            nodes,
+            [],
+            links,
+            self.plan.temporary,
+            dict(ports),
+            before.scale if before else {},
+        )
+
+    def _argv(self, node: Node, binary: Binary) -> list[str]:
+        argv = [
+            node.binary or binary.path,
+            "-c",
+            str(node.file.absolute() if node.file else f"{node.name}.conf"),
+        ]
         argv += ["--ports_file_dir", str(self.folder)]
         if node.file and self.plan.port is not None:
             argv += ["-p", str(self.plan.port or -1)]
         if self.plan.store:
             argv += ["-js", "-sd", str(self.plan.store)]
-        # A configuration of the user's is run in the current folder, as by nats-server itself.
-        cwd = Path.cwd() if node.file else self.folder
-        log = folder.start_log(self.folder, node.name)
-        pid = await self._guarded.start(node.name, [*argv, *self.plan.extra], cwd, log)
-        server = self.servers[node.name] = Server(node, pid, log)
-        server.url = await self._while_running(_read_url(self.folder, pid))
-        server.info = await self._while_running(_read_info(server.url))
+        return [*argv, *self.plan.extra]
+
+    def _launch(self, node: Node, state: NodeState, environ: Mapping[str, str]) -> None:
+        process = launch(self.folder, state, environ)
+        self.servers[node.name] = Server(node, process, self.folder / f"{node.name}.log")
 
     async def _while_running(self, work: Coroutine[Any, Any, T]) -> T:
         """Return the result of `work`. Raises JsctlError or Ended when a server ends before that."""
         task = asyncio.ensure_future(work)
-        running = {self._guarded.ended(name): server for name, server in self.servers.items()}
         try:
-            waiting: list[asyncio.Future[Any]] = [task, *running]
-            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-            ended = next((done for done in running if done.done()), None)
-            if ended is None:
-                return await task
+            while not task.done():
+                await asyncio.wait([task], timeout=0.02)
+                for server in self.servers.values():
+                    if not server.process.running() and not task.done():
+                        raise self._ended(server)
+            return await task
         finally:
             if not task.done():
                 task.cancel()
                 with contextlib.suppress(asyncio.CancelledError):
                     await task
-        status, server = ended.result(), running[ended]
+
+    def _ended(self, server: Server) -> Exception:
+        status = server.process.status or 0
         if status == 0:
             output = server.log.read_text(encoding="utf-8", errors="replace")
             if output.startswith("flag "):  # nats-server ends with 0 for a wrong flag, too
-                raise BadInput(f"nats-server: {output.splitlines()[0]}")
-            raise Ended(output)
-        raise explain(server.node.name, status, server.log, str(self.plan.store or self.folder))
+                return BadInput(f"nats-server: {output.splitlines()[0]}")
+            return Ended(output)
+        return explain(server.node.name, status, server.log, str(self.plan.store or self.folder))
 
-    async def _ready(self, login: Login) -> None:
+    async def _ready(self, login: Login, ports: Mapping[str, int]) -> None:
         """Wait until everything that a login should reach replies. Raises JsctlError."""
         if not login.domains and not login.servers:
             return
+        raw = self._context(login, ports)
         try:
-            async with asyncio.timeout(ANSWER_SECONDS):
-                await self._while_running(_wait_for_replies(self.servers[login.node].url, login))
+            await self._while_running(wait_for_login(raw, login.domains, login.servers))
         except TimeoutError:
             edited = f"{', '.join(self.edited)} was edited; " if self.edited else ""
             raise JsctlError(
-                f"the servers run, but user {login.user or 'without a login'} did not reach all of them in"
-                f" {ANSWER_SECONDS}s",
+                f"the servers run, but user {login.user or login.name} did not reach all of them in time",
                 f"{edited}logs are in {self.folder}",
             ) from None
 
-    def _save_contexts(self, store: ContextStore) -> None:
+    def _context(self, login: Login, ports: Mapping[str, int]) -> dict[str, Any]:
+        """The context of a login, as its file has it."""
+        scheme = "tls" if login.ca else "nats"
+        urls = [
+            f"{scheme}://127.0.0.1:{port}"
+            if (port := ports.get(login.port.format(node=node)))
+            else self.servers[node].url
+            for node in login.nodes
+        ]
+        return {
+            "description": login.description,
+            "url": ",".join(urls),
+            "user": login.user,
+            "password": login.password,
+            "creds": login.creds,
+            "ca": login.ca,
+        }
+
+    def _save_contexts(
+        self, environ: Mapping[str, str], ports: Mapping[str, int], state: NetworkState
+    ) -> None:
+        store = ContextStore.from_environment(environ)
+        if self.plan.private:
+            store = private_store(self.folder)
         for login in self.plan.topology.logins:
-            raw = {
-                "description": login.description,
-                "url": self.servers[login.node].url,
-                "user": login.user,
-                "password": login.password,
-            }
-            self.contexts[login.name] = contexts.save(store, login.name, raw, self.folder)
-            if self.plan.temporary:
-                self._guarded.forget([self.contexts[login.name]], self.folder)
+            raw = self._context(login, ports)
+            if self.plan.private:
+                store.save(login.name, raw)
+                self.contexts[login.name] = login.name
+            else:
+                self.contexts[login.name] = contexts.save(store, login.name, raw, self.folder)
+            name = self.contexts[login.name]
+            state.logins.append(LoginState(name, list(login.domains), login.servers))
+        if self.plan.private and not store.selected() and state.logins:
+            store.select(state.logins[0].context)
 
 
-async def stop(where: Path) -> None:
-    """Stop the network that runs in a folder. Raises JsctlError when there is none."""
-    if not folder.in_use(where):
-        raise JsctlError(f"no local server runs in {where}")
-    pid = folder.pid(where)
-    if pid:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, 15)
-    for _ in range(200):
-        if not folder.in_use(where):
-            return
-        await asyncio.sleep(0.05)
-    raise JsctlError(f"the local server in {where} did not stop", f"its process is {pid}")
-
-
-@contextlib.contextmanager
-def _reserve(plan: Plan) -> Iterator[tuple[dict[str, int], Callable[[], None]]]:
-    """Yield the ports of a plan by `node.purpose`, and a function that releases those that are reserved."""
-    ports: dict[str, int] = {}
-    held: list[socket.socket] = []
-    for number, node in enumerate(plan.topology.nodes):
-        for purpose, default in node.ports.items():
-            port = default
-            if plan.port == 0:
-                holder = socket.socket()
-                holder.bind(("127.0.0.1", 0))
-                held.append(holder)
-                port = int(holder.getsockname()[1])
-            elif plan.port and number == 0 and purpose == CLIENT:
-                port = plan.port
-            ports[f"{node.name}.{purpose}"] = port
-
-    def release() -> None:
-        for holder in held:
-            holder.close()
-
+async def start_network(plan: Plan, binary: Binary, environ: Mapping[str, str]) -> Network:
+    """Start a network that runs on when jsctl ends. Raises JsctlError, after it has stopped everything."""
+    network = Network(plan)
     try:
-        yield ports, release
-    finally:
-        release()
+        await network._start(binary, environ)
+    except BaseException:
+        await processes.stop(list(processes.find_all(plan.folder).values()))
+        raise
+    return network
 
 
-async def _read_url(where: Path, pid: int) -> str:
-    """Return the URL in a server's ports file, which it writes when it accepts clients."""
-    while True:
-        for path in where.glob(f"*_{pid}.ports"):
-            try:
-                urls = [str(url) for url in json.loads(path.read_text())["nats"]]
-            except (OSError, ValueError, KeyError, TypeError):
-                continue  # the server is writing it
-            local = [url for url in urls if "//127.0.0.1:" in url]
-            if urls:
-                return (local or urls)[0]
-        await asyncio.sleep(0.01)
+def _relayed(link: Link, ports: Mapping[str, int]) -> dict[str, Any]:
+    """A link as the relay reads it."""
+    hops = {str(ports[at]): ports[target] for at, target in link.hops.items()}
+    return {"kind": link.kind, "hops": hops}
 
 
-async def _read_info(url: str) -> Mapping[str, Any]:
-    """Return the INFO of a server; empty for one that starts with TLS."""
-    host, _, port = url.rpartition("//")[2].rpartition(":")
-    while True:
-        try:
-            reader, writer = await asyncio.open_connection(host.strip("[]"), int(port), limit=1 << 20)
-        except OSError:
-            await asyncio.sleep(0.01)
-            continue
-        try:
-            async with asyncio.timeout(2):
-                line = await reader.readline()
-            info = parse_json(line.removeprefix(b"INFO "))
-            return info if isinstance(info, dict) else {}
-        except (TimeoutError, ValueError, OSError):
-            return {}
-        finally:
-            writer.close()
+def private_store(where: Path) -> ContextStore:
+    """The contexts of a network in its own folder."""
+    return ContextStore(where / CONTEXTS / "nats")
 
 
-async def _wait_for_replies(url: str, login: Login) -> None:
-    """Wait until every domain and server of a login has replied."""
-    settings = Settings(url=url, user=login.user, password=login.password, timeout=2 * SECOND)
-    while True:
-        try:
-            connection = await Connection.open(settings)
-        except (Unreachable, Denied):
-            await asyncio.sleep(0.05)
-            continue
-        try:
-            for domain in login.domains:
-                await _wait_for_jetstream(Api(connection, domain=domain))
-            while login.servers:
-                replies = await connection.request_many(
-                    "$SYS.REQ.SERVER.PING", expect=login.servers, stall=100 * MS
-                )
-                if len(replies) >= login.servers:
-                    break
-            return
-        finally:
-            await connection.close()
+def start_relay(where: Path, state: NetworkState, environ: Mapping[str, str]) -> None:
+    """Start the relay of a network that has links, and does not run."""
+    if state.links and not processes.is_running(where, RELAY):
+        write_links(where, state)
+        argv = module_command("jsctl.localserver.relay", str(where))
+        processes.start(where, RELAY, argv, where, folder.start_log(where, RELAY), environ)
 
 
-async def _wait_for_jetstream(api: Api) -> None:
-    while True:
-        try:
-            await api.call("INFO")
-            return
-        except JsctlError:  # not ready; the caller limits the time
-            await asyncio.sleep(0.05)
+def write_links(where: Path, state: NetworkState) -> None:
+    """Tell the relay how links are to be."""
+    write_atomically(where / relay.FILE, json.dumps(state.links, indent=2) + "\n", durable=False)
+
+
+async def stop(where: Path, environ: Mapping[str, str] | None = None) -> None:
+    """Stop the network that runs in a folder, and remove its temporary contexts.
+
+    Raises JsctlError when there is none.
+    """
+    running = processes.find_all(where)
+    if not running:
+        raise JsctlError(f"no local server runs in {where}")
+    with folder.changing(where):
+        state = load_state(where)
+        if state:
+            for node in state.nodes:
+                node.wanted = "stopped"
+            save_state(where, state)
+        order = [RELAY, *(node.name for node in state.nodes)] if state else []
+        known = sorted(running.values(), key=lambda one: order.index(one.name) if one.name in order else -1)
+        await processes.stop(known)
+        if state and state.temporary:
+            names = [login.context for login in state.logins]
+            contexts.forget(os.environ if environ is None else environ, names, str(where))

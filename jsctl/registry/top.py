@@ -12,6 +12,7 @@ NOUNS = {
     "context": "context",
     "bucket": "kv",
     "key": "key",
+    "network": "server",
 }
 """Each noun, and the file beside this one that describes it."""
 

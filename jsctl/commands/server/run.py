@@ -11,8 +11,11 @@ from jsctl.contexts.store import is_name
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.localserver import binary, folder
+from jsctl.localserver.compile import compile_network
 from jsctl.localserver.network import Ended, Network, Plan, Server
-from jsctl.localserver.topology import TOPOLOGIES, Topology, as_configured, single
+from jsctl.localserver.short_forms import named, single
+from jsctl.localserver.spec import NetworkSpec
+from jsctl.localserver.topology import Topology, as_configured
 from jsctl.signals import Stopped, stoppable
 from jsctl.views.result import Result, Text
 from jsctl.views.server import local as view
@@ -41,53 +44,53 @@ class Options:
         """The arguments for nats-server."""
         return self.arguments[1:] if self.kind else self.arguments
 
-    def topology(self) -> Topology:
-        """Return what to start. Raises BadInput."""
+    def _spec(self) -> NetworkSpec | None:
+        """Return what to start; None for a configuration of the user's. Raises BadInput, NotFound."""
         if self.name and not is_name(self.name):
             raise BadInput(
                 f"{self.name!r} is not a valid name", "use one without slashes, '..' or a leading dot"
             )
         if self.kind:
-            return self._named_topology()
+            for flag, value in (("--domain", self.domain), ("--config", self.config)):
+                if value:
+                    raise BadInput(f"{flag} cannot be used with {self.kind}", f"{self.kind} has its own")
+            return named(self.kind, self.name)
         if self.config:
-            if self.domain:
-                raise BadInput(
-                    "--domain and --config exclude each other", "write the domain into the configuration"
-                )
-            file = Path(self.config).expanduser()
-            if not file.is_file():
-                raise BadInput(f"there is no file {self.config}")
-            return as_configured(file, self.name or "local")
-        if self.domain and (not self.domain.isprintable() or any(c in " .*>{}#\"'" for c in self.domain)):
+            return None
+        if self.domain and (not self.domain.isprintable() or any(c in " .*>{}#\"'@" for c in self.domain)):
             raise BadInput(
                 f"{self.domain!r} is not a valid JetStream domain", "use letters, digits and dashes"
             )
         return single(self.name or "local", self.domain)
 
-    def _named_topology(self) -> Topology:
-        if self.kind not in TOPOLOGIES:
-            raise BadInput(f"unknown topology {self.kind!r}", f"use {' or '.join(TOPOLOGIES)}")
-        for flag, value in (("--domain", self.domain), ("--config", self.config)):
-            if value:
-                raise BadInput(f"{flag} cannot be used with {self.kind}", f"{self.kind} has its own")
-        return TOPOLOGIES[self.kind](self.name)
+    def _configured(self) -> Topology:
+        if self.domain:
+            raise BadInput(
+                "--domain and --config exclude each other", "write the domain into the configuration"
+            )
+        file = Path(self.config).expanduser()
+        if not file.is_file():
+            raise BadInput(f"there is no file {self.config}")
+        return as_configured(file, self.name or "local")
 
     def plan(self, env: Env) -> Plan:
-        """Return where and how to start it. Raises BadInput."""
+        """Return where and how to start it. Raises BadInput, JsctlError."""
         if self.logs and self.background:
             raise BadInput(
                 "--logs and --background exclude each other", "the logs are in the folder of --store"
             )
-        topology = self.topology()
-        data = Path(self.store).expanduser() if self.store else folder.default(env.environ, topology.name)
+        network = self._spec() or self._configured()
+        data = Path(self.store).expanduser() if self.store else folder.default(env.environ, network.name)
         data = data.absolute()
+        folder.refuse_in_use(data)
         return Plan(
-            topology,
+            compile_network(network, data) if isinstance(network, NetworkSpec) else network,
             data,
             port=self.port,
             store=data if self.store and self.config else None,
             extra=self.server_arguments,
             temporary=self.port == 0,
+            source=self.kind,
         )
 
 

@@ -23,5 +23,5 @@ async def stop(env: Env, network: str) -> None:
         folder = owner
     elif not folder.is_dir():
         raise NotFound(f"there is no context and no folder {network!r}", registry.noun("context").hint)
-    await stop_network(folder.absolute())
+    await stop_network(folder.absolute(), env.environ)
     env.say(f"stopped the servers in {folder}")

@@ -1,0 +1,55 @@
+"""JWTs of operators, accounts and users, version 2 (nats-io/jwt: v2/claims.go, v2/header.go).
+
+Claims are plain JSON: what this version does not know stays as it is.
+"""
+
+import base64
+import binascii
+import hashlib
+import json
+import time
+from typing import Any
+
+from jsctl.auth.keys import KeyPair
+from jsctl.errors import BadInput
+from jsctl.json_text import parse_json
+
+Json = dict[str, Any]
+
+_HEADER = {"typ": "JWT", "alg": "ed25519-nkey"}
+
+
+def encode_jwt(claims: Json, signer: KeyPair) -> str:
+    """Sign claims. `iat` (seconds), `iss` and `jti` are set; `sub`, `name` and `nats` are the caller's."""
+    body = {key: value for key, value in claims.items() if key != "jti"}
+    body.update(iat=int(time.time()), iss=signer.public)
+    digest = hashlib.new("sha512_256", _dump(body)).digest()
+    body["jti"] = base64.b32encode(digest).decode().rstrip("=")
+    signed = f"{_encode(_dump(_HEADER))}.{_encode(_dump(body))}"
+    return f"{signed}.{_encode(signer.sign(signed.encode()))}"
+
+
+def decode_jwt(token: str) -> Json:
+    """Return the claims of a JWT; the signature is not checked. Raises BadInput."""
+    parts = token.strip().split(".")
+    try:
+        if len(parts) != 3:
+            raise ValueError
+        claims = parse_json(_decode(parts[1]))
+        if not isinstance(claims, dict) or not isinstance(claims.get("nats"), dict):
+            raise ValueError
+    except (ValueError, binascii.Error):
+        raise BadInput("this is not a NATS JWT", "it should be three parts of base64, with dots") from None
+    return claims
+
+
+def _dump(value: Json) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode()
+
+
+def _encode(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).decode().rstrip("=")
+
+
+def _decode(text: str) -> bytes:
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))

@@ -1,0 +1,68 @@
+"""`jsctl server network link`."""
+
+from jsctl.commands.cli import DURATION, SIZE, argument, command, option
+from jsctl.commands.server.network.choose import choose_network
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.localserver.networks import disturb, find_network
+from jsctl.units import MS
+from jsctl.views.result import Result
+from jsctl.views.server import network as view
+
+MODES = ("up", "down", "delay", "limit", "drop")
+
+
+@command(
+    "link",
+    examples=[
+        "jsctl server network link",
+        "jsctl server network link down spoke-1-hub",
+        "jsctl server network link delay spoke-1-hub --by 200ms",
+        "jsctl server network link limit spoke-1-hub --to 100KB",
+        "jsctl server network link up --all",
+    ],
+)
+@argument("mode", required=False, default="", metavar="[up|down|delay|limit|drop]")
+@argument("links", nargs=-1, metavar="[LINK]...")
+@option("--all", "-a", "everything", is_flag=True, help="All links")
+@option("--by", "delay", type=DURATION, metavar="DURATION", help="delay: how long each way takes")
+@option("--to", "limit", type=SIZE, metavar="SIZE", help="limit: bytes per second on each way")
+@choose_network
+async def link(
+    env: Env,
+    mode: str,
+    links: tuple[str, ...],
+    everything: bool,
+    delay: int | None,
+    limit: int | None,
+    network: str,
+) -> Result:
+    """Disturbs connections between clusters: leaf node connections, gateways, and those of clients where the
+    network's file has `links: [leaf, gateway, client]`. Without a mode it shows the links.
+
+    down ends connections and refuses new ones; drop lets nothing pass, with connections open; up undoes
+    everything. Servers of one cluster are connected directly: disturb these with pause and kill.
+    """
+    found = find_network(env.environ, network)
+    if not mode:
+        return view.link_states(found)
+    if mode not in MODES:
+        raise BadInput(f"{mode!r} is not a mode of a link", f"use {', '.join(MODES)}")
+    if bool(links) == everything:
+        raise BadInput("name links, or use --all", "they are shown by jsctl server network link")
+    for flag, value, wanted in (("--by", delay, "delay"), ("--to", limit, "limit")):
+        if (value is not None) != (mode == wanted):
+            raise BadInput(
+                f"{mode} does not take {flag}" if value is not None else f"{mode} needs {flag}",
+                f"jsctl server network link {wanted} LINK {flag} {'200ms' if wanted == 'delay' else '100KB'}",
+            )
+    names = list(found.state.links) if everything else links
+    if mode == "up":
+        disturb(found, names)
+    elif mode == "delay":
+        disturb(found, names, delay_ms=(delay or 0) // MS)
+    elif mode == "limit":
+        disturb(found, names, limit=limit)
+    else:
+        disturb(found, names, **{mode: True})
+    return view.link_states(found)

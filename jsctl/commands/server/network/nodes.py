@@ -1,0 +1,94 @@
+"""What is done to the servers of a network: `start`, `stop`, `restart`, `kill`, `pause` and so on.
+
+All of them take the same: names of servers or clusters, or --all.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from jsctl.commands.cli import argument, command, option
+from jsctl.commands.server.network.choose import choose_network
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.localserver import networks
+from jsctl.localserver.networks import LocalNetwork, find_network
+from jsctl.localserver.state import NodeState
+
+Act = Callable[[LocalNetwork, Sequence[NodeState]], Awaitable[None]]
+Names = tuple[str, ...]
+
+
+def choose_servers(verb: Callable[..., Any]) -> Callable[..., Any]:
+    """Declare the servers that a verb takes, and their network."""
+    verb = choose_network(verb)
+    verb = option("--all", "-a", "everything", is_flag=True, help="All servers")(verb)
+    return argument("servers", nargs=-1, metavar="[SERVER|CLUSTER]...")(verb)
+
+
+def _select(env: Env, network: str, servers: Names, everything: bool) -> tuple[LocalNetwork, list[NodeState]]:
+    found = find_network(env.environ, network)
+    if bool(servers) == everything:
+        raise BadInput(
+            "name servers or clusters, or use --all", "jsctl server network status shows their names"
+        )
+    return found, found.state.select(servers)
+
+
+async def _act(env: Env, network: str, servers: Names, everything: bool, act: Act, what: str) -> None:
+    found, nodes = _select(env, network, servers, everything)
+    await act(found, nodes)
+    env.say(f"{what} {', '.join(node.name for node in nodes)}")
+
+
+@command("start", examples=["jsctl server network start hub", "jsctl server network start --all"])
+@choose_servers
+async def start(env: Env, servers: Names, everything: bool, network: str) -> None:
+    """Resumes those that are paused, too, and waits until they accept clients."""
+    found, nodes = _select(env, network, servers, everything)
+    await networks.start_nodes(found, nodes, env.environ)
+    env.say(f"started {', '.join(node.name for node in nodes)}")
+
+
+@command("stop", examples=["jsctl server network stop srv-4222", "jsctl server network stop hub"])
+@choose_servers
+async def stop(env: Env, servers: Names, everything: bool, network: str) -> None:
+    """Sends SIGTERM, and waits until they have ended."""
+    await _act(env, network, servers, everything, networks.stop_nodes, "stopped")
+
+
+@command("restart", examples=["jsctl server network restart spoke-1"])
+@choose_servers
+async def restart(env: Env, servers: Names, everything: bool, network: str) -> None:
+    """They start with their configurations as these are now."""
+    found, nodes = _select(env, network, servers, everything)
+    await networks.stop_nodes(found, nodes)
+    await networks.start_nodes(found, nodes, env.environ)
+    env.say(f"restarted {', '.join(node.name for node in nodes)}")
+
+
+@command("kill", examples=["jsctl server network kill hub"])
+@choose_servers
+async def kill(env: Env, servers: Names, everything: bool, network: str) -> None:
+    """Sends SIGKILL (kill -9). Start them again with jsctl server network start."""
+    await _act(env, network, servers, everything, networks.kill_nodes, "killed")
+
+
+@command("pause", examples=["jsctl server network pause srv-4242"])
+@choose_servers
+async def pause(env: Env, servers: Names, everything: bool, network: str) -> None:
+    """Sends SIGSTOP: they do nothing, as a machine that hangs. Go on with jsctl server network resume."""
+    await _act(env, network, servers, everything, networks.pause_nodes, "paused")
+
+
+@command("resume", examples=["jsctl server network resume srv-4242"])
+@choose_servers
+async def resume(env: Env, servers: Names, everything: bool, network: str) -> None:
+    """Sends SIGCONT."""
+    await _act(env, network, servers, everything, networks.resume_nodes, "resumed")
+
+
+@command("lame-duck", examples=["jsctl server network lame-duck srv-4222"])
+@choose_servers
+async def lame_duck(env: Env, servers: Names, everything: bool, network: str) -> None:
+    """They hand over leaders and clients first, which takes nats-server about two minutes."""
+    await _act(env, network, servers, everything, networks.lame_duck, "in lame duck mode:")

@@ -1,0 +1,48 @@
+"""`jsctl server network add` and `scale`."""
+
+import click
+
+from jsctl.commands.cli import argument, command
+from jsctl.commands.server.network.choose import choose_network
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.localserver import binary, networks
+from jsctl.localserver.networks import find_network
+from jsctl.localserver.status import wait_until_ready
+
+
+@command("add", examples=["jsctl server network add hub"])
+@argument("cluster")
+@choose_network
+async def add(env: Env, cluster: str, network: str) -> None:
+    """It is called CLUSTER-N, and is ready when the command ends."""
+    found = find_network(env.environ, network)
+    size = sum(node.cluster == cluster for node in found.state.nodes)
+    await _scale(env, network, cluster, size + 1)
+
+
+@command("scale", examples=["jsctl server network scale hub 5"])
+@argument("cluster")
+@argument("size", type=click.IntRange(1, 50))
+@choose_network
+async def scale(env: Env, cluster: str, size: int, network: str) -> None:
+    """Servers that go are stopped in order; their data stays in the network's folder."""
+    await _scale(env, network, cluster, size)
+
+
+async def _scale(env: Env, network: str, cluster: str, size: int) -> None:
+    found = find_network(env.environ, network)
+    members = [node for node in found.state.nodes if node.cluster == cluster]
+    if len(members) == 1 and size > 1:
+        raise BadInput(
+            f"{cluster} is a single server, which cannot become a cluster while it runs",
+            "describe it with servers: 3, and start it anew",
+        )
+    changed = await networks.scale(found, cluster, size, binary.find(env.environ), env.environ)
+    if not changed:
+        env.say(f"cluster {cluster} has {size} servers")
+        return
+    names = ", ".join(node.name for node in changed)
+    env.say(f"{'started' if size > len(members) else 'stopped'} {names}")
+    if size > len(members):
+        await wait_until_ready(find_network(env.environ, str(found.folder)), env.say)

@@ -1,0 +1,44 @@
+"""`jsctl server network shell` and `env`: how other programs see the contexts of a network."""
+
+import os
+import shlex
+
+from jsctl.commands.cli import command
+from jsctl.commands.server.network.choose import network_argument
+from jsctl.contexts.environment import forget_secrets
+from jsctl.env import Env
+from jsctl.errors import JsctlError
+from jsctl.localserver.networks import VARIABLE, LocalNetwork, find_network
+from jsctl.localserver.state import CONTEXTS
+from jsctl.views.result import Result, Text
+
+
+def _variables(network: LocalNetwork) -> dict[str, str]:
+    return {"XDG_CONFIG_HOME": str(network.folder / CONTEXTS), VARIABLE: network.state.name}
+
+
+@command("env", examples=['eval "$(jsctl server network env hub-leaf)"'])
+@network_argument
+async def env_(env: Env, network: str) -> Result:
+    """The contexts of the network are then the only ones that jsctl and nats see."""
+    variables = _variables(find_network(env.environ, network))
+    lines = [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
+    return Result([Text("\n".join(lines), whole=True)], data=variables)
+
+
+@command("shell", examples=["jsctl server network shell hub-leaf"])
+@network_argument
+async def shell(env: Env, network: str) -> None:
+    """Opens your shell with the contexts of the network, and these alone. The first is selected."""
+    found = find_network(env.environ, network)
+    program = env.environ.get("SHELL") or "/bin/sh"
+    environ = {**env.environ, **_variables(found)}
+    forget_secrets(environ)
+    environ.pop("NATS_CONTEXT", None)
+    environ.pop("NATS_URL", None)
+    env.say(f"contexts of network {found.state.name}; leave them with exit")
+    env.streams.stdout.flush()
+    try:
+        os.execve(program, [program], environ)
+    except OSError as error:
+        raise JsctlError(f"cannot run {program}: {error.strerror}", "set SHELL to a shell") from None

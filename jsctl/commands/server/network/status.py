@@ -1,0 +1,36 @@
+"""`jsctl server network status`."""
+
+from jsctl.commands.cli import DURATION, command, option
+from jsctl.commands.server.network.choose import network_argument
+from jsctl.commands.shared.watching import watch_results
+from jsctl.env import Env
+from jsctl.errors import BadInput, ExitStatus
+from jsctl.localserver.networks import find_network
+from jsctl.localserver.status import fetch_status
+from jsctl.units import MS
+from jsctl.views.result import Result
+from jsctl.views.server import network as view
+
+
+@command(
+    "status", examples=["jsctl server network status", "jsctl server network status hub-spokes --watch 1s"]
+)
+@network_argument
+@option("--watch", type=DURATION, metavar="INTERVAL", help="Repeat it every INTERVAL until ctrl-C or q")
+async def status(env: Env, network: str, watch: int | None) -> Result | None:
+    """Shows the servers of a network by cluster, which of them leads its domain, leaf node connections and
+    gateways, disturbed links, and streams with their replicas. Exits with 1 if something is down.
+    """
+    if watch is not None and watch < 100 * MS:
+        raise BadInput("--watch takes 100ms or more")
+    found = find_network(env.environ, network)
+
+    async def fetch() -> Result:
+        state = await fetch_status(find_network(env.environ, str(found.folder)))
+        result = view.status(state)
+        return result if state.healthy else result._replace(status=ExitStatus.FAILURE)
+
+    if watch is None:
+        return await fetch()
+    await watch_results(env, fetch, watch)
+    return None

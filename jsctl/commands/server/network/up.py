@@ -1,0 +1,71 @@
+"""`jsctl server network up`."""
+
+from pathlib import Path
+
+import click
+
+from jsctl.commands.cli import argument, command, option
+from jsctl.env import Env
+from jsctl.localserver import binary, folder
+from jsctl.localserver.network import private_store
+from jsctl.localserver.networks import bring_up, copy_contexts
+from jsctl.localserver.short_forms import named
+from jsctl.localserver.spec_reader import BUILTIN
+from jsctl.localserver.status import wait_until_ready
+from jsctl.signals import Stopped, stoppable
+from jsctl.views.result import Result
+from jsctl.views.server import network as view
+
+
+@command(
+    "up",
+    examples=[
+        "jsctl server network up hub-spokes",
+        "jsctl server network up shop.yaml --into-contexts",
+        "jsctl server network up hub-leaf --port 0 --name mine",
+    ],
+)
+@argument("network", metavar="NAME|FILE")
+@option("--name", metavar="NAME", default="", help="Name of the network, instead of that in its file")
+@option("--store", metavar="DIR", default="", help="Folder for data, configurations and logs")
+@option(
+    "--port", "-p", type=click.IntRange(0, 65535), help="Port of the first server; 0: free ports everywhere"
+)
+@option("--into-contexts", is_flag=True, help="Copy the network's contexts to yours; none of yours changes")
+async def up(env: Env, network: str, name: str, store: str, port: int | None, into_contexts: bool) -> Result:
+    """Starts real nats-servers that run on when this command has ended, and waits until all is ready: servers
+    healthy, a leader in every JetStream domain. Of a network that runs already, it starts what has ended.
+
+    Its contexts are in a folder of its own: jsctl server network shell opens a shell that sees them.
+    """
+    spec = named(network, name)
+    where = (Path(store).expanduser() if store else folder.default(env.environ, spec.name)).absolute()
+    source = network if network in BUILTIN else str(Path(network).expanduser().absolute())
+    server = binary.find(env.environ)
+    try:
+        async with stoppable():
+            running, started = await bring_up(spec, where, source, server, env.environ, port)
+            await wait_until_ready(running, env.say)
+    except Stopped:
+        raise Stopped(
+            f"stopped; what has started is shown by jsctl server network status {spec.name}"
+        ) from None
+    for file in started.edited if started else ():
+        env.say(f"{where / file} was edited and is used as it is")
+    names = copy_contexts(running, env.environ) if into_contexts else {}
+    own = private_store(where)
+    contexts = [
+        {
+            "context": names.get(context, context),
+            "description": own.load(context).raw.get("description", ""),
+            "url": own.load(context).raw.get("url", ""),
+        }
+        for context in own.names()
+    ]
+    env.say(f"nats-server {running.state.version} runs; everything is in {where}")
+    if not into_contexts:
+        env.say(
+            f"try: jsctl server network shell {spec.name}"
+            f"        jsctl server network down {spec.name} ends it"
+        )
+    return view.started(running, contexts)

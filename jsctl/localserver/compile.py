@@ -1,0 +1,258 @@
+"""From the description of a network to its servers: configurations, ports, links, contexts."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from jsctl.errors import JsctlError
+from jsctl.localserver.identities import Identities, create_identities
+from jsctl.localserver.server_config import format_config
+from jsctl.localserver.spec import (
+    CLIENT_LINK,
+    GATEWAY,
+    LEAF,
+    AccountSpec,
+    ClusterSpec,
+    ContextSpec,
+    NetworkSpec,
+    Remote,
+    ServerSpec,
+)
+from jsctl.localserver.topology import CLIENT, Link, Login, Node, Topology
+
+Json = dict[str, Any]
+
+_ACCOUNTS = "accounts.conf"
+_OPERATOR = "operator.conf"
+_HOST = "127.0.0.1"
+
+
+def compile_network(spec: NetworkSpec, folder: Path) -> Topology:
+    """Return the servers of a network.
+
+    folder: where an operator's keys are kept; they are created there. Raises BadInput, JsctlError.
+    """
+    try:
+        identities = create_identities(spec, folder) if spec.operator else None
+    except OSError as error:
+        raise JsctlError(
+            f"cannot write {error.filename}: {error.strerror}", "choose another folder"
+        ) from None
+    return _Compiler(spec, identities, folder).run()
+
+
+class _Compiler:
+    def __init__(self, spec: NetworkSpec, identities: Identities | None, folder: Path) -> None:
+        self._spec = spec
+        self._identities = identities
+        self._folder = folder
+
+    def run(self) -> Topology:
+        spec = self._spec
+        # Servers that others connect to start first.
+        clusters = sorted(spec.clusters, key=lambda cluster: len(cluster.remotes))
+        return Topology(
+            spec.name,
+            tuple(self._node(cluster, server) for cluster in clusters for server in cluster.servers),
+            tuple(self._login(context) for context in spec.contexts),
+            {_OPERATOR: self._operator()} if spec.operator else {_ACCOUNTS: self._accounts()},
+            tuple(self._links()),
+        )
+
+    # -- servers ----------------------------------------------------------------------------------
+
+    def _node(self, cluster: ClusterSpec, server: ServerSpec) -> Node:
+        ports = {CLIENT: server.ports.get(CLIENT, 0)}
+        for purpose, wanted in (
+            ("cluster", len(cluster.servers) > 1),
+            ("leafnodes", self._is_hub(cluster)),
+            (GATEWAY, cluster.name in self._spec.gateways),
+            ("monitoring", cluster.monitoring),
+            ("mqtt", False),
+            ("websocket", False),
+        ):
+            if wanted or purpose in server.ports:
+                ports[purpose] = server.ports.get(purpose, 0)
+        options = self._options(cluster, server, ports)
+        include = _OPERATOR if self._spec.operator else _ACCOUNTS
+        text = format_config(options, [f"./{include}"])
+        return Node(server.name, ports, text, cluster.domain, None, cluster.name, server.binary)
+
+    def _is_hub(self, cluster: ClusterSpec) -> bool:
+        return any(remote.to == cluster.name for one in self._spec.clusters for remote in one.remotes)
+
+    def _options(self, cluster: ClusterSpec, server: ServerSpec, ports: Mapping[str, int]) -> Json:
+        def listen(purpose: str) -> str:
+            return f"{_HOST}:@{server.name}.{purpose}@"
+
+        options: Json = {"listen": listen(CLIENT), "server_name": server.server_name}
+        if CLIENT_LINK in self._spec.links:
+            options["client_advertise"] = f"{_HOST}:@link.client-{cluster.name}.{server.name}@"
+        if cluster.jetstream is not None:
+            store = server.store if server.store == "." else f"./{server.store}"
+            options["jetstream"] = {"store_dir": store} | (
+                {"domain": cluster.domain} if cluster.domain else {}
+            )
+            options["jetstream"].update(cluster.jetstream)
+        if "cluster" in ports:
+            routes = [f"nats-route://{_HOST}:@{other.name}.cluster@" for other in cluster.servers]
+            options["cluster"] = {"name": cluster.cluster_name, "listen": listen("cluster"), "routes": routes}
+        if "leafnodes" in ports or cluster.remotes:
+            leafnodes: Json = {"listen": listen("leafnodes")} if "leafnodes" in ports else {}
+            leafnodes["no_advertise"] = True  # discovered addresses would lead past the relay
+            if cluster.remotes:
+                leafnodes["reconnect"] = "1s"
+                leafnodes["remotes"] = [self._remote(cluster, remote) for remote in cluster.remotes]
+            options["leafnodes"] = leafnodes
+        if GATEWAY in ports:
+            options["gateway"] = self._gateway(cluster, server, listen(GATEWAY))
+        if "monitoring" in ports:
+            options["http"] = listen("monitoring")
+        if "mqtt" in ports:
+            options["mqtt"] = {"listen": listen("mqtt")}
+        if "websocket" in ports:
+            options["websocket"] = {"listen": listen("websocket"), "no_tls": True}
+        if self._spec.operator:
+            # Each server keeps the JWTs that are pushed to it in a folder of its own.
+            options["resolver"] = {
+                "type": "full",
+                "dir": f"./jwt-{server.name}",
+                "allow_delete": True,
+                "interval": "2m",
+            }
+        if tls := self._spec.tls:
+            options["tls"] = {"cert_file": tls["cert"], "key_file": tls["key"], "ca_file": tls["ca"]}
+        return options
+
+    def _remote(self, cluster: ClusterSpec, remote: Remote) -> Json:
+        account = self._spec.account_of(remote.user)
+        hub = self._spec.cluster(remote.to)
+        login = "" if self._identities else f"{remote.user}:{account.users[remote.user]}@"
+        relayed = LEAF in self._spec.links
+        ports = [
+            f"@link.{cluster.name}-{hub.name}.{server.name}@" if relayed else f"@{server.name}.leafnodes@"
+            for server in hub.servers
+        ]
+        options: Json = {"urls": [f"nats-leaf://{login}{_HOST}:{port}" for port in ports]}
+        if self._identities:
+            options["account"] = self._identities.keys[account.name]
+            options["credentials"] = f"./{self._identities.creds[remote.user]}"
+        else:
+            options["account"] = account.name
+        return options
+
+    def _gateway(self, cluster: ClusterSpec, server: ServerSpec, listen: str) -> Json:
+        relayed = GATEWAY in self._spec.links
+
+        def port(other: ClusterSpec, server: ServerSpec) -> str:
+            return f"@link.gateway-{other.name}.{server.name}@" if relayed else f"@{server.name}.{GATEWAY}@"
+
+        others = [self._spec.cluster(name) for name in self._spec.gateways if name != cluster.name]
+        options: Json = {"name": cluster.cluster_name, "listen": listen}
+        if relayed:
+            options["advertise"] = f"{_HOST}:{port(cluster, server)}"
+        options["gateways"] = [
+            {
+                "name": other.cluster_name,
+                "urls": [f"nats://{_HOST}:{port(other, one)}" for one in other.servers],
+            }
+            for other in others
+        ]
+        return options
+
+    # -- accounts ---------------------------------------------------------------------------------
+
+    def _accounts(self) -> str:
+        options: Json = {"accounts": {one.name: _account_options(one) for one in self._spec.accounts}}
+        for account in self._spec.accounts:
+            if account.system:
+                options["system_account"] = account.name
+        if self._spec.no_login:
+            options["no_auth_user"] = self._spec.no_login
+        return format_config(options)
+
+    def _operator(self) -> str:
+        if self._identities is None:
+            raise RuntimeError("a network without an operator has no operator.conf")
+        system = next(account.name for account in self._spec.accounts if account.system)
+        return format_config(
+            {
+                "operator": f"./{self._identities.operator_file}",
+                "system_account": self._identities.keys[system],
+                "resolver_preload": dict(self._identities.tokens),
+            }
+        )
+
+    # -- contexts and links -----------------------------------------------------------------------
+
+    def _login(self, context: ContextSpec) -> Login:
+        account = self._spec.account_of(context.user)
+        clusters = [c for c in self._spec.clusters if context.cluster in ("", c.name)]
+        creds = str(self._folder / self._identities.creds[context.user]) if self._identities else ""
+        anonymous = context.user == self._spec.no_login
+        password = "" if creds or anonymous else account.users[context.user]
+        relayed = CLIENT_LINK in self._spec.links and context.cluster
+        reached = self._reached(clusters[0], account)
+        domains = tuple(dict.fromkeys(c.domain for c in reached if c.jetstream is not None))
+        return Login(
+            context.name,
+            tuple(server.name for cluster in clusters for server in cluster.servers),
+            context.description,
+            "" if creds or anonymous else context.user,
+            password,
+            creds,
+            self._spec.tls.get("ca", ""),
+            domains if account.jetstream is not None else (),
+            sum(len(cluster.servers) for cluster in reached) if account.system else 0,
+            f"link.client-{context.cluster}.{{node}}" if relayed else "{node}." + CLIENT,
+        )
+
+    def _reached(self, start: ClusterSpec, account: AccountSpec) -> list[ClusterSpec]:
+        """The clusters that a login reaches from one, over leaf node connections and gateways."""
+        reached, waiting = [start], [start]
+        while waiting:
+            here = waiting.pop()
+            for other in self._spec.clusters:
+                if other not in reached and self._joins(here, other, account):
+                    reached.append(other)
+                    waiting.append(other)
+        return reached
+
+    def _joins(self, one: ClusterSpec, other: ClusterSpec, account: AccountSpec) -> bool:
+        gateways = self._spec.gateways
+        if one.name in gateways and other.name in gateways:
+            return True
+        pairs = ((one, other), (other, one))
+        return any(r.to == hub.name and r.user in account.users for leaf, hub in pairs for r in leaf.remotes)
+
+    def _links(self) -> Iterator[Link]:
+        spec = self._spec
+        if LEAF in spec.links:
+            for leaf in spec.clusters:
+                for name in dict.fromkeys(remote.to for remote in leaf.remotes):
+                    yield self._link(f"{leaf.name}-{name}", LEAF, spec.cluster(name), "leafnodes")
+        if GATEWAY in spec.links:
+            for name in spec.gateways:
+                yield self._link(f"gateway-{name}", GATEWAY, spec.cluster(name), GATEWAY)
+        if CLIENT_LINK in spec.links:
+            for cluster in spec.clusters:
+                yield self._link(f"client-{cluster.name}", CLIENT_LINK, cluster, CLIENT)
+
+    def _link(self, name: str, kind: str, cluster: ClusterSpec, purpose: str) -> Link:
+        hops = {f"link.{name}.{server.name}": f"{server.name}.{purpose}" for server in cluster.servers}
+        return Link(name, kind, hops)
+
+
+def _account_options(account: AccountSpec) -> Json:
+    users = [{"user": name, "password": password} for name, password in account.users.items()]
+    options: Json = {"users": users}
+    if account.jetstream is not None:
+        options["jetstream"] = account.jetstream or "enabled"
+    for key, value in (
+        ("exports", account.exports),
+        ("imports", account.imports),
+        ("mappings", account.mappings),
+    ):
+        if value:
+            options[key] = value
+    return options

@@ -1,0 +1,263 @@
+"""The networks on this machine: which there are, and what can be done to their servers and links."""
+
+import shutil
+import signal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from jsctl.contexts.store import ContextStore
+from jsctl.errors import BadInput, JsctlError, NotFound
+from jsctl.localserver import contexts, folder, processes
+from jsctl.localserver.binary import Binary
+from jsctl.localserver.compile import compile_network
+from jsctl.localserver.network import (
+    Network,
+    Plan,
+    private_store,
+    start_network,
+    start_relay,
+    stop,
+    write_links,
+)
+from jsctl.localserver.spec import NetworkSpec
+from jsctl.localserver.spec_reader import load_spec
+from jsctl.localserver.startup import launch, wait_for_servers
+from jsctl.localserver.state import FILE, NetworkState, NodeState, load_state, save_state
+from jsctl.registry.noun_record import nearest_name
+
+VARIABLE = "JSCTL_NETWORK"
+"""Names the network of a shell that `network shell` started."""
+
+LINK_SETTINGS = ("down", "drop", "delay_ms", "limit")
+
+
+@dataclass(frozen=True, slots=True)
+class LocalNetwork:
+    """A network that was started once. folder: where its files are."""
+
+    folder: Path
+    state: NetworkState
+
+    def running(self, node: NodeState) -> processes.Process | None:
+        """The process of a server that runs."""
+        return processes.find(self.folder, node.name)
+
+    def status_of(self, node: NodeState) -> str:
+        """What a server does: "up", "paused", "stopped", "killed"; "ended" if nobody stopped it."""
+        if self.running(node):
+            return "paused" if node.wanted == "paused" else "up"
+        return "ended" if node.wanted in ("up", "paused") else node.wanted
+
+    @property
+    def in_use(self) -> bool:
+        """Whether any of its processes runs."""
+        return folder.in_use(self.folder)
+
+
+def list_networks(environ: Mapping[str, str]) -> list[LocalNetwork]:
+    """Return the networks whose files are in the default folder, by name."""
+    networks = []
+    for path in sorted(folder.default(environ, "x").parent.glob(f"*/{FILE}")):
+        try:
+            state = load_state(path.parent)
+        except JsctlError:
+            continue  # `down` can still remove it by its folder
+        if state:
+            networks.append(LocalNetwork(path.parent, state))
+    return networks
+
+
+def network_names(environ: Mapping[str, str]) -> list[str]:
+    """Return the names of the networks of this machine."""
+    return [network.state.name for network in list_networks(environ)]
+
+
+def find_network(environ: Mapping[str, str], name: str = "") -> LocalNetwork:
+    """Return the network of a name or folder; without one that of JSCTL_NETWORK, else the only one.
+
+    Raises NotFound, BadInput.
+    """
+    name = name or environ.get(VARIABLE, "")
+    networks = list_networks(environ)
+    if not name:
+        running = [network for network in networks if network.in_use]
+        candidates = running or networks
+        if len(candidates) == 1:
+            return candidates[0]
+        if not candidates:
+            raise NotFound("there is no local network", "start one with jsctl server network up hub-leaf")
+        names = ", ".join(network.state.name for network in candidates)
+        raise BadInput(f"there are several networks: {names}", "name one")
+    for network in networks:
+        if network.state.name == name:
+            return network
+    path = Path(name).expanduser().absolute()
+    state = load_state(path) if path.is_dir() else None
+    if state:
+        return LocalNetwork(path, state)
+    near = nearest_name(name, [network.state.name for network in networks])
+    hint = f"did you mean {near}? " if near else ""
+    raise NotFound(f"there is no network {name!r}", f"{hint}list them with jsctl server network ls")
+
+
+async def bring_up(
+    spec: NetworkSpec, where: Path, source: str, binary: Binary, environ: Mapping[str, str], port: int | None
+) -> tuple[LocalNetwork, Network | None]:
+    """Start a network, or what does not run of one that was started before.
+
+    Returns it, and what was started anew; None for one that was running. Raises JsctlError.
+    """
+    state = load_state(where)
+    if state and folder.in_use(where):
+        network = LocalNetwork(where, state)
+        await start_nodes(network, state.nodes, environ)
+        return network, None
+    with folder.changing(where):
+        spec = with_scale(spec, state.scale if state else {})
+        plan = Plan(compile_network(spec, where), where, port=port, private=True, source=source)
+        started = await start_network(plan, binary, environ)
+        state = load_state(where)
+    if state is None:
+        raise JsctlError(f"{where / FILE} has gone")
+    return LocalNetwork(where, state), started
+
+
+async def start_nodes(network: LocalNetwork, nodes: Sequence[NodeState], environ: Mapping[str, str]) -> None:
+    """Start servers that do not run, resume those that are paused, and wait until they accept clients."""
+    with folder.changing(network.folder):
+        start_relay(network.folder, network.state, environ)
+        started = []
+        for node in nodes:
+            process = network.running(node)
+            if process is None:
+                process = launch(network.folder, node, environ)
+                started.append((node, process))
+            elif node.wanted == "paused":
+                processes.send(process, signal.SIGCONT)
+            node.wanted = "up"
+        save_state(network.folder, network.state)
+        await wait_for_servers(network.folder, started)
+
+
+async def stop_nodes(network: LocalNetwork, nodes: Sequence[NodeState]) -> None:
+    """Stop servers, and wait until they have ended."""
+    await _signal(network, nodes, None, "stopped")
+
+
+async def kill_nodes(network: LocalNetwork, nodes: Sequence[NodeState]) -> None:
+    """Kill servers at once (kill -9)."""
+    await _signal(network, nodes, signal.SIGKILL, "killed")
+
+
+async def pause_nodes(network: LocalNetwork, nodes: Sequence[NodeState]) -> None:
+    """Stop servers from doing anything (SIGSTOP); their connections stay open."""
+    await _signal(network, nodes, signal.SIGSTOP, "paused")
+
+
+async def resume_nodes(network: LocalNetwork, nodes: Sequence[NodeState]) -> None:
+    """Let paused servers go on (SIGCONT)."""
+    await _signal(network, nodes, signal.SIGCONT, "up")
+
+
+async def lame_duck(network: LocalNetwork, nodes: Sequence[NodeState]) -> None:
+    """Let servers end as before maintenance: they hand over leaders and clients first."""
+    await _signal(network, nodes, signal.SIGUSR2, "stopped")
+
+
+async def _signal(
+    network: LocalNetwork,
+    nodes: Sequence[NodeState],
+    number: signal.Signals | None,
+    wanted: str,
+    wait: bool = True,
+) -> None:
+    """Send a signal; None stops in order. wanted: what the servers are to be from then on."""
+    with folder.changing(network.folder):
+        running = [process for node in nodes if (process := network.running(node))]
+        for node in nodes:
+            if wanted not in ("paused", "up") or network.running(node):
+                node.wanted = wanted
+        save_state(network.folder, network.state)
+        if number is None:
+            await processes.stop(running)
+            return
+        for process in running:
+            processes.send(process, number)
+        if number == signal.SIGKILL:
+            await processes.wait_until_ended(running, processes.GRACE_SECONDS)
+
+
+def disturb(network: LocalNetwork, names: Sequence[str], **settings: Any) -> None:
+    """Change links. settings: of LINK_SETTINGS; without any, the links are as if nothing had been changed.
+
+    Raises NotFound.
+    """
+    links = network.state.links
+    for name in names:
+        if name not in links:
+            near = nearest_name(name, list(links))
+            hint = f"did you mean {near}? " if near else ""
+            raise NotFound(
+                f"network {network.state.name} has no link {name!r}",
+                f"{hint}its links are {', '.join(links)}" if links else "its servers are connected directly",
+            )
+        for key in LINK_SETTINGS if not settings else ():
+            links[name].pop(key, None)
+        links[name].update(settings)
+    with folder.changing(network.folder):
+        save_state(network.folder, network.state)
+        write_links(network.folder, network.state)
+
+
+async def take_down(network: LocalNetwork, environ: Mapping[str, str], *, keep_data: bool) -> None:
+    """Stop a network; without `keep_data`, remove its folder."""
+    if network.in_use:
+        await stop(network.folder, environ)
+    if not keep_data:
+        store = ContextStore.from_environment(environ)
+        names = [login.context for login in network.state.logins if store.exists(login.context)]
+        contexts.forget(environ, names, str(network.folder))
+        shutil.rmtree(network.folder)
+
+
+async def scale(
+    network: LocalNetwork, cluster: str, size: int, binary: Binary, environ: Mapping[str, str]
+) -> list[NodeState]:
+    """Let a cluster have `size` servers. Returns those that were started or stopped. Raises JsctlError."""
+    state = network.state
+    spec = with_scale(load_spec(state.source), {**state.scale, cluster: size})
+    members = {node.name for node in state.nodes if node.cluster == cluster}
+    if not members:
+        raise NotFound(
+            f"network {state.name} has no cluster {cluster!r}",
+            f"its clusters are {', '.join(dict.fromkeys(node.cluster for node in state.nodes))}",
+        )
+    state.scale[cluster] = size
+    wanted = {server.name for one in spec.clusters if one.name == cluster for server in one.servers}
+    surplus = [node for node in state.nodes if node.name in members - wanted]
+    if surplus:
+        await stop_nodes(network, surplus)
+        state.nodes = [node for node in state.nodes if node not in surplus]
+        with folder.changing(network.folder):
+            save_state(network.folder, state)
+        return surplus
+    with folder.changing(network.folder):
+        plan = Plan(compile_network(spec, network.folder), network.folder, private=True, source=state.source)
+        fresh = Network(plan).add_nodes(binary, state, wanted - members)
+    await start_nodes(LocalNetwork(network.folder, state), fresh, environ)
+    return fresh
+
+
+def with_scale(spec: NetworkSpec, sizes: Mapping[str, int]) -> NetworkSpec:
+    """Return a network whose clusters have other sizes. New servers are `CLUSTER-N`."""
+    return replace(
+        spec, clusters=tuple(cluster.resized(sizes.get(cluster.name, 0)) for cluster in spec.clusters)
+    )
+
+
+def copy_contexts(network: LocalNetwork, environ: Mapping[str, str]) -> dict[str, str]:
+    """Copy a network's contexts beside the user's, which stay. Returns the copies' names by theirs."""
+    own, users = private_store(network.folder), ContextStore.from_environment(environ)
+    return {name: contexts.save(users, name, own.load(name).raw, network.folder) for name in own.names()}

@@ -1,0 +1,146 @@
+"""The processes of a network. Each holds a lock on a file of its own in the network's folder.
+
+The lock says whether a process runs, whoever started it and however it ended; the file holds its number. A
+second server on the store of a running one would overwrite its files (seen with nats-server 2.15.1): it
+does not get the lock.
+"""
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from jsctl.contexts.environment import forget_secrets
+from jsctl.errors import JsctlError
+
+GRACE_SECONDS = 8.0
+"""How long processes may take to stop until they are killed."""
+
+_SUFFIX = ".lock"
+# The number stands in the file before the process is what it shall be: nobody sees a lock without it.
+_EXEC = ("/bin/sh", "-c", 'echo $$ >"$0" && exec "$@"')
+
+
+@dataclass(slots=True)
+class Process:
+    """A process of a network, of this jsctl or of an earlier one."""
+
+    folder: Path
+    name: str
+    pid: int
+    child: subprocess.Popen[bytes] | None = None
+
+    def running(self) -> bool:
+        """Whether it runs."""
+        if self.child is not None:
+            return self.child.poll() is None
+        return is_running(self.folder, self.name)
+
+    @property
+    def status(self) -> int | None:
+        """The exit status of one that has ended, negative for a signal; None where it is not known."""
+        return None if self.child is None else self.child.poll()
+
+
+def start(
+    folder: Path, name: str, argv: Sequence[str], cwd: Path, log: Path, environ: Mapping[str, str]
+) -> Process:
+    """Start a process that outlives this one. Raises JsctlError, also when it runs already."""
+    lock = folder / f"{name}{_SUFFIX}"
+    inherited = dict(environ)
+    forget_secrets(inherited)
+    handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise JsctlError(f"{name} in {folder} runs already{_owner(folder, name)}") from None
+    else:
+        with log.open("ab") as output:
+            try:
+                child = subprocess.Popen(
+                    [*_EXEC, str(lock), *argv],
+                    cwd=cwd,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=output,
+                    pass_fds=(handle,),
+                    env=inherited,
+                    start_new_session=True,  # ctrl-C on the terminal is for jsctl
+                )
+            except OSError as error:
+                raise JsctlError(f"cannot start {argv[0]}: {error.strerror}") from None
+        return Process(folder, name, child.pid, child)
+    finally:
+        os.close(handle)
+
+
+def is_running(folder: Path, name: str) -> bool:
+    """Whether a process of a network runs."""
+    try:
+        handle = os.open(folder / f"{name}{_SUFFIX}", os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
+def find(folder: Path, name: str) -> Process | None:
+    """Return a process that runs."""
+    if not is_running(folder, name):
+        return None
+    try:
+        return Process(folder, name, int((folder / f"{name}{_SUFFIX}").read_text()))
+    except (OSError, ValueError):
+        return None
+
+
+def find_all(folder: Path) -> dict[str, Process]:
+    """Return all processes of a network that run, by name."""
+    names = sorted(path.name.removesuffix(_SUFFIX) for path in folder.glob(f"*{_SUFFIX}"))
+    found = {name: find(folder, name) for name in names}
+    return {name: process for name, process in found.items() if process}
+
+
+def send(process: Process, number: signal.Signals) -> None:
+    """Send a signal to a process, if it still runs."""
+    if process.running():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process.pid, number)
+
+
+async def stop(processes: Sequence[Process]) -> None:
+    """Stop processes, the last first, and wait until they have ended; by force after GRACE_SECONDS."""
+    for process in reversed(processes):
+        send(process, signal.SIGTERM)
+        send(process, signal.SIGCONT)  # one that is paused cannot hear
+    if not await wait_until_ended(processes, GRACE_SECONDS):
+        for process in processes:
+            send(process, signal.SIGKILL)
+        await wait_until_ended(processes, GRACE_SECONDS)
+
+
+async def wait_until_ended(processes: Sequence[Process], seconds: float) -> bool:
+    """Wait until all processes have ended. Returns whether they have."""
+    try:
+        async with asyncio.timeout(seconds):
+            # A lock tells nobody that it was given up.
+            while any(process.running() for process in processes):  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+    except TimeoutError:
+        return False
+    return True
+
+
+def _owner(folder: Path, name: str) -> str:
+    process = find(folder, name)
+    return f" (process {process.pid})" if process else ""

@@ -1,0 +1,108 @@
+"""When a network is ready: who replies to whom, who leads, and what has been copied."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jsctl.contexts.model import Context
+from jsctl.contexts.settings import Settings, from_context
+from jsctl.errors import Denied, JsctlError, Unreachable
+from jsctl.jetstream.api import Api
+from jsctl.jetstream.stream import requests as streams
+from jsctl.json_text import parse_json
+from jsctl.nats.connection import Connection
+from jsctl.units import MS, SECOND
+
+Json = dict[str, Any]
+
+REPLY_SECONDS = 20
+"""How long it may take, after the servers accept clients, until all that a login should reach replies."""
+
+_PAUSE_SECONDS = 0.05
+
+
+def context_settings(raw: Mapping[str, Any]) -> Settings:
+    """Return the settings of a context of a local network."""
+    return Settings(**{"timeout": 2 * SECOND, **from_context(Context("", dict(raw)))})
+
+
+async def connect(raw: Mapping[str, Any]) -> Connection:
+    """Connect with a context of a local network; waits until a server takes it, without end."""
+    settings = context_settings(raw)
+    while True:
+        try:
+            return await Connection.open(settings)
+        except (Unreachable, Denied):
+            await asyncio.sleep(_PAUSE_SECONDS)
+
+
+async def wait_for_login(raw: Mapping[str, Any], domains: Sequence[str], servers: int) -> None:
+    """Wait until all JetStream domains and servers of a login have replied. JetStream replies once its domain
+    has a leader. Raises TimeoutError after REPLY_SECONDS."""
+    async with asyncio.timeout(REPLY_SECONDS):
+        connection = await connect(raw)
+        try:
+            for domain in domains:
+                await _wait_for_jetstream(Api(connection, domain=domain))
+            while servers:
+                if await count_servers(connection, servers) >= servers:
+                    break
+                await asyncio.sleep(_PAUSE_SECONDS)
+        finally:
+            await connection.close()
+
+
+async def count_servers(connection: Connection, expect: int) -> int:
+    """Return how many servers reply to a login of the system account."""
+    replies = await connection.request_many("$SYS.REQ.SERVER.PING", expect=expect, stall=100 * MS)
+    return len(replies)
+
+
+async def find_unhealthy(connection: Connection, expect: int) -> list[str]:
+    """Return sentences about servers that are not healthy (`/healthz`, JetStream and its assets included)."""
+    replies = await connection.request_many("$SYS.REQ.SERVER.PING.HEALTHZ", expect=expect, stall=200 * MS)
+    sentences = []
+    for reply in replies:
+        answer = parse_json(reply.data)
+        health = answer.get("data") or {}
+        if health.get("status_code", health.get("status")) not in (200, "ok"):
+            name = (answer.get("server") or {}).get("name", "a server")
+            sentences.append(f"{name}: {health.get('error') or health.get('status')}")
+    if len(replies) < expect:
+        sentences.append(f"{expect - len(replies)} of {expect} servers do not answer")
+    return sorted(sentences)
+
+
+async def find_behind(api: Api) -> list[str]:
+    """Return sentences about streams without a leader, and mirrors and sources that are not at the end."""
+    sentences = []
+    async for page in streams.info_pages(api):
+        for info in page:
+            sentences.extend(_behind(info))
+    return sentences
+
+
+def _behind(info: Json) -> list[str]:
+    name = info["config"]["name"]
+    if "cluster" in info and not info["cluster"].get("leader"):
+        return [f"stream {name} has no leader"]
+    origins = [info["mirror"]] if info.get("mirror") else info.get("sources") or []
+    sentences = []
+    for origin in origins:
+        if origin.get("error"):
+            reason = origin["error"].get("description", "an error")
+            sentences.append(f"stream {name} does not copy {origin['name']}: {reason}")
+        elif origin.get("active", -1) < 0:
+            sentences.append(f"stream {name} does not copy {origin['name']} yet")
+        elif origin.get("lag"):
+            sentences.append(f"stream {name} is {origin['lag']:,} messages behind {origin['name']}")
+    return sentences
+
+
+async def _wait_for_jetstream(api: Api) -> None:
+    while True:
+        try:
+            await api.call("INFO")
+            return
+        except JsctlError:  # not ready; the caller limits the time
+            await asyncio.sleep(_PAUSE_SECONDS)

@@ -1,0 +1,31 @@
+"""The networks of `jsctl server run`, with the names that its flags give."""
+
+from dataclasses import replace
+
+from jsctl.localserver.spec import NetworkSpec
+from jsctl.localserver.spec_reader import load_spec
+
+
+def single(name: str = "local", domain: str = "") -> NetworkSpec:
+    """Return one server with JetStream. Contexts NAME and NAME-system."""
+    spec = load_spec("single")
+    cluster = spec.clusters[0]
+    server = replace(cluster.servers[0], server_name=name)
+    return replace(
+        spec,
+        name=name,
+        clusters=(replace(cluster, domain=domain, servers=(server,)),),
+        contexts=tuple(replace(one, name=one.name.replace(spec.name, name, 1)) for one in spec.contexts),
+    )
+
+
+def named(source: str, name: str = "") -> NetworkSpec:
+    """Return a network that comes with jsctl, or that of a file. name: its name, and how its contexts begin.
+
+    Raises BadInput, NotFound.
+    """
+    spec = load_spec(source)
+    if not name:
+        return spec
+    contexts = tuple(replace(one, name=f"{name}-{one.name}") for one in spec.contexts)
+    return replace(spec, name=name, contexts=contexts)

@@ -1,0 +1,122 @@
+"""A network as its users describe it: a YAML file, or one that comes with jsctl.
+
+    name: shop
+    operator: OP                     # accounts and users are JWTs; without it they stand in the configuration
+    accounts:
+      SYS: {system: true, users: {admin: secret}}
+      APP: {jetstream: true, users: {app: app}, exports: [...], imports: [...]}
+    no_login: app                    # the user of clients without a login
+    clusters:
+      hub:   {domain: hub, servers: 3}
+      leaf:  {domain: leaf, servers: [leaf], remotes: [{to: hub, user: app}]}
+    gateways: [east, west]           # clusters that form a supercluster
+    links: [leaf, gateway, client]   # which connections pass a relay, so that `link` can disturb them
+    tls: {cert: server.pem, key: server.key, ca: ca.pem}
+    contexts:
+      hub: {cluster: hub, user: app}
+
+`exports`, `imports`, `mappings` and `jetstream: {...}` are in nats-server's own words.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+Json = dict[str, Any]
+
+LEAF, GATEWAY, CLIENT_LINK = "leaf", "gateway", "client"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSpec:
+    """A server.
+
+    name: of its files. server_name: what it calls itself. ports: those that the description asks for, by
+    purpose. store: JetStream's folder, relative to that of the network. binary: its nats-server.
+    """
+
+    name: str
+    server_name: str
+    store: str
+    ports: Mapping[str, int]
+    binary: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """A leaf node connection: to the servers of a cluster, into the account of a user."""
+
+    to: str
+    user: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterSpec:
+    """Servers that form a cluster; one alone is not clustered. jetstream: options; None: off."""
+
+    name: str
+    cluster_name: str
+    domain: str
+    servers: tuple[ServerSpec, ...]
+    remotes: tuple[Remote, ...]
+    jetstream: Json | None
+    monitoring: bool
+
+    def resized(self, size: int) -> "ClusterSpec":
+        """This cluster with another number of servers; 0 leaves it as it is. New ones are `CLUSTER-N`."""
+        servers = list(self.servers[:size]) if size else list(self.servers)
+        names = {server.name for server in servers}
+        number = len(servers)
+        while len(servers) < size:
+            number += 1
+            name = f"{self.name}-{number}"
+            if name not in names:
+                servers.append(ServerSpec(name, name, f"store-{name}", {}, self.servers[0].binary))
+        return replace(self, servers=tuple(servers))
+
+
+@dataclass(frozen=True, slots=True)
+class AccountSpec:
+    """An account. users: passwords by name. jetstream: limits in nats-server's words; None: off."""
+
+    name: str
+    system: bool
+    users: Mapping[str, str] = field(repr=False)
+    jetstream: Json | None
+    exports: list[Json]
+    imports: list[Json]
+    mappings: Json
+
+
+@dataclass(frozen=True, slots=True)
+class ContextSpec:
+    """A context to write. cluster: empty for all servers."""
+
+    name: str
+    cluster: str
+    user: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkSpec:
+    """A network. operator: its name; empty when the accounts stand in the configurations. tls: paths of
+    `cert`, `key` and `ca`."""
+
+    name: str
+    operator: str
+    accounts: tuple[AccountSpec, ...]
+    no_login: str
+    clusters: tuple[ClusterSpec, ...]
+    gateways: tuple[str, ...]
+    links: tuple[str, ...]
+    tls: Mapping[str, str]
+    contexts: tuple[ContextSpec, ...]
+
+    def account_of(self, user: str) -> AccountSpec:
+        """The account of a user; the name is known to exist."""
+        return next(account for account in self.accounts if user in account.users)
+
+    def cluster(self, name: str) -> ClusterSpec:
+        """The cluster of a name that is known to exist."""
+        return next(cluster for cluster in self.clusters if cluster.name == name)

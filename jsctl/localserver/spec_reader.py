@@ -1,0 +1,355 @@
+"""Reads the description of a network; see `spec` for its form."""
+
+from collections.abc import Collection
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from jsctl.contexts.store import is_name
+from jsctl.errors import NotFound
+from jsctl.files import CONFIG_SIZE, read_text
+from jsctl.jetstream.config.documents import parse_document
+from jsctl.jetstream.config.nodes import Node
+from jsctl.localserver.spec import (
+    CLIENT_LINK,
+    GATEWAY,
+    LEAF,
+    AccountSpec,
+    ClusterSpec,
+    ContextSpec,
+    NetworkSpec,
+    Remote,
+    ServerSpec,
+)
+from jsctl.registry.noun_record import nearest_name
+
+Json = dict[str, Any]
+
+BUILTIN = ("single", "cluster", "hub-leaf", "hub-spokes", "supercluster")
+"""The networks that come with jsctl."""
+
+
+_LINKS = (LEAF, GATEWAY, CLIENT_LINK)
+_MAX_SERVERS = 50
+
+
+def load_spec(name: str) -> NetworkSpec:
+    """Return a network that comes with jsctl, by its name, or the one that a file describes.
+
+    Raises BadInput with file and line; NotFound for what is neither.
+    """
+    if name in BUILTIN:
+        return parse_spec(read_description(name), f"{name}.yaml")
+    path = Path(name).expanduser()
+    if not path.exists():
+        near = nearest_name(name, BUILTIN)
+        hint = f"did you mean {near}? " if near else ""
+        raise NotFound(
+            f"there is no network and no file {name!r}",
+            f"{hint}name a YAML file, or one of {', '.join(BUILTIN)}",
+        )
+    return parse_spec(read_text(path, limit=CONFIG_SIZE), str(path), path.absolute().parent)
+
+
+def read_description(name: str) -> str:
+    """Return the YAML of a network that comes with jsctl. Raises NotFound."""
+    if name not in BUILTIN:
+        raise NotFound(f"no network {name!r} comes with jsctl", f"use {', '.join(BUILTIN)}")
+    return (files("jsctl.localserver") / "topologies" / f"{name}.yaml").read_text(encoding="utf-8")
+
+
+def parse_spec(text: str, file: str, folder: Path | None = None) -> NetworkSpec:
+    """Read a network. folder: what paths in it are relative to. Raises BadInput with file and line."""
+    return _Reader(parse_document(text, file), folder or Path.cwd()).read()
+
+
+class _Reader:
+    """Reads one document. Every error names file and line."""
+
+    def __init__(self, root: Node, folder: Path) -> None:
+        self._root = root
+        self._folder = folder
+        self._servers: dict[str, Node] = {}
+        self._users: dict[str, Node] = {}
+
+    def read(self) -> NetworkSpec:
+        known = (
+            "name",
+            "operator",
+            "accounts",
+            "no_login",
+            "clusters",
+            "gateways",
+            "links",
+            "tls",
+            "contexts",
+        )
+        keys = _keys(self._root, "a network", known)
+        if "name" not in keys:
+            raise self._root.error("the network has no name", "begin with name: NAME")
+        name = _name(keys["name"], "name")
+        accounts = self._accounts(keys.get("accounts"))
+        clusters = self._clusters(keys.get("clusters"))
+        names = [cluster.name for cluster in clusters]
+        gateways = tuple(_one_of(node, names, "cluster") for node in _items(keys.get("gateways"), "gateways"))
+        links = tuple(_one_of(node, _LINKS, "kind of link") for node in _items(keys.get("links"), "links"))
+        no_login = _one_of(keys["no_login"], self._users, "user") if "no_login" in keys else ""
+        operator = _name(keys["operator"], "operator") if "operator" in keys else ""
+        if operator and no_login:
+            raise keys["no_login"].error("no_login cannot be used with an operator: every user needs a login")
+        if operator and not any(account.system for account in accounts):
+            raise keys["operator"].error("an operator needs an account with system: true")
+        return NetworkSpec(
+            name=name,
+            operator=operator,
+            accounts=accounts,
+            no_login=no_login,
+            clusters=clusters,
+            gateways=gateways,
+            links=links if "links" in keys else (LEAF, GATEWAY),
+            tls=self._tls(keys.get("tls")),
+            contexts=self._contexts(keys.get("contexts"), accounts, names),
+        )
+
+    def _accounts(self, node: Node | None) -> tuple[AccountSpec, ...]:
+        if node is None:
+            raise self._root.error(
+                "the network has no accounts", "see jsctl server network topology hub-leaf"
+            )
+        accounts = tuple(self._account(name, one) for name, one in node.keys("accounts").items())
+        system = [account.name for account in accounts if account.system]
+        if len(system) > 1:
+            raise node.error(
+                f"{' and '.join(system)} are both system accounts", "one is what a server can have"
+            )
+        return accounts
+
+    def _account(self, name: str, node: Node) -> AccountSpec:
+        keys = _keys(node, "an account", ("system", "users", "jetstream", "exports", "imports", "mappings"))
+        system = _flag(keys.get("system"), "system")
+        jetstream = _options(keys.get("jetstream"), default=False)
+        if system and jetstream is not None:
+            raise keys["jetstream"].error("the system account cannot have JetStream", "use another account")
+        users = self._account_users(keys.get("users"))
+        if not users:
+            raise node.error(f"account {name} has no users", "add users: {NAME: PASSWORD}")
+        exports, imports = (_items(keys.get(key), key) for key in ("exports", "imports"))
+        return AccountSpec(
+            name,
+            system,
+            users,
+            jetstream,
+            [dict(_json(one, "an export")) for one in exports],
+            [dict(_json(one, "an import")) for one in imports],
+            dict(_json(keys["mappings"], "mappings")) if "mappings" in keys else {},
+        )
+
+    def _account_users(self, node: Node | None) -> dict[str, str]:
+        """Users by name; in a list, the name is the password, too."""
+        if node is None or node.value is None:
+            return {}
+        if isinstance(node.value, list):
+            users = {_name(one, "a user"): (one, one.string("a user")) for one in node.value}
+        else:
+            users = {
+                name: (one, one.string(f"the password of {name}")) for name, one in node.keys("users").items()
+            }
+        for name, (one, _) in users.items():
+            if name in self._users:
+                raise one.error(f"there are two users {name!r}", "users of all accounts need different names")
+            self._users[name] = one
+        return {name: password for name, (_, password) in users.items()}
+
+    def _clusters(self, node: Node | None) -> tuple[ClusterSpec, ...]:
+        if node is None or not node.keys("clusters"):
+            raise self._root.error("the network has no clusters", "add clusters: {NAME: {servers: 3}}")
+        names = list(node.value)
+        return tuple(self._cluster(name, one, names) for name, one in node.keys("clusters").items())
+
+    def _cluster(self, name: str, node: Node, names: Collection[str]) -> ClusterSpec:
+        _check_name(node, name, "cluster")
+        known = ("cluster_name", "domain", "servers", "remotes", "jetstream", "monitoring", "binary")
+        keys = _keys(node, "a cluster", known)
+        monitoring = _flag(keys.get("monitoring"), "monitoring")
+        binary = self._path(keys["binary"]) if "binary" in keys else ""
+        remotes = [self._remote(one, names) for one in _items(keys.get("remotes"), "remotes")]
+        if any(remote.to == name for remote in remotes):
+            raise keys["remotes"].error(f"cluster {name} cannot be a leaf node of itself")
+        return ClusterSpec(
+            name,
+            _name(keys["cluster_name"], "cluster_name") if "cluster_name" in keys else name,
+            _name(keys["domain"], "domain") if "domain" in keys else "",
+            self._cluster_servers(name, keys.get("servers"), node, binary),
+            tuple(remotes),
+            _options(keys.get("jetstream"), default=True),
+            monitoring,
+        )
+
+    def _cluster_servers(
+        self, cluster: str, node: Node | None, above: Node, binary: str
+    ) -> tuple[ServerSpec, ...]:
+        if node is None:
+            raise above.error(f"cluster {cluster} has no servers", "add servers: 3, or a list of names")
+        if isinstance(node.value, list):
+            servers = tuple(self._server(one, binary) for one in node.value)
+        else:
+            count = node.value
+            if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= _MAX_SERVERS:
+                raise node.error(f"servers must be a number from 1 to {_MAX_SERVERS}, or a list of names")
+            names = [cluster] if count == 1 else [f"{cluster}-{number}" for number in range(1, count + 1)]
+            servers = tuple(ServerSpec(name, name, f"store-{name}", {}, binary) for name in names)
+        if not servers:
+            raise node.error(f"cluster {cluster} has no servers", "add servers: 3, or a list of names")
+        for server in servers:
+            if server.name in self._servers:
+                raise node.error(f"there are two servers {server.name!r}")
+            self._servers[server.name] = node
+        return servers
+
+    def _server(self, node: Node, binary: str) -> ServerSpec:
+        if not isinstance(node.value, dict):
+            name = _name(node, "a server")
+            return ServerSpec(name, name, f"store-{name}", {}, binary)
+        purposes = {
+            "port": "client",
+            "cluster": "cluster",
+            "leafnodes": "leafnodes",
+            "gateway": "gateway",
+            "monitoring": "monitoring",
+            "mqtt": "mqtt",
+            "websocket": "websocket",
+        }
+        keys = _keys(node, "a server", ("name", "server_name", "store", "binary", *purposes))
+        if "name" not in keys:
+            raise node.error("this server has no name")
+        name = _name(keys["name"], "name")
+        return ServerSpec(
+            name,
+            _name(keys["server_name"], "server_name") if "server_name" in keys else name,
+            keys["store"].string("store") if "store" in keys else f"store-{name}",
+            {purpose: _port(keys[key]) for key, purpose in purposes.items() if key in keys},
+            self._path(keys["binary"]) if "binary" in keys else binary,
+        )
+
+    def _remote(self, node: Node, names: Collection[str]) -> Remote:
+        keys = _keys(node, "a remote", ("to", "user"))
+        for key in ("to", "user"):
+            if key not in keys:
+                raise node.error(f"this remote has no {key}", "write {to: CLUSTER, user: USER}")
+        return Remote(_one_of(keys["to"], names, "cluster"), _one_of(keys["user"], self._users, "user"))
+
+    def _tls(self, node: Node | None) -> dict[str, str]:
+        if node is None:
+            return {}
+        keys = _keys(node, "tls", ("cert", "key", "ca"))
+        for key in ("cert", "key", "ca"):
+            if key not in keys:
+                raise node.error(f"tls has no {key}", "write {cert: FILE, key: FILE, ca: FILE}")
+        return {key: self._path(one) for key, one in keys.items()}
+
+    def _path(self, node: Node) -> str:
+        """The absolute path of a file that must exist."""
+        path = self._folder / Path(node.string("the path")).expanduser()
+        if not path.is_file():
+            raise node.error(f"there is no file {node.text}")
+        return str(path)
+
+    def _contexts(
+        self, node: Node | None, accounts: Collection[AccountSpec], clusters: Collection[str]
+    ) -> tuple[ContextSpec, ...]:
+        if node is None:
+            return tuple(_default_contexts(accounts, clusters))
+        return tuple(self._context(name, one, clusters) for name, one in node.keys("contexts").items())
+
+    def _context(self, name: str, node: Node, clusters: Collection[str]) -> ContextSpec:
+        _check_name(node, name, "context")
+        keys = _keys(node, "a context", ("cluster", "user", "description"))
+        if "user" not in keys:
+            raise node.error(f"context {name} has no user", "write {cluster: CLUSTER, user: USER}")
+        return ContextSpec(
+            name,
+            _one_of(keys["cluster"], clusters, "cluster") if "cluster" in keys else "",
+            _one_of(keys["user"], self._users, "user"),
+            keys["description"].string("description") if "description" in keys else "",
+        )
+
+
+def _default_contexts(accounts: Collection[AccountSpec], clusters: Collection[str]) -> list[ContextSpec]:
+    """One for each cluster and account, `CLUSTER` or `CLUSTER-ACCOUNT`, and `system` for all servers."""
+    apps = [account for account in accounts if not account.system]
+    specs = [
+        ContextSpec(
+            cluster if len(apps) == 1 else f"{cluster}-{account.name}",
+            cluster,
+            next(iter(account.users)),
+            f"Account {account.name} at {cluster}",
+        )
+        for cluster in clusters
+        for account in apps
+    ]
+    system = [next(iter(account.users)) for account in accounts if account.system]
+    return [*specs, *(ContextSpec("system", "", user, "All servers, system account") for user in system)]
+
+
+def _keys(node: Node, what: str, known: Collection[str]) -> dict[str, Node]:
+    keys = node.keys(what)
+    for key, value in keys.items():
+        if key not in known:
+            near = nearest_name(key, list(known))
+            hint = f"did you mean {near}?" if near else f"it takes {', '.join(known)}"
+            raise value.error(f"{what} has no key {key!r}", hint)
+    return {key: value for key, value in keys.items() if value.value is not None}
+
+
+def _items(node: Node | None, what: str) -> list[Node]:
+    return node.items(what) if node is not None else []
+
+
+def _json(node: Node, what: str) -> Json:
+    node.keys(what)
+    value: Json = node.to_json()
+    return value
+
+
+def _flag(node: Node | None, what: str) -> bool:
+    if node is None:
+        return False
+    if not isinstance(node.value, bool):
+        raise node.error(f"{what} must be true or false")
+    return node.value
+
+
+def _options(node: Node | None, *, default: bool) -> Json | None:
+    """JetStream's options; None for off."""
+    if node is None or isinstance(node.value, bool):
+        on = default if node is None else node.value
+        return {} if on else None
+    return _json(node, "jetstream")
+
+
+def _port(node: Node) -> int:
+    if not isinstance(node.value, int) or isinstance(node.value, bool) or not 0 <= node.value <= 65535:
+        raise node.error(
+            f"{node.text or 'this'} is not a port", "use a number from 1 to 65535, or 0 for a free one"
+        )
+    return node.value
+
+
+def _name(node: Node, what: str) -> str:
+    return _check_name(node, node.string(what), what)
+
+
+def _check_name(node: Node, name: str, what: str) -> str:
+    if not is_name(name) or not name.isprintable() or any(char in " .*>{}#\"'@$\\" for char in name):
+        raise node.error(f"{name!r} is not a valid name of {what}", "use letters, digits and dashes")
+    return name
+
+
+def _one_of(node: Node, known: Collection[str], what: str) -> str:
+    name = node.string(what)
+    if name not in known:
+        near = nearest_name(name, list(known))
+        raise node.error(
+            f"there is no {what} {name!r}", f"did you mean {near}?" if near else f"use {' or '.join(known)}"
+        )
+    return name

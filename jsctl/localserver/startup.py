@@ -1,0 +1,79 @@
+"""Starts single servers, and waits until they accept clients."""
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from jsctl.errors import JsctlError
+from jsctl.json_text import parse_json
+from jsctl.localserver import folder, processes
+from jsctl.localserver.failure import explain
+from jsctl.localserver.processes import Process
+from jsctl.localserver.state import NodeState
+
+START_SECONDS = 120
+"""How long servers may take until they accept clients. A server first reads all of its data."""
+
+
+def launch(where: Path, node: NodeState, environ: Mapping[str, str]) -> Process:
+    """Start a server. Raises JsctlError."""
+    log = folder.start_log(where, node.name)
+    return processes.start(where, node.name, node.argv, Path(node.cwd), log, environ)
+
+
+async def wait_for_servers(where: Path, started: Sequence[tuple[NodeState, Process]]) -> None:
+    """Wait until servers accept clients. Raises JsctlError when one ends, or none does so in time."""
+    try:
+        async with asyncio.timeout(START_SECONDS):
+            for node, process in started:
+                reading = asyncio.ensure_future(read_url(where, process.pid))
+                try:
+                    while not reading.done():
+                        await asyncio.wait([reading], timeout=0.02)
+                        if not process.running() and not reading.done():
+                            raise explain(
+                                node.name, process.status or 0, where / f"{node.name}.log", str(where)
+                            )
+                    node.url = reading.result()
+                finally:
+                    reading.cancel()
+    except TimeoutError:
+        raise JsctlError(
+            f"the servers did not start within {START_SECONDS}s", f"their logs are in {where}"
+        ) from None
+
+
+async def read_url(where: Path, pid: int) -> str:
+    """Return the URL in a server's ports file, which it writes when it accepts clients."""
+    while True:
+        for path in where.glob(f"*_{pid}.ports"):
+            try:
+                urls = [str(url) for url in json.loads(path.read_text())["nats"]]
+            except (OSError, ValueError, KeyError, TypeError):
+                continue  # the server is writing it
+            local = [url for url in urls if "//127.0.0.1:" in url]
+            if urls:
+                return (local or urls)[0]
+        await asyncio.sleep(0.01)
+
+
+async def read_info(url: str) -> Mapping[str, Any]:
+    """Return the INFO of a server; empty for one that starts with TLS."""
+    host, _, port = url.rpartition("//")[2].rpartition(":")
+    while True:
+        try:
+            reader, writer = await asyncio.open_connection(host.strip("[]"), int(port), limit=1 << 20)
+        except OSError:
+            await asyncio.sleep(0.01)
+            continue
+        try:
+            async with asyncio.timeout(2):
+                line = await reader.readline()
+            info = parse_json(line.removeprefix(b"INFO "))
+            return info if isinstance(info, dict) else {}
+        except (TimeoutError, ValueError, OSError):
+            return {}
+        finally:
+            writer.close()

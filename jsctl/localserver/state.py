@@ -1,0 +1,103 @@
+"""What is known of a network that was started: the file `network.json` in its folder."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from jsctl.errors import JsctlError, NotFound
+from jsctl.files import read_text, write_atomically
+from jsctl.json_text import parse_json
+
+FILE = "network.json"
+CONTEXTS = "contexts"  #: below the folder: what XDG_CONFIG_HOME is to be, so that its contexts are seen
+
+
+@dataclass(slots=True)
+class NodeState:
+    """A server. argv: its command line. wanted: "up", "stopped", "killed" or "paused"."""
+
+    name: str
+    cluster: str
+    domain: str
+    argv: list[str]
+    cwd: str
+    url: str = ""
+    wanted: str = "up"
+
+
+@dataclass(slots=True)
+class LoginState:
+    """What a context must reach: see `topology.Login`. context: its name as it was written."""
+
+    context: str
+    domains: list[str]
+    servers: int
+
+
+@dataclass(slots=True)
+class NetworkState:
+    """A network. source: the name or the absolute path of its description; empty for `--config`.
+
+    links: by name, what the relay reads. version: of nats-server. temporary: its contexts, which stand beside
+    the user's, are removed when it stops. ports: by `node.purpose`. scale: sizes of clusters that differ from
+    the description.
+    """
+
+    name: str
+    source: str
+    version: str
+    nodes: list[NodeState]
+    logins: list[LoginState] = field(default_factory=list)
+    links: dict[str, dict[str, Any]] = field(default_factory=dict)
+    temporary: bool = False
+    ports: dict[str, int] = field(default_factory=dict)
+    scale: dict[str, int] = field(default_factory=dict)
+
+    def node(self, name: str) -> NodeState:
+        """The state of a server. Raises NotFound."""
+        for node in self.nodes:
+            if node.name == name:
+                return node
+        known = ", ".join(node.name for node in self.nodes)
+        raise NotFound(f"network {self.name} has no server {name!r}", f"its servers are {known}")
+
+    def select(self, names: tuple[str, ...]) -> list[NodeState]:
+        """The servers of these names, which may be names of clusters; all without names. Raises NotFound."""
+        clusters = {node.cluster for node in self.nodes}
+        selected: dict[str, NodeState] = {}
+        for name in names:
+            members = [node for node in self.nodes if node.cluster == name] if name in clusters else []
+            for node in members or [self.node(name)]:
+                selected[node.name] = node
+        return list(selected.values()) if names else list(self.nodes)
+
+
+def save_state(folder: Path, state: NetworkState) -> None:
+    """Write the state of a network. Raises OSError."""
+    write_atomically(folder / FILE, json.dumps({"version": 1, **asdict(state)}, indent=2) + "\n")
+
+
+def load_state(folder: Path) -> NetworkState | None:
+    """Read the state of the network in a folder; None when there is none. Raises JsctlError."""
+    path = folder / FILE
+    if not path.is_file():
+        return None
+    try:
+        document: Mapping[str, Any] = parse_json(read_text(path))
+        return NetworkState(
+            name=document["name"],
+            source=document["source"],
+            version=document["version"],
+            nodes=[NodeState(**node) for node in document["nodes"]],
+            logins=[LoginState(**login) for login in document["logins"]],
+            links=dict(document["links"]),
+            temporary=document["temporary"],
+            ports=dict(document["ports"]),
+            scale=dict(document["scale"]),
+        )
+    except (ValueError, KeyError, TypeError):
+        raise JsctlError(
+            f"{path} is not what jsctl writes", "remove it, and start the network again; its data stays"
+        ) from None

@@ -1,0 +1,223 @@
+"""What a network does at this moment: its processes, and what its servers say of themselves."""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from jsctl.contexts.settings import Settings
+from jsctl.errors import JsctlError
+from jsctl.jetstream.api import Api
+from jsctl.localserver.network import private_store
+from jsctl.localserver.networks import LocalNetwork
+from jsctl.localserver.readiness import context_settings, find_behind, find_unhealthy
+from jsctl.localserver.state import LoginState, NodeState
+from jsctl.monitor.server.requests import ping
+from jsctl.nats.connection import Connection
+
+Json = dict[str, Any]
+
+READY_SECONDS = 60.0
+"""How long a network may take to be ready after its servers accept clients."""
+
+_CONNECT_SECONDS = 2
+_SAY_SECONDS = 3.0
+
+
+@dataclass(slots=True)
+class ServerStatus:
+    """A server. status: of its process. error: why it is not healthy. leads: its domain's meta group."""
+
+    node: NodeState
+    status: str
+    server_name: str = ""
+    version: str = ""
+    error: str = ""
+    answers: bool = False
+    leads: bool = False
+    leafs: int = 0
+    gateways: int = 0
+    streams: int = 0
+
+
+@dataclass(slots=True)
+class StreamStatus:
+    """A stream. lag: messages behind the farthest of its origins; -1 when it has none."""
+
+    domain: str
+    account: str
+    name: str
+    leader: str
+    replicas: int
+    current: int
+    messages: int
+    lag: int = -1
+
+
+@dataclass(slots=True)
+class NetworkStatus:
+    """A network. links: settings by name."""
+
+    network: LocalNetwork
+    servers: list[ServerStatus]
+    streams: list[StreamStatus] = field(default_factory=list)
+
+    @property
+    def links(self) -> dict[str, dict[str, Any]]:
+        return self.network.state.links
+
+    @property
+    def healthy(self) -> bool:
+        """Whether all servers run, answer and are healthy, and no link is disturbed."""
+        disturbed = any(link.get(key) for link in self.links.values() for key in ("down", "drop"))
+        return not disturbed and all(one.answers and not one.error for one in self.servers)
+
+
+async def fetch_status(network: LocalNetwork) -> NetworkStatus:
+    """Ask what runs. Servers that cannot be reached are shown without what they would say."""
+    status = NetworkStatus(
+        network, [ServerStatus(node, network.status_of(node)) for node in network.state.nodes]
+    )
+    by_url = {server.node.url.rpartition(":")[2]: server for server in status.servers}
+    streams: dict[tuple[str, str, str], StreamStatus] = {}
+    # Parts of a network that cannot reach each other are asked each by itself.
+    for answers in await asyncio.gather(*(_ask(settings) for settings in _system_logins(network))):
+        for reply in answers["VARZ"]:
+            server = by_url.get(str(reply["data"].get("port", "")))
+            if server is None:
+                continue
+            server.answers = True
+            server.server_name = reply["server"].get("name", "")
+            server.version = reply["server"].get("ver", "")
+            server.leafs = int(reply["data"].get("leafnodes", 0))
+        by_name = {server.server_name: server for server in status.servers if server.server_name}
+        for reply in answers["JSZ"]:
+            server = by_name.get(reply["server"]["name"])
+            if server is not None:
+                data = reply.get("data") or {}
+                server.leads = (data.get("meta_cluster") or {}).get("leader") == server.server_name
+                server.streams = int(data.get("streams", 0))
+                for stream in _streams(reply):
+                    known = streams.get((stream.domain, stream.account, stream.name))
+                    if known is None or stream.leader == server.server_name:
+                        streams[stream.domain, stream.account, stream.name] = stream
+        for reply in answers["GATEWAYZ"]:
+            server = by_name.get(reply["server"]["name"])
+            if server is not None:
+                server.gateways = len((reply.get("data") or {}).get("outbound_gateways") or {})
+        for reply in answers["HEALTHZ"]:
+            server = by_name.get(reply["server"]["name"])
+            health = reply.get("data") or {}
+            if server is not None and health.get("status") != "ok":
+                server.error = str(health.get("error") or health.get("status") or "not healthy")
+    status.streams = [streams[key] for key in sorted(streams)]
+    return status
+
+
+async def wait_until_ready(
+    network: LocalNetwork, say: Callable[[str], None], seconds: float = READY_SECONDS
+) -> None:
+    """Wait until a network is ready: see `find_unready`. Says every few seconds what is missing.
+
+    Raises JsctlError when it is not ready after `seconds`.
+    """
+    sentences: list[str] = []
+    began = told = time.monotonic()
+    while (now := time.monotonic()) < began + seconds:
+        sentences = await find_unready(network)
+        if not sentences:
+            return
+        if now > told + _SAY_SECONDS:
+            told = now
+            say(f"waiting: {sentences[0]}")
+        await asyncio.sleep(0.1)
+    more = f", and {len(sentences) - 1} more" if len(sentences) > 1 else ""
+    raise JsctlError(
+        f"network {network.state.name} is not ready after {seconds:g}s: {' '.join(sentences[:1])}{more}",
+        f"look at jsctl server network status {network.state.name}",
+    )
+
+
+async def find_unready(network: LocalNetwork) -> list[str]:
+    """Return sentences about what is not ready: servers, leaders of domains, streams that copy."""
+    sentences = [
+        f"server {node.name} does not run"
+        for node in network.state.nodes
+        if network.status_of(node) == "ended"
+    ]
+    up = [node for node in network.state.nodes if network.status_of(node) == "up"]
+    whole = len(up) == len(network.state.nodes)
+    store = private_store(network.folder)
+    for login in network.state.logins:
+        if sentences:
+            break
+        try:
+            async with asyncio.timeout(_CONNECT_SECONDS * 3):
+                raw = store.load(login.context).raw
+                sentences = await _find_unready(context_settings(raw), login, len(up), whole)
+        except (TimeoutError, JsctlError) as error:
+            sentences = [f"context {login.context}: {error or 'no answer in time'}"]
+    return sentences
+
+
+async def _find_unready(settings: Settings, login: LoginState, up: int, whole: bool) -> list[str]:
+    connection = await Connection.open(settings)
+    try:
+        if login.servers and whole:
+            return await find_unhealthy(connection, min(login.servers, up))
+        sentences = []
+        # When a part of the network is stopped on purpose, the others need not be reached.
+        for domain in login.domains if whole else login.domains[:1]:
+            sentences += await find_behind(Api(connection, domain=domain))
+        return sentences
+    finally:
+        await connection.close()
+
+
+def _system_logins(network: LocalNetwork) -> Iterator[Settings]:
+    """A login of the system account at one server of each cluster."""
+    login = next((one for one in network.state.logins if one.servers), None)
+    if login is None:
+        return
+    raw = private_store(network.folder).load(login.context).raw
+    for cluster in dict.fromkeys(node.cluster for node in network.state.nodes):
+        nodes = [n for n in network.state.nodes if n.cluster == cluster and network.status_of(n) == "up"]
+        if nodes:
+            yield context_settings({**raw, "url": ",".join(node.url for node in nodes)})
+
+
+async def _ask(settings: Settings) -> dict[str, Sequence[Json]]:
+    kinds = ("VARZ", "JSZ", "GATEWAYZ", "HEALTHZ")
+    try:
+        async with asyncio.timeout(_CONNECT_SECONDS):
+            connection = await Connection.open(settings)
+    except (TimeoutError, JsctlError):
+        return dict.fromkeys(kinds, ())
+    try:
+        bodies: dict[str, Json] = {"JSZ": {"accounts": True, "streams": True, "config": True, "limit": 1024}}
+        asked = [ping(connection, kind, bodies.get(kind)) for kind in kinds]
+        return dict(zip(kinds, await asyncio.gather(*asked), strict=True))
+    except JsctlError:
+        return dict.fromkeys(kinds, ())
+    finally:
+        await connection.close()
+
+
+def _streams(reply: Json) -> Iterator[StreamStatus]:
+    domain = reply["server"].get("domain", "")
+    for account in (reply.get("data") or {}).get("account_details") or ():
+        for stream in account.get("stream_detail") or ():
+            cluster = stream.get("cluster") or {}
+            replicas = cluster.get("replicas") or []
+            origins = [stream["mirror"]] if stream.get("mirror") else stream.get("sources") or []
+            yield StreamStatus(
+                domain,
+                account.get("name", ""),
+                stream["name"],
+                cluster.get("leader", "") or reply["server"]["name"],
+                1 + len(replicas),
+                1 + sum(bool(peer.get("current")) for peer in replicas),
+                int((stream.get("state") or {}).get("messages", 0)),
+                max((int(origin.get("lag", 0)) for origin in origins), default=-1),
+            )

@@ -1,0 +1,161 @@
+"""`server network`: networks on this machine as people see them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jsctl.localserver.networks import LocalNetwork
+from jsctl.localserver.status import NetworkStatus, ServerStatus
+from jsctl.views.result import Cell, Column, Result, Style, Table, Text
+
+_NETWORKS = (
+    Column("Network", "network"),
+    Column("Status", "status"),
+    Column("Servers", "servers", "number"),
+    Column("Up", "up", "number"),
+    Column("Folder", "folder"),
+)
+_SERVERS = (
+    Column("Cluster", "cluster"),
+    Column("Server", "server"),
+    Column("Domain", "domain"),
+    Column("Status", "status"),
+    Column("Leader", "meta_leader"),
+    Column("Health", "health", "prose"),
+    Column("Leafs", "leafnodes", "number"),
+    Column("GWs", "gateways", "number"),
+    Column("Streams", "streams", "number"),
+    Column("URL", "url", "url"),
+)
+_LINKS = (Column("Link", "link"), Column("Kind", "kind"), Column("Status", "status"))
+_STREAMS = (
+    Column("Domain", "domain"),
+    Column("Account", "account"),
+    Column("Stream", "stream"),
+    Column("Leader", "leader"),
+    Column("Replicas", "replicas"),
+    Column("Messages", "messages", "count"),
+    Column("Lag", "lag_messages", "limit"),
+)
+_CONTEXTS = (
+    Column("Context", "context"),
+    Column("Description", "description", "prose"),
+    Column("URL", "url", "url"),
+)
+_STYLES: Mapping[str, Style] = {
+    "up": "good",
+    "paused": "warn",
+    "stopped": "dim",
+    "killed": "bad",
+    "ended": "bad",
+}
+
+
+def listing(networks: Sequence[LocalNetwork]) -> Result:
+    """Show the networks of this machine."""
+    rows = []
+    for network in networks:
+        up = sum(network.status_of(node) == "up" for node in network.state.nodes)
+        status = "up" if up == len(network.state.nodes) else "partly up" if up else "down"
+        rows.append((network.state.name, status, len(network.state.nodes), up, str(network.folder)))
+    if not rows:
+        text = Text("There is no local network. Start one with jsctl server network up hub-leaf.")
+        return Result([text], data=[])
+    return Result([Table("Local Networks", _NETWORKS, rows, spare=("folder",))])
+
+
+def started(network: LocalNetwork, contexts: Sequence[Mapping[str, Any]]) -> Result:
+    """Show the servers of a network that was started, and its contexts."""
+    nodes = network.state.nodes
+    columns = (_SERVERS[0], _SERVERS[1], _SERVERS[2], _SERVERS[-1])
+    rows = [(node.cluster, node.name, node.domain, node.url) for node in nodes]
+    lines = [[context[column.key] for column in _CONTEXTS] for context in contexts]
+    return Result(
+        [
+            Table(f"Network {network.state.name}", columns, rows, spare=("domain", "cluster")),
+            Table("Contexts", _CONTEXTS, lines, spare=("url",)),
+        ],
+        data={
+            "network": network.state.name,
+            "folder": str(network.folder),
+            "servers": [dict(zip((column.key for column in columns), row, strict=True)) for row in rows],
+            "contexts": [dict(context) for context in contexts],
+        },
+    )
+
+
+def status(found: NetworkStatus) -> Result:
+    """Draw a network: servers by cluster, links, streams."""
+    state = found.network.state
+    tables = [
+        Table(
+            f"Network {state.name}",
+            _SERVERS,
+            [_server(server) for server in found.servers],
+            spare=("url", "streams", "gateways", "leafnodes", "health", "domain"),
+        )
+    ]
+    if found.links:
+        rows = [(name, link["kind"], _link(link)) for name, link in found.links.items()]
+        tables.append(Table("Links", _LINKS, rows))
+    if found.streams:
+        lines = [
+            (
+                one.domain,
+                one.account,
+                one.name,
+                one.leader,
+                Cell(
+                    one.replicas,
+                    f"{one.current}/{one.replicas}",
+                    "" if one.current == one.replicas else "bad",
+                ),
+                one.messages,
+                Cell(None, "") if one.lag < 0 else one.lag,
+            )
+            for one in found.streams
+        ]
+        tables.append(Table("Streams", _STREAMS, lines, spare=("account", "replicas", "leader")))
+    return Result(tables, data={"network": state.name, **_by_title(tables)})
+
+
+def link_states(network: LocalNetwork) -> Result:
+    """Show the links of a network."""
+    rows = [(name, link["kind"], _link(link)) for name, link in network.state.links.items()]
+    return Result([Table("Links", _LINKS, rows)])
+
+
+def _by_title(tables: Sequence[Table]) -> dict[str, Any]:
+    names = {"Links": "links", "Streams": "streams"}
+    return {names.get(table.title, "servers"): table.records() for table in tables}
+
+
+def _server(server: ServerStatus) -> tuple[Any, ...]:
+    node = server.node
+    style = _STYLES[server.status]
+    health = server.error or ("ok" if server.answers else "does not answer" if server.status == "up" else "")
+    healthy: Style = "good" if health == "ok" else "bad"
+    return (
+        node.cluster,
+        node.name,
+        node.domain,
+        Cell(server.status, server.status, style),
+        Cell(server.leads, "leader" if server.leads else ""),
+        Cell(health or None, health, healthy),
+        server.leafs,
+        server.gateways,
+        server.streams,
+        node.url,
+    )
+
+
+def _link(link: Mapping[str, Any]) -> Cell:
+    if link.get("down"):
+        return Cell("down", "down", "bad")
+    if link.get("drop"):
+        return Cell("drop", "drop: nothing passes", "bad")
+    parts = []
+    if link.get("delay_ms"):
+        parts.append(f"delay {link['delay_ms']}ms")
+    if link.get("limit"):
+        parts.append(f"limit {link['limit']:,} bytes per second")
+    return Cell(", ".join(parts) or "up", ", ".join(parts) or "up", "warn" if parts else "good")
