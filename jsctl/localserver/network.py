@@ -18,7 +18,7 @@ from jsctl.localserver.failure import explain
 from jsctl.localserver.ports import reserve_ports
 from jsctl.localserver.process import Guard, module_command
 from jsctl.localserver.processes import Process
-from jsctl.localserver.readiness import wait_for_login
+from jsctl.localserver.readiness import REPLY_SECONDS, wait_for_login
 from jsctl.localserver.startup import START_SECONDS, launch, read_info, read_url
 from jsctl.localserver.state import (
     CONTEXTS,
@@ -145,6 +145,9 @@ class Network:
         with reserve_ports(topology, self.plan.port, before.ports if before else {}) as (ports, release):
             self.edited = folder.write_configs(self.folder, topology, ports)
             state = self._new_state(binary, ports, before)
+            if self.plan.private:
+                # All is written before the first server starts: what a kill leaves can be taken up.
+                self._save_contexts(environ, ports, state)
             save_state(self.folder, state)
             release()
             start_relay(self.folder, state, environ)
@@ -163,7 +166,8 @@ class Network:
         save_state(self.folder, state)
         for login in topology.logins:
             await self._ready(login, ports)
-        self._save_contexts(environ, ports, state)
+        if not self.plan.private:
+            self._save_contexts(environ, ports, state)
         save_state(self.folder, state)
 
     def add_nodes(self, binary: Binary, state: NetworkState, names: Collection[str]) -> list[NodeState]:
@@ -259,7 +263,8 @@ class Network:
         except TimeoutError:
             edited = f"{', '.join(self.edited)} was edited; " if self.edited else ""
             raise JsctlError(
-                f"the servers run, but user {login.user or login.name} did not reach all of them in time",
+                f"the servers run, but user {login.user or login.name} did not reach all of them in"
+                f" {REPLY_SECONDS}s",
                 f"{edited}logs are in {self.folder}",
             ) from None
 

@@ -18,7 +18,7 @@ from jsctl.nats.connection import Connection
 
 Json = dict[str, Any]
 
-READY_SECONDS = 60.0
+READY_SECONDS = 120.0
 """How long a network may take to be ready after its servers accept clients."""
 
 _CONNECT_SECONDS = 2
@@ -82,7 +82,8 @@ async def fetch_status(network: LocalNetwork) -> NetworkStatus:
     by_url = {server.node.url.rpartition(":")[2]: server for server in status.servers}
     streams: dict[tuple[str, str, str], StreamStatus] = {}
     # Parts of a network that cannot reach each other are asked each by itself.
-    for answers in await asyncio.gather(*(_ask(settings) for settings in _system_logins(network))):
+    running = sum(server.status == "up" for server in status.servers)
+    for answers in await asyncio.gather(*(_ask(settings, running) for settings in _system_logins(network))):
         for reply in answers["VARZ"]:
             server = by_url.get(str(reply["data"].get("port", "")))
             if server is None:
@@ -187,7 +188,8 @@ def _system_logins(network: LocalNetwork) -> Iterator[Settings]:
             yield context_settings({**raw, "url": ",".join(node.url for node in nodes)})
 
 
-async def _ask(settings: Settings) -> dict[str, Sequence[Json]]:
+async def _ask(settings: Settings, expect: int) -> dict[str, Sequence[Json]]:
+    """Ask all servers that a login reaches. expect: how many these are when nothing is wrong."""
     kinds = ("VARZ", "JSZ", "GATEWAYZ", "HEALTHZ")
     try:
         async with asyncio.timeout(_CONNECT_SECONDS):
@@ -196,7 +198,7 @@ async def _ask(settings: Settings) -> dict[str, Sequence[Json]]:
         return dict.fromkeys(kinds, ())
     try:
         bodies: dict[str, Json] = {"JSZ": {"accounts": True, "streams": True, "config": True, "limit": 1024}}
-        asked = [ping(connection, kind, bodies.get(kind)) for kind in kinds]
+        asked = [ping(connection, kind, bodies.get(kind), expect=expect) for kind in kinds]
         return dict(zip(kinds, await asyncio.gather(*asked), strict=True))
     except JsctlError:
         return dict.fromkeys(kinds, ())

@@ -1,7 +1,9 @@
 """Local servers without starting any: topologies, failures, contexts, folders, the binary."""
 
+import asyncio
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -10,23 +12,39 @@ from jsctl.contexts.model import SERVER_MARK
 from jsctl.contexts.store import ContextStore
 from jsctl.errors import JsctlError, MissingDependency
 from jsctl.localserver import binary, contexts, folder
+from jsctl.localserver.compile import compile_network
 from jsctl.localserver.failure import explain
-from jsctl.localserver.topology import TOPOLOGIES, fill, hub_leaf, single
+from jsctl.localserver.processes import Process, find, start, stop
+from jsctl.localserver.spec_reader import BUILTIN, load_spec
+from jsctl.localserver.topology import Topology, fill
+from tests.support.waiting import wait_for
 
 
-@pytest.mark.parametrize(
-    "topology", [single(), single("x", "edge"), *(make("") for make in TOPOLOGIES.values())]
-)
-def test_every_placeholder_is_a_port_of_a_node(topology: object) -> None:
-    ports = {f"{node.name}.{purpose}": 1 for node in topology.nodes for purpose in node.ports}  # type: ignore[attr-defined]
-    for node in topology.nodes:  # type: ignore[attr-defined]
-        assert "@" not in fill(node.config, ports).replace("admin:admin@", "").replace("acc:acc@", "")
-    names = {node.name for node in topology.nodes}  # type: ignore[attr-defined]
-    assert {login.node for login in topology.logins} <= names  # type: ignore[attr-defined]
+def compiled(name: str, folder: Path) -> Topology:
+    return compile_network(load_spec(name), folder)
 
 
-def test_the_guides_ports() -> None:
-    nodes = {node.name: dict(node.ports) for node in hub_leaf().nodes}
+def ports_of(topology: Topology) -> dict[str, int]:
+    """A port for each purpose, all different."""
+    purposes = [f"{node.name}.{purpose}" for node in topology.nodes for purpose in node.ports]
+    purposes += [hop for link in topology.links for hop in link.hops]
+    return {purpose: 10_000 + number for number, purpose in enumerate(purposes)}
+
+
+@pytest.mark.parametrize("name", BUILTIN)
+def test_every_placeholder_is_a_port(tmp_path: Path, name: str) -> None:
+    topology = compiled(name, tmp_path)
+    ports = ports_of(topology)
+    for node in topology.nodes:
+        assert not re.search(r"@[\w.-]+@", fill(node.config, ports))
+    names = {node.name for node in topology.nodes}
+    assert {node for login in topology.logins for node in login.nodes} <= names
+    for login in topology.logins:
+        assert all(login.port.format(node=node) in ports for node in login.nodes)
+
+
+def test_the_guides_ports(tmp_path: Path) -> None:
+    nodes = {node.name: dict(node.ports) for node in compiled("hub-leaf", tmp_path).nodes}
     assert nodes == {"hub": {"client": 4222, "leafnodes": 7422}, "leaf": {"client": 4111}}
 
 
@@ -72,27 +90,30 @@ def test_a_killed_server(tmp_path: Path) -> None:
     assert str(explain("hub", -9, tmp_path / "none")).startswith("nats-server (hub) was ended by signal 9;")
 
 
-def test_a_folder_is_locked_once(tmp_path: Path) -> None:
+def test_a_process_runs_once_in_a_folder(tmp_path: Path) -> None:
     assert not folder.in_use(tmp_path)
-    handle = folder.lock(tmp_path)
-    folder.write_pid(handle, 17)
-    assert folder.in_use(tmp_path)
-    assert folder.pid(tmp_path) == 17
-    with pytest.raises(JsctlError, match=r"is in use by a local server \(process 17\); stop it with"):
-        folder.lock(tmp_path)
-    os.close(handle)
+    log = tmp_path / "n1.log"
+    process = start(tmp_path, "n1", ["sleep", "60"], tmp_path, log, os.environ)
+    wait_for(lambda: folder.in_use(tmp_path) and find(tmp_path, "n1") is not None, "it does not run")
+    assert find(tmp_path, "n1") == Process(tmp_path, "n1", process.pid)
+    with pytest.raises(JsctlError, match=rf"n1 in .* runs already \(process {process.pid}\)"):
+        start(tmp_path, "n1", ["sleep", "60"], tmp_path, log, os.environ)
+    with pytest.raises(JsctlError, match=rf"is in use by a local server \(process {process.pid}\); stop it"):
+        folder.refuse_in_use(tmp_path)
+    asyncio.run(stop([process]))
+    assert process.status == -15
     assert not folder.in_use(tmp_path)
-    os.close(folder.lock(tmp_path))
 
 
 def test_configurations_that_were_edited_stay(tmp_path: Path) -> None:
-    ports = {"hub.client": 1, "hub.leafnodes": 2, "leaf.client": 3}
-    assert folder.write_configs(tmp_path, hub_leaf(), ports) == []
-    assert folder.write_configs(tmp_path, hub_leaf(), {**ports, "hub.client": 9}) == []
+    network = compiled("hub-leaf", tmp_path)
+    ports = ports_of(network)
+    assert folder.write_configs(tmp_path, network, ports) == []
+    assert folder.write_configs(tmp_path, network, {**ports, "hub.client": 9}) == []
     hub = tmp_path / "hub.conf"
     assert "127.0.0.1:9" in hub.read_text()
     hub.write_text(hub.read_text().replace("hub-server", "mine"))
-    assert folder.write_configs(tmp_path, hub_leaf(), ports) == ["hub.conf"]
+    assert folder.write_configs(tmp_path, network, ports) == ["hub.conf"]
     assert "mine" in hub.read_text()
 
 
@@ -119,10 +140,11 @@ class TestContexts:
 
     def test_of_a_network_that_runs_stays(self, tmp_path: Path) -> None:
         store, other = ContextStore(tmp_path / "nats"), tmp_path / "other"
-        handle = folder.lock(other)
+        other.mkdir()
+        process = start(other, "n1", ["sleep", "60"], other, other / "n1.log", os.environ)
         contexts.save(store, "local", {"url": "nats://a:1"}, other)
         assert contexts.save(store, "local", {"url": "nats://a:2"}, tmp_path / "net") == "local-2"
-        os.close(handle)
+        asyncio.run(stop([process]))
 
     @pytest.mark.parametrize("content", ['{"url": "nats://mine:1"}', "not json", "[]", '{"jsctl_server": 1}'])
     def test_the_users_own_stays(self, tmp_path: Path, content: str) -> None:
