@@ -1,5 +1,7 @@
 """The networks on this machine: which there are, and what can be done to their servers and links."""
 
+import asyncio
+import contextlib
 import shutil
 import signal
 from collections.abc import Mapping, Sequence
@@ -9,10 +11,11 @@ from typing import Any
 
 from jsctl.contexts.store import ContextStore
 from jsctl.errors import BadInput, JsctlError, NotFound
-from jsctl.localserver import contexts, folder, processes
+from jsctl.localserver import contexts, folder, processes, relay
 from jsctl.localserver.binary import Binary
 from jsctl.localserver.compile import compile_network
 from jsctl.localserver.network import (
+    RELAY,
     Network,
     Plan,
     private_store,
@@ -25,6 +28,7 @@ from jsctl.localserver.spec import NetworkSpec
 from jsctl.localserver.spec_reader import load_spec
 from jsctl.localserver.startup import launch, wait_for_servers
 from jsctl.localserver.state import FILE, NetworkState, NodeState, load_state, save_state
+from jsctl.registry import noun
 from jsctl.registry.noun_record import nearest_name
 
 VARIABLE = "JSCTL_NETWORK"
@@ -97,9 +101,7 @@ def find_network(environ: Mapping[str, str], name: str = "") -> LocalNetwork:
     state = load_state(path) if path.is_dir() else None
     if state:
         return LocalNetwork(path, state)
-    near = nearest_name(name, [network.state.name for network in networks])
-    hint = f"did you mean {near}? " if near else ""
-    raise NotFound(f"there is no network {name!r}", f"{hint}list them with jsctl server network ls")
+    raise NotFound(*noun("network").missing(name, known=[network.state.name for network in networks]))
 
 
 async def bring_up(
@@ -189,7 +191,7 @@ async def _signal(
             await processes.wait_until_ended(running, processes.GRACE_SECONDS)
 
 
-def disturb(network: LocalNetwork, names: Sequence[str], **settings: Any) -> None:
+async def disturb(network: LocalNetwork, names: Sequence[str], **settings: Any) -> None:
     """Change links. settings: of LINK_SETTINGS; without any, the links are as if nothing had been changed.
 
     Raises NotFound.
@@ -209,6 +211,19 @@ def disturb(network: LocalNetwork, names: Sequence[str], **settings: Any) -> Non
     with folder.changing(network.folder):
         save_state(network.folder, network.state)
         write_links(network.folder, network.state)
+        if processes.is_running(network.folder, RELAY):
+            await _wait_for_relay(network.folder)
+
+
+async def _wait_for_relay(where: Path) -> None:
+    """Wait until the relay follows the links as they were written. Raises JsctlError."""
+    written = str((where / relay.FILE).stat().st_mtime_ns)
+    for _ in range(250):
+        with contextlib.suppress(FileNotFoundError):
+            if (where / relay.APPLIED).read_text() == written:
+                return
+        await asyncio.sleep(0.02)
+    raise JsctlError("the relay of the network does not answer", f"its log is {where / RELAY}.log")
 
 
 async def take_down(network: LocalNetwork, environ: Mapping[str, str], *, keep_data: bool) -> None:

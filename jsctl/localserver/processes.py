@@ -107,8 +107,8 @@ def find(folder: Path, name: str) -> Process | None:
 def find_all(folder: Path) -> dict[str, Process]:
     """Return all processes of a network that run, by name."""
     names = sorted(path.name.removesuffix(_SUFFIX) for path in folder.glob(f"*{_SUFFIX}"))
-    found = {name: find(folder, name) for name in names}
-    return {name: process for name, process in found.items() if process}
+    running = {name: find(folder, name) for name in names}
+    return {name: process for name, process in running.items() if process}
 
 
 def send(process: Process, number: signal.Signals) -> None:

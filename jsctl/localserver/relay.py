@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 FILE = "links.json"
+APPLIED = "links.applied"  #: the time of the file that it follows, ns
 
 _PIECE = 1 << 16
 _LOOK_SECONDS = 0.05
@@ -38,6 +39,7 @@ class Relay:
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / FILE
+        self._applied = folder / APPLIED
         self._links: dict[str, _Link] = {}
 
     async def run(self) -> None:
@@ -49,6 +51,7 @@ class Relay:
                 seen = (status.st_mtime_ns, status.st_ino)
                 for name, settings in json.loads(self._file.read_text()).items():
                     await self._apply(name, settings)
+                self._applied.write_text(str(status.st_mtime_ns))
             await asyncio.sleep(_LOOK_SECONDS)
 
     async def _apply(self, name: str, settings: Mapping[str, Any]) -> None:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +76,33 @@ class NetworkState:
 
 def save_state(folder: Path, state: NetworkState) -> None:
     """Write the state of a network. Raises OSError."""
-    write_atomically(folder / FILE, json.dumps({"version": 1, **asdict(state)}, indent=2) + "\n")
+    document = {
+        "format": 1,
+        "name": state.name,
+        "source": state.source,
+        "version": state.version,
+        "nodes": [
+            {
+                "name": node.name,
+                "cluster": node.cluster,
+                "domain": node.domain,
+                "argv": node.argv,
+                "cwd": node.cwd,
+                "url": node.url,
+                "wanted": node.wanted,
+            }
+            for node in state.nodes
+        ],
+        "logins": [
+            {"context": login.context, "domains": login.domains, "servers": login.servers}
+            for login in state.logins
+        ],
+        "links": state.links,
+        "temporary": state.temporary,
+        "ports": state.ports,
+        "scale": state.scale,
+    }
+    write_atomically(folder / FILE, json.dumps(document, indent=2) + "\n")
 
 
 def load_state(folder: Path) -> NetworkState | None:

@@ -124,13 +124,13 @@ async def wait_until_ready(
     Raises JsctlError when it is not ready after `seconds`.
     """
     sentences: list[str] = []
-    began = told = time.monotonic()
+    began = spoken = time.monotonic()
     while (now := time.monotonic()) < began + seconds:
         sentences = await find_unready(network)
         if not sentences:
             return
-        if now > told + _SAY_SECONDS:
-            told = now
+        if now > spoken + _SAY_SECONDS:
+            spoken = now
             say(f"waiting: {sentences[0]}")
         await asyncio.sleep(0.1)
     more = f", and {len(sentences) - 1} more" if len(sentences) > 1 else ""
@@ -198,8 +198,8 @@ async def _ask(settings: Settings, expect: int) -> dict[str, Sequence[Json]]:
         return dict.fromkeys(kinds, ())
     try:
         bodies: dict[str, Json] = {"JSZ": {"accounts": True, "streams": True, "config": True, "limit": 1024}}
-        asked = [ping(connection, kind, bodies.get(kind), expect=expect) for kind in kinds]
-        return dict(zip(kinds, await asyncio.gather(*asked), strict=True))
+        requests = [ping(connection, kind, bodies.get(kind), expect=expect) for kind in kinds]
+        return dict(zip(kinds, await asyncio.gather(*requests), strict=True))
     except JsctlError:
         return dict.fromkeys(kinds, ())
     finally:

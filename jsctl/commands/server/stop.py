@@ -12,16 +12,16 @@ from jsctl.localserver.network import stop as stop_network
 
 
 @command("stop", examples=["jsctl server stop local", "jsctl server stop ./jsctl-demo"])
-@argument("network", metavar="CONTEXT|DIR")
-async def stop(env: Env, network: str) -> None:
+@argument("name", metavar="CONTEXT|DIR")
+async def stop(env: Env, name: str) -> None:
     """Name the servers by one of their contexts, or by their folder."""
-    folder = Path(network).expanduser()
-    if is_name(network) and env.contexts.exists(network):
-        owner = contexts.folder_of(env.contexts, network)
+    folder = Path(name).expanduser()
+    if is_name(name) and env.contexts.exists(name):
+        owner = contexts.folder_of(env.contexts, name)
         if owner is None:
-            raise NotFound(f"context {network!r} does not belong to a server that jsctl started")
+            raise NotFound(f"context {name!r} does not belong to a server that jsctl started")
         folder = owner
     elif not folder.is_dir():
-        raise NotFound(f"there is no context and no folder {network!r}", registry.noun("context").hint)
+        raise NotFound(f"there is no context and no folder {name!r}", registry.noun("context").hint)
     await stop_network(folder.absolute(), env.environ)
     env.say(f"stopped the servers in {folder}")

@@ -83,21 +83,21 @@ def started(network: LocalNetwork, contexts: Sequence[Mapping[str, Any]]) -> Res
     )
 
 
-def status(found: NetworkStatus) -> Result:
+def status(network: NetworkStatus) -> Result:
     """Draw a network: servers by cluster, links, streams."""
-    state = found.network.state
+    state = network.network.state
     tables = [
         Table(
             f"Network {state.name}",
             _SERVERS,
-            [_server(server) for server in found.servers],
+            [_server(server) for server in network.servers],
             spare=("url", "streams", "gateways", "leafnodes", "health", "domain"),
         )
     ]
-    if found.links:
-        rows = [(name, link["kind"], _link(link)) for name, link in found.links.items()]
+    if network.links:
+        rows = [(name, link["kind"], _link(link)) for name, link in network.links.items()]
         tables.append(Table("Links", _LINKS, rows))
-    if found.streams:
+    if network.streams:
         lines = [
             (
                 one.domain,
@@ -112,7 +112,7 @@ def status(found: NetworkStatus) -> Result:
                 one.messages,
                 Cell(None, "") if one.lag < 0 else one.lag,
             )
-            for one in found.streams
+            for one in network.streams
         ]
         tables.append(Table("Streams", _STREAMS, lines, spare=("account", "replicas", "leader")))
     return Result(tables, data={"network": state.name, **_by_title(tables)})

@@ -1,4 +1,4 @@
-"""How the verbs of `jsctl server network` are told which network is meant."""
+"""The argument and the flag that say which network is meant."""
 
 from collections.abc import Callable
 from typing import Any

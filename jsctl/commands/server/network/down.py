@@ -14,9 +14,9 @@ from jsctl.localserver.networks import find_network, take_down
 @option("--force", "-f", is_flag=True, help="Do not ask")
 async def down(env: Env, network: str, keep_data: bool, force: bool) -> None:
     """Its folder goes, with everything that its streams hold."""
-    found = find_network(env.environ, network)
+    local = find_network(env.environ, network)
     if not keep_data:
-        question = f"Remove network {found.state.name} and all of its data in {found.folder}?"
+        question = f"Remove network {local.state.name} and all of its data in {local.folder}?"
         await env.confirm(question, force=force, flag="--force or --keep-data")
-    await take_down(found, env.environ, keep_data=keep_data)
-    env.say(f"network {found.state.name} is down" + (f"; its data is in {found.folder}" if keep_data else ""))
+    await take_down(local, env.environ, keep_data=keep_data)
+    env.say(f"network {local.state.name} is down" + (f"; its data is in {local.folder}" if keep_data else ""))

@@ -43,9 +43,9 @@ async def link(
     down ends connections and refuses new ones; drop lets nothing pass, with connections open; up undoes
     everything. Servers of one cluster are connected directly: disturb these with pause and kill.
     """
-    found = find_network(env.environ, network)
+    local = find_network(env.environ, network)
     if not mode:
-        return view.link_states(found)
+        return view.link_states(local)
     if mode not in MODES:
         raise BadInput(f"{mode!r} is not a mode of a link", f"use {', '.join(MODES)}")
     if bool(links) == everything:
@@ -56,13 +56,13 @@ async def link(
                 f"{mode} does not take {flag}" if value is not None else f"{mode} needs {flag}",
                 f"jsctl server network link {wanted} LINK {flag} {'200ms' if wanted == 'delay' else '100KB'}",
             )
-    names = list(found.state.links) if everything else links
+    names = list(local.state.links) if everything else links
     if mode == "up":
-        disturb(found, names)
+        await disturb(local, names)
     elif mode == "delay":
-        disturb(found, names, delay_ms=(delay or 0) // MS)
+        await disturb(local, names, delay_ms=(delay or 0) // MS)
     elif mode == "limit":
-        disturb(found, names, limit=limit)
+        await disturb(local, names, limit=limit)
     else:
-        disturb(found, names, **{mode: True})
-    return view.link_states(found)
+        await disturb(local, names, **{mode: True})
+    return view.link_states(local)

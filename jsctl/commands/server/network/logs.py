@@ -26,12 +26,12 @@ from jsctl.views.result import Result, Text
 )
 @choose_network
 async def logs(env: Env, servers: tuple[str, ...], follow: bool, lines: int, network: str) -> Result | None:
-    found = find_network(env.environ, network)
-    nodes = found.state.select(servers)
+    local = find_network(env.environ, network)
+    nodes = local.state.select(servers)
     shown = [
         f"{node.name}: {line}"
         for node in nodes
-        for line in folder.last_lines(found.folder / f"{node.name}.log", lines)
+        for line in folder.last_lines(local.folder / f"{node.name}.log", lines)
     ]
     if not follow:
         return Result([Text("\n".join(shown), whole=True)] if shown else [], data=shown)
@@ -39,7 +39,7 @@ async def logs(env: Env, servers: tuple[str, ...], follow: bool, lines: int, net
         env.say(line)
 
     async def tail(node: NodeState) -> None:
-        async for line in folder.follow_log(found.folder / f"{node.name}.log", at_end=True):
+        async for line in folder.follow_log(local.folder / f"{node.name}.log", at_end=True):
             env.say(f"{node.name}: {line}")
 
     async with asyncio.TaskGroup() as group:

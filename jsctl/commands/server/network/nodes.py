@@ -26,17 +26,17 @@ def choose_servers(verb: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _select(env: Env, network: str, servers: Names, everything: bool) -> tuple[LocalNetwork, list[NodeState]]:
-    found = find_network(env.environ, network)
+    local = find_network(env.environ, network)
     if bool(servers) == everything:
         raise BadInput(
             "name servers or clusters, or use --all", "jsctl server network status shows their names"
         )
-    return found, found.state.select(servers)
+    return local, local.state.select(servers)
 
 
 async def _act(env: Env, network: str, servers: Names, everything: bool, act: Act, what: str) -> None:
-    found, nodes = _select(env, network, servers, everything)
-    await act(found, nodes)
+    local, nodes = _select(env, network, servers, everything)
+    await act(local, nodes)
     env.say(f"{what} {', '.join(node.name for node in nodes)}")
 
 
@@ -44,8 +44,8 @@ async def _act(env: Env, network: str, servers: Names, everything: bool, act: Ac
 @choose_servers
 async def start(env: Env, servers: Names, everything: bool, network: str) -> None:
     """Resumes those that are paused, too, and waits until they accept clients."""
-    found, nodes = _select(env, network, servers, everything)
-    await networks.start_nodes(found, nodes, env.environ)
+    local, nodes = _select(env, network, servers, everything)
+    await networks.start_nodes(local, nodes, env.environ)
     env.say(f"started {', '.join(node.name for node in nodes)}")
 
 
@@ -60,9 +60,9 @@ async def stop(env: Env, servers: Names, everything: bool, network: str) -> None
 @choose_servers
 async def restart(env: Env, servers: Names, everything: bool, network: str) -> None:
     """They start with their configurations as these are now."""
-    found, nodes = _select(env, network, servers, everything)
-    await networks.stop_nodes(found, nodes)
-    await networks.start_nodes(found, nodes, env.environ)
+    local, nodes = _select(env, network, servers, everything)
+    await networks.stop_nodes(local, nodes)
+    await networks.start_nodes(local, nodes, env.environ)
     env.say(f"restarted {', '.join(node.name for node in nodes)}")
 
 

@@ -16,8 +16,8 @@ from jsctl.localserver.status import wait_until_ready
 @choose_network
 async def add(env: Env, cluster: str, network: str) -> None:
     """It is called CLUSTER-N, and is ready when the command ends."""
-    found = find_network(env.environ, network)
-    size = sum(node.cluster == cluster for node in found.state.nodes)
+    local = find_network(env.environ, network)
+    size = sum(node.cluster == cluster for node in local.state.nodes)
     await _scale(env, network, cluster, size + 1)
 
 
@@ -31,18 +31,18 @@ async def scale(env: Env, cluster: str, size: int, network: str) -> None:
 
 
 async def _scale(env: Env, network: str, cluster: str, size: int) -> None:
-    found = find_network(env.environ, network)
-    members = [node for node in found.state.nodes if node.cluster == cluster]
+    local = find_network(env.environ, network)
+    members = [node for node in local.state.nodes if node.cluster == cluster]
     if len(members) == 1 and size > 1:
         raise BadInput(
             f"{cluster} is a single server, which cannot become a cluster while it runs",
             "describe it with servers: 3, and start it anew",
         )
-    changed = await networks.scale(found, cluster, size, binary.find(env.environ), env.environ)
+    changed = await networks.scale(local, cluster, size, binary.find(env.environ), env.environ)
     if not changed:
         env.say(f"cluster {cluster} has {size} servers")
         return
     names = ", ".join(node.name for node in changed)
     env.say(f"{'started' if size > len(members) else 'stopped'} {names}")
     if size > len(members):
-        await wait_until_ready(find_network(env.environ, str(found.folder)), env.say)
+        await wait_until_ready(find_network(env.environ, str(local.folder)), env.say)

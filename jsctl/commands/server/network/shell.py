@@ -17,10 +17,12 @@ def _variables(network: LocalNetwork) -> dict[str, str]:
     return {"XDG_CONFIG_HOME": str(network.folder / CONTEXTS), VARIABLE: network.state.name}
 
 
-@command("env", examples=['eval "$(jsctl server network env hub-leaf)"'])
+@command("env", examples=["jsctl server network env hub-leaf"])
 @network_argument
 async def env_(env: Env, network: str) -> Result:
-    """The contexts of the network are then the only ones that jsctl and nats see."""
+    """In a shell: eval "$(jsctl server network env NETWORK)". The contexts of the network are then the only
+    ones that jsctl and nats see.
+    """
     variables = _variables(find_network(env.environ, network))
     lines = [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
     return Result([Text("\n".join(lines), whole=True)], data=variables)
@@ -30,13 +32,13 @@ async def env_(env: Env, network: str) -> Result:
 @network_argument
 async def shell(env: Env, network: str) -> None:
     """Opens your shell with the contexts of the network, and these alone. The first is selected."""
-    found = find_network(env.environ, network)
+    local = find_network(env.environ, network)
     program = env.environ.get("SHELL") or "/bin/sh"
-    environ = {**env.environ, **_variables(found)}
+    environ = {**env.environ, **_variables(local)}
     forget_secrets(environ)
     environ.pop("NATS_CONTEXT", None)
     environ.pop("NATS_URL", None)
-    env.say(f"contexts of network {found.state.name}; leave them with exit")
+    env.say(f"contexts of network {local.state.name}; leave them with exit")
     env.streams.stdout.flush()
     try:
         os.execve(program, [program], environ)

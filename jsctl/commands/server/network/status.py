@@ -13,7 +13,8 @@ from jsctl.views.server import network as view
 
 
 @command(
-    "status", examples=["jsctl server network status", "jsctl server network status hub-spokes --watch 1s"]
+    "status",
+    examples=["jsctl server network status hub-leaf", "jsctl server network status --watch 1s"],
 )
 @network_argument
 @option("--watch", type=DURATION, metavar="INTERVAL", help="Repeat it every INTERVAL until ctrl-C or q")
@@ -23,10 +24,10 @@ async def status(env: Env, network: str, watch: int | None) -> Result | None:
     """
     if watch is not None and watch < 100 * MS:
         raise BadInput("--watch takes 100ms or more")
-    found = find_network(env.environ, network)
+    local = find_network(env.environ, network)
 
     async def fetch() -> Result:
-        state = await fetch_status(find_network(env.environ, str(found.folder)))
+        state = await fetch_status(find_network(env.environ, str(local.folder)))
         result = view.status(state)
         return result if state.healthy else result._replace(status=ExitStatus.FAILURE)
 

@@ -25,26 +25,26 @@ from jsctl.views.server import network as view
         "jsctl server network up hub-leaf --port 0 --name mine",
     ],
 )
-@argument("network", metavar="NAME|FILE")
+@argument("source", metavar="NAME|FILE")
 @option("--name", metavar="NAME", default="", help="Name of the network, instead of that in its file")
 @option("--store", metavar="DIR", default="", help="Folder for data, configurations and logs")
 @option(
     "--port", "-p", type=click.IntRange(0, 65535), help="Port of the first server; 0: free ports everywhere"
 )
 @option("--into-contexts", is_flag=True, help="Copy the network's contexts to yours; none of yours changes")
-async def up(env: Env, network: str, name: str, store: str, port: int | None, into_contexts: bool) -> Result:
+async def up(env: Env, source: str, name: str, store: str, port: int | None, into_contexts: bool) -> Result:
     """Starts real nats-servers that run on when this command has ended, and waits until all is ready: servers
     healthy, a leader in every JetStream domain. Of a network that runs already, it starts what has ended.
 
     Its contexts are in a folder of its own: jsctl server network shell opens a shell that sees them.
     """
-    spec = named(network, name)
+    spec = named(source, name)
     where = (Path(store).expanduser() if store else folder.default(env.environ, spec.name)).absolute()
-    source = network if network in BUILTIN else str(Path(network).expanduser().absolute())
+    path = source if source in BUILTIN else str(Path(source).expanduser().absolute())
     server = binary.find(env.environ)
     try:
         async with stoppable():
-            running, started = await bring_up(spec, where, source, server, env.environ, port)
+            running, started = await bring_up(spec, where, path, server, env.environ, port)
             await wait_until_ready(running, env.say)
     except Stopped:
         raise Stopped(

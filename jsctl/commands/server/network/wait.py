@@ -8,7 +8,7 @@ from jsctl.localserver.status import wait_until_ready
 from jsctl.units import SECOND
 
 
-@command("wait", examples=["jsctl server network wait hub-spokes", "jsctl server network wait --for 30s"])
+@command("wait", examples=["jsctl server network wait hub-leaf", "jsctl server network wait --for 30s"])
 @network_argument
 @option("--for", "span", type=DURATION, default="2m", show_default=True, help="Give up after this time")
 async def wait(env: Env, network: str, span: int) -> None:
