@@ -17,6 +17,7 @@ import pytest
 
 from jsctl import registry
 from jsctl.commands.cli.declare import Argument
+from jsctl.localserver.state import NetworkState, save_state
 from jsctl.registry.noun_record import Noun
 from tests.contract.test_commands import VERBS, parse, resolve
 from tests.support import js
@@ -241,6 +242,10 @@ def test_names_complete(
     js.ask(server.url_for("all"), "CONSUMER.DURABLE.CREATE.PRESENT.PULLS", body)
     if noun.name == "service":
         request.getfixturevalue("served")
+    if noun.name == "network":
+        folder = tmp_path / ".local/share/jsctl/here"
+        folder.mkdir(parents=True)
+        save_state(folder, NetworkState("here", "single", "2.15.1", []))
     path = next(path for path in VERBS if nouns_of(path) and nouns_of(path)[-1] == noun)
     words = ["jsctl", *path.split(), *(["PRESENT"] if noun.parent else []), ""]
     environ = {"_JSCTL_COMPLETE": "bash_complete", "COMP_WORDS": " ".join(words)}
@@ -251,6 +256,11 @@ def test_names_complete(
         text=True,
         check=True,
     ).stdout
-    others = {"consumer": "PULLS", "context": "here", "schema": "io.nats.micro.v1.ping_response"}
+    others = {
+        "consumer": "PULLS",
+        "context": "here",
+        "network": "here",
+        "schema": "io.nats.micro.v1.ping_response",
+    }
     expected = others.get(noun.name, "PRESENT")
     assert f"plain,{expected}" in shown.splitlines()
