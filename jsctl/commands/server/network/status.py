@@ -2,12 +2,13 @@
 
 from jsctl.commands.cli import DURATION, command, option
 from jsctl.commands.server.network.choose import network_argument
-from jsctl.commands.shared.watching import watch_results
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus
 from jsctl.localserver.networks import find_network
 from jsctl.localserver.status import fetch_status
+from jsctl.monitor.polling import fetch_again
 from jsctl.units import MS
+from jsctl.views.events import Events, repeated
 from jsctl.views.result import Result
 from jsctl.views.server import network as view
 
@@ -18,7 +19,7 @@ from jsctl.views.server import network as view
 )
 @network_argument
 @option("--watch", type=DURATION, metavar="INTERVAL", help="Repeat it every INTERVAL until ctrl-C or q")
-async def status(env: Env, network: str, watch: int | None) -> Result | None:
+async def status(env: Env, network: str, watch: int | None) -> Result | Events[Result]:
     """Shows the servers of a network by cluster, which of them leads its domain, leaf node connections and
     gateways, disturbed links, and streams with their replicas. Exits with 1 if something is down.
     """
@@ -31,7 +32,4 @@ async def status(env: Env, network: str, watch: int | None) -> Result | None:
         result = view.status(state)
         return result if state.healthy else result._replace(status=ExitStatus.FAILURE)
 
-    if watch is None:
-        return await fetch()
-    await watch_results(env, fetch, watch)
-    return None
+    return await fetch() if watch is None else repeated(fetch_again(fetch, watch))
