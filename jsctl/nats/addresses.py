@@ -12,11 +12,15 @@ SCHEMES = ("nats", "tls", "ws", "wss")
 
 
 class ServerAddress(NamedTuple):
-    """One address: the URL without its login, and that login (a user without a password is a token)."""
+    """One address: the URL without its login, and that login (a user without a password is a token).
+
+    tls_name: the name in the certificate of a server whose URL has a number; empty for the URL's own host.
+    """
 
     url: str
     user: str = ""
     password: str | None = None
+    tls_name: str = ""
 
 
 def parse_addresses(url: str) -> list[ServerAddress]:

@@ -11,7 +11,7 @@ import random
 import socket
 import ssl
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Self, cast
 from urllib.parse import urlsplit
 
@@ -40,8 +40,10 @@ class ConnectionLost(Exception):
 class BlockingConnection:
     """One connection. Not for several threads. Every method raises ConnectionLost when the connection ends.
 
-    received: bytes until now. info: the server's INFO.
+    received: bytes until now. info: the server's latest INFO. address: of the server.
     """
+
+    address = ServerAddress("")
 
     def __init__(self, link: socket.socket, info: Json, settings: Settings, rest: bytes) -> None:
         self._socket = link
@@ -51,24 +53,44 @@ class BlockingConnection:
         self._inbox = f"{settings.inbox_prefix}.{random.getrandbits(96):024x}"
         self._number = 0
         self._handlers: dict[bytes, MessageHandler] = {}  #: by the last token of the reply subject
+        self._refusals: list[str] = []
         self._is_ready = False
         self.received = 0
         self.info = info
 
     @classmethod
-    def open(cls, settings: Settings, name: str = "jsctl spark") -> Self:
+    def open(
+        cls, settings: Settings, name: str = "jsctl spark", learned: Sequence[ServerAddress] = ()
+    ) -> Self:
         """Connect to any server that takes us. Raises Unreachable, Denied or BadInput, within the settings'
-        time-out for each server."""
+        time-out for each server.
+
+        learned: addresses that other servers named (`other_addresses`), tried after those of the settings.
+        """
         settings = from_sync.run(login.prepare(settings))
         failures: list[JsctlError] = []
         addresses = parse_addresses(settings.url)
         random.shuffle(addresses)  # tasks spread over a cluster, and another attempt finds another server
-        for address in addresses:
+        known = {address.url for address in addresses}
+        for address in (*addresses, *(one for one in learned if one.url not in known)):
             try:
-                return cls._open(address, settings, name)
+                connection = cls._open(address, settings, name)
+                connection.address = address
+                return connection
             except (OSError, ValueError, ConnectionLost, JsctlError) as error:
                 failures.append(connection_failure(error, address, settings))
-        raise next((f for f in failures if isinstance(f, Denied)), failures[-1])
+        raise next((f for f in failures if isinstance(f, Denied)), failures[len(addresses) - 1])
+
+    def other_addresses(self) -> list[ServerAddress]:
+        """Return the servers that this one names, which take the same login."""
+        scheme, _, rest = self.address.url.partition("://")
+        # A certificate names hosts, and servers often name numbers.
+        own_name = self.address.tls_name or urlsplit(f"//{rest}").hostname or ""
+        return [
+            self.address._replace(url=f"{scheme}://{address}", tls_name=own_name)
+            for address in self.info.get("connect_urls") or []
+            if isinstance(address, str)
+        ]
 
     @classmethod
     def _open(cls, address: ServerAddress, settings: Settings, name: str) -> Self:
@@ -78,12 +100,13 @@ class BlockingConnection:
             )
         parts = urlsplit(address.url)
         host, port = parts.hostname or "", parts.port or 4222
+        tls_name = address.tls_name if address.tls_name and not host.strip("0123456789.") else host
         tls = tls_options(settings, address)
         link: socket.socket = socket.create_connection((host, port), settings.timeout / SECOND)
         try:
             link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if tls.get("tls_handshake_first"):
-                link = tls["tls"].wrap_socket(link, server_hostname=host)
+                link = tls["tls"].wrap_socket(link, server_hostname=tls_name)
             line, rest = _read_line(link)
             if not line.startswith(b"INFO "):
                 raise Unreachable(f"{address.url} is not a NATS server")
@@ -91,7 +114,7 @@ class BlockingConnection:
             check_info(info)
             if not isinstance(link, ssl.SSLSocket) and (tls or info.get("tls_required")):
                 context = tls.get("tls") or ssl.create_default_context()
-                link = context.wrap_socket(link, server_hostname=host)
+                link = context.wrap_socket(link, server_hostname=tls_name)
                 rest = b""
             self = cls(link, info, settings, rest)
             self._log_in(from_sync.run(login.authentication(settings, address)), name)
@@ -169,6 +192,14 @@ class BlockingConnection:
             raise TimeoutError
         self._receive(left)
         self._parse()
+        self._check_refusals()
+
+    def _check_refusals(self) -> None:
+        """Raise Denied for what the server refused, after which the connection is as good as before."""
+        if self._refusals:
+            text = self._refusals[0]
+            self._refusals.clear()
+            raise Denied(f"the server refuses: {text}")
 
     def _receive(self, timeout: float) -> int:
         """Read up to CHUNK bytes into the buffer, within `timeout` seconds; returns how many."""
@@ -227,12 +258,23 @@ class BlockingConnection:
         elif line.startswith(b"-ERR"):
             error = parse_error(line)
             if error.violation:
-                raise Denied(f"the server refuses: {error.text}")
+                self._refusals.append(error.text)
+                return
             if error.is_authentication:
                 raise Denied(f"the server refuses the login: {error.text.lower()}")
             raise ConnectionLost(f"the server ended the connection: {error.text.lower()}")
+        elif line.startswith(b"INFO "):
+            self._update_info(line[5:])
         elif not line.startswith((b"INFO", b"+OK")):
             raise ProtocolError("it sent an unknown line")
+
+    def _update_info(self, text: bytes) -> None:
+        try:
+            info = parse_json(text)
+        except ValueError:
+            raise ProtocolError("its INFO is not JSON") from None
+        check_info(info)
+        self.info = {**self.info, **info}
 
     def _send(self, data: bytes) -> None:
         try:

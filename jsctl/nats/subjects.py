@@ -81,6 +81,17 @@ def matches(subject_filter: str, subject: str) -> bool:
     return len(wanted) == len(tokens)
 
 
+def covers(wide: str, narrow: str) -> bool:
+    """Whether `wide` matches whatever `narrow` matches; each may have wildcards."""
+    wanted, tokens = wide.split("."), narrow.split(".")
+    for at, token in enumerate(wanted):
+        if token == ">":
+            return len(tokens) > at
+        if at >= len(tokens) or tokens[at] == ">" or token not in ("*", tokens[at]):
+            return False
+    return len(wanted) == len(tokens)
+
+
 def overlap(one: str, other: str) -> bool:
     """Whether some subject matches both; each may have wildcards."""
     left, right = one.split("."), other.split(".")

@@ -372,7 +372,7 @@ def test_a_server_that_stays_away_fails_in_the_end(
 ) -> None:
     server = own_server("")
     fill(server.url, 2000)
-    found = reading(reader, server.url, job(server.url, batch=100, retries=2))
+    found = reading(reader, server.url, job(server.url, batch=100, retries=2, retry_timeout=0))
     begin = time.monotonic()
     with pytest.raises(Unreachable, match="connection refused"):
         for _ in found:

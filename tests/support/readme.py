@@ -43,7 +43,8 @@ def statuses() -> str:
 _SOURCE = {
     "servers": "addresses of servers; this or `context` is required",
     "context": "name of a context",
-    "stream": "stream to read; required",
+    "stream": "stream to read; this or `streams` is required",
+    "streams": "names of streams and patterns of names, separated by commas: `ORDERS,LOGS_*`",
     "domain": "JetStream domain",
     "apiPrefix": "JetStream API prefix",
     "user": "user name",
@@ -59,11 +60,15 @@ _SOURCE = {
     "tlsFirst": "`true` for TLS before the server's greeting",
     "inboxPrefix": "prefix of reply subjects",
     "subject": "subject filters, separated by commas (all)",
-    "startingOffsets": "`earliest`, `latest` or a sequence (`earliest`; in streaming queries `latest`)",
+    "startingOffsets": "`earliest`, `latest`, a sequence, or `-1000` for the last thousand (`earliest`; in"
+    " streaming queries `latest`)",
     "endingOffsets": "`latest` or a sequence, exclusive (`latest`); batch queries only",
-    "startingTimestamp": "a time, or ms since 1970, instead of `startingOffsets`",
-    "endingTimestamp": "a time, or ms since 1970, exclusive; batch queries only",
+    "startingTimestamp": "a time, ms since 1970, or `-10m` for ten minutes ago, instead of `startingOffsets`",
+    "endingTimestamp": "a time, ms since 1970, or `-10m`, exclusive; batch queries only",
     "maxOffsetsPerTrigger": "sequences in each batch (all); streaming queries only",
+    "maxBytesPerTrigger": "bytes in each batch, about (all); streaming queries only",
+    "minOffsetsPerTrigger": "sequences to wait for before a batch (none); streaming queries only",
+    "maxTriggerDelay": "longest wait for `minOffsetsPerTrigger` (15m)",
     "minPartitions": "tasks to read with, at least",
     "failOnDataLoss": "fail when messages were removed from the head before they were read (`true`)",
     "failOnDeleted": "fail when messages are missing further in (`false`)",
@@ -72,7 +77,11 @@ _SOURCE = {
     "maxBytes": "bytes in each request (4 MiB)",
     "requestTimeout": "time without a reply after which a request fails (10s)",
     "retries": "attempts without progress (5)",
+    "retryTimeout": "time for which a server may be away (2m)",
     "includeHeaders": "add the column `headers` (`false`)",
+    "includeData": "`false` leaves the column `data` out (`true`)",
+    "columns": "columns to read, separated by commas, instead of the two before",
+    "committedConsumer": "durable consumer whose ack floor follows the checkpoint; streaming queries only",
 }
 
 _SINK = {

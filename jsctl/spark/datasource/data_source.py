@@ -21,6 +21,7 @@ class JetStreamSource(DataSource):
     """The data source. Its options are in `spark.source.options`, its schema in `spark.source.columns`."""
 
     settings: Settings | None = None  #: of the connection, where options do not name it (see `registration`)
+    is_lenient = False  #: whether sequences in the options that are gone are left out
 
     @classmethod
     def name(cls) -> str:
@@ -36,7 +37,8 @@ class JetStreamSource(DataSource):
         options = parse_read_options(self.options, settings=self.settings)
         validate_schema(schema, options)
         # Tasks may run where the files that a connection names are not.
-        return JetStreamReader(replace(options, settings=from_sync.run(login.with_files(options.settings))))
+        portable = replace(options, settings=from_sync.run(login.with_files(options.settings)))
+        return JetStreamReader(portable, lenient=self.is_lenient)
 
     def streamReader(self, schema: StructType) -> "DataSourceStreamReader":
         from jsctl.spark.source.stream_reader import FailingReader, JetStreamStreamReader

@@ -34,10 +34,11 @@ def connect(spark: "SparkSession", **options: str) -> None:
     register(spark, settings, "jetstream")
 
 
-def register(spark: "SparkSession", settings: Settings, name: str) -> None:
+def register(spark: "SparkSession", settings: Settings, name: str, *, lenient: bool = False) -> None:
     """Make `spark.read.format(name)` read with these settings.
 
-    Its options are those of the data source without the connection's. Raises what `login.with_files` does.
+    Its options are those of the data source without the connection's. lenient: sequences in the options that
+    are gone are left out. Raises what `login.with_files` does.
     """
     from jsctl.spark.datasource.data_source import JetStreamSource
 
@@ -45,6 +46,7 @@ def register(spark: "SparkSession", settings: Settings, name: str) -> None:
 
     class ConnectedSource(JetStreamSource):  # pickled by value, as no module has it
         settings = settings_for_tasks(spark, portable_settings)
+        is_lenient = lenient
 
         @classmethod
         def name(cls) -> str:

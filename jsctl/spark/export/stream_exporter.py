@@ -33,6 +33,7 @@ from jsctl.spark.source import plan as source_plan
 from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.failures import format_lost, format_messages
 from jsctl.spark.source.options import ReadOptions, parse_read_options
+from jsctl.spark.source.planning import with_connection
 from jsctl.spark.source.reader import DataLoss, check_identity
 from jsctl.units import format_rfc3339
 
@@ -65,7 +66,7 @@ class StreamExporter:
         if checkpoint:
             self._check_settings(source, checkpoint)
         options = self._read_options(source)
-        return source_plan.with_connection(
+        return with_connection(
             options, lambda connection: self._plan(connection, source, options, checkpoint)
         )
 
@@ -91,9 +92,7 @@ class StreamExporter:
         if checkpoint is None:
             raise JsctlError(f"{self.target.path} has no {source.table}")
         options = self._read_options(source)
-        stream = source_plan.with_connection(
-            options, lambda connection: source_plan.fetch_stream(connection, options)
-        )
+        stream = with_connection(options, lambda connection: source_plan.fetch_stream(connection, options))
         if stream.created != checkpoint["created"]:
             raise DataLoss(
                 f"stream {source.stream} was created again", "it cannot be compared with the table"
@@ -159,7 +158,8 @@ class StreamExporter:
         messages = (end - start) * min(1.0, state["messages"] / span)
         size = messages * state["bytes"] / max(1, state["messages"])
         first = int(checkpoint["from"]) if checkpoint else wanted
-        return ReadPlan(stream.created, start, end, first, lost, round(messages), round(size))
+        is_promised = bool(checkpoint) or selection.start is not None or start > stream.first
+        return ReadPlan(stream.created, start, end, first, lost, round(messages), round(size), is_promised)
 
     def _check_settings(self, source: StreamSource, checkpoint: dict[str, Any]) -> None:
         """Raise BadInput when the table was exported with other settings than this run's."""
@@ -279,7 +279,8 @@ class StreamExporter:
             tasks = max(read_plan.messages / TASK_MESSAGES, read_plan.bytes / TASK_BYTES)
             options["minPartitions"] = str(max(1, min(10_000, math.ceil(tasks))))
         name = f"jetstream_{source.table}"
-        register(spark, source.settings, name)
+        is_lenient = lenient or not (read_plan is None or read_plan.is_promised)
+        register(spark, source.settings, name, lenient=is_lenient)
         return spark.read.format(name).options(**options).load()
 
     def _with_schema(
@@ -315,20 +316,22 @@ class StreamExporter:
         Where loss fails the run, nothing is lost here.
         """
         options = self._read_options(source)
-        stream = source_plan.with_connection(
-            options, lambda connection: source_plan.fetch_stream(connection, options)
-        )
+        stream = with_connection(options, lambda connection: source_plan.fetch_stream(connection, options))
         if stream.created != read_plan.created:
             raise DataLoss(f"stream {source.stream} was created again while it was read")
-        lost = 0
-        if not self.selection.fail_on_loss and stream.first > read_plan.start:
+        dropped = 0
+        allows_loss = not self.selection.fail_on_loss
+        if (allows_loss or not read_plan.is_promised) and stream.first > read_plan.start:
             first_available = min(stream.first, read_plan.end)
             written = read_table(spark, folder, self.target.format, table.schema)
             read_before = written.where(f"sequence < {first_available}").count()
-            lost = first_available - read_plan.start - read_before
+            dropped = first_available - read_plan.start - read_before
+        lost = dropped if allows_loss else 0
+        if not allows_loss:  # what was not promised is not lost
+            self._notify_of_loss(source, dropped, "before they were read")
         if self.selection.subjects:
             return None, lost
-        return read_plan.end - read_plan.start - rows - lost, lost
+        return read_plan.end - read_plan.start - rows - dropped, lost
 
     @contextlib.contextmanager
     def _progress(self, spark: "SparkSession", label: str, messages: int, size: int) -> Iterator[None]:

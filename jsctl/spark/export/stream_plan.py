@@ -41,7 +41,8 @@ class ReadPlan(NamedTuple):
     """What a run reads: the sequences [start, end) of the stream that was created at `created`.
 
     first: the first sequence of the table, which may have rows already. lost: sequences that the table was to
-    continue with and that the stream no longer has. messages, bytes: estimates.
+    continue with and that the stream no longer has. messages, bytes: estimates. is_promised: whether the
+    message at `start` was asked for, not the first that there is (see `plan.is_promised` of the source).
     """
 
     created: str
@@ -51,6 +52,7 @@ class ReadPlan(NamedTuple):
     lost: int
     messages: int
     bytes: int
+    is_promised: bool = True
 
 
 @dataclass(frozen=True, slots=True)

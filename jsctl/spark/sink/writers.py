@@ -35,6 +35,7 @@ from jsctl.spark.session.task_archive import provide_pynacl
 from jsctl.spark.sink import publishing
 from jsctl.spark.sink.publishing import Counts, WriteJob
 from jsctl.spark.source import options as read_options
+from jsctl.spark.source.option_values import OptionValues
 from jsctl.units import SECOND
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def parse_write_options(
     for name in ("checkpointlocation", "queryname") if streaming else ():
         by_name.pop(name, None)  # Spark adds these options of the query
     read_options.refuse_unknown_options(by_name, OPTION_NAMES)
-    values = read_options.OptionValues(by_name)
+    values = OptionValues(by_name)
     if streaming and "writeid" in by_name:
         raise BadInput("option writeId is for df.write", "df.writeStream uses the query's id and batch")
     job = WriteJob(

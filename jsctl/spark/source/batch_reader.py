@@ -1,7 +1,8 @@
 """Batch queries, `spark.read.format("jetstream")`: a range of a stream as a table."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from pyspark.sql.datasource import DataSourceReader, InputPartition
@@ -19,12 +20,14 @@ from pyspark.sql.types import (
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, JsctlError
 from jsctl.nats import from_sync, login
+from jsctl.nats.addresses import ServerAddress
 from jsctl.spark.session.task_archive import provide_pynacl
 from jsctl.spark.source import columns, plan, ranges
-from jsctl.spark.source.connection import StreamConnection
+from jsctl.spark.source.connection import Connector, StreamConnection
 from jsctl.spark.source.direct import DirectReader, MirrorAnswered
 from jsctl.spark.source.failures import without_traceback
 from jsctl.spark.source.options import ReadOptions
+from jsctl.spark.source.planning import PlanningConnection
 from jsctl.spark.source.pull import ConsumerReader
 from jsctl.spark.source.reader import RangeReader, ReadJob
 from jsctl.spark.source.replies import payload_size
@@ -38,11 +41,18 @@ BATCH_ROWS, BATCH_BYTES = 8192, 4 << 20
 
 class RangePartition(InputPartition):
     """What one task reads. direct: by batch direct get, else through a consumer. settings: of the connection,
-    when they are not those of the reader's options."""
+    when they are not those of the reader's options. addresses: of servers that others named."""
 
-    def __init__(self, job: ReadJob, direct: bool, settings: Settings | None = None) -> None:
+    def __init__(
+        self,
+        job: ReadJob,
+        direct: bool,
+        settings: Settings | None = None,
+        addresses: Sequence[ServerAddress] = (),
+    ) -> None:
         super().__init__(None)
         self.settings = settings
+        self.addresses = addresses
         self.job = job
         self.direct = direct
 
@@ -51,39 +61,53 @@ class RangePartition(InputPartition):
 
 
 class JetStreamReader(DataSourceReader):
-    """Plans on the driver, reads in tasks."""
+    """Plans on the driver, reads in tasks. lenient: sequences in the options that are gone are left out."""
 
-    def __init__(self, options: ReadOptions) -> None:
+    def __init__(self, options: ReadOptions, *, lenient: bool = False) -> None:
         self.options = options
+        self.lenient = lenient
 
     @without_traceback
     def partitions(self) -> list[RangePartition]:
-        def work(connection: StreamConnection) -> list[RangePartition]:
-            stream = plan.fetch_stream(connection, self.options)
-            start, end = plan.resolve_range(connection, self.options, stream)
-            partitions = plan_partitions(self.options, stream.created, start, end, stream.direct)
-            # Without partitions, Spark would create one that is not a RangePartition.
-            empty_job = plan.create_read_job(self.options, stream.created, start, start)
-            return partitions or [RangePartition(empty_job, stream.direct)]
+        planning = PlanningConnection(self.options)
 
-        return plan.with_connection(self.options, work)
+        def work(connection: StreamConnection) -> list[RangePartition]:
+            names = plan.existing_stream_names(connection, self.options)
+            return [part for name in names for part in self._plan(connection, planning, name)]
+
+        try:
+            partitions = planning.run(work)
+        finally:
+            planning.close()
+        # Without partitions, Spark would create one that is not a RangePartition.
+        return [part for part in partitions if part.job.start < part.job.end] or partitions[:1]
+
+    def _plan(
+        self, connection: StreamConnection, planning: PlanningConnection, name: str
+    ) -> list[RangePartition]:
+        options = replace(self.options, stream=name, streams=())
+        stream = plan.fetch_stream(connection, options)
+        start, end = plan.resolve_range(connection, options, stream, lenient=self.lenient)
+        is_promised = not self.lenient and plan.is_promised(options, stream, start)
+        job = plan.create_read_job(options, stream.created, start, end, is_promised=is_promised)
+        return plan_partitions(options, job, stream.direct, planning.addresses)
 
     def read(self, partition: InputPartition) -> "Iterator[pa.RecordBatch]":
         return read_partition(self.options, cast(RangePartition, partition))
 
 
 def plan_partitions(
-    options: ReadOptions, created: str, start: int, end: int, direct: bool
+    options: ReadOptions, job: ReadJob, direct: bool, addresses: Sequence[ServerAddress] = ()
 ) -> list[RangePartition]:
-    """Split [start, end) into partitions, one for each task."""
-    count = ranges.count_ranges(end - start, options.min_partitions, os.cpu_count() or 1)
-    parts = ranges.split_range(start, end, count)
+    """Split a job into partitions, one for each task; an empty one is one partition."""
+    count = ranges.count_ranges(job.end - job.start, options.min_partitions, os.cpu_count() or 1)
+    parts = ranges.split_range(job.start, job.end, count) or [(job.start, job.start)]
     settings = None
     if not options.settings.files:
         # Files may change while a streaming query runs: each batch reads them again.
         settings = from_sync.run(login.with_files(options.settings))
     return [
-        RangePartition(plan.create_read_job(options, created, first, last), direct, settings)
+        RangePartition(job._replace(start=first, end=last), direct, settings, addresses)
         for first, last in parts
     ]
 
@@ -91,7 +115,7 @@ def plan_partitions(
 def read_partition(options: ReadOptions, partition: RangePartition) -> "Iterator[pa.RecordBatch]":
     """Yield a partition's messages in batches of the Spark schema. Raises what RangeReader raises."""
     provide_pynacl()
-    stream = options.stream
+    stream, names = partition.job.stream, options.columns
     pending: list[pa.RecordBatch] = []
     rows = size = 0
     for batch in _read_batches(options, partition):
@@ -99,16 +123,14 @@ def read_partition(options: ReadOptions, partition: RangePartition) -> "Iterator
         rows += len(batch)
         size += payload_size(batch)
         if rows >= BATCH_ROWS or size >= BATCH_BYTES:
-            yield columns.to_spark_batch(stream, pending, options.headers)
+            yield columns.to_spark_batch(stream, pending, names)
             pending, rows, size = [], 0, 0
     if pending:
-        yield columns.to_spark_batch(stream, pending, options.headers)
+        yield columns.to_spark_batch(stream, pending, names)
 
 
 def _read_batches(options: ReadOptions, partition: RangePartition) -> "Iterator[pa.RecordBatch]":
-    def connect() -> StreamConnection:
-        return StreamConnection.open(partition.settings or options.settings)
-
+    connect = Connector(partition.settings or options.settings, partition.addresses).open
     reader: RangeReader = (DirectReader if partition.direct else ConsumerReader)(partition.job, connect)
     try:
         yield from reader
@@ -122,21 +144,23 @@ def _read_batches(options: ReadOptions, partition: RangePartition) -> "Iterator[
 
 def spark_schema(options: ReadOptions) -> StructType:
     """Return the schema that `jsctl.spark.source.columns` describes."""
-    fields: dict[str, DataType] = {
+    pair = [StructField("key", StringType()), StructField("value", BinaryType())]
+    types: dict[str, DataType] = {
         "stream": StringType(),
         "subject": StringType(),
         "sequence": LongType(),
         "timestamp": TimestampType(),
         "data": BinaryType(),
+        "headers": ArrayType(StructType(pair)),
     }
-    if options.headers:
-        pair = [StructField("key", StringType()), StructField("value", BinaryType())]
-        fields["headers"] = ArrayType(StructType(pair))
-    return StructType([StructField(name, type) for name, type in fields.items()])
+    return StructType([StructField(name, types[name]) for name in options.columns])
 
 
 def validate_schema(schema: StructType, options: ReadOptions) -> None:
     """Raise BadInput when Spark was given another schema."""
     expected = spark_schema(options).simpleString()
     if schema.simpleString() != expected:
-        raise BadInput("the schema of a stream is fixed", f"leave it out: it is {expected}")
+        raise BadInput(
+            "the schema of a stream is fixed",
+            f"leave it out, or name some of its columns with the option columns: it is {expected}",
+        )

@@ -20,31 +20,38 @@ _TIME = pa.timestamp("us", tz="UTC")
 _PAIR = pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())])
 _HEADERS = pa.list_(pa.field("element", _PAIR))
 
-_SCHEMA = pa.schema(
-    [
-        pa.field("stream", pa.string()),
-        pa.field("subject", pa.string()),
-        pa.field("sequence", pa.int64()),
-        pa.field("timestamp", _TIME),
-        pa.field("data", pa.binary()),
-    ]
-)
+_TYPES = {
+    "stream": pa.string(),
+    "subject": pa.string(),
+    "sequence": pa.int64(),
+    "timestamp": _TIME,
+    "data": pa.binary(),
+    "headers": _HEADERS,
+}
 
 
-def to_spark_batch(stream: str, batches: Sequence[pa.RecordBatch], headers: bool) -> pa.RecordBatch:
-    """Join batches of messages.SCHEMA into one batch of the columns above."""
-    subject, sequence, time, data, raw = messages.join_batches(batches).columns
-    columns = [
-        pa.repeat(pa.scalar(stream, pa.string()), len(sequence)),
-        _text(subject),
-        sequence,
-        time.cast(_TIME, safe=False),
-        data,
-    ]
-    if not headers:
-        return pa.RecordBatch.from_arrays(columns, schema=_SCHEMA)
-    columns.append(pa.array(map(parse_headers, raw.to_pylist()), _HEADERS))
-    return pa.RecordBatch.from_arrays(columns, schema=_SCHEMA.append(pa.field("headers", _HEADERS)))
+def to_spark_batch(stream: str, batches: Sequence[pa.RecordBatch], names: Sequence[str]) -> pa.RecordBatch:
+    """Join batches of messages.SCHEMA into one batch of the named columns."""
+    batch = messages.join_batches(batches)
+    schema = pa.schema([pa.field(name, _TYPES[name]) for name in names])
+    return pa.RecordBatch.from_arrays([_column(stream, batch, name) for name in names], schema=schema)
+
+
+def _column(stream: str, batch: pa.RecordBatch, name: str) -> pa.Array:
+    subject, sequence, time, data, raw = batch.columns
+    match name:
+        case "stream":
+            return pa.repeat(pa.scalar(stream, pa.string()), len(sequence))
+        case "subject":
+            return _text(subject)
+        case "sequence":
+            return sequence
+        case "timestamp":
+            return time.cast(_TIME, safe=False)
+        case "data":
+            return data
+        case _:
+            return pa.array(map(parse_headers, raw.to_pylist()), _HEADERS)
 
 
 def parse_headers(raw: bytes | None) -> list[tuple[str, bytes]] | None:

@@ -7,12 +7,15 @@ frame by frame. nats-py delivers one message at a time, at a tenth of the rate t
 import json
 import socket
 import time
+from collections.abc import Sequence
 
 from jsctl.contexts.settings import Settings
 from jsctl.errors import ApiError, Unreachable
 from jsctl.jetstream.api import Json, parse_response
 from jsctl.nats.acks import ack_tokens
+from jsctl.nats.addresses import ServerAddress
 from jsctl.nats.blocking import BlockingConnection, ConnectionLost
+from jsctl.nats.codes import ErrorCode
 from jsctl.nats.direct_get import STREAM_MARK
 from jsctl.spark.source.replies import Reply
 
@@ -25,6 +28,14 @@ PAUSE = 0.02
 
 _STATUS = b"\r\nNATS/1.0 "  #: a stored message's headers begin without the blank
 _STATUS_SIZE = 256  #: more than what follows it, at the end of an answer
+
+_OFFLINE = (
+    ErrorCode.STREAM_OFFLINE,
+    ErrorCode.STREAM_OFFLINE_REASON,
+    ErrorCode.CONSUMER_OFFLINE,
+    ErrorCode.CONSUMER_OFFLINE_REASON,
+)
+"""What a cluster says of a stream whose servers are away."""
 
 
 class StreamConnection(BlockingConnection):
@@ -70,7 +81,7 @@ class StreamConnection(BlockingConnection):
         try:
             return parse_response(reply.data, subject)
         except ApiError as error:
-            if error.code == 503:  # no leader yet, for one
+            if error.code == 503 or error.err_code in _OFFLINE:  # no leader yet, for one
                 raise Unreachable(error.message, error.hint) from None
             raise
 
@@ -86,6 +97,7 @@ class StreamConnection(BlockingConnection):
             if not self._unparsed:
                 raise
             self._parse()
+            self._check_refusals()
             return
         # Runs of replies are cheaper to parse when they are long.
         if (
@@ -94,6 +106,7 @@ class StreamConnection(BlockingConnection):
             or self._buffer.find(_STATUS, max(0, self._filled - _STATUS_SIZE), self._filled) >= 0
         ):
             self._parse()
+            self._check_refusals()
 
     def _parse(self) -> None:
         buffer, filled, at, one_by_one = self._buffer, self._filled, 0, 0
@@ -148,4 +161,22 @@ class StreamConnection(BlockingConnection):
             self._delivered.pending = int(about[6])
 
 
-__all__ = ["ConnectionLost", "StreamConnection"]
+class Connector:
+    """Opens connections to the servers of some settings, and to those that these servers name.
+
+    addresses: of the servers that were named.
+    """
+
+    def __init__(self, settings: Settings, addresses: Sequence[ServerAddress] = ()) -> None:
+        self.addresses = tuple(addresses)
+        self._settings = settings
+
+    def open(self) -> StreamConnection:
+        """Raises Unreachable, Denied, BadInput."""
+        connection = StreamConnection.open(self._settings, learned=self.addresses)
+        named = {address.url: address for address in (*self.addresses, *connection.other_addresses())}
+        self.addresses = tuple(named.values())
+        return connection
+
+
+__all__ = ["ConnectionLost", "Connector", "StreamConnection"]

@@ -4,17 +4,29 @@ They have the names of Kafka's data source where they mean the same.
 """
 
 import difflib
+import itertools
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Literal, cast
 
 from jsctl.contexts.settings import Settings, resolve
 from jsctl.contexts.store import ContextStore
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import api_prefix
-from jsctl.units import MS, SECOND, parse_bytes, parse_duration, parse_time, to_datetime
+from jsctl.nats.subjects import covers, overlap
+from jsctl.spark.source.option_values import OptionValues
+from jsctl.units import SECOND
+
+_NOT_IN_NAMES = " .*>/\\\t\r\n"
+_STREAMING_ONLY = (
+    "maxOffsetsPerTrigger",
+    "maxBytesPerTrigger",
+    "minOffsetsPerTrigger",
+    "maxTriggerDelay",
+    "committedConsumer",
+)
 
 Offset = Literal["earliest", "latest"] | int
 
@@ -59,6 +71,7 @@ CONNECTION_OPTIONS = (*_PLACE_OPTIONS, *_LOGIN_OPTIONS)
 OPTION_NAMES = (
     *_PLACE_OPTIONS,
     "stream",
+    "streams",
     *_LOGIN_OPTIONS,
     "subject",
     "startingOffsets",
@@ -66,6 +79,9 @@ OPTION_NAMES = (
     "startingTimestamp",
     "endingTimestamp",
     "maxOffsetsPerTrigger",
+    "maxBytesPerTrigger",
+    "minOffsetsPerTrigger",
+    "maxTriggerDelay",
     "minPartitions",
     "failOnDataLoss",
     "failOnDeleted",
@@ -74,28 +90,49 @@ OPTION_NAMES = (
     "maxBytes",
     "requestTimeout",
     "retries",
+    "retryTimeout",
     "includeHeaders",
+    "includeData",
+    "columns",
+    "committedConsumer",
 )
+
+COLUMNS = ("stream", "subject", "sequence", "timestamp", "data", "headers")
+"""All columns, in their order."""
+
+RETRY_TIMEOUT = 120 * SECOND
+"""ns for which a server may be away, once there was one."""
+
+_TABLE_PROPERTIES = ("provider", "location", "owner", "external", "is_managed_location")
+"""What Spark adds to the options of a table that was created with USING jetstream."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
     """What to read, and how.
 
-    subjects: filters, empty for all. start, end: sequences, the end exclusive. start_time, end_time: the
-    first message at or after. max_offsets: for each trigger, 0 for all. fetch_mode: auto, direct or consumer.
-    batch, max_bytes: messages and bytes for each request. timeout: ns without an answer. retries: attempts
-    without progress.
+    stream: one name; empty where `streams` are several names and patterns of names. subjects: filters, empty
+    for all. start, end: sequences, the end exclusive; a negative start counts back from the end. start_time,
+    end_time: the first message at or after; a span is that long ago. max_offsets, max_trigger_bytes: for each
+    trigger, 0 for all. min_offsets: for each trigger, unless it waited for max_delay, in ns. fetch_mode:
+    auto, direct or consumer. batch, max_bytes: messages and bytes for each request. timeout: ns without an
+    answer. retries: attempts without progress. retry_timeout: ns for which a server may be away. is_patient:
+    whether that holds for the first contact, too. columns: to read, in their order. consumer: whose ack floor
+    shows what was committed; empty for none.
     """
 
     settings: Settings
     stream: str
+    streams: tuple[str, ...]
     subjects: tuple[str, ...]
     start: Offset
     end: Offset
-    start_time: datetime | None
-    end_time: datetime | None
+    start_time: datetime | timedelta | None
+    end_time: datetime | timedelta | None
     max_offsets: int
+    max_trigger_bytes: int
+    min_offsets: int
+    max_delay: int
     min_partitions: int
     fail_on_loss: bool
     fail_on_deleted: bool
@@ -104,12 +141,20 @@ class ReadOptions:
     max_bytes: int
     timeout: int
     retries: int
-    headers: bool
+    retry_timeout: int
+    is_patient: bool
+    columns: tuple[str, ...]
+    consumer: str
 
     @property
     def prefix(self) -> str:
         """The API prefix."""
         return api_prefix(self.settings.js_domain, self.settings.js_api_prefix)
+
+    @property
+    def headers(self) -> bool:
+        """Whether headers are read."""
+        return "headers" in self.columns
 
 
 def parse_read_options(
@@ -128,43 +173,63 @@ def parse_read_options(
     Raises BadInput for options that are unknown, wrong or contradictory, NotFound for an unknown context.
     """
     options = {name.lower(): value for name, value in raw_options.items()}
+    if options.get("provider", "").lower() == "jetstream":
+        options = {name: value for name, value in options.items() if name not in _TABLE_PROPERTIES}
     refuse_unknown_options(options, OPTION_NAMES)
     values = OptionValues(options)
-    stream = values.text("stream")
-    if not stream:
-        raise BadInput("option stream is missing", 'use .option("stream", "ORDERS")')
-    if any(c in stream for c in " .*>/\\\t\r\n"):
-        raise BadInput(f"{stream!r} is not a stream name")
-    start, end = values.offset("startingOffsets", ""), values.offset("endingOffsets", "")
+    stream, streams = _streams(values)
+    start, end = values.offset("startingOffsets", relative=True), values.offset("endingOffsets")
     start_time, end_time = values.time("startingTimestamp"), values.time("endingTimestamp")
     for name, one, other in (("starting", start, start_time), ("ending", end, end_time)):
         if one != "" and other:
             raise BadInput(f"options {name}Offsets and {name}Timestamp exclude each other", "give one")
-    if start_time and end_time and start_time >= end_time:
+    if streams and (_is_sequence(start) or _is_sequence(end)):
+        raise BadInput(
+            "a sequence is a place in one stream, and streams names several",
+            "use earliest, latest, -1000, startingTimestamp or endingTimestamp",
+        )
+    if isinstance(start_time, datetime) and isinstance(end_time, datetime) and start_time >= end_time:
         raise BadInput("startingTimestamp is not before endingTimestamp")
     if streaming and (end != "" or end_time):
         raise BadInput("endingOffsets and endingTimestamp are for spark.read", "a stream has no end")
-    if streaming is False and "maxoffsetspertrigger" in options:
-        raise BadInput("maxOffsetsPerTrigger is for spark.readStream")
+    for name in _STREAMING_ONLY if streaming is False else ():
+        if name.lower() in options:
+            raise BadInput(f"{name} is for spark.readStream")
     mode = values.text("fetchMode", "auto")
     if mode not in ("auto", "direct", "consumer"):
         raise BadInput(f"fetchMode {mode!r} is not auto, direct or consumer")
-    subjects = _subjects(values.text("subject"))
+    subjects = parse_subjects(values.text("subject"))
     fail_on_deleted = values.flag("failOnDeleted", False)
     if subjects and fail_on_deleted:
         raise BadInput(
             "options failOnDeleted and subject exclude each other",
             "where only some subjects are read, nobody sees what was deleted",
         )
+    max_offsets = values.count("maxOffsetsPerTrigger", 0, least=1)
+    min_offsets = values.count("minOffsetsPerTrigger", 0, least=1)
+    if max_offsets and min_offsets > max_offsets:
+        raise BadInput(f"minOffsetsPerTrigger {min_offsets} is more than maxOffsetsPerTrigger {max_offsets}")
+    if "maxtriggerdelay" in options and not min_offsets:
+        raise BadInput("maxTriggerDelay is for minOffsetsPerTrigger", "give both, or leave it out")
+    consumer = values.text("committedConsumer")
+    if consumer and (streams or any(c in consumer for c in _NOT_IN_NAMES)):
+        raise BadInput(
+            f"committedConsumer {consumer!r} is not the name of a consumer of one stream",
+            "name a durable consumer, and the stream with the option stream",
+        )
     return ReadOptions(
         settings=connection_settings(options, environ, settings),
         stream=stream,
+        streams=streams,
         subjects=subjects,
         start=cast(Offset, start or ("latest" if streaming else "earliest")),
         end=cast(Offset, end or "latest"),
         start_time=start_time,
         end_time=end_time,
-        max_offsets=values.count("maxOffsetsPerTrigger", 0, least=1),
+        max_offsets=max_offsets,
+        max_trigger_bytes=values.size("maxBytesPerTrigger", 0),
+        min_offsets=min_offsets,
+        max_delay=values.duration("maxTriggerDelay", 15 * 60 * SECOND),
         min_partitions=values.count("minPartitions", 0, least=1),
         fail_on_loss=values.flag("failOnDataLoss", True),
         fail_on_deleted=fail_on_deleted,
@@ -173,8 +238,51 @@ def parse_read_options(
         max_bytes=values.size("maxBytes", 4 << 20),
         timeout=values.duration("requestTimeout", 10 * SECOND),
         retries=values.count("retries", 5, least=0),
-        headers=values.flag("includeHeaders", False),
+        retry_timeout=values.duration("retryTimeout", RETRY_TIMEOUT),
+        is_patient="retrytimeout" in options,
+        columns=_columns(values),
+        consumer=consumer,
     )
+
+
+def _streams(values: OptionValues) -> tuple[str, tuple[str, ...]]:
+    """Return one stream, or several names and patterns. Raises BadInput."""
+    stream = values.text("stream")
+    streams = tuple(dict.fromkeys(part.strip() for part in values.text("streams").split(",") if part.strip()))
+    if not stream and not streams:
+        raise BadInput("option stream is missing", 'use .option("stream", "ORDERS")')
+    if stream and streams:
+        raise BadInput("options stream and streams exclude each other", "give one")
+    if any(c in stream for c in _NOT_IN_NAMES):
+        hint = 'use .option("streams", ...) for several streams, or a pattern of names'
+        raise BadInput(f"{stream!r} is not a stream name", hint if set(stream) & set("*,") else "")
+    for name in streams:
+        if any(c in name for c in _NOT_IN_NAMES if c != "*"):
+            raise BadInput(
+                f"{name!r} is not a stream name or a pattern of names", "such as ORDERS,LOGS or LOGS_*"
+            )
+    return stream, streams
+
+
+def _is_sequence(offset: str | int) -> bool:
+    return isinstance(offset, int) and offset > 0
+
+
+def _columns(values: OptionValues) -> tuple[str, ...]:
+    """Return the columns to read, in their order. Raises BadInput."""
+    text, headers = values.text("columns"), values.flag("includeHeaders", False)
+    data = values.flag("includeData", True)
+    if not text:
+        left_out = {name for name, wanted in (("data", data), ("headers", headers)) if not wanted}
+        return tuple(name for name in COLUMNS if name not in left_out)
+    names = [part.strip().lower() for part in text.split(",") if part.strip()]
+    for name in names:
+        if name not in COLUMNS:
+            raise BadInput(f"columns {text!r}: there is no column {name}", f"use {', '.join(COLUMNS)}")
+    for option in ("includeHeaders", "includeData"):
+        if values.text(option):
+            raise BadInput(f"options columns and {option} exclude each other", "give one")
+    return tuple(name for name in COLUMNS if name in names)
 
 
 def refuse_unknown_options(options: Mapping[str, str], names: Sequence[str]) -> None:
@@ -216,72 +324,21 @@ def connection_settings(
     return resolve(flags, context)
 
 
-def _subjects(text: str) -> tuple[str, ...]:
-    subjects = tuple(part.strip() for part in text.split(",") if part.strip())
+def parse_subjects(text: str) -> tuple[str, ...]:
+    """Parse subject filters, separated by commas, and leave out those that others cover. Raises BadInput."""
+    subjects = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
     for subject in subjects:
         tokens = subject.split(".")
         has_partial_wildcard = any(c in token and token != c for token in tokens for c in "*>")
         if not all(tokens) or " " in subject or has_partial_wildcard or ">" in tokens[:-1]:
             raise BadInput(f"subject {subject!r} is not a valid subject filter")
+    subjects = tuple(
+        one for one in subjects if not any(covers(other, one) for other in subjects if other != one)
+    )
+    for one, other in itertools.combinations(subjects, 2):
+        if overlap(one, other):
+            raise BadInput(
+                f"subjects {one!r} and {other!r} overlap, which no consumer may",
+                "give one filter that covers both, or filters that have no subject in common",
+            )
     return () if subjects == (">",) else subjects
-
-
-class OptionValues:
-    """Parses values by option name. Every method raises BadInput for a value that does not fit."""
-
-    def __init__(self, options: Mapping[str, str]) -> None:
-        self._options = options
-
-    def text(self, name: str, default: str = "") -> str:
-        return self._options.get(name.lower(), default).strip()
-
-    def offset(self, name: str, default: str) -> str | int:
-        text = self.text(name, default)
-        if text in ("", "earliest", "latest"):
-            return text
-        if text.isdigit() and int(text) > 0:
-            return int(text)
-        raise BadInput(f"{name} {text!r} is not earliest, latest or a sequence")
-
-    def time(self, name: str) -> datetime | None:
-        text = self.text(name)
-        try:
-            if text.isdecimal() and len(text) > 8:  # as Kafka's: ms since 1970
-                return to_datetime(int(text) * MS)
-            return parse_time(text) if text else None
-        except (ValueError, OverflowError, OSError):
-            hint = "write 2026-11-21T06:57:05Z, or milliseconds since 1970"
-            raise BadInput(f"{name} {text!r} is not a time", hint) from None
-
-    def count(self, name: str, default: int, *, least: int, most: int = 1 << 62) -> int:
-        text = self.text(name)
-        if not text:
-            return default
-        if not text.isdigit() or not least <= int(text) <= most:
-            limits = f"{least} or more" if most == 1 << 62 else f"from {least} to {most}"
-            raise BadInput(f"{name} {text!r} is not a whole number", f"use a number, {limits}")
-        return int(text)
-
-    def flag(self, name: str, default: bool) -> bool:
-        text = self.text(name).lower()
-        if text not in ("", "true", "false"):
-            raise BadInput(f"{name} {text!r} is neither true nor false")
-        return text == "true" if text else default
-
-    def size(self, name: str, default: int) -> int:
-        """Bytes."""
-        return self._unit(name, default, parse_bytes)
-
-    def duration(self, name: str, default: int) -> int:
-        """ns."""
-        return self._unit(name, default, parse_duration)
-
-    def _unit(self, name: str, default: int, parse: Callable[[str], int]) -> int:
-        text = self.text(name)
-        try:
-            value = parse(text) if text else default
-        except ValueError as error:
-            raise BadInput(f"{name}: {error}") from None
-        if value <= 0:
-            raise BadInput(f"{name} must be more than 0")
-        return value

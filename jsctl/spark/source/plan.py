@@ -1,25 +1,18 @@
 """Plan what to read of a stream: its state, the sequences that the options name, and how to read them."""
 
-import contextlib
-import json
 import random
+import re
 import time
-from collections.abc import Callable
-from datetime import datetime
-from typing import NamedTuple, TypeVar
+from datetime import datetime, timedelta
+from typing import NamedTuple
 
-from jsctl.errors import ApiError, BadInput, Denied, JsctlError, RequestTimeout, Unreachable
+from jsctl.errors import ApiError, BadInput, Denied, NoResponders, NotFound, RequestTimeout
 from jsctl.jetstream.api import Json, is_no_message
-from jsctl.nats.blocking import ConnectionLost
-from jsctl.spark.session.task_archive import provide_pynacl
 from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.failures import warn_of_loss
 from jsctl.spark.source.options import ReadOptions
 from jsctl.spark.source.reader import DataLoss, ReadJob
-from jsctl.units import SECOND, format_rfc3339
-
-T = TypeVar("T")
-
+from jsctl.units import SECOND, format_rfc3339, parse_time
 
 MAX_DELETED_DETAILS = 100_000
 """Most deleted messages of a stream whose sequences are fetched for every batch of a streaming query."""
@@ -28,7 +21,8 @@ MAX_DELETED_DETAILS = 100_000
 class StreamState(NamedTuple):
     """A stream at one time. Its sequences are [first, end), and `deleted` of them hold no message.
 
-    created: its creation time, as the server writes it. direct: whether batch direct get works.
+    created: its creation time, as the server writes it. direct: whether batch direct get works. messages,
+    bytes: that it holds. now: the server's time.
     """
 
     created: str
@@ -36,39 +30,72 @@ class StreamState(NamedTuple):
     end: int
     deleted: int
     direct: bool
+    messages: int = 0
+    bytes: int = 0
+    now: str = ""
 
 
-def with_connection(options: ReadOptions, work: Callable[[StreamConnection], T]) -> T:
-    """Return the result of `work` on a connection of its own. Repeat it as the options say when the
-    connection ends or no server answers."""
-    provide_pynacl()  # Spark plans in a Python of the executors, too
-    attempt = 0
-    while True:
-        try:
-            with contextlib.closing(StreamConnection.open(options.settings)) as connection:
-                return work(connection)
-        except (ConnectionLost, TimeoutError, Unreachable) as error:
-            if attempt >= options.retries:
-                if isinstance(error, JsctlError):
-                    raise
-                raise Unreachable(f"lost the connection while asking for {options.stream}") from None
-        time.sleep(min(0.1 * 2**attempt, 5))
-        attempt += 1
+Modes = dict[tuple[object, ...], bool]
+"""What is known of streams: what decides how they are read -> whether direct get works."""
 
 
-def fetch_stream(connection: StreamConnection, options: ReadOptions) -> StreamState:
-    """Return the stream's state.
+def fetch_stream(
+    connection: StreamConnection, options: ReadOptions, modes: Modes | None = None
+) -> StreamState:
+    """Return the stream's state. modes: what is known, and need not be asked again.
 
-    Raises ApiError when there is no such stream, Unreachable, BadInput when the fetch mode cannot work.
+    Raises ApiError when there is no such stream, Unreachable, Denied for a missing right, BadInput when the
+    fetch mode cannot work.
     """
     info = connection.call(f"{options.prefix}.STREAM.INFO.{options.stream}", None, options.timeout)
-    state = info["state"]
+    state, config = info["state"], info["config"]
     end = state["last_seq"] + 1
     first = min(max(state["first_seq"], 1), end)
-    deleted = end - first - int(state["messages"])
+    known = {} if modes is None else modes
+    key = (options.stream, info["created"], config.get("allow_direct"), config.get("retention"))
+    if key not in known:
+        known[key] = _is_direct(connection, options, config)
+        _check_rights(connection, options, known[key])
     return StreamState(
-        info["created"], first, end, deleted, _is_direct(connection, options, info, first < end)
+        created=info["created"],
+        first=first,
+        end=end,
+        deleted=end - first - int(state["messages"]),
+        direct=known[key],
+        messages=int(state["messages"]),
+        bytes=int(state["bytes"]),
+        now=str(info.get("ts") or ""),
     )
+
+
+def stream_names(connection: StreamConnection, options: ReadOptions) -> list[str]:
+    """Return the streams to read: those that are named, and those that match the patterns now."""
+    if options.stream:
+        return [options.stream]
+    names = [name for name in options.streams if "*" not in name]
+    patterns = [re.compile(re.escape(name).replace(r"\*", ".*")) for name in options.streams if "*" in name]
+    if patterns:
+        existing = _all_names(connection, options)
+        names += [name for name in existing if any(one.fullmatch(name) for one in patterns)]
+    return list(dict.fromkeys(names))
+
+
+def existing_stream_names(connection: StreamConnection, options: ReadOptions) -> list[str]:
+    """Return the streams to read. Raises NotFound when there is none."""
+    names = stream_names(connection, options)
+    if not names:
+        raise NotFound(f"no stream has a name like {', '.join(options.streams)}", "jsctl stream ls shows all")
+    return names
+
+
+def _all_names(connection: StreamConnection, options: ReadOptions) -> list[str]:
+    names: list[str] = []
+    while True:
+        page = connection.call(f"{options.prefix}.STREAM.NAMES", {"offset": len(names)}, options.timeout)
+        page_names = page.get("streams") or []
+        names += page_names
+        if not page_names or len(names) >= page.get("total", 0):
+            return sorted(names)
 
 
 def count_deleted(
@@ -85,42 +112,52 @@ def count_deleted(
         return 0
     if (start, end) == (stream.first, stream.end):
         return stream.deleted
+    deleted = fetch_deleted(connection, options, stream)
+    return None if deleted is None else sum(start <= sequence < end for sequence in deleted)
+
+
+def fetch_deleted(
+    connection: StreamConnection, options: ReadOptions, stream: StreamState
+) -> list[int] | None:
+    """Return the sequences after the first that hold no message; None when they are too many to fetch."""
+    if not stream.deleted:
+        return []
     if stream.deleted > MAX_DELETED_DETAILS:
         return None
     body = {"deleted_details": True}
     info = connection.call(f"{options.prefix}.STREAM.INFO.{options.stream}", body, options.timeout)
-    deleted: list[int] = info["state"].get("deleted") or []
-    return sum(start <= sequence < end for sequence in deleted)
+    return info["state"].get("deleted") or []
 
 
-def _is_direct(connection: StreamConnection, options: ReadOptions, info: Json, has_messages: bool) -> bool:
+def _is_direct(connection: StreamConnection, options: ReadOptions, config: Json) -> bool:
     if options.fetch_mode == "consumer":
         reason = "fetchMode is consumer"
     elif len(options.subjects) > 1:
         reason = "it takes one subject, and several are given"
-    elif not info["config"].get("allow_direct"):
+    elif not config.get("allow_direct"):
         reason = f"{options.stream} does not allow it"
-    elif has_messages and not _has_batches(connection, options, info["state"]["first_seq"]):
+    elif not _has_batches(connection, options):
         reason = "no answer: the server is older than 2.11, or this account has no permission"
     else:
         return True
     if options.fetch_mode == "direct":
         raise BadInput(f"direct get does not work here: {reason}", "use fetchMode auto or consumer")
-    if info["config"].get("retention", "limits") != "limits":
+    if config.get("retention", "limits") != "limits":
         raise BadInput(
-            f"{options.stream} has {info['config']['retention']} retention: a consumer removes what it reads",
+            f"{options.stream} has {config['retention']} retention: a consumer removes what it reads",
             "allow direct get on it",
         )
     return False
 
 
-def _has_batches(connection: StreamConnection, options: ReadOptions, first: int) -> bool:
-    body = json.dumps({"seq": first, "batch": 1}).encode()
+def _has_batches(connection: StreamConnection, options: ReadOptions) -> bool:
+    """Ask for messages of which there are none: a server that knows several at once says so, an older one
+    calls the request empty."""
+    body = b'{"multi_last":["jsctl.%016x"],"batch":1}' % random.getrandbits(64)
     connection.watch(options.stream)
     try:
         key, reply = connection.ask(f"{options.prefix}.DIRECT.GET.{options.stream}", body)
         deadline = time.monotonic() + min(options.timeout, 2 * SECOND) / SECOND
-        # An older server sends the message alone, without the end of a batch.
         while not reply.status and not reply.is_single:
             connection.pump(deadline)
         connection.forget(key)
@@ -129,52 +166,115 @@ def _has_batches(connection: StreamConnection, options: ReadOptions, first: int)
     return reply.status in (204, 404)
 
 
-def resolve_range(connection: StreamConnection, options: ReadOptions, stream: StreamState) -> tuple[int, int]:
-    """Return the sequences [start, end) that a batch query reads. Raises DataLoss, BadInput."""
-    start = resolve_start(connection, options, stream)
+def _check_rights(connection: StreamConnection, options: ReadOptions, direct: bool) -> None:
+    """Raise Denied for a right that reading will need. The requests are such that nothing is done."""
+    name = f"jsctl_spark_{random.getrandbits(64):016x}"
+    verbs = [f"STREAM.MSG.GET.{options.stream}"]
+    if not direct:
+        filters = "." + options.subjects[0] if len(options.subjects) == 1 else ""
+        verbs.append(f"CONSUMER.CREATE.{options.stream}.{name}{filters}")
+        verbs.append(f"CONSUMER.MSG.NEXT.{options.stream}.{name}")
+    for verb in verbs:
+        try:
+            connection.call(f"{options.prefix}.{verb}", None, options.timeout)
+        except (ApiError, NoResponders):
+            continue  # an error about what was asked, or nobody who has such a consumer
+        except (Denied, RequestTimeout) as error:
+            if isinstance(error, Denied) or verb.startswith("STREAM"):
+                raise Denied(
+                    f"reading {options.stream} needs the right to publish to"
+                    f" {options.prefix}.{verb.replace(name, '*')}",
+                    "the README lists all of them under Permissions",
+                ) from None
+
+
+def resolve_range(
+    connection: StreamConnection, options: ReadOptions, stream: StreamState, *, lenient: bool = False
+) -> tuple[int, int]:
+    """Return the sequences [start, end) that a batch query reads. lenient: what is gone is left out.
+
+    Raises DataLoss, BadInput.
+    """
+    start = resolve_start(connection, options, stream, lenient=lenient)
+    allows_loss = lenient or not options.fail_on_loss
     if options.end_time:
-        end = find_sequence_at(connection, options, stream, options.end_time)
+        end = find_sequence_at(connection, options, stream, moment(options.end_time, stream))
     elif options.end == "latest":
         end = stream.end
     elif options.end == "earliest":
         end = stream.first
     else:
-        end = options.end
+        end = int(options.end)
         if end > stream.end:
             raise BadInput(
                 f"endingOffsets {end} is beyond the stream, whose last message is {stream.end - 1}",
                 "it is exclusive; use latest to read everything",
             )
-    if start > end and options.end not in ("latest", "earliest") and not options.end_time:
-        raise BadInput(f"startingOffsets {start} is after endingOffsets {end}")
+        if end < stream.first and not allows_loss:
+            raise DataLoss(
+                f"endingOffsets {end} is before the first message that {options.stream} has, {stream.first}",
+                "set failOnDataLoss to false to read nothing instead",
+            )
+        if start > end and not (allows_loss and start == stream.first):
+            raise BadInput(f"{_start_as_given(options, start)} is after endingOffsets {end}")
     return start, max(start, end)
 
 
-def resolve_start(connection: StreamConnection, options: ReadOptions, stream: StreamState) -> int:
+def _start_as_given(options: ReadOptions, start: int) -> str:
+    if options.start_time:
+        return f"startingTimestamp, which is sequence {start},"
+    return f"startingOffsets {options.start}" + ("" if options.start == start else f", which is {start},")
+
+
+def resolve_start(
+    connection: StreamConnection, options: ReadOptions, stream: StreamState, *, lenient: bool = False
+) -> int:
     """Return the first sequence to read. Raises DataLoss when the options name one that is gone."""
     if options.start_time:
-        return find_sequence_at(connection, options, stream, options.start_time)
+        return find_sequence_at(connection, options, stream, moment(options.start_time, stream))
     if options.start == "earliest":
         return stream.first
     if options.start == "latest":
         return stream.end
-    if options.start > stream.end:
+    start = int(options.start)
+    if start < 0:
+        return max(stream.first, stream.end + start)
+    if start > stream.end:
         raise BadInput(
-            f"startingOffsets {options.start} is beyond the stream, whose last message is {stream.end - 1}"
+            f"startingOffsets {start} is beyond the stream, whose last message is {stream.end - 1}"
         )
-    if options.start < stream.first:
+    if start < stream.first and not lenient:
         if options.fail_on_loss:
             raise DataLoss(
-                f"{options.stream} starts at sequence {stream.first}, startingOffsets says {options.start}",
+                f"{options.stream} starts at sequence {stream.first}, startingOffsets says {start}",
                 "set failOnDataLoss to false to read what is left",
             )
-        lost = stream.first - options.start
-        warn_of_loss(options.stream, lost, options.start, stream.first, bool(options.subjects))
-    return max(options.start, stream.first)
+        warn_of_loss(options.stream, stream.first - start, start, stream.first, bool(options.subjects))
+    return max(start, stream.first)
+
+
+def is_promised(options: ReadOptions, stream: StreamState, start: int) -> bool:
+    """Whether the options ask for the message at `start`, not for what there is: a stream at its limit
+    drops its first message all the time."""
+    if options.start_time is None and (options.start == "latest" or _is_sequence(options.start)):
+        return True
+    return start > stream.first
+
+
+def _is_sequence(offset: str | int) -> bool:
+    return isinstance(offset, int) and offset > 0
+
+
+def moment(time: datetime | timedelta, stream: StreamState) -> datetime:
+    """Return a time, a span counted back from the server's."""
+    if isinstance(time, datetime):
+        return time
+    now = parse_time(stream.now) if stream.now else datetime.now().astimezone()
+    return now - time
 
 
 def find_sequence_at(
-    connection: StreamConnection, options: ReadOptions, stream: StreamState, moment: datetime
+    connection: StreamConnection, options: ReadOptions, stream: StreamState, time: datetime
 ) -> int:
     """Return the first sequence at or after a time; one past the last when all messages are before it.
 
@@ -182,7 +282,7 @@ def find_sequence_at(
     sequence.
     """
     name = f"jsctl_spark_{random.getrandbits(64):016x}"
-    time_text = format_rfc3339(moment)
+    time_text = format_rfc3339(time)
     try:
         response = connection.call(
             f"{options.prefix}.STREAM.MSG.GET.{options.stream}", {"start_time": time_text}, options.timeout
@@ -209,8 +309,10 @@ def find_sequence_at(
     return int(consumer_info["delivered"]["stream_seq"]) + 1
 
 
-def create_read_job(options: ReadOptions, created: str, start: int, end: int) -> ReadJob:
-    """Return the job of a task that reads [start, end)."""
+def create_read_job(
+    options: ReadOptions, created: str, start: int, end: int, *, is_promised: bool = True
+) -> ReadJob:
+    """Return the job of a task that reads [start, end). is_promised: as in ReadJob."""
     return ReadJob(
         stream=options.stream,
         created=created,
@@ -222,6 +324,8 @@ def create_read_job(options: ReadOptions, created: str, start: int, end: int) ->
         max_bytes=options.max_bytes,
         timeout=options.timeout,
         retries=options.retries,
+        retry_timeout=options.retry_timeout,
         fail_on_loss=options.fail_on_loss,
         fail_on_deleted=options.fail_on_deleted,
+        is_promised=is_promised,
     )

@@ -4,7 +4,6 @@ That is: attempts and reconnects, what is missing and why, and whether the strea
 planned.
 """
 
-import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,6 +13,7 @@ from jsctl.nats.blocking import ConnectionLost
 from jsctl.nats.codes import ErrorCode
 from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.failures import format_lost, format_messages, warn_of_loss
+from jsctl.spark.source.patience import Patience
 from jsctl.spark.source.replies import count_before
 from jsctl.units import SECOND
 
@@ -31,7 +31,8 @@ class ReadJob(NamedTuple):
     start, end: sequences, half open. created: the stream's creation time, which tells it from a later stream
     of its name. prefix: of the API. subjects: only messages on these, empty for all. batch, max_bytes:
     messages and bytes of payload for each request. timeout: ns without an answer. retries: attempts without
-    progress.
+    progress, and more for retry_timeout, in ns, while no server answers. is_promised: whether all that was
+    there when it was planned must be read; if not, what falls off the stream's head meanwhile is left out.
     """
 
     stream: str
@@ -44,8 +45,10 @@ class ReadJob(NamedTuple):
     max_bytes: int = 4 << 20
     timeout: int = 10 * SECOND
     retries: int = 5
+    retry_timeout: int = 0
     fail_on_loss: bool = True
     fail_on_deleted: bool = False
+    is_promised: bool = True
 
 
 class RangeReader:
@@ -65,23 +68,23 @@ class RangeReader:
         self.lost = 0
         self._connect = connect
         self._connection: StreamConnection | None = None
-        self._failures = 0
+        self._patience = Patience(job.retries, job.retry_timeout)
 
     def __iter__(self) -> "Iterator[pa.RecordBatch]":
         try:
-            self._with_retries(self._check_stream)
+            self._with_retries(self._skip_what_is_gone)
             while self.at < self.job.end:
                 before = self.at
                 batch = self._with_retries(self.read_batch)
                 if self.at > before:
-                    self._failures = 0
+                    self._patience.succeeded()
                 if batch:
                     yield batch
             self._with_retries(self._check_stream)
         finally:
             self.finish()
             self._disconnect()
-            if self.lost and not self.job.fail_on_loss:
+            if self.lost and not (self.job.fail_on_loss and self.job.is_promised):
                 job = self.job
                 warn_of_loss(job.stream, self.lost, job.start, job.end, bool(job.subjects))
 
@@ -110,19 +113,16 @@ class RangeReader:
                 self._disconnect()
                 if usable is not None:
                     return usable
-                self.count_failure(error)
-                # Soon at first; five attempts outlast the election of a leader, which takes up to 9 s.
-                time.sleep(min(0.2 * 4 ** (self._failures - 1), 5))
+                self._patience.failed(error, self._no_answer())
+                self._patience.pause()
 
     def count_failure(self, error: Exception) -> None:
-        """Count an attempt without progress. Raises its error when there were too many."""
-        self._failures += 1
-        if self._failures > self.job.retries:
-            if isinstance(error, JsctlError):
-                raise error
-            raise Unreachable(
-                f"no answer for {self.job.stream} from sequence {self.at} on", str(error)
-            ) from None
+        """Count an attempt without progress, although servers answer. Raises its error when there were too
+        many."""
+        self._patience.failed(error, self._no_answer(), timed=False)
+
+    def _no_answer(self) -> str:
+        return f"no answer for {self.job.stream} from sequence {self.at} on"
 
     def _disconnect(self) -> None:
         if self._connection is not None:
@@ -169,8 +169,8 @@ class RangeReader:
         if not job.subjects and missing > state.get("num_deleted", 0):
             raise ConnectionLost(f"{format_messages(missing)} did not come that the stream's leader has")
         self.lost += lost
-        if lost and job.fail_on_loss:
-            raise head_loss_error(job.stream, first, self.at, lost, bool(job.subjects))
+        if lost:
+            self._check_loss(first, lost)
         if job.subjects:
             return
         self.deleted += missing
@@ -196,8 +196,21 @@ class RangeReader:
         check_identity(info, job.created, job.end)
         return info
 
+    def _check_loss(self, first: int, lost: int) -> None:
+        job = self.job
+        if job.fail_on_loss and job.is_promised:
+            raise head_loss_error(job.stream, first, self.at, lost, bool(job.subjects))
+
     def _check_stream(self, connection: StreamConnection) -> None:
         self._info(connection)
+
+    def _skip_what_is_gone(self, connection: StreamConnection) -> None:
+        """Start at the stream's head, where it is beyond `at`: a range that was overtaken is empty."""
+        first = min(max(self._info(connection)["state"]["first_seq"], self.at), self.job.end)
+        if lost := first - self.at:
+            self._check_loss(first, lost)
+            self.lost += lost
+            self.at = first
 
 
 def head_loss_error(stream: str, first: int, wanted: int, count: int, filtered: bool) -> DataLoss:

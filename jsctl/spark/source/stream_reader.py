@@ -1,40 +1,48 @@
 """Streaming queries, `spark.readStream.format("jetstream")`.
 
-An offset is {"created", "from", "next", "lost", "deleted"}. The first three are the stream's creation time
-and the half open range of sequences that the batch which ends there reads. The range has its start because
-Spark does not record an initial offset: it asks again after a restart, and the first batch would silently
-leave out messages that were purged meanwhile.
-
-lost, deleted: how many messages were missing in the range when the batch was planned, at the stream's head
-and further in; Spark has no other place for such numbers in a query's progress. deleted is null when it is
-unknown (see `plan.count_deleted`). Messages that go missing later are the difference between numInputRows and
-next - from - lost - deleted; the tasks that notice warn of it, or fail.
+An offset is that of `jsctl.spark.source.offsets`. It has its start because Spark does not record an initial
+offset: it asks again after a restart, and the first batch would silently leave out messages that were purged
+meanwhile.
 """
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Never, TypeVar, cast
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Never, cast
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import (
     ReadAllAvailable,
     ReadLimit,
+    ReadMaxBytes,
     ReadMaxRows,
+    ReadMinRows,
     SupportsTriggerAvailableNow,
 )
 
-from jsctl.errors import JsctlError
-from jsctl.spark.source import plan
+from jsctl.errors import ApiError, ExitStatus, JsctlError
+from jsctl.spark.source import admission, plan
 from jsctl.spark.source.batch_reader import RangePartition, plan_partitions, read_partition
+from jsctl.spark.source.committed import CommittedConsumer
 from jsctl.spark.source.connection import StreamConnection
-from jsctl.spark.source.failures import warn_of_loss, without_traceback
+from jsctl.spark.source.failures import log, warn_of_loss, without_traceback
+from jsctl.spark.source.offsets import Offset, Part, join_parts, split_offset
 from jsctl.spark.source.options import ReadOptions
+from jsctl.spark.source.planning import PlanningConnection
 from jsctl.spark.source.reader import DataLoss, head_loss_error
+from jsctl.units import SECOND
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Offset = dict[str, Any]
-T = TypeVar("T")
+POLL = 0.3
+"""Seconds between two looks for new messages while there are none. Spark itself looks each 10 ms."""
+
+LONGEST_POLL = 3.0
+"""Seconds between two looks at many streams."""
+
+NAMES_POLL = 5.0
+"""Seconds between two looks for streams that match a pattern."""
 
 
 class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -42,55 +50,70 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
 
     def __init__(self, options: ReadOptions) -> None:
         self.options = options
-        self._target: int | None = None  #: where AvailableNow ends
+        self._planning = PlanningConnection(options)
+        self._modes: plan.Modes = {}
+        self._targets: dict[str, int] | None = None  #: where AvailableNow ends, by stream
         self._latest: Offset | None = None
+        self._names: list[str] = []
+        self._names_at = 0.0
+        self._looked_at = 0.0  #: when the servers were asked last and had nothing new; 0 for never
+        self._waiting_since = time.monotonic()  #: for minOffsetsPerTrigger
+        self._heads: dict[str, int] = {}  #: starts that promise nothing, by stream (see `plan.is_promised`)
+        self._sizes: dict[str, admission.Sizes] = {}
+        self._committed = CommittedConsumer(options) if options.consumer else None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What tasks need."""
+        return {"options": self.options}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.options = state["options"]
 
     @without_traceback
     def initialOffset(self) -> Offset:
-        return self._with_stream(
-            lambda connection, stream: _offset(
-                stream.created, plan.resolve_start(connection, self.options, stream)
-            )
-        )
+        def work(connection: StreamConnection) -> Offset:
+            names = self._stream_names(connection)
+            parts = {name: self._first_part(connection, name) for name in names}
+            if self._committed:
+                self._committed.check(connection, self.options)
+            return join_parts(self.options, parts)
+
+        return self._planning.run(work)
 
     @without_traceback
     def prepareForTriggerAvailableNow(self) -> None:
-        self._target = self._with_stream(lambda connection, stream: stream.end)
+        def work(connection: StreamConnection) -> dict[str, int]:
+            names = self._stream_names(connection)
+            return {name: self._fetch(connection, name).end for name in names}
+
+        self._targets = self._planning.run(work)
 
     def getDefaultReadLimit(self) -> ReadLimit:
-        return ReadMaxRows(self.options.max_offsets) if self.options.max_offsets else ReadAllAvailable()
+        options = self.options
+        if options.max_offsets:
+            return ReadMaxRows(options.max_offsets)
+        if options.max_trigger_bytes:
+            return ReadMaxBytes(options.max_trigger_bytes)
+        if options.min_offsets:
+            return ReadMinRows(options.min_offsets)
+        return ReadAllAvailable()
 
     @without_traceback
     def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:
         """Return the end of the next batch, `start` itself when there is nothing new.
 
-        Raises DataLoss when the stream was created again or rolled back, or has lost messages and the options
-        say to fail.
+        Raises DataLoss when a stream was created again or rolled back, or has lost messages and the options
+        say to fail; BadInput when the checkpoint is of another stream.
         """
-
-        def work(connection: StreamConnection, stream: plan.StreamState) -> Offset:
-            self._check(stream, start)
-            self._latest = _offset(stream.created, stream.end)
-            end = stream.end if self._target is None else min(stream.end, self._target)
-            begin = int(start["next"])
-            available = max(begin, stream.first)
-            if isinstance(limit, ReadMaxRows):
-                end = min(end, available + limit.max_rows)  # lost messages do not count
-            if end <= begin:
-                return start
-            available = min(available, end)
-            if available > begin:
-                self._report_loss(begin, available)
-            deleted = plan.count_deleted(connection, self.options, stream, available, end)
-            return {
-                "created": stream.created,
-                "from": begin,
-                "next": end,
-                "lost": available - begin,
-                "deleted": deleted,
-            }
-
-        return self._with_stream(work)
+        parts = split_offset(self.options, start)
+        self._wait_for_next_look()
+        end = self._planning.run(lambda connection: self._next_parts(connection, parts, limit))
+        if end is None:
+            self._looked_at = time.monotonic()
+            return start
+        self._looked_at = 0.0
+        self._waiting_since = time.monotonic()
+        return join_parts(self.options, end)
 
     def reportLatestOffset(self) -> Offset | None:
         return self._latest
@@ -99,46 +122,174 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
     def partitions(self, start: Offset, end: Offset) -> list[RangePartition]:
         if start == end:
             return []
+        parts, before = split_offset(self.options, end), split_offset(self.options, start)
 
-        def work(connection: StreamConnection, stream: plan.StreamState) -> list[RangePartition]:
-            begin, next = int(end["from"]), int(end["next"])
-            if not self.options.fail_on_loss:
-                # A repeated batch may find less than when it was planned.
-                begin += int(end.get("lost", 0))
-                available = min(max(begin, stream.first), next)
-                if available > begin and stream.created == end["created"]:
-                    self._report_loss(begin, available)
-                    begin = available
-            return plan_partitions(self.options, end["created"], begin, next, stream.direct)
+        def work(connection: StreamConnection) -> list[RangePartition]:
+            return [
+                partition
+                for name, part in parts.items()
+                if part["from"] < part["next"] and before.get(name) != part
+                for partition in self._partitions(connection, name, part)
+            ]
 
-        return self._with_stream(work)
+        return self._planning.run(work)
 
     def read(self, partition: InputPartition) -> "Iterator[pa.RecordBatch]":
         return read_partition(self.options, cast(RangePartition, partition))
 
-    def _with_stream(self, work: Callable[[StreamConnection, plan.StreamState], T]) -> T:
-        def fetch_and_work(connection: StreamConnection) -> T:
-            return work(connection, plan.fetch_stream(connection, self.options))
+    def commit(self, end: Offset) -> None:
+        if self._committed is None:
+            return
+        part = split_offset(self.options, end)[self.options.stream]
+        try:
+            self._planning.run(
+                lambda connection: cast(CommittedConsumer, self._committed).move(
+                    connection, self.options, int(part["next"])
+                )
+            )
+        except JsctlError as error:  # it only shows where the query is
+            log.warning("jsctl: consumer %s stays where it is: %s", self.options.consumer, error)
 
-        return plan.with_connection(self.options, fetch_and_work)
+    def stop(self) -> None:
+        self._planning.close()
 
-    def _report_loss(self, begin: int, end: int) -> None:
+    # -- planning -----------------------------------------------------------------------------------
+
+    def _wait_for_next_look(self) -> None:
+        if self._looked_at:
+            pause = min(POLL * max(1, len(self._names)), LONGEST_POLL)
+            time.sleep(max(0.0, self._looked_at + pause - time.monotonic()))
+
+    def _stream_names(self, connection: StreamConnection) -> list[str]:
+        if not self._names or time.monotonic() - self._names_at >= NAMES_POLL:
+            self._names = plan.stream_names(connection, self.options)
+            self._names_at = time.monotonic()
+        return self._names
+
+    def _fetch(self, connection: StreamConnection, name: str) -> plan.StreamState:
+        stream = plan.fetch_stream(connection, self._options_of(name), self._modes)
+        self._sizes.setdefault(name, admission.Sizes()).note(stream)
+        return stream
+
+    def _options_of(self, name: str) -> ReadOptions:
+        return self.options if self.options.stream else replace(self.options, stream=name, streams=())
+
+    def _first_part(self, connection: StreamConnection, name: str) -> Part:
+        stream, options = self._fetch(connection, name), self._options_of(name)
+        start = plan.resolve_start(connection, options, stream)
+        if not plan.is_promised(options, stream, start):
+            self._heads[name] = start
+        return _part(name, stream.created, start)
+
+    def _next_parts(
+        self, connection: StreamConnection, starts: dict[str, Part], limit: ReadLimit
+    ) -> dict[str, Part] | None:
+        """Return the parts of the next batch's end; None when there is nothing new, or not enough."""
+        known = dict(starts)
+        streams: dict[str, plan.StreamState] = {}
+        for name in dict.fromkeys([*starts, *self._stream_names(connection)]):
+            stream = self._fetch_if_there(connection, name)
+            if stream is None:
+                continue
+            streams[name] = stream
+            if name in known:
+                _check(name, stream, known[name])
+            else:  # it appeared later, and is read from its beginning
+                self._heads[name] = stream.first
+                known[name] = _part(name, stream.created, stream.first)
+        self._latest = join_parts(
+            self.options, {name: _part(name, stream.created, stream.end) for name, stream in streams.items()}
+        )
+        available = {name: self._available(name, known[name], stream) for name, stream in streams.items()}
+        ends = self._admit(available, limit)
+        moved = {name: end for name, end in ends.items() if end > int(known[name]["next"])}
+        if not moved:
+            return None
+        return known | {
+            name: self._end_part(connection, name, streams[name], known[name], end)
+            for name, end in moved.items()
+        }
+
+    def _fetch_if_there(self, connection: StreamConnection, name: str) -> plan.StreamState | None:
+        """Return a stream's state; None for one of several that is gone, where loss is allowed."""
+        try:
+            return self._fetch(connection, name)
+        except ApiError as error:
+            if self.options.stream or error.status is not ExitStatus.NOT_FOUND:
+                raise
+            if self.options.fail_on_loss:
+                raise DataLoss(
+                    f"stream {name} is gone", "set failOnDataLoss to false to read the others"
+                ) from None
+            return None
+
+    def _available(self, name: str, start: Part, stream: plan.StreamState) -> tuple[int, int]:
+        """Return the sequences [begin, end) that can be read now; (next, next) when nothing is new."""
+        next = int(start["next"])
+        end = stream.end if self._targets is None else min(stream.end, self._targets.get(name, 0))
+        return (min(max(next, stream.first), end), end) if end > next else (next, next)
+
+    def _admit(self, available: dict[str, tuple[int, int]], limit: ReadLimit) -> dict[str, int]:
+        """Return where each stream's part of the next batch ends; nothing when there is not enough yet."""
+        options = self.options
+        if isinstance(limit, ReadAllAvailable):  # also of a trigger that runs once, whatever the options say
+            return {name: end for name, (_, end) in available.items()}
+        total = sum(end - begin for begin, end in available.values())
+        waited = (time.monotonic() - self._waiting_since) * SECOND
+        if total < options.min_offsets and waited < options.max_delay and self._targets is None:
+            return {}
+        return admission.limit_ends(available, self._sizes, options.max_offsets, options.max_trigger_bytes)
+
+    def _end_part(
+        self, connection: StreamConnection, name: str, stream: plan.StreamState, start: Part, end: int
+    ) -> Part:
+        begin = int(start["next"])
+        available = min(max(begin, stream.first), end)
+        if self._heads.get(name) == begin:
+            begin = self._heads[name] = available  # what fell off since was not promised
+        if available > begin:
+            self._report_loss(name, begin, available)
+        deleted = plan.count_deleted(connection, self._options_of(name), stream, available, end)
+        return {
+            "stream": name,
+            "created": stream.created,
+            "from": begin,
+            "next": end,
+            "lost": available - begin,
+            "deleted": deleted,
+        }
+
+    def _partitions(self, connection: StreamConnection, name: str, part: Part) -> list[RangePartition]:
+        options = self._options_of(name)
+        begin, end = int(part["from"]), int(part["next"])
+        is_promised = self._heads.get(name) != begin
+        if not options.fail_on_loss:
+            begin = min(begin + int(part.get("lost", 0)), end)
+        direct = self._fetch(connection, name).direct
+        job = plan.create_read_job(options, part["created"], begin, end, is_promised=is_promised)
+        return plan_partitions(options, job, direct, self._planning.addresses)
+
+    def _report_loss(self, name: str, begin: int, end: int) -> None:
         """Warn that [begin, end) is gone. Raises DataLoss when the options say so."""
-        name, filtered = self.options.stream, bool(self.options.subjects)
+        filtered = bool(self.options.subjects)
         if self.options.fail_on_loss:
             raise head_loss_error(name, end, begin, end - begin, filtered)
         warn_of_loss(name, end - begin, begin, end, filtered)
 
-    def _check(self, stream: plan.StreamState, start: Offset) -> None:
-        name = self.options.stream
-        if stream.created != start["created"]:
-            raise DataLoss(f"stream {name} was created again", "start again without the old checkpoint")
-        if stream.end < int(start["next"]):
-            raise DataLoss(
-                f"stream {name} was rolled back: it was at sequence {start['next'] - 1}, now it ends at"
-                f" {stream.end - 1}",
-                "start again without the old checkpoint",
-            )
+
+def _check(name: str, stream: plan.StreamState, start: Part) -> None:
+    if stream.created != start["created"]:
+        raise DataLoss(f"stream {name} was created again", "start again without the old checkpoint")
+    if stream.end < int(start["next"]):
+        raise DataLoss(
+            f"stream {name} was rolled back: it was at sequence {start['next'] - 1}, now it ends at"
+            f" {stream.end - 1}",
+            "start again without the old checkpoint",
+        )
+
+
+def _part(name: str, created: str, at: int) -> Part:
+    return {"stream": name, "created": created, "from": at, "next": at, "lost": 0, "deleted": 0}
 
 
 class FailingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -170,7 +321,3 @@ class FailingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     @without_traceback
     def read(self, partition: InputPartition) -> Never:
         raise self.error
-
-
-def _offset(created: str, at: int) -> Offset:
-    return {"created": created, "from": at, "next": at, "lost": 0, "deleted": 0}

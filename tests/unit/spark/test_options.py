@@ -7,8 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsctl.errors import BadInput, NotFound
+from jsctl.nats.subjects import covers
+from jsctl.spark.source.admission import Sizes, limit_ends
 from jsctl.spark.source.columns import parse_headers
 from jsctl.spark.source.options import OPTION_NAMES, parse_read_options
+from jsctl.spark.source.plan import StreamState
 from jsctl.spark.source.ranges import count_ranges, split_range
 from jsctl.units import SECOND
 
@@ -91,12 +94,62 @@ def test_secrets_are_not_in_its_text() -> None:
         ({"subject": "a..b"}, "is not a valid subject filter"),
         ({"subject": "a.>.b"}, "is not a valid subject filter"),
         ({"subject": "a.b*"}, "is not a valid subject filter"),
+        ({"subject": "a.*.c,a.b.*"}, "overlap, which no consumer may"),
+        ({"streams": "A,B"}, "options stream and streams exclude each other"),
+        ({"stream": "A*"}, "is not a stream name"),
+        ({"stream": "", "streams": "A.B"}, "is not a stream name or a pattern of names"),
+        ({"stream": "", "streams": "A,B", "startingOffsets": "5"}, "a sequence is a place in one stream"),
+        ({"columns": "a"}, "there is no column a"),
+        ({"startingOffsets": "-0"}, "or -1000 for the last thousand"),
     ],
 )
 def test_wrong_options_say_so(options: dict[str, str | None], said: str) -> None:
     given = {name: value for name, value in {**BASE, **options}.items() if value is not None}
     with pytest.raises(BadInput, match=said.replace("?", r"\?")):
         parse_read_options(given)
+
+
+def test_tables_may_have_what_spark_adds() -> None:
+    made = {**BASE, "provider": "jetstream", "location": "/x", "owner": "me"}
+    assert parse_read_options(made).stream == "ORDERS"
+
+
+def test_admission() -> None:
+    given = {**BASE, "maxBytesPerTrigger": "1MB", "minOffsetsPerTrigger": "5", "maxTriggerDelay": "1m"}
+    options = parse_read_options(given, streaming=True)
+    assert (options.max_trigger_bytes, options.min_offsets, options.max_delay) == (1 << 20, 5, 60 * SECOND)
+    for wrong, said in (
+        ({"maxTriggerDelay": "1m"}, "maxTriggerDelay is for minOffsetsPerTrigger"),
+        ({"minOffsetsPerTrigger": "9", "maxOffsetsPerTrigger": "5"}, "is more than maxOffsetsPerTrigger 5"),
+        ({"committedConsumer": "a.b"}, "is not the name of a consumer"),
+    ):
+        with pytest.raises(BadInput, match=said):
+            parse_read_options({**BASE, **wrong}, streaming=True)
+
+
+def test_filters_that_others_cover_are_left_out() -> None:
+    assert parse_read_options({**BASE, "subject": "a.b,a.>,c.*,c.d,a.*.c"}).subjects == ("a.>", "c.*")
+    assert covers("a.*", "a.b") and covers("a.*", "a.*") and covers("a.>", "a.>")
+    assert not covers("a.*", "a.>") and not covers("a.*", "a") and not covers("a.b", "a.*")
+
+
+def test_columns() -> None:
+    assert parse_read_options({**BASE, "columns": "data,subject"}).columns == ("subject", "data")
+    assert "data" not in parse_read_options({**BASE, "includeData": "false"}).columns
+    assert parse_read_options({**BASE, "includeHeaders": "true"}).headers
+
+
+def test_sizes_of_what_came_go_before_the_average() -> None:
+    sizes = Sizes()
+    state = StreamState("now", 1, 101, 0, True, 100, 1000)
+    sizes.note(state)
+    assert sizes.fit(1, 101, 100) == 11
+    assert sizes.fit(1, 101, 1) == 2  # one at least
+    sizes.note(state._replace(end=111, messages=110, bytes=11_000))  # ten of a thousand bytes
+    assert (sizes.estimate(1, 101), sizes.estimate(101, 111)) == (1000, 10_000)
+    assert sizes.fit(91, 111, 3100) == 104
+    ends = limit_ends({"A": (1, 101), "B": (1, 11)}, {"A": sizes, "B": sizes}, 11, 0)
+    assert ends == {"A": 11, "B": 2}
 
 
 def test_a_stream_has_no_end() -> None:

@@ -1,0 +1,88 @@
+"""A consumer that shows where a streaming query is: `committedConsumer`.
+
+Its ack floor follows what the query's checkpoint has committed, so that `consumer report` and whatever else
+watches consumers shows how far the query is behind. It is never read from: the checkpoint alone says where
+the query goes on.
+"""
+
+from jsctl.errors import ApiError, BadInput, NoResponders, RequestTimeout
+from jsctl.jetstream.api import Json
+from jsctl.nats.codes import ErrorCode
+from jsctl.spark.source.connection import StreamConnection
+from jsctl.spark.source.options import ReadOptions
+
+MARK = "jsctl.spark.committed"
+"""Metadata of such a consumer: the stream. One without it is somebody's, and not moved."""
+
+
+class CommittedConsumer:
+    """The consumer of one query. Every method raises ApiError, Denied, Unreachable."""
+
+    def __init__(self, options: ReadOptions) -> None:
+        self._name = options.consumer
+        self._at = 0
+
+    def check(self, connection: StreamConnection, options: ReadOptions) -> None:
+        """Raise BadInput when the consumer is used for something else, or would remove messages."""
+        info = connection.call(f"{options.prefix}.STREAM.INFO.{options.stream}", None, options.timeout)
+        retention = info["config"].get("retention", "limits")
+        if retention != "limits":
+            raise BadInput(
+                f"{options.stream} has {retention} retention, where a consumer removes messages",
+                "leave committedConsumer out",
+            )
+        self._is_ours(connection, options)
+
+    def move(self, connection: StreamConnection, options: ReadOptions, next: int) -> None:
+        """Have the ack floor end before the sequence `next`. The consumer is created where there is none."""
+        if next == self._at:
+            return
+        if self._is_ours(connection, options):
+            if self._reset(connection, options, next):
+                self._at = next
+                return
+            connection.call(self._subject(options, "DELETE"), None, options.timeout)
+        config: Json = {
+            "name": self._name,
+            "durable_name": self._name,
+            "description": "where a streaming query of Spark is",
+            "ack_policy": "none",
+            "deliver_policy": "by_start_sequence",
+            "opt_start_seq": max(1, next),
+            "metadata": {MARK: options.stream},
+        }
+        if len(options.subjects) == 1:
+            config["filter_subject"] = options.subjects[0]
+        elif options.subjects:
+            config["filter_subjects"] = list(options.subjects)
+        subject = self._subject(options, "CREATE")
+        if len(options.subjects) == 1:
+            subject += f".{options.subjects[0]}"
+        connection.call(subject, {"stream_name": options.stream, "config": config}, options.timeout)
+        self._at = next
+
+    def _reset(self, connection: StreamConnection, options: ReadOptions, next: int) -> bool:
+        """Move the consumer. Returns False where the server cannot, before 2.14."""
+        try:
+            connection.call(self._subject(options, "RESET"), {"seq": next}, options.timeout)
+        except (ApiError, NoResponders, RequestTimeout):
+            return False
+        return True
+
+    def _is_ours(self, connection: StreamConnection, options: ReadOptions) -> bool:
+        """Return whether there is such a consumer. Raises BadInput for one that is somebody else's."""
+        try:
+            info = connection.call(self._subject(options, "INFO"), None, options.timeout)
+        except ApiError as error:
+            if error.err_code == ErrorCode.CONSUMER_NOT_FOUND:
+                return False
+            raise
+        if MARK not in (info["config"].get("metadata") or {}):
+            raise BadInput(
+                f"consumer {self._name} of {options.stream} is not one that shows where a query is",
+                "give committedConsumer a name that is free",
+            )
+        return True
+
+    def _subject(self, options: ReadOptions, verb: str) -> str:
+        return f"{options.prefix}.CONSUMER.{verb}.{options.stream}.{self._name}"

@@ -1,0 +1,48 @@
+"""Offsets of streaming queries, as they are in checkpoints and in a query's progress.
+
+The part of a stream is {"stream", "created", "from", "next", "lost", "deleted"}: its name and creation time,
+and the half open range of sequences that the batch which ends there reads. A query of one stream has that
+part as its offset, one of several has {"streams": {name: part}}.
+
+lost, deleted: how many messages were missing in the range when the batch was planned, at the stream's head
+and further in; Spark has no other place for such numbers in a query's progress. deleted is null when it is
+unknown (see `plan.count_deleted`). Messages that go missing later are the difference between numInputRows and
+next - from - lost - deleted; the tasks that notice warn of it, or fail.
+"""
+
+from typing import Any
+
+from jsctl.errors import BadInput
+from jsctl.spark.source.options import ReadOptions
+
+Offset = dict[str, Any]
+Part = dict[str, Any]
+
+
+def join_parts(options: ReadOptions, parts: dict[str, Part]) -> Offset:
+    """Return the offset of a query from its parts by stream."""
+    return parts[options.stream] if options.stream else {"streams": parts}
+
+
+def split_offset(options: ReadOptions, offset: Offset) -> dict[str, Part]:
+    """Return the parts of an offset by stream.
+
+    Raises BadInput when the query that wrote it read something else.
+    """
+    wanted = f"stream {options.stream}" if options.stream else f"streams {', '.join(options.streams)}"
+    if "streams" in offset:
+        parts: dict[str, Part] = offset["streams"]
+        if options.stream:
+            raise _other_checkpoint(f"streams {', '.join(sorted(parts))}", wanted)
+        return parts
+    name = offset.get("stream", options.stream)  # checkpoints of earlier versions have none
+    if not options.stream or name != options.stream:
+        raise _other_checkpoint(f"stream {name}" if name else "one stream", wanted)
+    return {name: offset}
+
+
+def _other_checkpoint(theirs: str, ours: str) -> BadInput:
+    return BadInput(
+        f"the checkpoint is of a query that reads {theirs}, and this one reads {ours}",
+        "give each query a checkpointLocation of its own",
+    )

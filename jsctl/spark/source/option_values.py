@@ -1,0 +1,74 @@
+"""Values of the data source's options, by name."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+
+from jsctl.errors import BadInput
+from jsctl.units import MS, parse_bytes, parse_duration, parse_time, to_datetime
+
+
+class OptionValues:
+    """Parses values by option name. Every method raises BadInput for a value that does not fit."""
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        self._options = options
+
+    def text(self, name: str, default: str = "") -> str:
+        return self._options.get(name.lower(), default).strip()
+
+    def offset(self, name: str, *, relative: bool = False) -> str | int:
+        text = self.text(name)
+        if text in ("", "earliest", "latest"):
+            return text
+        if text.isdecimal() and int(text) > 0:
+            return int(text)
+        if relative and text.startswith("-") and text[1:].isdecimal() and int(text) < 0:
+            return int(text)
+        back = ", or -1000 for the last thousand" if relative else ""
+        raise BadInput(f"{name} {text!r} is not earliest, latest or a sequence{back}")
+
+    def time(self, name: str) -> datetime | timedelta | None:
+        """A time, or a span for how long ago: -10m."""
+        text = self.text(name)
+        try:
+            if text.startswith("-"):
+                return timedelta(microseconds=parse_duration(text[1:]) / 1000)
+            if text.isdecimal() and len(text) > 8:  # as Kafka's: ms since 1970
+                return to_datetime(int(text) * MS)
+            return parse_time(text) if text else None
+        except (ValueError, OverflowError, OSError):
+            hint = "write 2026-11-21T06:57:05Z, milliseconds since 1970, or -10m for ten minutes ago"
+            raise BadInput(f"{name} {text!r} is not a time", hint) from None
+
+    def count(self, name: str, default: int, *, least: int, most: int = 1 << 62) -> int:
+        text = self.text(name)
+        if not text:
+            return default
+        if not text.isdigit() or not least <= int(text) <= most:
+            limits = f"{least} or more" if most == 1 << 62 else f"from {least} to {most}"
+            raise BadInput(f"{name} {text!r} is not a whole number", f"use a number, {limits}")
+        return int(text)
+
+    def flag(self, name: str, default: bool) -> bool:
+        text = self.text(name).lower()
+        if text not in ("", "true", "false"):
+            raise BadInput(f"{name} {text!r} is neither true nor false")
+        return text == "true" if text else default
+
+    def size(self, name: str, default: int) -> int:
+        """Bytes."""
+        return self._unit(name, default, parse_bytes)
+
+    def duration(self, name: str, default: int) -> int:
+        """ns."""
+        return self._unit(name, default, parse_duration)
+
+    def _unit(self, name: str, default: int, parse: Callable[[str], int]) -> int:
+        text = self.text(name)
+        try:
+            value = parse(text) if text else default
+        except ValueError as error:
+            raise BadInput(f"{name}: {error}") from None
+        if text and value <= 0:
+            raise BadInput(f"{name} must be more than 0")
+        return value

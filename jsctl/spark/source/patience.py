@@ -1,0 +1,48 @@
+"""How long to try again when a server is away."""
+
+import time
+from collections.abc import Callable
+
+from jsctl.errors import JsctlError, Unreachable
+from jsctl.units import SECOND
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
+"""Seconds between two attempts: soon at first; five attempts outlast the election of a leader (up to 9 s)."""
+
+
+class Patience:
+    """Counts attempts without progress.
+
+    retries: how many there may be in any case. timeout: ns for which there may be more.
+    """
+
+    def __init__(self, retries: int, timeout: int = 0, clock: Callable[[], float] = time.monotonic) -> None:
+        self.failures = 0
+        self._retries = retries
+        self._timeout = timeout
+        self._clock = clock
+        self._since = 0.0
+
+    def succeeded(self) -> None:
+        """Note progress: what follows is counted anew."""
+        self.failures = 0
+
+    def failed(self, error: Exception, what: str, *, timed: bool = True) -> None:
+        """Count an attempt. Raises its error when there were too many: Unreachable, that says `what` did not
+        work, for one that is not of jsctl.
+
+        timed: whether the time-out allows for more attempts.
+        """
+        now = self._clock()
+        if not self.failures:
+            self._since = now
+        self.failures += 1
+        is_late = not timed or (now - self._since) * SECOND >= self._timeout
+        if self.failures > self._retries and is_late:
+            if isinstance(error, JsctlError):
+                raise error
+            raise Unreachable(what, str(error)) from None
+
+    def pause(self) -> None:
+        """Wait before the next attempt."""
+        time.sleep(min(FIRST_PAUSE * 4.0 ** min(self.failures - 1, 8), LONGEST_PAUSE))
