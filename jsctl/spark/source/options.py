@@ -103,6 +103,90 @@ COLUMNS = ("stream", "subject", "sequence", "timestamp", "data", "headers")
 RETRY_TIMEOUT = 120 * SECOND
 """ns for which a server may be away, once there was one."""
 
+_NOT_IN_NAMES = " .*>/\\\t\r\n"
+_STREAMING_ONLY = (
+    "maxOffsetsPerTrigger",
+    "maxBytesPerTrigger",
+    "minOffsetsPerTrigger",
+    "maxTriggerDelay",
+    "committedConsumer",
+)
+
+Offset = Literal["earliest", "latest"] | int
+
+_CONNECTION = {
+    "servers": "server",
+    "user": "user",
+    "password": "password",
+    "token": "token",
+    "creds": "creds",
+    "nkey": "nkey",
+    "jwt": "jwt",
+    "seed": "seed",
+    "tlscert": "tlscert",
+    "tlskey": "tlskey",
+    "tlsca": "tlsca",
+    "inboxprefix": "inbox_prefix",
+    "domain": "js_domain",
+    "apiprefix": "js_api_prefix",
+}
+"""Option of a connection, in lower case -> the setting."""
+
+_PLACE_OPTIONS = ("servers", "context")
+_LOGIN_OPTIONS = (
+    "domain",
+    "apiPrefix",
+    "user",
+    "password",
+    "token",
+    "creds",
+    "nkey",
+    "jwt",
+    "seed",
+    "tlsCert",
+    "tlsKey",
+    "tlsCa",
+    "tlsFirst",
+    "inboxPrefix",
+)
+CONNECTION_OPTIONS = (*_PLACE_OPTIONS, *_LOGIN_OPTIONS)
+"""Options that say where to connect, and as whom."""
+
+OPTION_NAMES = (
+    *_PLACE_OPTIONS,
+    "stream",
+    "streams",
+    *_LOGIN_OPTIONS,
+    "subject",
+    "startingOffsets",
+    "endingOffsets",
+    "startingTimestamp",
+    "endingTimestamp",
+    "maxOffsetsPerTrigger",
+    "maxBytesPerTrigger",
+    "minOffsetsPerTrigger",
+    "maxTriggerDelay",
+    "minPartitions",
+    "failOnDataLoss",
+    "failOnDeleted",
+    "fetchMode",
+    "batchSize",
+    "maxBytes",
+    "requestTimeout",
+    "retries",
+    "retryTimeout",
+    "includeHeaders",
+    "includeData",
+    "columns",
+    "committedConsumer",
+)
+
+COLUMNS = ("stream", "subject", "sequence", "timestamp", "data", "headers")
+"""All columns, in their order."""
+
+RETRY_TIMEOUT = 120 * SECOND
+"""ns for which a server may be away, once there was one."""
+
 _TABLE_PROPERTIES = ("provider", "location", "owner", "external", "is_managed_location")
 """What Spark adds to the options of a table that was created with USING jetstream."""
 
@@ -173,8 +257,11 @@ def parse_read_options(
     Raises BadInput for options that are unknown, wrong or contradictory, NotFound for an unknown context.
     """
     options = {name.lower(): value for name, value in raw_options.items()}
-    if options.get("provider", "").lower() == "jetstream":
-        options = {name: value for name, value in options.items() if name not in _TABLE_PROPERTIES}
+    if "provider" in options or not options:
+        raise BadInput(
+            "a table USING jetstream cannot be read: Spark keeps its options from sources written in Python",
+            "use CREATE OR REPLACE TEMPORARY VIEW orders USING jetstream OPTIONS (...)",
+        )
     refuse_unknown_options(options, OPTION_NAMES)
     values = OptionValues(options)
     stream, streams = _streams(values)

@@ -18,7 +18,7 @@ class PlanningConnection:
     """One connection, opened when it is needed and kept until `close`.
 
     A server that never answered is given up after the options' retries, one that did not before their
-    retry_timeout: a wrong address should be told soon, and a restart should be survived.
+    retry_timeout: a wrong address should show soon, and a restart should be survived.
     """
 
     def __init__(self, options: ReadOptions) -> None:

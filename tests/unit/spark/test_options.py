@@ -109,9 +109,10 @@ def test_wrong_options_say_so(options: dict[str, str | None], said: str) -> None
         parse_read_options(given)
 
 
-def test_tables_may_have_what_spark_adds() -> None:
-    made = {**BASE, "provider": "jetstream", "location": "/x", "owner": "me"}
-    assert parse_read_options(made).stream == "ORDERS"
+def test_tables_are_refused() -> None:
+    for given in ({**BASE, "provider": "jetstream", "option.stream": "ORDERS"}, {}):
+        with pytest.raises(BadInput, match="CREATE OR REPLACE TEMPORARY VIEW"):
+            parse_read_options(given)
 
 
 def test_admission() -> None:
