@@ -110,9 +110,9 @@ def test_wrong_options_say_so(options: dict[str, str | None], said: str) -> None
 
 
 def test_tables_are_refused() -> None:
-    for given in ({**BASE, "provider": "jetstream", "option.stream": "ORDERS"}, {}):
+    for options in ({**BASE, "provider": "jetstream"}, {}):
         with pytest.raises(BadInput, match="CREATE OR REPLACE TEMPORARY VIEW"):
-            parse_read_options(given)
+            parse_read_options(options)
 
 
 def test_admission() -> None:
