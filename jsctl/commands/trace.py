@@ -1,0 +1,96 @@
+"""`jsctl trace`."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jsctl.commands.cli import argument, command, option
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.files import CONFIG_SIZE, read_bytes
+from jsctl.json_text import parse_json
+from jsctl.nats.headers import encode_headers
+from jsctl.trace import model
+from jsctl.trace.request import trace as trace_message
+from jsctl.views.result import Result
+from jsctl.views.trace import trace as view
+
+HELP = """\
+Shows each server that a message on SUBJECT reaches, and which subscribers and streams get it, or why nobody
+does. The message is handed to nobody, except with --deliver. Servers need version 2.11.
+
+\b
+jsctl trace diff FIRST SECOND compares two traces that were saved with --json. Status 2: they differ.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    words: tuple[str, ...]
+    deliver: bool
+    timestamp: bool
+    headers: tuple[str, ...]
+    dot: bool
+
+    def __post_init__(self) -> None:
+        if self.is_diff:
+            return
+        if not self.words:
+            raise BadInput("the subject is missing", "give SUBJECT")
+        if len(self.words) > 2:
+            raise BadInput("there are too many arguments", "give SUBJECT and PAYLOAD, quoted")
+
+    @property
+    def is_diff(self) -> bool:
+        """Whether two saved traces are compared."""
+        return len(self.words) == 3 and self.words[0] == "diff"
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """The headers. Raises BadInput."""
+        pairs = []
+        for text in self.headers:
+            name, colon, value = text.partition(":")
+            if not colon or not name.strip():
+                raise BadInput(f"{text!r} is not a valid header", "use K:V")
+            pairs.append((name.strip(), value.strip()))
+        encode_headers(pairs)
+        return pairs
+
+
+@command(
+    "trace",
+    options=Options,
+    help=HELP,
+    examples=[
+        "jsctl trace orders.new",
+        "jsctl trace orders.new 'order 1' --deliver --timestamp",
+        "jsctl trace orders.new --dot",
+        "jsctl trace diff before.json after.json",
+    ],
+)
+@argument("words", metavar="SUBJECT [PAYLOAD]", nargs=-1)
+@option("--deliver", is_flag=True, help="Deliver the message, too")
+@option("--timestamp", "-T", is_flag=True, help="Show the time since the message came in")
+@option("--header", "-H", "headers", metavar="K:V", multiple=True, help="Add a header; several times")
+@option("--dot", is_flag=True, help="Show a graph for Graphviz")
+async def trace(env: Env, options: Options) -> Result:
+    if options.is_diff:
+        return view.difference(*(_read(Path(file).expanduser()) for file in options.words[1:]))
+    subject, data = options.words[0], "".join(options.words[1:]).encode(errors="surrogateescape")
+    connection = await env.connection()
+    documents = await trace_message(connection, subject, data, options.pairs, deliver=options.deliver)
+    if options.dot:
+        return view.dot(subject, documents)
+    return view.tree(subject, documents, times=options.timestamp, deliver=options.deliver)
+
+
+def _read(path: Path) -> model.Hop:
+    """Read a trace that was saved. Raises BadInput."""
+    try:
+        saved: Any = parse_json(read_bytes(path, "", CONFIG_SIZE))
+        if not isinstance(saved, dict) or not isinstance(saved.get("traces"), list):
+            raise ValueError("it is not a trace")
+        return model.build(dict(map(model.parse_document, saved["traces"])))
+    except ValueError as error:
+        raise BadInput(f"cannot read {path}: {error}", "save one with jsctl trace SUBJECT --json") from None

@@ -1,0 +1,229 @@
+"""What servers tell of the way of a message (ADR-41; nats-server: msgtrace.go): a tree of servers.
+
+Each server that a message reaches sends one document. What leaves a server for another has a number, and the
+document of that other server says under which it came.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+Json = dict[str, Any]
+
+CLIENT, ROUTER, GATEWAY, SYSTEM, LEAF, JETSTREAM, ACCOUNT = range(7)
+"""Kinds of connections."""
+
+KINDS = ("Client", "Router", "Gateway", "System", "Leafnode", "JetStream", "Account")
+
+HOP = "Nats-Trace-Hop"
+
+
+class Step(NamedTuple):
+    """Something that a server did with a message. kind: of the connection that it went to. time: RFC 3339.
+    next: the server that it went to, when that one answered."""
+
+    type: str  #: in, sm (mapping), si (service import), se (stream export), js, eg (to a connection)
+    time: str
+    kind: int
+    connection: int
+    name: str
+    account: str
+    subject: str  #: where it went; of a subscription in `eg`
+    origin: str  #: where it came from, of `si`
+    queue: str
+    stream: str
+    no_interest: bool
+    error: str
+    hop: str
+    next: "Hop | None" = None
+
+    @property
+    def is_delivery(self) -> bool:
+        """Whether a subscriber or a stream got the message by it."""
+        return not self.error and (
+            (self.type == "eg" and self.kind not in (ROUTER, GATEWAY, LEAF))
+            or (self.type == "js" and not self.no_interest)
+        )
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether the server that it went to should have answered, and has not."""
+        return bool(self.hop) and not self.error and self.next is None
+
+
+class Hop(NamedTuple):
+    """A server on the way. arrival: how the message came in; None where it does not say."""
+
+    server: str
+    cluster: str
+    version: str
+    arrival: Step | None
+    steps: Sequence[Step]
+
+    def walk(self) -> Iterator[tuple["Hop", Step]]:
+        """Yield all steps of this server and of those after it."""
+        for step in self.steps:
+            yield self, step
+            if step.next is not None:
+                yield from step.next.walk()
+
+    @property
+    def deliveries(self) -> list[tuple["Hop", Step]]:
+        """The steps by which somebody got the message."""
+        return [(hop, step) for hop, step in self.walk() if step.is_delivery]
+
+
+def parse_document(document: Any) -> tuple[str, Json]:
+    """Return the number under which a server got the message, and its document, checked. Raises
+    ValueError."""
+    if not isinstance(document, dict) or not isinstance(document.get("events"), list):
+        raise ValueError("it is not a trace")
+    server, request = document.get("server") or {}, document.get("request") or {}
+    if not isinstance(server, dict) or not isinstance(request, dict):
+        raise ValueError("it is not a trace")
+    if not all(isinstance(event, dict) for event in document["events"]):
+        raise ValueError("its events are not objects")
+    header = request.get("header") or {}
+    if not isinstance(header, dict):
+        raise ValueError("its headers are not an object")
+    values = next((v for k, v in header.items() if k.lower() == HOP.lower()), None) or [""]
+    return str(values[0]) if isinstance(values, list) else "", document
+
+
+def expected_hops(documents: Mapping[str, Json]) -> set[str]:
+    """Return the numbers under which servers got the message, as those before them say."""
+    return {
+        str(event["hop"])
+        for document in documents.values()
+        for event in document["events"]
+        if event.get("hop") and not event.get("error")
+    }
+
+
+def build(documents: Mapping[str, Json]) -> Hop:
+    """Return the first server with all that follow. documents: by the number of `parse_document`, "" for the
+    first. Raises ValueError without the first."""
+    if "" not in documents:
+        raise ValueError("the document of the first server is missing")
+    return _hop("", documents, frozenset())
+
+
+def _hop(number: str, documents: Mapping[str, Json], above: frozenset[str]) -> Hop:
+    document = documents[number]
+    server = document.get("server") or {}
+    steps = [_step(event, documents, above | {number}) for event in document["events"]]
+    arrivals = [step for step in steps if step.type == "in"]
+    order = ("sm", "si", "se", "js", "eg")
+    return Hop(
+        _text(server, "name"),
+        _text(server, "cluster"),
+        _text(server, "ver"),
+        arrivals[0] if arrivals else None,
+        sorted((step for step in steps if step.type in order), key=lambda step: order.index(step.type)),
+    )
+
+
+def _step(event: Json, documents: Mapping[str, Json], above: frozenset[str]) -> Step:
+    number = _text(event, "hop")
+    follows = number and number in documents and number not in above
+    kind = event.get("kind")
+    connection = event.get("cid")
+    return Step(
+        type=_text(event, "type"),
+        time=_text(event, "ts"),
+        kind=kind if isinstance(kind, int) and 0 <= kind < len(KINDS) else SYSTEM,
+        connection=connection if isinstance(connection, int) else 0,
+        name=_text(event, "name"),
+        account=_text(event, "acc"),
+        subject=next((_text(event, key) for key in ("to", "sub", "subj", "subject") if event.get(key)), ""),
+        origin=_text(event, "from"),
+        queue=_text(event, "queue"),
+        stream=_text(event, "stream"),
+        no_interest=event.get("nointerest") is True,
+        error=_text(event, "error"),
+        hop=number,
+        next=_hop(number, documents, above) if follows else None,
+    )
+
+
+def _text(document: Json, key: str) -> str:
+    value = document.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def reasons(root: Hop) -> list[str]:
+    """Return why nobody got the message, a sentence each; empty when somebody did."""
+    if root.deliveries:
+        return []
+    failures = list(_failures(root))
+    return failures or [_no_interest(root)]
+
+
+def _failures(root: Hop) -> Iterator[str]:
+    if root.arrival is not None and root.arrival.error:
+        yield f"server {root.server} refused it: {root.arrival.error}"
+    for hop, step in root.walk():
+        if step.error:
+            yield f"{_target(step)} of server {hop.server}: {step.error}"
+        elif step.type == "js" and step.no_interest:
+            yield f"stream {step.stream} did not store it, as no consumer wants {step.subject}"
+        elif step.is_silent:
+            yield f"{_target(step)} of server {hop.server} did not answer, as those before 2.11"
+        elif step.next is not None and step.next.arrival is not None and step.next.arrival.error:
+            yield f"server {step.next.server} refused it: {step.next.arrival.error}"
+
+
+def _target(step: Step) -> str:
+    if step.type == "js":
+        return f"stream {step.stream}"
+    name = f" {step.name}" if step.name else ""
+    return f"{KINDS[step.kind].lower()}{name}"
+
+
+def _no_interest(root: Hop) -> str:
+    servers = sorted({root.server, *(step.next.server for _, step in root.walk() if step.next is not None)})
+    subject = root.arrival.subject if root.arrival else ""
+    account = root.arrival.account if root.arrival else ""
+    for _, step in root.walk():
+        if step.type in ("sm", "si", "se"):
+            subject, account = step.subject or subject, step.account or account
+    where = f"server {servers[0]}" if len(servers) == 1 else f"servers {', '.join(servers)}"
+    whose = f" in account {account}" if account else ""
+    return f"nobody subscribes to {subject}{whose}, and no stream stores it, on {where}"
+
+
+def counts(root: Hop) -> dict[str, int]:
+    """Return how often the message left a server, by kind of connection."""
+    tally: dict[str, int] = {}
+    for _, step in root.walk():
+        if step.type in ("eg", "js"):
+            kind = KINDS[JETSTREAM if step.type == "js" else step.kind]
+            tally[kind] = tally.get(kind, 0) + 1
+    return tally
+
+
+def lines_of(root: Hop) -> Iterable[tuple[str, str]]:
+    """Yield where and what, for each step, without what is another one each time: for comparison."""
+    return _lines(root, root.server)
+
+
+def _lines(hop: Hop, path: str) -> Iterator[tuple[str, str]]:
+    if hop.arrival is not None and hop.arrival.error:
+        yield path, f"refused: {hop.arrival.error}"
+    for step in hop.steps:
+        match step.type:
+            case "sm":
+                what = f"mapping to {step.subject}"
+            case "si":
+                what = f"service import from {step.origin} to {step.subject} in account {step.account}"
+            case "se":
+                what = f"stream export to {step.subject} in account {step.account}"
+            case "js":
+                action = "no interest" if step.no_interest else "stored"
+                what = f"stream {step.stream} {action}"
+            case _:
+                what = " ".join(
+                    part for part in (KINDS[step.kind], step.name, step.subject, step.queue) if part
+                )
+        yield path, what + (f": {step.error}" if step.error else "")
+        if step.next is not None:
+            yield from _lines(step.next, f"{path} > {step.next.server}")

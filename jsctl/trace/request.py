@@ -1,0 +1,75 @@
+"""Sends a message that servers trace, and gathers what they tell (ADR-41)."""
+
+import asyncio
+from collections.abc import Sequence
+
+from jsctl.errors import BadInput, Denied, RequestTimeout
+from jsctl.json_text import parse_json
+from jsctl.nats.connection import Connection
+from jsctl.nats.events import ConnectionEvent, PermissionDenied
+from jsctl.nats.headers import encode_headers
+from jsctl.nats.message import Message, OutgoingMessage
+from jsctl.nats.subjects import validate_subject
+from jsctl.trace.model import Json, expected_hops, parse_document
+from jsctl.units import SECOND
+
+_OLDEST = (2, 11)
+
+
+async def trace(
+    connection: Connection, subject: str, data: bytes, headers: Sequence[tuple[str, str]], *, deliver: bool
+) -> dict[str, Json]:
+    """Trace a message; returns the documents of the servers by the number of `parse_document`.
+
+    It ends when all servers that got the message have answered, or none does for the time-out: then some are
+    missing. deliver: hand the message to whoever wants it. Raises BadInput, Denied, RequestTimeout.
+    """
+    _check_version(connection)
+    inbox = connection.new_inbox()
+    block = encode_headers(
+        [*headers, ("Nats-Trace-Dest", inbox), *([] if deliver else [("Nats-Trace-Only", "true")])]
+    )
+    message = OutgoingMessage(validate_subject(subject), data, header_block=block)
+    connection.check_size(message)
+    answers: asyncio.Queue[Message | Denied] = asyncio.Queue()
+
+    def watch(event: ConnectionEvent) -> bool:
+        if isinstance(event, PermissionDenied):
+            answers.put_nowait(event.error())
+            return True
+        return False
+
+    documents: dict[str, Json] = {}
+    with connection.watching(watch):
+        async with connection.receive(inbox, answers.put_nowait):
+            await connection.send(message.encode())
+            while "" not in documents or expected_hops(documents) - documents.keys():
+                try:
+                    async with asyncio.timeout(connection.settings.timeout / SECOND):
+                        answer = await answers.get()
+                except TimeoutError:
+                    break
+                if isinstance(answer, Denied):
+                    raise answer
+                number, document = _parse(answer)
+                documents[number] = document
+    if "" not in documents:
+        raise RequestTimeout(
+            f"no server traces {subject}",
+            "may this account publish to it and to its inbox? --timeout waits longer",
+        )
+    return documents
+
+
+def _parse(answer: Message) -> tuple[str, Json]:
+    try:
+        return parse_document(parse_json(answer.data))
+    except ValueError as error:
+        raise BadInput(f"a server's trace cannot be read: {error}") from None
+
+
+def _check_version(connection: Connection) -> None:
+    version = str(connection.server_info.get("version") or "")
+    parts = version.split(".")[:2]
+    if all(part.isdigit() for part in parts) and tuple(map(int, parts)) < _OLDEST:
+        raise BadInput(f"nats-server {version} cannot trace messages", "2.11 is the first that can")

@@ -1,0 +1,162 @@
+"""The way of a message: as a tree, as a graph for Graphviz, and two ways compared."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from jsctl.errors import ExitStatus
+from jsctl.trace import model
+from jsctl.trace.model import Hop, Json, Step
+from jsctl.units import US, format_duration, parse_time_ns
+from jsctl.views.result import Column, Field, Part, Result, Section, Sheet, Table, Text
+
+_ARROWS = {
+    model.CLIENT: "--C",
+    model.ROUTER: "-->",
+    model.GATEWAY: "==>",
+    model.LEAF: "~~>",
+    model.JETSTREAM: "--J",
+}
+_IDS = {model.ROUTER: "rid", model.GATEWAY: "gid", model.LEAF: "lid"}
+_LEGEND = "Legend: Client: --C Router: --> Gateway: ==> Leafnode: ~~> JetStream: --J Error: --X"
+_DIFFERENCES = (Column("Trace", "trace"), Column("Where", "where"), Column("What", "what"))
+
+
+def tree(subject: str, documents: Mapping[str, Json], *, times: bool, deliver: bool) -> Result:
+    """The way of a message. times: with the time since it came in."""
+    root = model.build(documents)
+    began = _ns(root.arrival.time) if root.arrival else 0
+    lines = list(_hop_lines(root, 0, began if times else None))
+    parts: list[Part] = [Text("\n".join(lines), whole=True), Text(_LEGEND)]
+    if counts := model.counts(root):
+        fields = [Field(kind, count, "count") for kind, count in sorted(counts.items())]
+        parts.append(Sheet("Egress Count:", [Section("", fields)]))
+    if reasons := model.reasons(root):
+        parts.append(Text("\n".join(["Nobody received it:", *(f"  {reason}" for reason in reasons)]), "warn"))
+    streams = [step.stream for _, step in root.deliveries if step.type == "js"]
+    if len(streams) > 1:
+        parts.append(Text(f"warning: {len(streams)} streams store it: {', '.join(sorted(streams))}", "warn"))
+    silent = [(hop, step) for hop, step in root.walk() if step.is_silent]
+    for hop, step in silent if not reasons else ():
+        name = step.name or model.KINDS[step.kind]
+        parts.append(Text(f"warning: {name}, to which {hop.server} sent it, did not answer", "warn"))
+    data = {
+        "subject": subject,
+        "delivered": deliver and bool(root.deliveries),
+        "received": len(root.deliveries),
+        "egress": counts,
+        "reasons": reasons,
+        "silent": [step.name for _, step in silent],
+        "traces": list(documents.values()),
+    }
+    return Result(parts, data=data)
+
+
+def _hop_lines(hop: Hop, depth: int, began: int | None) -> Iterator[str]:
+    indent = "    " * depth
+    if (arrival := hop.arrival) is not None:
+        cluster = (
+            f" cluster:{_quoted(hop.cluster)}"
+            if hop.cluster and arrival.kind in (model.CLIENT, model.GATEWAY)
+            else ""
+        )
+        line = f"{_connection(arrival)}{cluster} server:{_quoted(hop.server)} version:{_quoted(hop.version)}"
+        yield indent + _timed(line, arrival, began)
+        if arrival.error:
+            yield indent + _timed(f"--X Error: {arrival.error}", arrival, began)
+    for step in hop.steps:
+        for line in _step_lines(step):
+            yield indent + _timed(line, step, began)
+        if step.next is not None:
+            yield from _hop_lines(step.next, depth + 1, began)
+        elif step.is_silent:
+            yield indent + "    --X no answer"
+    ended = not any(step.type in ("eg", "js") for step in hop.steps)
+    if ended and depth == 0 and not (hop.arrival and hop.arrival.error):
+        yield indent + "--X No active interest"
+
+
+def _step_lines(step: Step) -> Iterator[str]:
+    match step.type:
+        case "sm":
+            yield f"    Mapping subject:{_quoted(step.subject)}"
+        case "si":
+            pairs = f"from:{_quoted(step.origin)} to:{_quoted(step.subject)} account:{_quoted(step.account)}"
+            yield f"    Service Import {pairs}"
+        case "se":
+            yield f"    Stream Export subject:{_quoted(step.subject)} account:{_quoted(step.account)}"
+        case "js":
+            action = "no interest" if step.no_interest else "stored"
+            pairs = f"stream:{_quoted(step.stream)} subject:{_quoted(step.subject)}"
+            yield f"--J JetStream action:{_quoted(action)} {pairs}"
+        case _:
+            known = ("account", step.account), ("subject", step.subject), ("queue", step.queue)
+            pairs = "".join(f" {key}:{_quoted(value)}" for key, value in known if value)
+            yield f"{_ARROWS.get(step.kind, '-->')} {_connection(step)}{pairs}"
+    if step.error:
+        yield f"  --X Error: {step.error}"
+
+
+def _connection(step: Step) -> str:
+    name = f" {_quoted(step.name)}" if step.name else ""
+    return f"{model.KINDS[step.kind]}{name} {_IDS.get(step.kind, 'cid')}:{step.connection}"
+
+
+def _timed(line: str, step: Step, began: int | None) -> str:
+    if began is None:
+        return line
+    since = _ns(step.time) - began
+    return f"[{format_duration(since // US * US) if since >= 0 else 'Skew'}] {line}"
+
+
+def _ns(time: str) -> int:
+    try:
+        return parse_time_ns(time)
+    except (ValueError, OverflowError):
+        return 0
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def dot(subject: str, documents: Mapping[str, Json]) -> Result:
+    """The way of a message in Graphviz's language."""
+    root = model.build(documents)
+    names: dict[str, int] = {}
+
+    def node(label: str) -> str:
+        return f"n{names.setdefault(label, len(names))}"
+
+    edges: list[str] = []
+    if root.arrival is not None:
+        publisher = f"publisher {root.arrival.name}".strip()
+        edges.append(f"  {node(publisher)} -> {node(f'server {root.server}')} [label={_quoted(subject)}];")
+    for hop, step in root.walk():
+        if step.type not in ("eg", "js"):
+            continue
+        if step.next is not None:
+            target = f"server {step.next.server}"
+        elif step.type == "js":
+            target = f"stream {step.stream}"
+        else:
+            target = f"{model.KINDS[step.kind].lower()} {step.name} {step.connection} of {hop.server}"
+        style = ' color="red"' if step.error or step.is_silent else ""
+        label = _quoted(step.error or step.subject)
+        edges.append(f"  {node(f'server {hop.server}')} -> {node(target)} [label={label}{style}];")
+    shapes = {"server": "box", "stream": "cylinder"}
+    nodes = [
+        f"  n{number} [label={_quoted(label)} shape={shapes.get(label.split()[0], 'ellipse')}];"
+        for label, number in names.items()
+    ]
+    return Result([Text("\n".join(["digraph trace {", "  rankdir=LR;", *nodes, *edges, "}"]), whole=True)])
+
+
+def difference(before: Hop, after: Hop) -> Result:
+    """What two ways do not have in common; status 2 when there is anything."""
+    first, second = Counter(model.lines_of(before)), Counter(model.lines_of(after))
+    rows = [("only the first", *line) for line in (first - second).elements()]
+    rows += [("only the second", *line) for line in (second - first).elements()]
+    if not rows:
+        return Result([Text("No difference")], data=[])
+    return Result([Table("Differences", _DIFFERENCES, rows)], status=ExitStatus.DIFFERENT)
