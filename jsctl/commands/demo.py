@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import io
-import json
 import shlex
 import shutil
 import sys
@@ -13,6 +12,7 @@ from typing import Any
 from jsctl.commands.cli import command, option
 from jsctl.env import Env
 from jsctl.errors import JsctlError, MissingDependency
+from jsctl.json_text import parse_json
 from jsctl.localserver import binary
 from jsctl.localserver.compile import compile_network
 from jsctl.localserver.demo import GUIDE, LIVE, SPARK, Demo, Step, choose_folder, create_folder
@@ -144,7 +144,7 @@ def _descriptor(stream: Any) -> int | None:
 
 def _parse(output: str) -> Any:
     """Return the JSON document of an output, a list where it is one on each line, else the text."""
-    for parse in (json.loads, lambda text: [json.loads(line) for line in text.splitlines()]):
+    for parse in (parse_json, lambda text: [parse_json(line) for line in text.splitlines()]):
         with contextlib.suppress(ValueError):
             return parse(output)
     return output

@@ -70,7 +70,7 @@ async def fetch_pages(
     count = len(first.get(key) or [])
     total, limit = int(first.get("total", 0)), max(int(first.get("limit", 0)), 0) or count
     offsets = iter(range(limit, total, limit) if 0 < count < total and limit else ())
-    previous = _digest(first, key)
+    seen = {_digest(first, key)}  #: of all pages: two may take turns
     requests: deque[asyncio.Task[bytes]] = deque()
 
     def request_ahead() -> None:
@@ -88,9 +88,9 @@ async def fetch_pages(
             page = parse_response(data, f"{api.prefix}.{subject}")
             # A total that is not true, or a server that repeats itself: nothing new will come.
             digest = _digest(page, key)
-            if not page.get(key) or digest == previous:
+            if not page.get(key) or digest in seen:
                 return
-            previous = digest
+            seen.add(digest)
             yield page
     finally:
         for request in requests:

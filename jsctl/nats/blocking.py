@@ -20,7 +20,15 @@ from jsctl.errors import BadInput, Denied, JsctlError, NoResponders, RequestTime
 from jsctl.json_text import parse_json
 from jsctl.nats import from_sync, login
 from jsctl.nats.addresses import ServerAddress, parse_addresses
-from jsctl.nats.codec import MAX_LINE, ProtocolError, encode_publish, parse_error, read_frame
+from jsctl.nats.codec import (
+    MAX_LINE,
+    MAX_PAYLOAD,
+    ProtocolError,
+    encode_publish,
+    message_limit,
+    parse_error,
+    read_frame,
+)
 from jsctl.nats.failures import connection_failure
 from jsctl.nats.message import Message, MessageHandler, decode_message
 from jsctl.nats.server_info import check_info
@@ -55,6 +63,7 @@ class BlockingConnection:
         self._handlers: dict[bytes, MessageHandler] = {}  #: by the last token of the reply subject
         self._refusals: list[str] = []
         self._is_ready = False
+        self._largest = message_limit(info.get("max_payload", MAX_PAYLOAD))
         self.received = 0
         self.info = info
 
@@ -236,7 +245,7 @@ class BlockingConnection:
     def _parse_frame(self, at: int) -> int:
         """Handle the frame at `at`. Returns where the next one starts, or `at` when it is not complete."""
         buffer = cast(bytes, self._buffer)  # what it is not is made so below
-        end, sid, subject, reply, header_block, data = read_frame(buffer, at, self._filled)
+        end, sid, subject, reply, header_block, data = read_frame(buffer, at, self._filled, self._largest)
         if end > self._filled:
             return at
         if sid:

@@ -28,10 +28,18 @@ MAX_LINE = 64 << 10
 """Bytes of a frame's line at the most. Servers take 4 KiB, where nothing else is configured; their
 own INFO is longer, with the addresses of a large cluster in it."""
 
-MAX_MESSAGE = (64 << 20) + MAX_LINE
-"""Bytes of a message at the most: no server has a larger max_payload (nats-server: const.go); some more for
-what it adds to the headers of stored messages. A server's own answers may be larger than the max_payload that
-it tells."""
+MAX_PAYLOAD = 64 << 20
+"""Bytes: no server has a larger max_payload (nats-server: const.go)."""
+
+ANSWER_ROOM = 32 << 20
+"""Bytes by which a message may be larger than the max_payload that the server tells. That is for what clients
+publish; a stream may hold larger ones of an earlier time, with headers that the server adds, and the server
+bounds none of its own answers: those with the subjects of a stream, 100,000 at once, or all connections."""
+
+
+def message_limit(max_payload: int) -> int:
+    """Return how many bytes a message may have, headers included, of a server that tells this max_payload."""
+    return min(max_payload, MAX_PAYLOAD) + ANSWER_ROOM
 
 
 class ProtocolError(Unreachable):
@@ -44,8 +52,10 @@ class ProtocolError(Unreachable):
 _UNKNOWN_END: Frame = (1 << 62, b"", b"", b"", b"", b"")
 
 
-def read_frame(buffer: bytes, at: int, size: int) -> Frame:
+def read_frame(buffer: bytes, at: int, size: int, largest: int = MAX_PAYLOAD) -> Frame:
     """Read the frame that starts at `at`, from the first `size` bytes of a buffer.
+
+    largest: bytes of a message at the most (see message_limit).
 
     A frame that ends beyond `size` is not complete; all but its end is to be ignored then. The parts of a
     bytearray are bytearrays. Raises ProtocolError.
@@ -60,7 +70,7 @@ def read_frame(buffer: bytes, at: int, size: int) -> Frame:
         return line_end + 2, b"", b"", b"", b"", buffer[at : line_end + 2]
     words = buffer[at:line_end].split()
     start = line_end + 2
-    header_size, total = parse_sizes(words)
+    header_size, total = parse_sizes(words, largest)
     stop = start + total
     if stop + 2 > size:
         return stop + 2, b"", b"", b"", b"", b""
@@ -73,7 +83,7 @@ def read_frame(buffer: bytes, at: int, size: int) -> Frame:
     return stop + 2, words[2], words[1], reply, buffer[start:middle], buffer[middle:stop]
 
 
-def parse_sizes(words: list[bytes]) -> tuple[int, int]:
+def parse_sizes(words: list[bytes], largest: int) -> tuple[int, int]:
     """Parse the sizes of header block and message in the line of a MSG or HMSG. Raises ProtocolError."""
     name = bytes(words[0])
     numbers = words[-2:] if name == b"HMSG" else words[-1:]
@@ -84,8 +94,8 @@ def parse_sizes(words: list[bytes]) -> tuple[int, int]:
     header_size, total = int(numbers[0]) if len(numbers) == 2 else 0, int(numbers[-1])
     if header_size > total:
         raise ProtocolError(f"a message of {total:,} bytes with {header_size:,} bytes of headers")
-    if total > MAX_MESSAGE:
-        raise ProtocolError(f"a message of {total:,} bytes; at most {MAX_MESSAGE:,} are possible")
+    if total > largest:
+        raise ProtocolError(f"a message of {total:,} bytes; at most {largest:,} are possible")
     return header_size, total
 
 
@@ -106,9 +116,13 @@ def _shown(text: bytes) -> str:
 
 
 class FrameParser:
-    """Cuts what a connection receives into frames, however it was split into chunks."""
+    """Cuts what a connection receives into frames, however it was split into chunks.
 
-    def __init__(self) -> None:
+    largest: bytes of a message at the most.
+    """
+
+    def __init__(self, largest: int = MAX_PAYLOAD) -> None:
+        self.largest = largest
         self._chunks: list[bytes] = []
         self._size = 0
         self._needed = 0  #: bytes that must be there before the next frame is complete
@@ -129,12 +143,13 @@ class FrameParser:
         if self._size < self._needed:
             return  # the chunks of a large message are joined once, not each time
         data = b"".join(self._chunks) if len(self._chunks) > 1 else chunk
+        self._chunks = []  # a large message is in memory once less
         size, at, resets = len(data), 0, self._resets
-        end, find = 0, data.find
+        end, find, largest = 0, data.find, self.largest
         while at < size:
             kind = data[at]
             if kind != MSG and kind != HMSG:
-                frame = read_frame(data, at, size)
+                frame = read_frame(data, at, size, largest)
                 end = frame[0]
                 if end > size:
                     break
@@ -153,9 +168,9 @@ class FrameParser:
                 name, most, header_size = b"MSG", 5, 0
             else:
                 name, most, header_size = b"HMSG", 6, int(words[-2])
-            is_valid = most - 1 <= count <= most and 0 <= header_size <= total <= MAX_MESSAGE
+            is_valid = most - 1 <= count <= most and 0 <= header_size <= total <= largest
             if words[0] != name or not is_valid:
-                parse_sizes(words)
+                parse_sizes(words, largest)
             start = line_end + 2
             middle, stop = start + header_size, start + total
             end = stop + 2

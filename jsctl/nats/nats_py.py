@@ -24,7 +24,14 @@ from nats.aio.transport import TcpTransport  # noqa: E402
 from jsctl.contexts.settings import Settings  # noqa: E402
 from jsctl.errors import BadInput, JsctlError, MissingDependency, Unreachable  # noqa: E402
 from jsctl.nats import proxy  # noqa: E402
-from jsctl.nats.codec import FrameParser, ProtocolError, ServerError, parse_error  # noqa: E402
+from jsctl.nats.codec import (  # noqa: E402
+    MAX_PAYLOAD,
+    FrameParser,
+    ProtocolError,
+    ServerError,
+    message_limit,
+    parse_error,
+)
 from jsctl.nats.failures import reason  # noqa: E402
 from jsctl.nats.message import Message, MessageHandler, decode_message  # noqa: E402
 from jsctl.nats.server_info import check_info  # noqa: E402
@@ -72,6 +79,7 @@ class NatsClient(Client):
         self.refused = refused
         self._broken = failed
         self._timeout = settings.timeout
+        self.frames = FrameParser()
         self._ps = _Parser(self, self._ps)  # type: ignore[assignment]
         if settings.socks_proxy:
             self._transport = _Proxied(proxy.parse_proxy(settings.socks_proxy))
@@ -169,6 +177,7 @@ class NatsClient(Client):
                 raise nats.errors.SecureConnWantedError
             info["tls_required"] = True
         await super()._process_info(info, initial_connection)
+        self.frames.largest = message_limit(info.get("max_payload", MAX_PAYLOAD))
         if self.is_connecting or self.is_reconnecting:
             await asyncio.sleep(0.001)  # what follows INFO at once is received, too
             self.raise_last_words()
@@ -254,10 +263,9 @@ class _Parser:
     def __init__(self, client: NatsClient, original: Any) -> None:
         self._client = client
         self._original = original
-        self._frames = FrameParser()
 
     def reset(self) -> None:
-        self._frames.reset()
+        self._client.frames.reset()
         self._original.reset()
 
     async def parse(self, data: bytes) -> None:
@@ -274,7 +282,7 @@ class _Parser:
 
     async def _parse(self, data: bytes) -> None:
         handlers = self._client.handlers
-        for _, sid, subject, reply, header_block, payload in self._frames.feed(data):
+        for _, sid, subject, reply, header_block, payload in self._client.frames.feed(data):
             handler = handlers.get(sid)
             if handler is not None:
                 try:  # as `decode_message`, whose call would cost as much as the decoding

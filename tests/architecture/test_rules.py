@@ -32,6 +32,17 @@ def test_no_file_is_long() -> None:
     assert not long
 
 
+def test_json_is_parsed_in_one_place() -> None:
+    """`jsctl.json_text` refuses what is nested too deeply; the guard imports nothing, and reads what jsctl
+    writes."""
+    parsing = {
+        str(path.relative_to(PACKAGE))
+        for path in PACKAGE.rglob("*.py")
+        if any(call in path.read_text() for call in ("json.loads(", "json.load("))
+    }
+    assert parsing == {"json_text.py", "localserver/guard.py"}
+
+
 @pytest.mark.parametrize("args", [["--help"], ["--version"], ["stream", "--help"], ["stream"]])
 def test_help_loads_no_heavy_module(args: list[str]) -> None:
     probe = (

@@ -1,18 +1,24 @@
 """Answers of another shape: each command ends with one line, whatever a man in the middle makes of them."""
 
+import itertools
+import json
+import os
 import random
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 
 import pytest
 
 from jsctl.jetstream.api import parse_response
 from tests.fuzz.record import Record
 from tests.support import js
-from tests.support.hostile import Middleman, middleman, mutate_answer
-from tests.support.run import Cli
-from tests.support.servers import Account
+from tests.support.hostile import Change, Middleman, hostile_server, middleman, mutate_answer
+from tests.support.run import Cli, Outcome
+from tests.support.servers import Account, free_port
 
 COMMANDS = (
     "stream ls",
@@ -103,11 +109,81 @@ def test_cut_and_drip(man: Middleman, offline_cli: Cli, cases: int) -> None:
     assert outcome.json["config"]["name"] == "S"
 
 
-def test_list_without_end(man: Middleman, offline_cli: Cli) -> None:
-    """`total` is not true, and pages repeat."""
-    man.change = lambda _, payload: payload.replace(b'"total":1', b'"total":1000000000000000000')
-    outcome = offline_cli("stream ls --names", environ={"NATS_URL": man.account_url}, status=0)
-    assert outcome.out.split() == ["S"]
+INTERRUPTED = """
+import os, signal, threading, time
+from jsctl.app import main
+
+def interrupt():
+    time.sleep(0.7)
+    os.kill(os.getpid(), signal.SIGINT)
+
+threading.Thread(target=interrupt, daemon=True).start()
+main()
+"""
+
+
+def names_page(pages: Iterator[list[str]]) -> Change:
+    """Makes an answer with names of streams of each that the server gives, of 10^18 in all."""
+
+    def change(_: bytes, payload: bytes) -> bytes:
+        if b"stream_names" not in payload:
+            return payload
+        return json.dumps({"total": 10**18, "offset": 0, "limit": 2, "streams": next(pages)}).encode()
+
+    return change
+
+
+ENDLESS = b'"total":1000000000000000000'
+
+
+def test_lists_without_end(man: Middleman, offline_cli: Cli) -> None:
+    """`total` is not true, and pages repeat, or two of them take turns; or the same message comes again."""
+
+    def run(line: str, status: int = 0) -> Outcome:
+        return offline_cli(line, environ={"NATS_URL": man.account_url}, status=status)
+
+    man.change = lambda _, payload: payload.replace(b'"total":1', ENDLESS)
+    assert run("stream ls --names").out.split() == ["S"]
+    man.change = lambda _, payload: payload.replace(b'"total":2', ENDLESS)
+    assert run("stream subjects S --json").json == {"s.a": 1, "s.b": 1}
+    man.change = names_page(itertools.cycle([["A", "B"], ["C", "D"], ["E", "F"]]))
+    assert run("stream ls --names").out.split() == ["A", "B", "C", "D", "E", "F"]
+    first = b'{"message":{"subject":"s.a","seq":1,"data":"eA==","time":"2026-11-21T06:57:05Z"}}'
+    man.change = lambda _, payload: first if b'"code":404' in payload else payload
+    failed = run("stream view S --raw", status=1)
+    assert "malformed" in failed.err and failed.err.count("\n") == 1
+
+
+def test_no_interrupt_is_lost(man: Middleman, tmp_path: Path) -> None:
+    """Wherever a command waits: for a list without end, an answer, a login, a server that is away."""
+    man.change = names_page([f"N{number}", "M"] for number in itertools.count())
+    away = f"nats://127.0.0.1:{free_port()}"
+    with hostile_server(pong=b"") as silent, hostile_server() as mute:
+        lines = {
+            "a list without end": f"stream ls --names --server {man.account_url}",
+            "a stream without end": f"stream view S --server {man.account_url}",
+            "no answer": f"stream ls --server {mute}",
+            "no answer to a request": f"request x y --server {mute}",
+            "no login": f"stream ls --server {silent}",
+            "subscribed": f"sub x --server {mute}",
+            "a live report": f"report --watch --json --server {mute}",
+            "away": f"report --watch --json --server {away}",
+        }
+        children = {}
+        for name, line in lines.items():
+            words = f"{line} --timeout 60s".split()
+            children[name] = subprocess.Popen(
+                [sys.executable, "-c", INTERRUPTED, *words],
+                env={**os.environ, **Cli(tmp_path).environ, "PYTHONUNBUFFERED": "1"},
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+            )
+        with Record("interrupts") as record:
+            for name, child in children.items():
+                _, err = child.communicate(timeout=20)
+                ended = (0, 130) if name in ("subscribed", "a live report", "away") else (130,)
+                assert child.returncode in ended and b"Traceback" not in err, (name, child.returncode, err)
+                record.count(name)
 
 
 def test_responses(cases: int) -> None:

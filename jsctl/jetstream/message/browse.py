@@ -8,7 +8,7 @@ import asyncio
 import base64
 from collections.abc import AsyncGenerator
 
-from jsctl.errors import ApiError, JsctlError, NotFound, Unreachable
+from jsctl.errors import ApiError, JsctlError, MalformedAnswer, NotFound, Unreachable
 from jsctl.jetstream import api_levels
 from jsctl.jetstream.api import Api, Json, is_no_message
 from jsctl.jetstream.api_levels import ApiLevel
@@ -102,7 +102,7 @@ async def read(
             for message in messages:
                 yield message
             if messages:
-                position = messages[-1].sequence + 1
+                position = _after(messages[-1].sequence, position, stream)
                 continue
         elif not subject and width > 1 and position < last:
             wanted = range(position, min(position + width, last + 1))
@@ -117,8 +117,18 @@ async def read(
         if one is None:
             return
         width = min(width * 2, _AHEAD) if one.sequence == position else width
+        next_position = _after(one.sequence, position, stream)
         yield one
-        position = one.sequence + 1
+        position = next_position
+
+
+def _after(sequence: int, position: int, stream: str) -> int:
+    """Return the sequence after a message that was asked for from `position` on. Raises MalformedAnswer for
+    an earlier one: it would be read again and again."""
+    if sequence < position:
+        why = f"it holds message {sequence}, where {position} or a later one was asked for"
+        raise MalformedAnswer(f"messages of {stream}", why)
+    return sequence + 1
 
 
 class _HoleCheck:
@@ -164,7 +174,7 @@ async def read_last(
             yield message
         decoder = fetched.decoder
         if fetched.messages:
-            position, attempts = decoder.last + 1, 0
+            position, attempts = _after(decoder.last, position, stream), 0
         if not decoder.is_broken:
             if not fetched.is_supported:
                 raise NotFound(

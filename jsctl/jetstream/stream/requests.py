@@ -89,9 +89,10 @@ async def subject_counts(api: Api, name: str, subject_filter: str = ">") -> dict
         body = {"subjects_filter": subject_filter, "offset": len(counts)}
         reply = await api.call(f"STREAM.INFO.{name}", body)
         page = reply["state"].get("subjects") or {}
+        before = len(counts)
         counts.update(page)
-        if not page or len(counts) >= int(reply.get("total", 0)):
-            return counts
+        if len(counts) == before or len(counts) >= int(reply.get("total", 0)):
+            return counts  # all, or a server that repeats itself
 
 
 async def delete(api: Api, name: str) -> None:

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from jsctl.errors import BadInput, JsctlError
-from jsctl.files import write_atomically
+from jsctl.files import CONFIG_SIZE, read_text, write_atomically
+from jsctl.json_text import parse_json
 from jsctl.spark.export.target import MARKER, Target, read_marker
 
 KIND = "stream"
@@ -105,7 +106,7 @@ class StreamTarget(Target):
     def _move(self, folder: Path) -> None:
         replaced_tables = folder / _REPLACE
         if replaced_tables.exists():
-            for table in json.loads(replaced_tables.read_text()):
+            for table in parse_json(read_text(replaced_tables)):
                 shutil.rmtree(self.path / table, ignore_errors=True)
                 (self.path / CHECKPOINTS / f"{table}.json").unlink(missing_ok=True)
             replaced_tables.unlink()  # from here on only new files move
@@ -126,11 +127,11 @@ class StreamTarget(Target):
 def read_checkpoint(path: Path, table: str) -> dict[str, Any] | None:
     """Return the checkpoint of a table, None without one. Raises JsctlError when it cannot be read."""
     file = path / CHECKPOINTS / f"{table}.json"
-    try:
-        checkpoint = json.loads(file.read_text())
-    except FileNotFoundError:
+    if not file.exists():
         return None
-    except (OSError, ValueError) as error:
+    try:
+        checkpoint = parse_json(read_text(file, "", CONFIG_SIZE))
+    except ValueError as error:
         raise JsctlError(f"cannot read {file}: {error}") from None
     if not isinstance(checkpoint, dict) or not {"created", "from", "next", "settings"} <= checkpoint.keys():
         raise JsctlError(f"{file} is not a checkpoint of an export")

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from jsctl.errors import BadInput, JsctlError
-from jsctl.files import write_atomically
+from jsctl.files import read_text, write_atomically
+from jsctl.json_text import parse_json
 
 MARKER = "_jsctl_export.json"
 _STAGING = ".staging"
@@ -136,11 +137,11 @@ class Target:
 def read_marker(path: Path) -> dict[str, Any] | None:
     """Return the marker of an export's folder, None when it is not an export. Raises JsctlError when the
     marker cannot be read."""
-    try:
-        marker = json.loads((path / MARKER).read_text())
-    except (FileNotFoundError, NotADirectoryError):
+    if not (path / MARKER).exists():
         return None
-    except (OSError, ValueError) as error:
+    try:
+        marker = parse_json(read_text(path / MARKER))
+    except ValueError as error:
         raise JsctlError(f"cannot read {path / MARKER}: {error}") from None
     if not isinstance(marker, dict):
         raise JsctlError(f"{path / MARKER} is not a description of an export")

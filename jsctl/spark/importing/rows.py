@@ -7,7 +7,6 @@ nothing twice.
 
 import functools
 import hashlib
-import json
 import uuid
 from collections.abc import Iterable
 from contextlib import suppress
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsctl.errors import BadInput, NotFound
+from jsctl.json_text import parse_json
 from jsctl.spark.export import exported_tables
 from jsctl.spark.export.formats import spark_options
 from jsctl.spark.session.folders import read_path
@@ -156,8 +156,8 @@ def _damaged_line(files: ImportFiles) -> str:
                 for number, line in enumerate(lines, 1):
                     try:
                         if line.strip():
-                            json.loads(line)
-                    except (ValueError, RecursionError):
+                            parse_json(line, half_characters=True)
+                    except ValueError:
                         return f"{file} line {number}"
     return ""
 

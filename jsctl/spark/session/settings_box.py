@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError, MissingDependency
+from jsctl.json_text import parse_json
 from jsctl.spark.session import task_archive
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def open_box(module: str, box: bytes) -> Settings:
             "the connection settings that came with a Spark task cannot be decrypted",
             "they were altered on the way, or come from another session; run the command again",
         ) from None
-    fields = json.loads(text)
+    fields = parse_json(text)
     return Settings(**{**fields, "files": tuple((path, content) for path, content in fields["files"])})
 
 
