@@ -13,7 +13,7 @@ from jsctl import __version__
 from jsctl.commands.cli.global_flags import GlobalOption
 from jsctl.commands.cli.groups import Group
 from jsctl.env import Env, Streams
-from jsctl.errors import Declined, ExitStatus, JsctlError
+from jsctl.errors import BadInput, Declined, ExitStatus, JsctlError
 
 
 @click.version_option(__version__, "--version", message="jsctl %(version)s")
@@ -59,6 +59,8 @@ def _run(args: Sequence[str], env: Env) -> int:
 
         register()
     try:
+        for arg in args:
+            _check_argument(arg)
         value = root.main(
             list(args),
             prog_name="jsctl",
@@ -109,6 +111,16 @@ def main() -> NoReturn:
     mask = os.environ.get("JSCTL_UMASK", "")
     os.umask(int(mask, 8) & 0o777 if mask and not mask.strip("01234567") else os.umask(0o077) | 0o077)
     sys.exit(run(sys.argv[1:], Env(Streams.real(), os.environ)))
+
+
+def _check_argument(arg: str) -> None:
+    """Raise BadInput for what no shell hands over, and no path can hold."""
+    if "\0" in arg:
+        raise BadInput("an argument holds a NUL character, which no name and no path may have")
+    try:
+        os.fsencode(arg)
+    except UnicodeEncodeError:
+        raise BadInput("an argument holds half a character") from None
 
 
 def _usage(error: click.ClickException) -> str:

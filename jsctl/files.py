@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import BinaryIO, TextIO
 
 from jsctl.errors import BadInput
+from jsctl.signals import blocking
 
 PRIVATE = 0o600
 SMALL_SIZE = 1 << 20
@@ -83,22 +84,24 @@ def read_input(path: str, stdin: TextIO) -> str:
     """
     if path != "-":
         return read_text(Path(path).expanduser(), "", CONFIG_SIZE)
-    try:
-        text = stdin.read(CONFIG_SIZE + 1)
-    except UnicodeDecodeError:
-        raise BadInput("cannot read -: it is not text") from None
-    if len(text) > CONFIG_SIZE:
-        raise BadInput(f"cannot read -: it has more than {CONFIG_SIZE:,} characters")
-    return text
+    below = getattr(stdin, "buffer", None)  # a test's stdin has text alone
+    with blocking():
+        data = below.read(CONFIG_SIZE + 1) if below else stdin.read(CONFIG_SIZE + 1).encode()
+    if len(data) > CONFIG_SIZE:
+        raise BadInput(f"cannot read stdin: it has more than {CONFIG_SIZE:,} bytes")
+    return _decode(data, "stdin", "strict")
 
 
 def read_text(path: Path, what: str = "", limit: int = SMALL_SIZE, *, errors: str = "strict") -> str:
     """Return the text of a regular file of at most `limit` bytes. See `read_bytes`."""
-    data = read_bytes(path, what, limit)
+    return _decode(read_bytes(path, what, limit), f"{what}{' ' * bool(what)}{ascii_path(path)}", errors)
+
+
+def _decode(data: bytes, shown: str, errors: str) -> str:
     try:
         return data.decode(errors=errors).replace("\r\n", "\n")
     except UnicodeDecodeError:
-        raise BadInput(f"cannot read {what}{' ' * bool(what)}{path}: it is not text") from None
+        raise BadInput(f"cannot read {shown}: it is not text") from None
 
 
 def read_bytes(path: Path, what: str = "", limit: int = SMALL_SIZE) -> bytes:
@@ -108,6 +111,22 @@ def read_bytes(path: Path, what: str = "", limit: int = SMALL_SIZE) -> bytes:
     device or a named pipe might never end) or is larger.
     """
     shown = f"{what}{' ' * bool(what)}{ascii_path(path)}"
+    with _open_regular(path, shown) as file:
+        data = file.read(limit + 1)
+    if len(data) > limit:
+        raise BadInput(f"cannot read {shown}: it has more than {limit:,} bytes")
+    return data
+
+
+def read_blocks(path: Path) -> Iterator[bytes]:
+    """Yield a regular file of any size in blocks of a mebibyte. Raises BadInput, as `read_bytes`."""
+    with _open_regular(path, ascii_path(path)) as file:
+        while block := file.read(1 << 20):
+            yield block
+
+
+@contextlib.contextmanager
+def _open_regular(path: Path, shown: str) -> Iterator[BinaryIO]:
     try:
         # A named pipe without a writer would be waited for.
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -116,14 +135,11 @@ def read_bytes(path: Path, what: str = "", limit: int = SMALL_SIZE) -> bytes:
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
             if not stat.S_ISREG(os.fstat(handle).st_mode):
                 raise BadInput(f"cannot read {shown}: it is not a regular file")
-            data = file.read(limit + 1)
+            yield file
     except OSError as error:
         raise BadInput(f"cannot read {shown}: {error.strerror}") from None
     except ValueError:  # NUL, or half a character
         raise BadInput(f"cannot read {shown}: it is not a valid path") from None
-    if len(data) > limit:
-        raise BadInput(f"cannot read {shown}: it has more than {limit:,} bytes")
-    return data
 
 
 def ascii_path(path: Path) -> str:

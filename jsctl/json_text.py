@@ -1,11 +1,13 @@
 """JSON from outside: of servers, files and people. Everything in jsctl reads it here."""
 
 import json
+import sys
 from typing import Any
 
 MAX_DEPTH = 100
 """Objects and lists within each other. What reads them later recurses, too."""
 
+_TOO_DEEP = f"it is nested too deeply, at most {MAX_DEPTH} levels are valid"
 _BRACKETS = b"[]{}"
 _OTHERS = bytes(byte for byte in range(256) if byte not in _BRACKETS)
 
@@ -25,7 +27,13 @@ def parse_json(text: str | bytes, *, half_characters: bool = False) -> Any:
     try:
         value = json.loads(text, parse_constant=_refuse_constant)
     except RecursionError:
-        raise TooDeep("it is nested too deeply") from None
+        raise TooDeep(_TOO_DEEP) from None
+    except ValueError as error:
+        if "integer string conversion" in str(error):  # Python's words are about Python
+            raise ValueError(
+                f"it has a number of more than {sys.get_int_max_str_digits():,} digits"
+            ) from None
+        raise
     raw = text if isinstance(text, bytes) else text.encode(errors="surrogatepass")
     may_have_halves = b"\\ud" in raw or b"\\uD" in raw or (isinstance(text, str) and b"\xed" in raw)
     if may_have_halves and not half_characters:
@@ -35,9 +43,9 @@ def parse_json(text: str | bytes, *, half_characters: bool = False) -> Any:
         except UnicodeEncodeError:
             raise ValueError("it holds half a character") from None
         except RecursionError:
-            raise TooDeep("it is nested too deeply") from None
+            raise TooDeep(_TOO_DEEP) from None
     if len(raw) > MAX_DEPTH and _may_be_deep(raw) and _depth(value) > MAX_DEPTH:
-        raise TooDeep("it is nested too deeply")
+        raise TooDeep(_TOO_DEEP)
     return value
 
 

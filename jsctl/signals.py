@@ -159,6 +159,21 @@ def restoring_first(end: Callable[[], object]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def blocking() -> Iterator[None]:
+    """In an event loop that cannot run meanwhile: ctrl-C raises KeyboardInterrupt at once. asyncio would
+    cancel the task, which learns of it when the call ends, or never."""
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextlib.contextmanager
 def sigterm_as_interrupt() -> Iterator[None]:
     """Without an event loop: SIGTERM raises KeyboardInterrupt, as ctrl-C does."""
     if threading.current_thread() is not threading.main_thread():

@@ -1,12 +1,12 @@
 """Starts single servers, and waits until they accept clients."""
 
 import asyncio
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from jsctl.errors import JsctlError
+from jsctl.errors import BadInput, JsctlError
+from jsctl.files import read_text
 from jsctl.json_text import parse_json
 from jsctl.localserver import folder, processes
 from jsctl.localserver.failure import explain
@@ -50,8 +50,8 @@ async def read_url(where: Path, pid: int) -> str:
     while True:
         for path in where.glob(f"*_{pid}.ports"):
             try:
-                urls = [str(url) for url in json.loads(path.read_text())["nats"]]
-            except (OSError, ValueError, KeyError, TypeError):
+                urls = [str(url) for url in parse_json(read_text(path))["nats"]]
+            except (BadInput, ValueError, KeyError, TypeError):
                 continue  # the server is writing it
             local = [url for url in urls if "//127.0.0.1:" in url]
             if urls:

@@ -33,14 +33,14 @@ def test_no_file_is_long() -> None:
 
 
 def test_json_is_parsed_in_one_place() -> None:
-    """`jsctl.json_text` refuses what is nested too deeply; the guard imports nothing, and reads what jsctl
+    """`jsctl.json_text` refuses what is nested too deeply; the relay imports nothing, and reads what jsctl
     writes."""
     parsing = {
         str(path.relative_to(PACKAGE))
         for path in PACKAGE.rglob("*.py")
         if any(call in path.read_text() for call in ("json.loads(", "json.load("))
     }
-    assert parsing == {"json_text.py", "localserver/guard.py"}
+    assert parsing == {"json_text.py", "localserver/relay.py"}
 
 
 @pytest.mark.parametrize("args", [["--help"], ["--version"], ["stream", "--help"], ["stream"]])

@@ -4,24 +4,26 @@ import io
 import os
 import random
 import tarfile
+import time
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from jsctl.errors import BadInput
-from jsctl.files import read_bytes
+from jsctl.files import CONFIG_SIZE
 from jsctl.jetstream.backup.files import open_backup
 from jsctl.jetstream.backup.s2 import FrameScanner, decompress_block
 from jsctl.jetstream.config.documents import parse_document
 from jsctl.jetstream.declared.load import load
 from jsctl.jetstream.find.expression import compile_expression
-from jsctl.jetstream.message.dump import outgoing
+from jsctl.jetstream.message import dump
 from jsctl.json_text import parse_json
 from jsctl.nats.templates import Moment, compile_template
 from jsctl.units import parse_bytes, parse_duration, parse_time_ns
 from tests.fuzz.record import Record
+from tests.support import js
 from tests.support.hostile import mutate_bytes
+from tests.support.run import Cli
 
 SEEDS = {
     "template": (
@@ -44,7 +46,7 @@ SEEDS = {
         "vars: {a: b}\nstreams:\n- for: {i: 0..3}\n  name: S{{i}}\n  subjects: ['{{a}}.{{i}}']\n",
     ),
     "dump": (
-        lambda text: outgoing(parse_json(text)),
+        lambda text: dump.outgoing(parse_json(text)),
         '{"subject": "a", "headers": {"K": ["v"]}, "data_base64": "YQ=="}',
     ),
 }
@@ -71,6 +73,19 @@ def nested_variables() -> str:
     return "\n".join(lines)
 
 
+def multiplied_loops() -> str:
+    """10,000 streams with 10,000 consumers each."""
+    consumer = "{for: {j: 0..9999}, name: 'C{{j}}'}"
+    return f"streams: [{{for: {{i: 0..9999}}, name: 'S{{{{i}}}}', consumers: [{consumer}]}}]"
+
+
+def repeated_list() -> str:
+    """10,000 streams with 100,000 subjects each."""
+    subjects = ", ".join(["a"] * 100_000)
+    stream = "{for: {i: 0..9999}, name: 'S{{i}}', subjects: '{{s}}'}"
+    return f"vars: {{s: [{subjects}]}}\nstreams: [{stream}]"
+
+
 BOMBS = {
     "aliases": lambda: parse_document(nested_aliases(), "f"),
     "variables": lambda: load([("f", nested_variables())], {}),
@@ -82,6 +97,8 @@ BOMBS = {
     "duration": lambda: parse_duration("9" * 5000 + "s"),
     "block": lambda: decompress_block(b"\x80\x80\x80\x80\x06\x04aa" + b"\xfe\xff\xff\xff\x01\x00\x00" * 50),
     "frame": lambda: FrameScanner().feed(b"\xff\x06\x00\x00S2sTwO\x00\xff\xff\xff"),
+    "loops": lambda: load([("f", multiplied_loops())], {}),
+    "loops over a list": lambda: load([("f", repeated_list())], {}),
     "loop": lambda: load([("f", "streams: [{for: {i: 0..99999999999999999999}, name: a}]")], {}),
 }
 
@@ -89,7 +106,7 @@ BOMBS = {
 @pytest.mark.parametrize("name", BOMBS)
 def test_bomb(name: str) -> None:
     with Record(f"bomb: {name}") as record:
-        record.measured(BOMBS[name])
+        record.tried(BOMBS[name])
         assert record.outcomes["refused"] or name == "braces", "it was taken"
 
 
@@ -101,16 +118,69 @@ def test_header_of_a_backup(tmp_path: Path) -> None:
     with tarfile.open(packed, "w:gz") as tar:
         tar.addfile(header, io.BytesIO(bytes(100 << 20)))
     with Record("bomb: header of a .tgz file") as record:
-        record.measured(lambda: open_backup(packed))
+        record.tried(lambda: open_backup(packed))
         assert record.outcomes["refused"]
 
 
-def test_files(tmp_path: Path) -> None:
+READERS = (
+    "stream add X --config {}",
+    "stream edit S --config {} --force",
+    "stream restore {}",
+    "stream restore backup --config {}",
+    "account restore {}",
+    "apply -f {} --force",
+    "diff -f {}",
+    "pub --from-dump {}",
+    "errors edit {}",
+    "context add X --creds {}",
+    "context add X --nkey {}",
+    "context add X --tlsca {}",
+    "stream ls --creds {}",
+    "stream ls --tlsca {}",
+    "stream ls --nkey {}",
+)
+
+
+def test_files(cli: Cli, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever a flag names: one line, and nothing is read for ever."""
+    monkeypatch.chdir(tmp_path)
+    js.stream(url, "S", "s.>")
+    cli("stream backup S backup", status=0)
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
-    (tmp_path / "large").write_bytes(bytes(2 << 20))
+    with (tmp_path / "large").open("wb") as file:
+        file.truncate(1 << 40)
+    (tmp_path / "digits").write_text("name: " + "9" * 5000)
+    (tmp_path / "json digits").write_text('{"name": ' + "9" * 5000 + "}")
+    (tmp_path / "deep").write_text("[" * 5000)
+    (tmp_path / "binary").write_bytes(bytes(range(256)))
+    names = ["/dev/zero", "nul\0", "half\ud800", "missing", ".", *map(str, tmp_path.iterdir())]
+    valid = {(str(tmp_path / "backup"), "stream restore {}"), (".", "pub --from-dump {}")}
     with Record("files") as record:
-        for name in ("/dev/zero", "pipe", "loop", "large", "nul\0", "half\ud800", "missing", "."):
-            with pytest.raises(BadInput):
-                read_bytes(tmp_path / name)
-            record.tried(partial(read_bytes, tmp_path / name))
+        for name in names:
+            for reader in READERS:
+                if (name, reader) in valid:
+                    continue
+                started = time.monotonic()
+                outcome = cli([word.replace("{}", name) for word in reader.split()])
+                record.slowest = max(record.slowest, time.monotonic() - started)
+                assert record.slowest < 5, (reader, name)
+                if reader.startswith("context add") and outcome.status == 0:
+                    continue  # what is in the file matters when somebody logs in
+                assert outcome.status in (1, 3, 64), (reader, name, outcome)
+                assert outcome.err.count("\n") == 1 and "bug in" not in outcome.err, (reader, name, outcome)
+                record.count(f"status {outcome.status}")
+
+
+def test_stdin_is_bounded_in_bytes(cli: Cli) -> None:
+    for line in ("stream add X --config -", "diff -f -", "apply -f - --force"):
+        refused = cli(line, stdin="é" * (CONFIG_SIZE // 2 + 1), status=64)
+        assert "16,777,216 bytes" in refused.err and refused.err.count("\n") == 1
+
+
+def test_records_of_a_dump_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli) -> None:
+    monkeypatch.setattr(dump, "RECORD_SIZE", 3000)
+    for name, text in (("lines", '{"subject": "a"}\n'), ("zeros", '{"subject": "a"}\0'), ("one line", "")):
+        (tmp_path / name).write_text(text + '{"subject": "a", "data": "%s"}' % ("x" * 3000))
+        refused = cli(["pub", "--from-dump", str(tmp_path / name)], status=64)
+        assert f"line {2 if name == 'lines' else 1} : more than 3,000 bytes" in refused.err

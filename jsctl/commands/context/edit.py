@@ -9,6 +9,7 @@ from jsctl.commands.shared.pick import pick
 from jsctl.contexts.model import KEYS, SERVER_MARK, Context
 from jsctl.contexts.store import parse
 from jsctl.env import Env
+from jsctl.files import read_text
 from jsctl.views.context import info as view
 from jsctl.views.result import Result
 
@@ -21,7 +22,7 @@ async def edit(env: Env, name: str) -> Result | None:
     path = store.path(name)
     if not path.exists():
         raise store.missing(name)
-    before = path.read_text(encoding="utf-8", errors="replace")
+    before = read_text(path, "context", errors="replace")
     try:
         shown = {key: value for key, value in parse(before).items() if key != SERVER_MARK}
         before = json.dumps({**KEYS, **shown}, indent=2, ensure_ascii=False)

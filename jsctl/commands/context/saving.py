@@ -10,6 +10,7 @@ from jsctl.contexts.settings import CONTEXT_KEYS, flag_values
 from jsctl.contexts.update import update, with_absolute_paths
 from jsctl.env import Env
 from jsctl.errors import BadInput
+from jsctl.files import read_bytes
 from jsctl.nats.addresses import parse_addresses
 from jsctl.nats.proxy import parse_proxy
 from jsctl.views.context import info as view
@@ -75,8 +76,6 @@ def _check_files(values: Mapping[str, Any]) -> None:
         if key not in FILES or not path or "://" in path or "$" in str(expand_path(path)):
             continue
         try:
-            expand_path(path).open("rb").close()
-        except OSError as error:
-            raise BadInput(
-                f"--{field} {path} cannot be read: {error.strerror}", "the context was not saved"
-            ) from None
+            read_bytes(expand_path(path))
+        except BadInput as error:
+            raise BadInput(f"--{field}: {error.message}", "the context was not saved") from None

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from jsctl.env import Env
 from jsctl.errors import BadInput, Cancelled, ExitStatus, JsctlError
+from jsctl.files import CONFIG_SIZE, read_text
 
 T = TypeVar("T")
 
@@ -48,7 +49,7 @@ async def edit_text(
     try:
         while True:
             _run(editor, file)
-            edited = file.read_text(encoding="utf-8", errors="replace")
+            edited = read_text(file, "", CONFIG_SIZE, errors="replace")
             if edited.rstrip() == text.rstrip():
                 keep = False
                 return None

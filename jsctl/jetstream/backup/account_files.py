@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from jsctl.errors import BadInput, JsctlError, NotFound
-from jsctl.files import is_temporary, write_atomically
+from jsctl.files import CONFIG_SIZE, is_temporary, read_bytes, write_atomically
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup import files
 from jsctl.jetstream.backup.target import present_path
@@ -118,8 +118,8 @@ def write_unfinished(folder: Path, streams: int, failed: Mapping[str, str] | Non
 
 def _failed_streams(path: Path) -> Mapping[str, str]:
     try:
-        failed = parse_json(path.read_bytes()).get("failed") or {}
-    except (OSError, ValueError, AttributeError):
+        failed = parse_json(read_bytes(path, "", CONFIG_SIZE)).get("failed") or {}
+    except (BadInput, ValueError, AttributeError):
         return {}
     return failed if isinstance(failed, dict) else {}
 

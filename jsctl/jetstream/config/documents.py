@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from collections.abc import Iterator
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
     import yaml
 
 _MAX_DEPTH = 40
-_MAX_VALUES = 1_000_000
+"""Objects and lists within each other."""
+_MAX_VALUES = 300_000
+"""Values of a file at the most: half a kilobyte of memory each."""
 _ALIASED = 10_000
 """Values that aliases may add."""
 
@@ -60,6 +63,7 @@ class _JsonReader:
         self._at = 0
         self._line = 1
         self._counted = 0  # up to where line ends were counted
+        self._values = 0
 
     def read_document(self) -> Node:
         self._skip_space()
@@ -73,8 +77,8 @@ class _JsonReader:
         self._line += self._text.count("\n", self._counted, self._at)
         self._counted = self._at
         line, first = self._line, self._text[self._at]
-        if depth > _MAX_DEPTH:
-            raise BadInput(f"{self._file}:{line}: nested too deeply")
+        self._values += 1
+        _check_limits(self._file, line, depth, self._values)
         if first == "{":
             return Node(self._read_object(depth), self._file, line)
         if first == "[":
@@ -135,6 +139,26 @@ class _JsonReader:
         self._at = match.end() if match else self._at
 
 
+def _check_limits(file: str, line: int, depth: int, values: int) -> None:
+    """Raise BadInput for a document that takes too much memory or time."""
+    if depth > _MAX_DEPTH:
+        raise BadInput(f"{file}:{line}: nested too deeply, at most {_MAX_DEPTH} levels are valid")
+    if values > _MAX_VALUES:
+        raise BadInput(f"{file}:{line}: more than {_MAX_VALUES:,} values")
+
+
+def _check_yaml(text: str, file: str) -> None:
+    """Raise BadInput for a document with too many values, before it takes memory for each."""
+    import yaml
+
+    if text.count(",") + 2 * text.count("\n") < _MAX_VALUES:
+        return
+    values = 0
+    for event in yaml.parse(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+        values += isinstance(event, yaml.NodeEvent)
+        _check_limits(file, event.start_mark.line + 1 if event.start_mark else 1, 0, values)
+
+
 def _parse_yaml(text: str, file: str) -> Iterator[Node]:
     import yaml
 
@@ -142,6 +166,7 @@ def _parse_yaml(text: str, file: str) -> Iterator[Node]:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(text)
     reader = _YamlReader(loader, file, len(text))
     try:
+        _check_yaml(text, file)
         while loader.check_node():
             node = loader.get_node()
             if node is not None and (document := reader.read(node, 0)).value is not None:
@@ -154,7 +179,7 @@ def _parse_yaml(text: str, file: str) -> Iterator[Node]:
         near = lines[mark.line] if mark and mark.line < len(lines) else ""
         raise BadInput(f"{place}: {problem}", QUOTES_HINT if "{{" in near else "") from None
     except RecursionError:
-        raise BadInput(f"{file}: nested too deeply") from None
+        raise BadInput(f"{file}: nested too deeply, at most {_MAX_DEPTH} levels are valid") from None
     finally:
         loader.dispose()
 
@@ -164,15 +189,17 @@ class _YamlReader:
         self._loader = loader
         self._file = file
         # Aliases of aliases could make billions; without them each value has a character of its own.
-        self._left = min(_MAX_VALUES, size + _ALIASED)
+        self._most = min(_MAX_VALUES, size + _ALIASED)
+        self._values = 0
 
     def read(self, node: "yaml.Node", depth: int) -> Node:
         import yaml
 
         line = node.start_mark.line + 1
-        self._left -= 1
-        if depth > _MAX_DEPTH or self._left < 0:
-            raise BadInput(f"{self._file}:{line}: nested too deeply or too large")
+        self._values += 1
+        if self._values > self._most < _MAX_VALUES:
+            raise BadInput(f"{self._file}:{line}: aliases make more than {_ALIASED:,} values")
+        _check_limits(self._file, line, depth, self._values)
         if isinstance(node, yaml.MappingNode):
             return Node(self._read_mapping(node, depth), self._file, line)
         if isinstance(node, yaml.SequenceNode):
@@ -180,8 +207,11 @@ class _YamlReader:
         try:
             value = self._loader.construct_object(node)
         except (ValueError, yaml.YAMLError) as error:
-            reason = getattr(error, "problem", None) or error
-            raise BadInput(f"{self._file}:{line}: {node.value!r}: {reason}") from None
+            reason = getattr(error, "problem", None) or str(error)
+            if "integer string conversion" in reason:  # Python's words are about Python
+                reason = f"a number has at most {sys.get_int_max_str_digits():,} digits"
+            shown = repr(node.value[:40]) + "..." * (len(node.value) > 40)
+            raise BadInput(f"{self._file}:{line}: {shown}: {reason}") from None
         return Node(_to_json_scalar(value, node.value), self._file, line, node.value)
 
     def _read_mapping(self, node: "yaml.MappingNode", depth: int) -> dict[str, Node]:

@@ -28,7 +28,14 @@ from jsctl.jetstream.config.nodes import Node
 from jsctl.jetstream.config.schema import Schema
 from jsctl.jetstream.consumer.config import CONSUMER
 from jsctl.jetstream.declared.model import LABEL, Consumer, Declared, Place, Stream
-from jsctl.jetstream.declared.variables import Variables, expand, iterate_loop, resolve_variables
+from jsctl.jetstream.declared.variables import (
+    Budget,
+    Variables,
+    count_rounds,
+    expand,
+    iterate_loop,
+    resolve_variables,
+)
 from jsctl.jetstream.kv.config import BUCKET
 from jsctl.jetstream.kv.names import stream_of
 from jsctl.jetstream.stream.config import STREAM
@@ -50,9 +57,10 @@ def load(files: Iterable[tuple[str, str]], variables: Variables) -> Declared:
     streams: list[Stream] = []
     labels: dict[Place, set[str]] = {}
     used: set[str] = set()
+    budget = Budget()
     for name, text in files:
         for document in parse_documents(text, name):
-            _read_document(document, variables, streams, labels, used)
+            _read_document(document, variables, streams, labels, used, budget)
     if unknown := sorted(variables.keys() - used):
         raise BadInput(f"--var {unknown[0]}: no file has this variable in its vars")
     _refuse_same_streams(streams)
@@ -66,6 +74,7 @@ def _read_document(
     streams: list[Stream],
     labels: dict[Place, set[str]],
     used: set[str],
+    budget: Budget,
 ) -> None:
     """Add a document's streams to `streams`, its label to `labels` and its variables' names to `used`."""
     keys = document.keys("a file of declared streams")
@@ -80,12 +89,17 @@ def _read_document(
     label = head["label"].string("label") if "label" in head else ""
     place = _read_place(head, Place())
     before = len(streams)
-    for node in _list_items(keys, "streams"):
+    nodes = _list_items(keys, "streams")
+    for node in nodes:
+        _count(node, known, budget)
+    for node in _list_items(keys, "buckets"):
+        budget.make(count_rounds(_loop_of(node, "bucket"), known), node)
+    for node in nodes:
         for round_variables in iterate_loop(_loop_of(node, "stream"), known):
-            streams.append(_read_stream(node, round_variables, place, label))
+            streams.append(_read_stream(node, round_variables, place, label, budget))
     for node in _list_items(keys, "buckets"):
         for round_variables in iterate_loop(_loop_of(node, "bucket"), known):
-            streams.append(_read_bucket(node, round_variables, place, label))
+            streams.append(_read_bucket(node, round_variables, place, label, budget))
     if label:
         # What a file no longer declares is looked for where the file names a place, even when no stream of it
         # is left there.
@@ -105,9 +119,20 @@ def _loop_of(node: Node, noun: str) -> Node | None:
     return node.keys(f"a {noun}").get("for")
 
 
-def _read_stream(node: Node, known: Variables, place: Place, label: str) -> Stream:
+def _count(node: Node, known: Variables, budget: Budget) -> None:
+    """Count what the loops of a stream and its consumers make."""
+    loop = _loop_of(node, "stream")
+    budget.make(count_rounds(loop, known), node)
+    loops = [inner for item in _list_items(node.value, "consumers") if (inner := _loop_of(item, "consumer"))]
+    for round_variables in iterate_loop(loop, known) if loops else ():
+        for inner in loops:
+            budget.make(count_rounds(inner, round_variables), inner)
+
+
+def _read_stream(node: Node, known: Variables, place: Place, label: str, budget: Budget) -> Stream:
     members = {key: value for key, value in node.value.items() if key not in ("for", "consumers")}
     expanded = expand(node._replace(value=members), known)
+    budget.write(expanded)
     name = _read_name(expanded, "stream")
     place = _read_place(expanded.value, place)
     declared = STREAM.read(expanded, "a stream", ignored=_STREAM_KEYS)
@@ -116,14 +141,15 @@ def _read_stream(node: Node, known: Variables, place: Place, label: str) -> Stre
     consumers: list[Consumer] = []
     for item in _list_items(node.value, "consumers"):
         for round_variables in iterate_loop(_loop_of(item, "consumer"), known):
-            consumers.append(_read_consumer(item, round_variables, label))
+            consumers.append(_read_consumer(item, round_variables, label, budget))
     _refuse_same_consumers(consumers, name)
     return Stream(name, config, f"{node.file}:{node.line}", place, label, tuple(consumers))
 
 
-def _read_bucket(node: Node, known: Variables, place: Place, label: str) -> Stream:
+def _read_bucket(node: Node, known: Variables, place: Place, label: str, budget: Budget) -> Stream:
     members = {key: value for key, value in node.value.items() if key != "for"}
     expanded = expand(node._replace(value=members), known)
+    budget.write(expanded)
     name = _read_name(expanded, "bucket")
     place = _read_place(expanded.value, place)
     declared = BUCKET.read(expanded, "a bucket", ignored=_BUCKET_KEYS)
@@ -132,9 +158,10 @@ def _read_bucket(node: Node, known: Variables, place: Place, label: str) -> Stre
     return Stream(stream_of(name), config, f"{node.file}:{node.line}", place, label, is_bucket=True)
 
 
-def _read_consumer(node: Node, known: Variables, label: str) -> Consumer:
+def _read_consumer(node: Node, known: Variables, label: str, budget: Budget) -> Consumer:
     members = {key: value for key, value in node.value.items() if key != "for"}
     expanded = expand(node._replace(value=members), known)
+    budget.write(expanded)
     name = _read_name(expanded, "consumer")
     declared = CONSUMER.read(expanded, "a consumer", ignored=_CONSUMER_KEYS)
     config = {"durable_name": name, **declared, "name": name}

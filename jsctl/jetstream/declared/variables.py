@@ -5,6 +5,7 @@ own `{{wildcard(1)}}` and the like stay as they are, and `\\{{name}}` is the tex
 """
 
 import itertools
+import math
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -19,6 +20,13 @@ MAX_SIZE = 1 << 20
 
 MAX_ROUNDS = 10_000
 """Streams or consumers that one loop may declare at most."""
+
+MAX_DECLARED = 20_000
+"""Streams and consumers that all loops together may declare at most."""
+
+MAX_CHARACTERS = 16 << 20
+"""Characters of all that is declared at the most, after variables are replaced and loops made; each value
+counts as 32 more. As much as a file may have."""
 
 _NAME = r"[A-Za-z_]\w*"
 _REFERENCE = re.compile(rf"(\\*)\{{\{{\s*({_NAME}(?:\.{_NAME})*)\s*\}}\}}")
@@ -64,6 +72,31 @@ def resolve_variables(variables: Node, above: Variables) -> dict[str, Node]:
     return {**above, **resolved}
 
 
+class Budget:
+    """What loops and variables may still make of files: small ones could ask for more than memory holds."""
+
+    def __init__(self) -> None:
+        self._rounds = MAX_DECLARED
+        self._characters = MAX_CHARACTERS
+
+    def make(self, rounds: int, node: Node) -> None:
+        """Count what a loop makes, before it does. Raises BadInput."""
+        self._rounds -= rounds
+        if self._rounds < 0:
+            raise node.error(f"the loops make more than {MAX_DECLARED:,} streams and consumers")
+
+    def write(self, node: Node) -> None:
+        """Count the characters of a stream or consumer. Raises BadInput."""
+        self._characters -= _size(node)
+        if self._characters < 0:
+            raise node.error(f"what is declared has more than {MAX_CHARACTERS:,} characters")
+
+
+def count_rounds(loop: Node | None, known: Variables) -> int:
+    """How many streams or consumers a loop makes, 0 without a loop. Raises BadInput."""
+    return 0 if loop is None else math.prod(map(len, _loop_values(loop, known).values()))
+
+
 def iterate_loop(loop: Node | None, known: Variables) -> Iterator[dict[str, Node]]:
     """Yields the variables of each round of a loop. Several variables give every combination, the last one
     changes fastest.
@@ -73,18 +106,22 @@ def iterate_loop(loop: Node | None, known: Variables) -> Iterator[dict[str, Node
     if loop is None:
         yield dict(known)
         return
-    names, values, total = [], [], 1
+    values = _loop_values(loop, known)
+    for combination in itertools.product(*values.values()):
+        yield {**known, **dict(zip(values, combination, strict=True))}
+
+
+def _loop_values(loop: Node, known: Variables) -> dict[str, list[Node]]:
+    """A loop's variables, each with what it goes over."""
+    values, total = {}, 1
     for name, node in loop.keys("for").items():
         if not re.fullmatch(_NAME, name):
             raise node.error(f"{name!r} is not the name of a variable", "letters, digits and _")
-        span = expand(node, known)
-        names.append(name)
-        values.append(_values(span))
-        total *= len(values[-1])
+        values[name] = _values(expand(node, known))
+        total *= len(values[name])
         if total > MAX_ROUNDS:
             raise node.error(f"the loop makes more than {MAX_ROUNDS:,}")
-    for combination in itertools.product(*values):
-        yield {**known, **dict(zip(names, combination, strict=True))}
+    return values
 
 
 def _values(node: Node) -> list[Node]:
@@ -128,12 +165,12 @@ def _replace_all(text: str, node: Node, known: Variables) -> str:
 
 
 def _size(node: Node) -> int:
-    """Characters of all texts in a value, and one for each value."""
+    """Characters of all texts in a value, and 32 for each value."""
     if isinstance(node.value, dict):
         return sum(len(key) + _size(item) for key, item in node.value.items())
     if isinstance(node.value, list):
-        return 1 + sum(map(_size, node.value))
-    return 1 + len(node.text)
+        return 32 + sum(map(_size, node.value))
+    return 32 + len(node.text)
 
 
 def _lookup(name: str, node: Node, known: Variables) -> Node:

@@ -109,7 +109,7 @@ class _Parser:
     def _or(self) -> Node:
         self._depth += 1
         if self._depth > _MAX_DEPTH:
-            raise ValueError("the expression is nested too deeply")
+            raise ValueError(f"the expression is nested too deeply, at most {_MAX_DEPTH} levels are valid")
         left = self._and()
         while self._take("or", "||"):
             left = _either(left, self._and())

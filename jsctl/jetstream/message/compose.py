@@ -170,8 +170,8 @@ async def read_dump(
 
     replaced = composition.replaced_headers
 
-    def messages() -> Iterator[OutgoingMessage]:
-        for number, message in enumerate(dump.read(path, stdin), 1):
+    def change(numbered: Iterable[tuple[int, OutgoingMessage]]) -> Iterator[OutgoingMessage]:
+        for number, message in numbered:
             moment = Moment(number)
             headers = [(name, value.render(moment).decode()) for name, value in draft.headers]
             changed = message
@@ -185,8 +185,11 @@ async def read_dump(
                 changed = changed._replace(subject=validate_subject(subject))
             yield changed
 
-    for some in _bursts(messages(), burst):
-        yield some
+    count = 0
+    async for messages in dump.read(path, stdin):
+        for some in _bursts(change(enumerate(messages, count + 1)), burst):
+            yield some
+        count += len(messages)
 
 
 async def at_intervals(

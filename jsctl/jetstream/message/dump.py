@@ -9,13 +9,16 @@
 
 import base64
 import binascii
-from collections.abc import Iterator
+import re
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
 from jsctl import units
 from jsctl.errors import BadInput
+from jsctl.files import ascii_path, read_blocks
 from jsctl.jetstream.message.payload import data_field, headers_field, headers_from
+from jsctl.jetstream.message.stdin import read_chunks
 from jsctl.json_text import parse_json
 from jsctl.nats.headers import encode_headers, parse_headers
 from jsctl.nats.message import Message, OutgoingMessage
@@ -23,6 +26,11 @@ from jsctl.nats.subjects import validate_subject
 from jsctl.units import format_rfc3339
 
 Record = dict[str, Any]
+
+RECORD_SIZE = 96 << 20
+"""Bytes of a record at the most: those of the largest payload in base64, and more for its headers."""
+
+_SEPARATOR = re.compile(rb"(\n|\0+)")
 
 
 def record(item: Message, number: int, received: int) -> Record:
@@ -83,26 +91,35 @@ def _time(record: Record) -> int:
         raise BadInput(f"{text!r} in a dump is not a time") from None
 
 
-def read(path: str, stdin: TextIO) -> Iterator[OutgoingMessage]:
-    """Iterate over the messages of a dump: a file of lines, `-` for stdin, or a folder of files.
+async def read(path: str, stdin: TextIO) -> AsyncGenerator[Sequence[OutgoingMessage], None]:
+    """Yield the messages of a dump, in groups as they become available.
 
-    Raises BadInput.
+    path: of a file of lines, of a folder of files, or `-` for stdin. Raises BadInput, after the messages that
+    come first.
     """
     if path == "-":
-        yield from _records(stdin, "stdin")
+        records = _Records("stdin")
+        async for chunk in read_chunks(stdin):
+            for group in _parsed(records.feed(chunk)):
+                yield group
+        for group in _parsed(records.end()):
+            yield group
         return
     where = Path(path).expanduser()
+    for file in sorted(where.glob("*.json"), key=_number) if _is_folder(where) else [where]:
+        records = _Records(ascii_path(file))
+        for chunk in read_blocks(file):
+            for group in _parsed(records.feed(chunk)):
+                yield group
+        for group in _parsed(records.end()):
+            yield group
+
+
+def _is_folder(path: Path) -> bool:
     try:
-        if where.is_dir():
-            for file in sorted(where.glob("*.json"), key=_number):
-                with file.open(encoding="utf-8") as text:
-                    yield from _records(text, str(file))
-            return
-        with where.open(encoding="utf-8") as text:
-            yield from _records(text, path)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not text"
-        raise BadInput(f"cannot read {path}: {reason}") from None
+        return path.is_dir()
+    except ValueError:  # NUL, or half a character
+        return False
 
 
 def _number(file: Path) -> tuple[int, str]:
@@ -111,14 +128,56 @@ def _number(file: Path) -> tuple[int, str]:
     return (int(digits) if digits.isdigit() else 0, file.stem)
 
 
-def _records(text: TextIO, name: str) -> Iterator[OutgoingMessage]:
-    for number, line in enumerate(text, 1):
-        for part in line.split("\0"):
-            if not part.strip():
-                continue
-            try:
-                yield outgoing(parse_json(part))
-            except ValueError:
-                raise BadInput(f"{name} line {number} is not JSON") from None
-            except BadInput as error:
-                raise BadInput(f"{name} line {number}: {error}") from None
+class _Records:
+    """Cuts a dump into its records: one a line, or separated by NUL. name: how errors call it."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._begun: list[bytes] = []  #: the parts of the last record
+        self._size = 0
+        self._line = 1
+
+    def feed(self, chunk: bytes) -> Iterator[tuple[str, bytes]]:
+        """Yield the records that a chunk completes, each with its place. Raises BadInput for one that is too
+        large."""
+        parts = _SEPARATOR.split(chunk)
+        for separator, part in zip(["", *parts[1::2]], parts[::2], strict=True):
+            if separator:
+                yield from self.end()
+                self._line += separator == b"\n"
+            self._begun.append(part)
+            self._size += len(separator) + len(part)
+            if self._size > RECORD_SIZE:
+                raise BadInput(f"{self._place}: more than {RECORD_SIZE:,} bytes without the end of a message")
+
+    def end(self) -> Iterator[tuple[str, bytes]]:
+        """Yield the last record, unless it is empty."""
+        text, self._begun = b"".join(self._begun), []
+        if text.strip():
+            self._size = 0
+            yield self._place, text
+
+    @property
+    def _place(self) -> str:
+        return f"{self._name} line {self._line}"
+
+
+def _parsed(records: Iterator[tuple[str, bytes]]) -> Iterator[Sequence[OutgoingMessage]]:
+    """Yield the messages of records: those before one that cannot be read, which is raised then."""
+    messages: list[OutgoingMessage] = []
+    try:
+        for place, text in records:
+            messages.append(_message(place, text))
+    except BadInput:
+        yield messages
+        raise
+    yield messages
+
+
+def _message(place: str, text: bytes) -> OutgoingMessage:
+    try:
+        return outgoing(parse_json(text))
+    except ValueError:
+        raise BadInput(f"{place} is not JSON") from None
+    except BadInput as error:
+        raise BadInput(f"{place}: {error}") from None

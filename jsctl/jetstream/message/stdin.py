@@ -12,6 +12,9 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import TextIO
 
+from jsctl.errors import BadInput
+from jsctl.nats.codec import MAX_PAYLOAD
+
 _CHUNK = 1 << 16
 _CHUNKS = 64  #: read ahead at most: a fast writer must not fill our memory
 
@@ -100,16 +103,33 @@ async def read_chunks(stdin: TextIO) -> AsyncIterator[bytes]:
 
 
 async def read_all(stdin: TextIO) -> bytes:
-    """Return all of stdin."""
-    return b"".join([chunk async for chunk in read_chunks(stdin)])
+    """Return all of stdin. Raises BadInput for more than MAX_PAYLOAD bytes."""
+    chunks, size = [], 0
+    async for chunk in read_chunks(stdin):
+        chunks.append(chunk)
+        size += len(chunk)
+        _check_size(size)
+    return b"".join(chunks)
 
 
 async def read_lines(stdin: TextIO) -> AsyncIterator[list[bytes]]:
-    """Yield lines without their line ends, in groups as they become available."""
-    rest = b""
+    """Yield lines without their line ends, in groups as they become available. Raises BadInput for a line of
+    more than MAX_PAYLOAD bytes."""
+    begun: list[bytes] = []  #: the parts of the last line
+    size = 0
     async for chunk in read_chunks(stdin):
-        *complete, rest = (rest + chunk).split(b"\n")
-        if complete:
-            yield [line.removesuffix(b"\r") for line in complete]
-    if rest:
+        first, *others = chunk.split(b"\n")
+        begun.append(first)
+        size += len(first)
+        if others:
+            lines = [b"".join(begun), *others[:-1]]
+            begun, size = [others[-1]], len(others[-1])
+            yield [line.removesuffix(b"\r") for line in lines]
+        _check_size(size)
+    if rest := b"".join(begun):
         yield [rest]
+
+
+def _check_size(size: int) -> None:
+    if size > MAX_PAYLOAD:
+        raise BadInput(f"the payload from stdin has more than {MAX_PAYLOAD:,} bytes, which no server takes")

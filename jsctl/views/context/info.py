@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from jsctl.contexts.model import FILES, HIDDEN, KEYS, Context, expand_path
-from jsctl.errors import ExitStatus
+from jsctl.errors import BadInput, ExitStatus
+from jsctl.files import read_bytes
 from jsctl.views.result import Cell, Field, Result, Section, Sheet
 
 if TYPE_CHECKING:
@@ -73,9 +74,9 @@ def _value(key: str, value: Any) -> Any:
     if str(value).startswith("op://"):
         return Cell(value, f"{value} (1Password)")
     try:
-        with expand_path(str(value)).open("rb"):
-            return Cell(value, f"{value} (OK)")
-    except OSError:
+        read_bytes(expand_path(str(value)))
+        return Cell(value, f"{value} (OK)")
+    except BadInput:
         return Cell(value, f"{value} (ERROR)", "bad")
 
 

@@ -131,7 +131,7 @@ def test_add_asks(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("flags", "answers", "asked"),
     [
-        ("-s nats://h:1 --creds /dev/null", [], []),
+        ("-s nats://h:1 --creds /etc/hosts", [], []),
         ("-s nats://u:p@h:1", [], []),
         ("--nsc nsc://o/a/u", [], []),
         ("--defaults", [], []),
@@ -139,7 +139,7 @@ def test_add_asks(cli: Cli) -> None:
         ("--token t --js-domain d --description x", ["nats://h:1"], ["Server URLs"]),
         (
             "-s tls://h --description x --js-domain ''",
-            ["creds", "/dev/null", "/dev/null"],
+            ["creds", "/etc/hosts", "/etc/passwd"],
             ["Login", "Credentials file", "CA certificate file"],
         ),
         ("-s nats://h --description x --js-domain d", ["jwt", "j", "s"], ["Login", "User JWT", "User seed"]),

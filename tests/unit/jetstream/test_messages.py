@@ -1,5 +1,6 @@
 """Frames, headers, payloads, templates and dumps; the lean parser against any split of what a server says."""
 
+import asyncio
 import base64
 import io
 import itertools
@@ -166,6 +167,16 @@ def test_a_dump_gives_the_message_back(data: bytes, value: str) -> None:
     assert found.time == 1763707025123456789
 
 
+def read_data(path: str, stdin: str = "") -> list[bytes]:
+    """The payloads of a dump."""
+
+    async def read() -> list[bytes]:
+        groups = [group async for group in dump.read(path, io.StringIO(stdin))]
+        return [message.data for group in groups for message in group]
+
+    return asyncio.run(read())
+
+
 def test_dumps_of_the_nats_tool(tmp_path: Path) -> None:
     def made(number: int) -> str:
         data = base64.b64encode(b"%d" % number).decode()
@@ -173,8 +184,8 @@ def test_dumps_of_the_nats_tool(tmp_path: Path) -> None:
 
     for number in (10, 9, 1):
         (tmp_path / f"{number}.json").write_text(made(number))
-    assert [m.data for m in dump.read(str(tmp_path), io.StringIO())] == [b"1", b"9", b"10"]
-    assert [m.data for m in dump.read("-", io.StringIO(made(1) + "\0" + made(2) + "\0"))] == [b"1", b"2"]
+    assert read_data(str(tmp_path)) == [b"1", b"9", b"10"]
+    assert read_data("-", made(1) + "\0" + made(2) + "\0") == [b"1", b"2"]
 
 
 @pytest.mark.parametrize(
@@ -208,7 +219,7 @@ def test_dumps_of_the_nats_tool(tmp_path: Path) -> None:
 )
 def test_damaged_dumps_name_the_line(line: str) -> None:
     with pytest.raises(BadInput, match="stdin line 2"):
-        list(dump.read("-", io.StringIO('{"subject": "a"}\n' + line)))
+        read_data("-", '{"subject": "a"}\n' + line)
 
 
 SAID = (
