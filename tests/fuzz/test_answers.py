@@ -167,6 +167,9 @@ def test_no_interrupt_is_lost(man: Middleman, tmp_path: Path) -> None:
             "no login": f"stream ls --server {silent}",
             "subscribed": f"sub x --server {mute}",
             "a live report": f"report --watch --json --server {mute}",
+            "a configuration from stdin": f"stream add X --config - --server {man.account_url}",
+            "a dump from stdin": f"pub --from-dump - --server {mute}",
+            "a body from stdin": f"pub x - --server {mute}",
             "away": f"report --watch --json --server {away}",
         }
         children = {}
@@ -175,12 +178,14 @@ def test_no_interrupt_is_lost(man: Middleman, tmp_path: Path) -> None:
             children[name] = subprocess.Popen(
                 [sys.executable, "-c", INTERRUPTED, *words],
                 env={**os.environ, **Cli(tmp_path).environ, "PYTHONUNBUFFERED": "1"},
+                stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
             )
         with Record("interrupts") as record:
             for name, child in children.items():
-                _, err = child.communicate(timeout=20)
+                child.wait(20)  # its stdin stays open
+                _, err = child.communicate()
                 ended = (0, 130) if name in ("subscribed", "a live report", "away") else (130,)
                 assert child.returncode in ended and b"Traceback" not in err, (name, child.returncode, err)
                 record.count(name)

@@ -183,4 +183,4 @@ def test_records_of_a_dump_are_bounded(tmp_path: Path, monkeypatch: pytest.Monke
     for name, text in (("lines", '{"subject": "a"}\n'), ("zeros", '{"subject": "a"}\0'), ("one line", "")):
         (tmp_path / name).write_text(text + '{"subject": "a", "data": "%s"}' % ("x" * 3000))
         refused = cli(["pub", "--from-dump", str(tmp_path / name)], status=64)
-        assert f"line {2 if name == 'lines' else 1} : more than 3,000 bytes" in refused.err
+        assert f"line {2 if name == 'lines' else 1}: more than 3,000 bytes" in refused.err
