@@ -110,7 +110,7 @@ class Responder:
             self._warn(f"jsctl: request {self.answered + 1} is answered with an error: {error.message}")
             answer = OutgoingMessage(request.reply, b"", "", encode_headers(_failure(error.message)))
             if answer.size > self._connection.max_payload:
-                answer = OutgoingMessage(request.reply)
+                answer = OutgoingMessage(request.reply, b"")
         if not request.reply:
             self._warn("jsctl: that was not a request: it names no reply subject")
             return
