@@ -9,7 +9,7 @@ from pyspark.sql.types import StructType
 from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError
 from jsctl.nats import from_sync, login
-from jsctl.spark.source.batch_reader import JetStreamReader, spark_schema, validate_schema
+from jsctl.spark.source.batch_reader import FilteringReader, JetStreamReader, spark_schema, validate_schema
 from jsctl.spark.source.failures import without_traceback
 from jsctl.spark.source.options import parse_read_options
 
@@ -21,6 +21,7 @@ class JetStreamSource(DataSource):
     """The data source. Its options are in `spark.source.options`, its schema in `spark.source.columns`."""
 
     settings: Settings | None = None  #: of the connection, where options do not name it (see `registration`)
+    takes_filters = False  #: whether the session lets readers take a query's filters
     is_lenient = False  #: whether sequences in the options that are gone are left out
 
     @classmethod
@@ -38,7 +39,8 @@ class JetStreamSource(DataSource):
         validate_schema(schema, options)
         # Tasks may run where the files that a connection names are not.
         portable = replace(options, settings=from_sync.run(login.with_files(options.settings)))
-        return JetStreamReader(portable, lenient=self.is_lenient)
+        reader = FilteringReader if self.takes_filters else JetStreamReader
+        return reader(portable, lenient=self.is_lenient)
 
     def streamReader(self, schema: StructType) -> "DataSourceStreamReader":
         from jsctl.spark.source.stream_reader import FailingReader, JetStreamStreamReader

@@ -15,6 +15,8 @@ from jsctl.spark.session import cluster, task_archive
 from jsctl.spark.session.settings_box import settings_for_tasks
 from jsctl.spark.source import options as read_options
 
+_PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -42,10 +44,12 @@ def register(spark: "SparkSession", settings: Settings, name: str, *, lenient: b
     """
     from jsctl.spark.datasource.data_source import JetStreamSource
 
+    switched_on = _switch_pushdown_on(spark)
     portable_settings = from_sync.run(login.with_files(settings))
 
     class ConnectedSource(JetStreamSource):  # pickled by value, as no module has it
         settings = settings_for_tasks(spark, portable_settings)
+        takes_filters = switched_on
         is_lenient = lenient
 
         @classmethod
@@ -53,3 +57,12 @@ def register(spark: "SparkSession", settings: Settings, name: str, *, lenient: b
             return name
 
     spark.dataSource.register(ConnectedSource)
+
+
+def _switch_pushdown_on(spark: "SparkSession") -> bool:
+    """Let readers of this session take filters. Returns False where this Spark cannot."""
+    try:
+        spark.conf.set(_PUSHDOWN, "true")
+        return spark.conf.get(_PUSHDOWN) == "true"
+    except Exception:  # of the JVM, or of a Connect server
+        return False

@@ -1,11 +1,11 @@
 """Batch queries, `spark.read.format("jetstream")`: a range of a stream as a table."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
-from pyspark.sql.datasource import DataSourceReader, InputPartition
+from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
 from pyspark.sql.types import (
     ArrayType,
     BinaryType,
@@ -18,22 +18,26 @@ from pyspark.sql.types import (
 )
 
 from jsctl.contexts.settings import Settings
-from jsctl.errors import BadInput, JsctlError
+from jsctl.errors import BadInput, Denied, JsctlError
 from jsctl.nats import from_sync, login
 from jsctl.nats.addresses import ServerAddress
 from jsctl.spark.session.task_archive import provide_pynacl
-from jsctl.spark.source import columns, plan, ranges
+from jsctl.spark.source import columns, plan, pushdown, ranges
 from jsctl.spark.source.connection import Connector, StreamConnection
 from jsctl.spark.source.direct import DirectReader, MirrorAnswered
 from jsctl.spark.source.failures import without_traceback
 from jsctl.spark.source.options import ReadOptions
 from jsctl.spark.source.planning import PlanningConnection
 from jsctl.spark.source.pull import ConsumerReader
+from jsctl.spark.source.pushdown import Pushdown
 from jsctl.spark.source.reader import RangeReader, ReadJob
 from jsctl.spark.source.replies import payload_size
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+_ARE_KNOWN = frozenset(("stream", "sequence"))
+"""Columns that need not be read, unless only some subjects are wanted."""
 
 BATCH_ROWS, BATCH_BYTES = 8192, 4 << 20
 """Size of one Arrow batch, whichever is reached first."""
@@ -41,7 +45,9 @@ BATCH_ROWS, BATCH_BYTES = 8192, 4 << 20
 
 class RangePartition(InputPartition):
     """What one task reads. direct: by batch direct get, else through a consumer. settings: of the connection,
-    when they are not those of the reader's options. addresses: of servers that others named."""
+    when they are not those of the reader's options. addresses: of servers that others named. deleted: the
+    sequences without a message where sequences are all that is wanted, so that nothing need be read; else
+    None."""
 
     def __init__(
         self,
@@ -49,8 +55,10 @@ class RangePartition(InputPartition):
         direct: bool,
         settings: Settings | None = None,
         addresses: Sequence[ServerAddress] = (),
+        deleted: Sequence[int] | None = None,
     ) -> None:
         super().__init__(None)
+        self.deleted = deleted
         self.settings = settings
         self.addresses = addresses
         self.job = job
@@ -66,6 +74,7 @@ class JetStreamReader(DataSourceReader):
     def __init__(self, options: ReadOptions, *, lenient: bool = False) -> None:
         self.options = options
         self.lenient = lenient
+        self.pushdown = Pushdown()
 
     @without_traceback
     def partitions(self) -> list[RangePartition]:
@@ -85,15 +94,67 @@ class JetStreamReader(DataSourceReader):
     def _plan(
         self, connection: StreamConnection, planning: PlanningConnection, name: str
     ) -> list[RangePartition]:
-        options = replace(self.options, stream=name, streams=())
-        stream = plan.fetch_stream(connection, options)
+        given = replace(self.options, stream=name, streams=())
+        options, stream = self._narrowest(connection, given)
         start, end = plan.resolve_range(connection, options, stream, lenient=self.lenient)
         is_promised = not self.lenient and plan.is_promised(options, stream, start)
+        start, end = self._narrow(connection, options, stream, start, end)
         job = plan.create_read_job(options, stream.created, start, end, is_promised=is_promised)
+        if _ARE_KNOWN.issuperset(options.columns) and not options.subjects:
+            deleted = plan.fetch_deleted(connection, options, stream)
+            if deleted is not None:
+                return [RangePartition(job, stream.direct, deleted=[n for n in deleted if start <= n < end])]
         return plan_partitions(options, job, stream.direct, planning.addresses)
 
+    def _narrowest(
+        self, connection: StreamConnection, options: ReadOptions
+    ) -> tuple[ReadOptions, plan.StreamState]:
+        """Return the options with the fewest subjects that can be read, and the stream's state."""
+        subjects = self.pushdown.subjects(options.subjects)
+        if subjects is None:  # no row matches
+            return replace(options, end="earliest", end_time=None), plan.fetch_stream(connection, options)
+        if subjects != options.subjects:
+            narrow = replace(options, subjects=subjects)
+            try:
+                return narrow, plan.fetch_stream(connection, narrow)
+            except (BadInput, Denied):
+                if len(subjects) == 1:
+                    raise
+                # Several subjects need a consumer, which not every stream and login may have.
+        return options, plan.fetch_stream(connection, options)
+
+    def _narrow(
+        self,
+        connection: StreamConnection,
+        options: ReadOptions,
+        stream: plan.StreamState,
+        start: int,
+        end: int,
+    ) -> tuple[int, int]:
+        """Return the part of [start, end) in which all rows are that match."""
+        low, high = self.pushdown.sequences
+        since, until = self.pushdown.times
+        if since and start < end:
+            low = max(low, plan.find_sequence_at(connection, options, stream, since))
+        if until and start < end:
+            high = min(high, plan.find_sequence_at(connection, options, stream, until))
+        start = min(max(start, low), max(start, end))
+        return start, max(start, min(end, high))
+
     def read(self, partition: InputPartition) -> "Iterator[pa.RecordBatch]":
-        return read_partition(self.options, cast(RangePartition, partition))
+        for rows in read_partition(self.options, cast(RangePartition, partition)):
+            yield self.pushdown.apply(rows)
+
+
+class FilteringReader(JetStreamReader):
+    """Takes the filters of a query. A reader with this method fails unless the session's setting for it is on
+    (see `registration`)."""
+
+    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
+        if self.options.fail_on_deleted:
+            return filters  # where only a part is read, nobody sees what was deleted
+        self.pushdown, rest = pushdown.push(filters, self.options.columns)
+        return rest
 
 
 def plan_partitions(
@@ -116,6 +177,9 @@ def read_partition(options: ReadOptions, partition: RangePartition) -> "Iterator
     """Yield a partition's messages in batches of the Spark schema. Raises what RangeReader raises."""
     provide_pynacl()
     stream, names = partition.job.stream, options.columns
+    if partition.deleted is not None:
+        yield from _known_rows(partition.job, names, partition.deleted)
+        return
     pending: list[pa.RecordBatch] = []
     rows = size = 0
     for batch in _read_batches(options, partition):
@@ -127,6 +191,18 @@ def read_partition(options: ReadOptions, partition: RangePartition) -> "Iterator
             pending, rows, size = [], 0, 0
     if pending:
         yield columns.to_spark_batch(stream, pending, names)
+
+
+def _known_rows(job: ReadJob, names: Sequence[str], deleted: Sequence[int]) -> "Iterator[pa.RecordBatch]":
+    """Yield what is known without reading: the sequences of a range."""
+    missing = set(deleted)
+    for first in range(job.start, job.end, BATCH_ROWS):
+        last = min(first + BATCH_ROWS, job.end)
+        yield columns.sequence_batch(
+            job.stream,
+            [n for n in range(first, last) if n not in missing] if missing else range(first, last),
+            names,
+        )
 
 
 def _read_batches(options: ReadOptions, partition: RangePartition) -> "Iterator[pa.RecordBatch]":

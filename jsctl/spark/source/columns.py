@@ -37,6 +37,16 @@ def to_spark_batch(stream: str, batches: Sequence[pa.RecordBatch], names: Sequen
     return pa.RecordBatch.from_arrays([_column(stream, batch, name) for name in names], schema=schema)
 
 
+def sequence_batch(stream: str, sequences: Sequence[int], names: Sequence[str]) -> pa.RecordBatch:
+    """Return the columns `stream` and `sequence`, those of them that are named."""
+    schema = pa.schema([pa.field(name, _TYPES[name]) for name in names])
+    by_name = {
+        "stream": lambda: pa.repeat(pa.scalar(stream, pa.string()), len(sequences)),
+        "sequence": lambda: pa.array(sequences, pa.int64()),
+    }
+    return pa.RecordBatch.from_arrays([by_name[name]() for name in names], schema=schema)
+
+
 def _column(stream: str, batch: pa.RecordBatch, name: str) -> pa.Array:
     subject, sequence, time, data, raw = batch.columns
     match name:

@@ -1,0 +1,203 @@
+"""Filters of a query that reach the server.
+
+Spark gives a batch reader the conditions that stand in `where`, joined by AND. Those on sequence, timestamp
+and subject narrow the range and the subjects that are asked for, which is more than the rows that match;
+what came is then filtered by the conditions themselves, so that all rows are those that Spark would have
+kept. What is not understood is left to Spark.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.datasource import (
+    EqualNullSafe,
+    EqualTo,
+    Filter,
+    GreaterThan,
+    GreaterThanOrEqual,
+    In,
+    IsNotNull,
+    LessThan,
+    LessThanOrEqual,
+    StringStartsWith,
+)
+
+from jsctl.nats.subjects import covers, overlap
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SKEW = timedelta(minutes=1)
+"""How much later a message may have an earlier time: leaders of a stream have clocks of their own."""
+
+_NEVER_NULL = ("stream", "subject", "sequence", "timestamp")
+_COMPARISONS = (EqualTo, EqualNullSafe, GreaterThan, GreaterThanOrEqual, LessThan, LessThanOrEqual)
+_OPERATORS = {
+    "EqualTo": "equal",
+    "EqualNullSafe": "equal",
+    "GreaterThan": "greater",
+    "GreaterThanOrEqual": "greater_equal",
+    "LessThan": "less",
+    "LessThanOrEqual": "less_equal",
+}
+"""Class of a filter -> function of Arrow."""
+
+MOST_SUBJECTS = 100
+"""Most subjects of an IN that are asked for; for more, everything is read and filtered here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition on a column. operator: of `_OPERATORS`, `in`, or `starts`. value: of the column's type, for
+    `in` several."""
+
+    column: str
+    operator: str
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Pushdown:
+    """Conditions that all hold."""
+
+    conditions: tuple[Condition, ...] = ()
+
+    @property
+    def sequences(self) -> tuple[int, int]:
+        """The half open range of sequences outside which no row matches."""
+        start, end = 1, 1 << 62
+        for one in self._on("sequence"):
+            low, high = _bounds(one)
+            start = max(start, low if one.operator != "greater" else low + 1)
+            end = min(end, high if one.operator == "less" else high + 1)
+        return start, max(start, end)
+
+    @property
+    def times(self) -> tuple[datetime | None, datetime | None]:
+        """The times between which all messages that match were stored, the end exclusive; None for no
+        bound."""
+        starts, ends = [], []
+        for one in self._on("timestamp"):
+            if one.operator in ("equal", "greater", "greater_equal"):
+                starts.append(one.value - SKEW)
+            if one.operator in ("equal", "less", "less_equal"):
+                ends.append(one.value + SKEW)
+        return max(starts, default=None), min(ends, default=None)
+
+    def subjects(self, given: Sequence[str]) -> tuple[str, ...] | None:
+        """Return filters for all subjects that match; None when no subject can.
+
+        given: filters of the options, empty for all.
+        """
+        filters = tuple(given)
+        for one in self._on("subject"):
+            wanted = _subject_filters(one)
+            if wanted is not None:
+                filters = _intersection(filters, wanted)
+                if not filters:
+                    return None
+        return filters
+
+    def apply(self, rows: "pa.RecordBatch") -> "pa.RecordBatch":
+        """Return the rows that match, of columns as Spark has them."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        mask = None
+        for one in self.conditions:
+            values = rows.column(one.column)
+            if one.operator == "in":
+                kept = pc.is_in(values, pa.array(one.value, values.type))
+            elif one.operator == "starts":
+                kept = pc.starts_with(values, one.value)
+            else:
+                kept = getattr(pc, one.operator)(values, pa.scalar(one.value, values.type))
+            mask = kept if mask is None else pc.and_(mask, kept)
+        return rows if mask is None else rows.filter(mask)
+
+    def _on(self, column: str) -> Iterable[Condition]:
+        return (one for one in self.conditions if one.column == column)
+
+
+def push(filters: Iterable[Filter], columns: Sequence[str]) -> tuple[Pushdown, list[Filter]]:
+    """Return what the source takes, and the filters that remain. columns: that are read."""
+    conditions, rest = [], []
+    for one in filters:
+        if isinstance(one, IsNotNull) and one.attribute[0] in _NEVER_NULL:
+            continue
+        condition = _condition(one, columns)
+        if condition is None:
+            rest.append(one)
+        else:
+            conditions.append(condition)
+    return Pushdown(tuple(conditions)), rest
+
+
+def _condition(one: Filter, columns: Sequence[str]) -> Condition | None:
+    column = getattr(one, "attribute", ("",))
+    if len(column) != 1 or column[0] not in columns:
+        return None
+    name = column[0]
+    if isinstance(one, _COMPARISONS):
+        value = _value(name, one.value)
+        if value is None or (name in ("stream", "subject") and not isinstance(one, (EqualTo, EqualNullSafe))):
+            return None
+        return Condition(name, _OPERATORS[type(one).__name__], value)
+    if isinstance(one, In):
+        values = [_value(name, value) for value in one.value if value is not None]
+        return None if None in values or not values else Condition(name, "in", tuple(values))
+    if isinstance(one, StringStartsWith) and name == "subject" and _value(name, one.value):
+        return Condition(name, "starts", one.value)
+    return None
+
+
+def _value(column: str, value: Any) -> Any:
+    """Return a literal in the type of its column; None for one that is not understood."""
+    match column:
+        case "sequence" if isinstance(value, int) and not isinstance(value, bool):
+            return value
+        case "timestamp" if isinstance(value, datetime):
+            return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+        case "subject" | "stream" if isinstance(value, str) and "\ufffd" not in value:
+            return value
+        case _:
+            return None
+
+
+def _bounds(one: Condition) -> tuple[int, int]:
+    """Return the least and the greatest sequence of a condition, as if it included its own value."""
+    if one.operator == "in":
+        return min(one.value), max(one.value)
+    low = one.value if one.operator in ("equal", "greater", "greater_equal") else 1
+    high = one.value if one.operator in ("equal", "less", "less_equal") else 1 << 61
+    return low, high
+
+
+def _subject_filters(one: Condition) -> tuple[str, ...] | None:
+    """Return filters that match all subjects of a condition; None when there are none that help."""
+    if one.operator == "starts":
+        head, dot, _ = one.value.rpartition(".")
+        return (f"{head}.>",) if dot and _is_literal(head) else None
+    values: tuple[str, ...] = one.value if one.operator == "in" else (one.value,)
+    literal = tuple(dict.fromkeys(value for value in values if _is_literal(value)))
+    if any(set(value) & set("*>") for value in values) or len(literal) > MOST_SUBJECTS:
+        return None
+    return literal
+
+
+def _is_literal(subject: str) -> bool:
+    tokens = subject.split(".")
+    return all(tokens) and not any(c in subject for c in "*> \t\r\n\f\0")
+
+
+def _intersection(ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
+    """Return filters for what both match, or more; empty for nothing."""
+    if not ours:
+        return theirs
+    pairs = [(one, other) for one in ours for other in theirs if overlap(one, other)]
+    narrow = {other if covers(one, other) else one for one, other in pairs}
+    # Two that overlap would be refused: what a wider one covers is left out.
+    wide = {one for one in narrow if not any(covers(other, one) for other in narrow - {one})}
+    return tuple(sorted(wide))
