@@ -7,6 +7,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from jsctl.contexts import schemes
+
 DEFAULT_URL = "nats://127.0.0.1:4222"
 
 KEYS: dict[str, Any] = {
@@ -110,6 +112,8 @@ def _without_login(url: str, mask: str) -> str:
 def _hide(key: str, value: Any) -> Any:
     """Return the value of a key with all secrets in it as stars, however deep they are."""
     if not value:
+        return value
+    if key in SECRETS and isinstance(value, str) and schemes.is_shown(value):
         return value
     if key in SECRETS or (key not in KEYS and re.search(_SECRET_NAME, key)):
         return HIDDEN

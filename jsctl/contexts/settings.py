@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from jsctl.contexts import schemes
 from jsctl.contexts.model import COLOR_SCHEMES, DEFAULT_URL, Context, is_secret, public_url
 from jsctl.errors import BadInput
 from jsctl.units import SECOND
@@ -26,8 +27,8 @@ class Settings:
     user: str = ""
     password: str = field(default="", repr=False)
     token: str = field(default="", repr=False)
-    creds: str = ""  #: path of a credentials file
-    nkey: str = ""  #: path of a seed file
+    creds: str = field(default="", repr=False)  #: path of a credentials file, or a reference to its text
+    nkey: str = field(default="", repr=False)  #: path of a seed file, or a reference to its text
     jwt: str = field(default="", repr=False)
     seed: str = field(default="", repr=False)
     nsc: str = ""  #: nsc://operator/account/user, resolved when connecting
@@ -102,7 +103,7 @@ def to_flags(values: Mapping[str, Any]) -> list[str]:
             words.append(flag)
         elif value:
             hidden = public_url(str(value)) if name in ("url", "socks_proxy") else str(value)
-            words += [flag, name.upper() if name in SECRETS else hidden]
+            words += [flag, name.upper() if name in SECRETS or is_secret(hidden) else hidden]
     return words
 
 
@@ -209,7 +210,8 @@ def _leads_elsewhere(url: str | None, context: Context) -> bool:
 def check_paths(values: Mapping[str, Any]) -> None:
     """Raise BadInput for a secret in place of the path of its file; the error does not show it."""
     for name in ("creds", "nkey", "tlscert", "tlskey", "tlsca"):
-        if is_secret(str(values.get(name) or "")):
+        value = str(values.get(name) or "")
+        if is_secret(value) and not (name in schemes.FIELDS and schemes.parse(value)):
             raise BadInput(
                 f"--{name} takes the path of a file, not what is in it",
                 "write it to a file that only you can read, and give its path",

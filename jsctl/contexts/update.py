@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from jsctl.contexts import schemes
 from jsctl.contexts.model import COLOR_SCHEMES, DEFAULT_URL, KEYS, Context
 from jsctl.contexts.settings import CONTEXT_KEYS, METHODS, check_subject, from_context, merge
 from jsctl.errors import BadInput
@@ -49,7 +50,7 @@ def with_absolute_paths(values: Mapping[str, Any]) -> dict[str, Any]:
     absolute = dict(values)
     for name in _PATHS:
         path = absolute.get(name)
-        if path and not path.startswith(("~", "$", "op://")):
+        if path and not path.startswith(("~", "$")) and not schemes.parse(path):
             absolute[name] = str(Path(path).absolute())
     return absolute
 

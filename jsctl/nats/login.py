@@ -10,17 +10,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from jsctl.contexts.model import DEFAULT_URL
+from jsctl.contexts import schemes
+from jsctl.contexts.model import DEFAULT_URL, is_secret
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, MissingDependency
 from jsctl.json_text import parse_json
+from jsctl.nats import references
 from jsctl.nats.addresses import ServerAddress, parse_addresses
 from jsctl.nats.proxy import parse_proxy
 from jsctl.nats.setting_files import read_text
 from jsctl.nats.tls import tls_options
 from jsctl.units import SECOND
-
-_OP = "op://"  #: 1Password, as in the `nats` tool
 
 # nkeys' ParseDecoratedJWT and ParseDecoratedNKey: PEM-like blocks, the JWT first.
 _BLOCK = r"-{3,}\s*BEGIN [^-]*-{3,}\s*(\S+)\s*-{3,}\s*END [^-]*-{3,}"
@@ -28,22 +28,39 @@ _SEED = r"(?m)^S[A-Z][A-Z2-7]{50,}$"
 
 
 async def prepare(settings: Settings) -> Settings:
-    """Return settings with an `nsc` lookup carried out: its creds and servers are used where they have none.
+    """Return settings with an `nsc` lookup carried out: its creds and servers are used where they have none;
+    and with the values that others only refer to.
 
     Raises BadInput, MissingDependency.
     """
+    settings = await references.resolve(
+        settings, lambda name, args: _tool(name, args, settings), lambda user: _nsc_creds(user, settings)
+    )
     if not settings.nsc:
         return settings if settings.url else replace(settings, url=DEFAULT_URL)
-    out = await _tool("nsc", ["generate", "profile", settings.nsc], settings)
-    try:
-        profile = parse_json(out)
-        servers = ",".join((profile.get("operator") or {}).get("service") or [])
-        creds = str(profile.get("user_creds") or "")
-    except (ValueError, AttributeError, TypeError):
-        raise BadInput(f"cannot read what nsc says of {settings.nsc}") from None
+    servers, creds = await _nsc_profile(settings.nsc, settings)
     return replace(
         settings, url=settings.url or servers or DEFAULT_URL, creds=settings.creds or creds, nsc=""
     )
+
+
+async def _nsc_creds(user: str, settings: Settings) -> str:
+    """Return the path of the credentials that nsc has for a user."""
+    _, creds = await _nsc_profile(user, settings)
+    if not creds:
+        raise BadInput(f"nsc has no credentials of {user}", "nsc generate creds writes them")
+    return creds
+
+
+async def _nsc_profile(user: str, settings: Settings) -> tuple[str, str]:
+    """Return the servers and the path of the credentials that nsc has for a user."""
+    out = await _tool("nsc", ["generate", "profile", user], settings)
+    try:
+        profile = parse_json(out)
+        servers = ",".join((profile.get("operator") or {}).get("service") or [])
+        return servers, str(profile.get("user_creds") or "")
+    except (ValueError, AttributeError, TypeError):
+        raise BadInput(f"cannot read what nsc says of {user}") from None
 
 
 async def with_files(settings: Settings) -> Settings:
@@ -52,9 +69,7 @@ async def with_files(settings: Settings) -> Settings:
     Raises BadInput, MissingDependency.
     """
     ready = await prepare(settings)
-    files: dict[str, str] = {}
-    if ready.creds.startswith(_OP):
-        files[ready.creds] = await _from_op(ready)
+    files = dict(ready.files)
     for path, what in (
         (ready.creds, "credentials file"),
         (ready.nkey, "nkey seed file"),
@@ -127,14 +142,9 @@ def _signed(login: Callable[[], tuple[str, str]]) -> dict[str, Any]:
 
 
 async def _credentials(settings: Settings) -> Callable[[], tuple[str, str]]:
-    if settings.creds.startswith(_OP) and not settings.files:
-        text = await _from_op(settings)
-        return lambda: _parse_credentials(text, settings.creds)
-    return lambda: _parse_credentials(read_text(settings, settings.creds, "credentials file"), settings.creds)
-
-
-async def _from_op(settings: Settings) -> str:
-    return (await _tool("op", ["read", settings.creds], settings)).decode(errors="replace")
+    path = settings.creds
+    label = path if schemes.is_shown(path) or not is_secret(path) else "what the context has as creds"
+    return lambda: _parse_credentials(read_text(settings, path, "credentials file"), label)
 
 
 def _parse_credentials(text: str, path: str) -> tuple[str, str]:
@@ -147,6 +157,7 @@ def _parse_credentials(text: str, path: str) -> tuple[str, str]:
 def _nkey(settings: Settings) -> str:
     path = settings.nkey
     text = read_text(settings, path, "nkey seed file")
+    path = path if not is_secret(path) else "what the context has as nkey"
     blocks = re.findall(_BLOCK, text)
     seeds = [blocks[-1]] if blocks else re.findall(_SEED, text.replace("\r", ""))
     if not seeds:

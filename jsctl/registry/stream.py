@@ -55,6 +55,7 @@ VERBS: dict[str, Entry] = {
     "copy": verb(
         "Create a stream from the configuration of another, or with its messages", "stream.copy:copy", "cp"
     ),
+    "template": verb("Show what takes the place of stream templates", "stream.template:template"),
     "backup": verb("Back up a stream", "stream.backup:backup", "snapshot"),
     "restore": verb("Restore a stream from its backup", "stream.restore:restore"),
 }

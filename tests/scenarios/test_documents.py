@@ -29,10 +29,10 @@ def test_each_line_parses(line: str) -> None:
     parse(line)
 
 
-@pytest.mark.parametrize("line", documents.NO_COMMAND)
-def test_what_has_no_command(line: str, offline_cli: Cli) -> None:
-    refused = offline_cli(line.removeprefix("jsctl "), status=64)
-    assert len(refused.err.splitlines()) == 1
+@pytest.mark.parametrize(("line", "what"), documents.REPLACED.items())
+def test_what_servers_no_longer_have(line: str, what: str, offline_cli: Cli) -> None:
+    shown = offline_cli(line.removeprefix("jsctl "), status=1).out
+    assert f"no {what} any more" in shown and "jsctl apply" in shown
 
 
 def runner(cli: Cli, lines: Sequence[str]) -> Run:

@@ -156,7 +156,7 @@ DEMO = (
 
 LINES = {"tour": TOUR, "guide": GUIDE, "partitions": PARTITIONS, "demo": DEMO}
 
-NO_COMMAND = {
-    'jsctl str template add CLIENTS --subjects "CLIENT.*"': "servers no longer have stream templates",
+REPLACED = {
+    'jsctl str template add CLIENTS --subjects "CLIENT.*"': "stream templates",
 }
-"""Lines that have no command, and why."""
+"""Lines of what servers no longer have, and what that is."""

@@ -35,7 +35,10 @@ class Options:
 @context_flags
 @option("--defaults", is_flag=True, help="Ask nothing; take the default for what flags left out")
 async def add(env: Env, options: Options) -> Result:
-    """An existing context keeps what no flag replaces; --context names one to start a new one from.
+    """A password, token, creds, nkey, JWT or seed may say where it is: file://PATH, env://NAME,
+    op://VAULT/ITEM/FIELD, data:;base64,TEXT, and nsc://OPERATOR/ACCOUNT/USER for creds.
+
+    An existing context keeps what no flag replaces; --context names one to start a new one from.
     On a terminal, asks for the server and the login when flags left them out.
     """
     store = env.contexts
@@ -57,7 +60,7 @@ async def add(env: Env, options: Options) -> Result:
             return ["context", "add", name, *to_flags(answers), "--defaults"]
 
         values = await ask_all(env, questions, command_line)
-    return save(env, name, base, values, select=options.context.select_it)
+    return save(env, name, base, values, select=options.context.select_it, embed=options.context.embed)
 
 
 def _needs_answers(values: Mapping[str, Any], exists: bool) -> bool:

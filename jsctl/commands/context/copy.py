@@ -35,4 +35,11 @@ async def copy(env: Env, options: Options) -> Result:
     name = options.name or await ask_name(env.prompter, "Name of the copy")
     if store.exists(name):
         raise BadInput(f"context {name!r} exists already", "remove it with jsctl context rm")
-    return save(env, name, base, values_of(env, options.context), select=options.context.select_it)
+    return save(
+        env,
+        name,
+        base,
+        values_of(env, options.context),
+        select=options.context.select_it,
+        embed=options.context.embed,
+    )

@@ -1,10 +1,12 @@
 """What `context add` and `context copy` share: the flags of a context, and saving it."""
 
+import base64
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from jsctl.commands.cli import option
+from jsctl.contexts import schemes
 from jsctl.contexts.model import FILES, SERVER_MARK, Context, expand_path
 from jsctl.contexts.settings import CONTEXT_KEYS, flag_values
 from jsctl.contexts.update import update, with_absolute_paths
@@ -26,12 +28,14 @@ class ContextFlags:
     description: str | None
     nsc: str | None
     select_it: bool
+    embed: bool
 
 
 def context_flags(function: F) -> F:
     """Add the flags of `ContextFlags`."""
     for declare in (
         option("--nsc", metavar="URL", help="User to look up with nsc: nsc://operator/account/user"),
+        option("--embed", is_flag=True, help="Store what --creds or --nkey holds, not its path"),
         option("--select", "-S", "select_it", is_flag=True, help="Select the saved context"),
         option("--description", metavar="TEXT", help="Friendly description, shown when listing"),
     ):
@@ -47,10 +51,18 @@ def values_of(env: Env, flags: ContextFlags) -> dict[str, Any]:
     return values | {name: value for name, value in own.items() if value is not None}
 
 
-def save(env: Env, name: str, base: Context | None, values: Mapping[str, Any], *, select: bool) -> Result:
+def save(
+    env: Env,
+    name: str,
+    base: Context | None,
+    values: Mapping[str, Any],
+    *,
+    select: bool,
+    embed: bool = False,
+) -> Result:
     """Merge `values` into `base`, save the result as `name`, select it if wanted, and show it.
 
-    Raises BadInput.
+    embed: with what the files of the login hold, in place of their paths. Raises BadInput.
     """
     updated = update(base, values)
     if updated.raw.get("url"):
@@ -58,6 +70,8 @@ def save(env: Env, name: str, base: Context | None, values: Mapping[str, Any], *
     if updated.raw.get("socks_proxy"):
         parse_proxy(str(updated.raw["socks_proxy"]))
     _check_files(values)
+    if embed:
+        _embed(updated.raw)
     if base and base.name != name:
         updated.raw.pop(SERVER_MARK, None)
     if updated.replaced:
@@ -73,9 +87,21 @@ def _check_files(values: Mapping[str, Any]) -> None:
     """Raise BadInput for a file that cannot be read, which none could log in with."""
     for field, key in CONTEXT_KEYS.items():
         path = str(values.get(field) or "")
-        if key not in FILES or not path or "://" in path or "$" in str(expand_path(path)):
+        if key not in FILES or not path or schemes.parse(path) or "$" in str(expand_path(path)):
             continue
         try:
             read_bytes(expand_path(path))
         except BadInput as error:
             raise BadInput(f"--{field}: {error.message}", "the context was not saved") from None
+
+
+def _embed(raw: dict[str, Any]) -> None:
+    """Replace the paths of credentials and nkey files by what is in them. Raises BadInput."""
+    paths = {key: str(raw[key]) for key in ("creds", "nkey") if raw.get(key)}
+    if not paths:
+        raise BadInput("there is no file to embed", "--embed is for --creds and --nkey")
+    for key, path in paths.items():
+        reference = schemes.parse(path)
+        if reference is None or reference.scheme == schemes.FILE:
+            data = read_bytes(expand_path(reference.rest if reference else path), key)
+            raw[key] = schemes.DATA + base64.b64encode(data).decode()

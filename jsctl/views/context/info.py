@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from jsctl.contexts import schemes
 from jsctl.contexts.model import FILES, HIDDEN, KEYS, Context, expand_path
 from jsctl.errors import BadInput, ExitStatus
 from jsctl.files import read_bytes
@@ -38,6 +39,15 @@ _LABELS = {
     "color_scheme": "Color Scheme",
 }
 
+_PLACES = {
+    schemes.FILE: "file",
+    schemes.ENV: "environment",
+    schemes.DATA: "embedded",
+    schemes.OP: "1Password",
+    schemes.NSC: "nsc",
+}
+"""Where a value is, by its scheme."""
+
 
 def sheet(context: Context, *, show_secrets: bool = False, check: "ContextCheck | None" = None) -> Result:
     """Show what is set, whether files can be read, and the connection when it was tried."""
@@ -71,8 +81,10 @@ def connection_cell(check: "ContextCheck") -> Cell:
 def _value(key: str, value: Any) -> Any:
     if key not in FILES:
         return _text(value) if key != "tls_first" else value
-    if str(value).startswith("op://"):
-        return Cell(value, f"{value} (1Password)")
+    if reference := schemes.parse(str(value)):
+        return Cell(value, f"{value} ({_PLACES[reference.scheme]})")
+    if value == HIDDEN:
+        return Cell(value, f"{value} ({_PLACES[schemes.DATA]})")
     try:
         read_bytes(expand_path(str(value)))
         return Cell(value, f"{value} (OK)")

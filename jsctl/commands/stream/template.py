@@ -1,0 +1,32 @@
+"""`jsctl stream template`."""
+
+from jsctl.commands.cli import argument, command
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.views.result import Result
+from jsctl.views.stream import template as view
+
+
+@command(
+    "template",
+    examples=["jsctl stream template", "jsctl str template add CLIENTS --subjects 'CLIENT.*'"],
+    context_settings={"ignore_unknown_options": True, "help_option_names": ["--help", "-h"]},
+)
+@argument("words", metavar="[WORDS]", nargs=-1)
+def template(env: Env, words: tuple[str, ...]) -> Result:
+    """Servers no longer have stream templates. Shows a file for jsctl apply that declares the same streams,
+    and ends with status 1, as it creates nothing.
+    """
+    if words and words[0].startswith("-"):
+        raise BadInput(f"no such option: {words[0]}", "jsctl stream template --help")
+    name = words[1] if len(words) > 1 and not words[1].startswith("-") else ""
+    return view.replacement(name, _flag(words, "--subjects"))
+
+
+def _flag(words: tuple[str, ...], flag: str) -> str:
+    """Return the value of a flag among words; empty without it."""
+    for at, word in enumerate(words):
+        name, sign, value = word.partition("=")
+        if name == flag:
+            return value if sign else "".join(words[at + 1 : at + 2])
+    return ""

@@ -1,0 +1,35 @@
+"""Values of a context that say where the value is, as the `nats` tool has them since 0.5:
+
+file:///run/secrets/token   the content of a file
+env://NATS_TOKEN            an environment variable
+data:;base64,...            the value itself, encoded
+op://vault/item/field       1Password, asked through its `op` tool
+nsc://operator/account/user the credentials of a user that nsc knows
+"""
+
+from typing import NamedTuple
+
+FILE, ENV, DATA, OP, NSC = "file://", "env://", "data:;base64,", "op://", "nsc://"
+SCHEMES = (FILE, ENV, DATA, OP, NSC)
+
+FIELDS = ("creds", "nkey", "jwt", "seed", "token", "password")
+"""Settings that may have such a value."""
+
+
+class Reference(NamedTuple):
+    """scheme: one of SCHEMES. rest: what follows it."""
+
+    scheme: str
+    rest: str
+
+
+def parse(value: str) -> Reference | None:
+    """Return where a value is; None for a value that stands for itself."""
+    scheme = next((scheme for scheme in SCHEMES if value.startswith(scheme)), "")
+    return Reference(scheme, value[len(scheme) :]) if scheme else None
+
+
+def is_shown(value: str) -> bool:
+    """Whether a value only says where a secret is, so that it need not be hidden."""
+    reference = parse(value)
+    return reference is not None and reference.scheme != DATA

@@ -1,0 +1,71 @@
+"""Finds the values that settings only refer to: in files, variables, 1Password, nsc or base64 (see
+contexts/schemes). No secret is ever in an error from here."""
+
+import base64
+import binascii
+import os
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from urllib.parse import unquote
+
+from jsctl import files
+from jsctl.contexts.model import expand_path
+from jsctl.contexts.schemes import DATA, ENV, FIELDS, FILE, NSC, Reference, parse
+from jsctl.contexts.settings import Settings
+from jsctl.errors import BadInput
+
+_PATHS = ("creds", "nkey")
+"""Settings that are the paths of files."""
+
+Tool = Callable[[str, list[str]], Awaitable[bytes]]
+"""Runs another program with arguments; returns its output."""
+
+
+async def resolve(settings: Settings, tool: Tool, nsc_creds: Callable[[str], Awaitable[str]]) -> Settings:
+    """Return settings whose values stand for themselves.
+
+    What takes the place of a file's content is in `files`, under the value that referred to it. nsc_creds:
+    returns the path of the credentials that nsc has for a user. Raises BadInput, MissingDependency.
+    """
+    changes: dict[str, str] = {}
+    texts = dict(settings.files)
+    for field in FIELDS:
+        value: str = getattr(settings, field)
+        reference = parse(value)
+        if reference is None or value in texts:
+            continue
+        is_path = field in _PATHS
+        if is_path and reference.scheme == FILE:
+            changes[field] = _path(reference)
+        elif field == "creds" and reference.scheme == NSC:
+            changes[field] = await nsc_creds(value)
+        elif is_path:
+            texts[value] = await _text(field, reference, tool)
+        else:
+            changes[field] = (await _text(field, reference, tool)).strip()
+    if not changes and len(texts) == len(settings.files):
+        return settings
+    return replace(settings, **changes, files=tuple(texts.items()))  # type: ignore[arg-type]
+
+
+async def _text(field: str, reference: Reference, tool: Tool) -> str:
+    scheme, rest = reference
+    if scheme == FILE:
+        return files.read_text(expand_path(_path(reference)), field, errors="replace")
+    if scheme == ENV:
+        if not (value := os.environ.get(rest, "")):
+            raise BadInput(f"the variable {rest} is not set, where the context has its {field}")
+        return value
+    if scheme == DATA:
+        try:
+            return base64.b64decode(rest, validate=True).decode()
+        except (binascii.Error, ValueError):
+            raise BadInput(f"{field} is not valid base64 behind {DATA}") from None
+    if scheme == NSC:
+        raise BadInput(f"{field} cannot come from nsc", "use nsc:// for creds")
+    return (await tool("op", ["read", scheme + rest])).decode(errors="replace")
+
+
+def _path(reference: Reference) -> str:
+    """Return the path of a file:// value: absolute, or `~` and variables as in other paths."""
+    return unquote(reference.rest.removeprefix("localhost"))
