@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, cast
 
 import click
@@ -15,6 +16,7 @@ from jsctl.errors import BadInput
 from jsctl.monitor.report.overview import fetch_overview
 from jsctl.monitor.report.rounds import Round, fetch_states, poll_states
 from jsctl.monitor.report.rows import DomainState, Sort
+from jsctl.monitor.report.spark_queries import SparkQuery, read_queries
 from jsctl.units import MS, SECOND
 from jsctl.views.events import Events
 from jsctl.views.report import report as view
@@ -42,6 +44,7 @@ _SORTS = ("name", "messages", "bytes", "rate", "lag", "trouble")
         "jsctl report --watch 5s --js-domain hub --js-domain leaf",
         "jsctl report --watch --sort lag --stream 'ORDERS*'",
         "jsctl report --watch 10s --count 6 --json",
+        "jsctl report --watch --spark /shared/progress",
     ],
 )
 @option(
@@ -67,8 +70,20 @@ _SORTS = ("name", "messages", "bytes", "rate", "lag", "trouble")
     default=None,
     help="Show consumers too; by default when at most 100 streams have some",
 )
+@option(
+    "--spark",
+    metavar="DIR",
+    default="",
+    help="Show Spark's streaming queries too, which jsctl.spark.progress writes to DIR",
+)
 async def report(
-    env: Env, watch: int | None, count: int | None, pattern: str, sort: str, consumers: bool | None
+    env: Env,
+    watch: int | None,
+    count: int | None,
+    pattern: str,
+    sort: str,
+    consumers: bool | None,
+    spark: str,
 ) -> Result | Events[Round]:
     """Give --context and --js-domain more than once to see all of them: each domain of each context has a
     part of its own; one that cannot be reached says so while the others go on.
@@ -80,13 +95,16 @@ async def report(
     """
     if watch is not None and watch < 100 * MS:
         raise BadInput("--watch takes 100ms or more", "2s is the default")
+    folder = Path(spark).expanduser() if spark else None
+    queries = partial(_read_queries, folder)
+    queries()  # a wrong folder is an error of the command line
     places, order = targets(env), cast(Sort, sort)
     fetch = partial(fetch_overview, pattern=pattern, consumers=consumers)
     if watch is None and count is None:
         states = await fetch_states(places, fetch, clock=env.clock, trace=env.trace)
         if len(states) == 1 and states[0].failure is not None and not env.wants_json:
             raise states[0].failure
-        return _round_result(env, states, order)
+        return _round_result(env, states, order, queries())
     interval = watch or 2 * SECOND
     rounds = poll_states(
         places,
@@ -99,19 +117,31 @@ async def report(
     )
     return rounds_view.events(
         rounds,
-        lambda states: _round_result(env, states, order, timed=True),
+        lambda states: _round_result(env, states, order, queries(), timed=True),
         sort=order,
         interval=interval,
         count=count,
         scheme=places[0].colors,
         clock=env.clock,
+        queries=queries,
     )
 
 
-def _round_result(env: Env, states: Sequence[DomainState], sort: Sort, *, timed: bool = False) -> Result:
+def _read_queries(folder: Path | None) -> Sequence[SparkQuery] | None:
+    return None if folder is None else read_queries(folder)
+
+
+def _round_result(
+    env: Env,
+    states: Sequence[DomainState],
+    sort: Sort,
+    queries: Sequence[SparkQuery] | None,
+    *,
+    timed: bool = False,
+) -> Result:
     """Return one round for stdout. In CSV and TSV there is no place for failures: they go to stderr."""
     if env.form not in ("csv", "tsv"):
-        return view.result(states, env.clock(), sort, timed=timed)
+        return view.result(states, env.clock(), sort, timed=timed, queries=queries)
     for failure in view.failures(states):
         env.say(f"jsctl: {failure}")
     return view.flat(states, env.clock())

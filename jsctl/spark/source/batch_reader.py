@@ -94,8 +94,8 @@ class JetStreamReader(DataSourceReader):
     def _plan(
         self, connection: StreamConnection, planning: PlanningConnection, name: str
     ) -> list[RangePartition]:
-        given = replace(self.options, stream=name, streams=())
-        options, stream = self._narrowest(connection, given)
+        whole = replace(self.options, stream=name, streams=())
+        options, stream = self._narrowest(connection, whole)
         start, end = plan.resolve_range(connection, options, stream, lenient=self.lenient)
         is_promised = not self.lenient and plan.is_promised(options, stream, start)
         start, end = self._narrow(connection, options, stream, start, end)

@@ -86,12 +86,12 @@ class Pushdown:
                 ends.append(one.value + SKEW)
         return max(starts, default=None), min(ends, default=None)
 
-    def subjects(self, given: Sequence[str]) -> tuple[str, ...] | None:
+    def subjects(self, filters_of_options: Sequence[str]) -> tuple[str, ...] | None:
         """Return filters for all subjects that match; None when no subject can.
 
-        given: filters of the options, empty for all.
+        filters_of_options: empty for all.
         """
-        filters = tuple(given)
+        filters = tuple(filters_of_options)
         for one in self._on("subject"):
             wanted = _subject_filters(one)
             if wanted is not None:
@@ -109,12 +109,12 @@ class Pushdown:
         for one in self.conditions:
             values = rows.column(one.column)
             if one.operator == "in":
-                kept = pc.is_in(values, pa.array(one.value, values.type))
+                matching = pc.is_in(values, pa.array(one.value, values.type))
             elif one.operator == "starts":
-                kept = pc.starts_with(values, one.value)
+                matching = pc.starts_with(values, one.value)
             else:
-                kept = getattr(pc, one.operator)(values, pa.scalar(one.value, values.type))
-            mask = kept if mask is None else pc.and_(mask, kept)
+                matching = getattr(pc, one.operator)(values, pa.scalar(one.value, values.type))
+            mask = matching if mask is None else pc.and_(mask, matching)
         return rows if mask is None else rows.filter(mask)
 
     def _on(self, column: str) -> Iterable[Condition]:

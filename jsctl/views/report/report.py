@@ -7,7 +7,9 @@ from typing import Any
 from jsctl.errors import ExitStatus
 from jsctl.monitor.report import health
 from jsctl.monitor.report.rows import BAD, FINE, WARN, DomainState, Report, Sort, build_report
+from jsctl.monitor.report.spark_queries import SparkQuery
 from jsctl.units import SECOND, format_bytes, format_duration, format_rfc3339, format_time, seconds_to_ns
+from jsctl.views.report import spark_queries
 from jsctl.views.report.panes import STYLES, Pane, Section
 from jsctl.views.report.records import Line, consumer_line, link_line, stream_line
 from jsctl.views.result import Cell, Column, Part, Result, Table, Text
@@ -57,9 +59,11 @@ _OPTIONAL = frozenset({"filters", "error", "trouble", "peers"})  #: columns that
 _WATCHED = frozenset({"message_rate", "byte_rate", "lag_rate", "unprocessed_rate"})
 
 
-def document(states: Sequence[DomainState], now: float) -> dict[str, Any]:
+def document(
+    states: Sequence[DomainState], now: float, queries: Sequence[SparkQuery] | None = None
+) -> dict[str, Any]:
     """Return the JSON form: `{"at", "reports": [{"context", "domain", "at", "error", "trouble", "streams",
-    "replication", "consumers"}]}`.
+    "replication", "consumers"}]}`, and `spark` with queries of Spark where these were asked for.
 
     `trouble` is all that is wrong with the account, streams, mirrors, sources and consumers; the same stands
     with each of them. Times are RFC 3339 in UTC; `error` is null when all is well, and the lists are empty
@@ -85,7 +89,8 @@ def document(states: Sequence[DomainState], now: float) -> dict[str, Any]:
                 "consumers": consumers,
             }
         )
-    return {"at": _utc(now), "reports": reports}
+    spark = {} if queries is None else {"spark": spark_queries.records(queries, now)}
+    return {"at": _utc(now), "reports": reports, **spark}
 
 
 def _troubles(report: Report) -> list[str]:
@@ -101,11 +106,22 @@ def _troubles(report: Report) -> list[str]:
     return words
 
 
-def result(states: Sequence[DomainState], now: float, sort: Sort, *, timed: bool = False) -> Result:
+def result(
+    states: Sequence[DomainState],
+    now: float,
+    sort: Sort,
+    *,
+    timed: bool = False,
+    queries: Sequence[SparkQuery] | None = None,
+) -> Result:
     """Return the static form: the panes one below the other. timed: with the time on the first line."""
     parts: list[Part] = []
     if timed:
         parts.append(Text(format_time(seconds_to_ns(now)), "bold"))
+    if queries is not None:
+        one = spark_queries.pane(queries, now)
+        parts.append(Text(f"{one.title}: {one.summary.text}", one.summary.style or "bold"))
+        parts.extend([*one.messages, *(section.table for section in one.sections)])
     for state in states:
         one = pane(state, sort)
         # What is shown here is of now: tables of before a failure are for the live screen.
@@ -113,7 +129,7 @@ def result(states: Sequence[DomainState], now: float, sort: Sort, *, timed: bool
         parts.extend(one.messages)
         if not state.error:
             parts.extend(section.table for section in one.sections)
-    return Result(parts, partial(document, states, now), _status(states))
+    return Result(parts, partial(document, states, now, queries), _status(states))
 
 
 def flat(states: Sequence[DomainState], now: float) -> Result:

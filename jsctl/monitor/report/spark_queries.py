@@ -1,0 +1,101 @@
+"""Streaming queries of Spark, as `jsctl.spark.progress` leaves them in a folder for reports."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from jsctl.errors import BadInput, NotFound
+from jsctl.files import read_text
+from jsctl.json_text import parse_json
+from jsctl.units import SECOND, parse_time_ns
+
+LATEST = "_latest"
+"""Folder of the newest progress: a file for each query."""
+
+SILENT = 60 * SECOND
+"""ns without progress after which a query that has not ended looks as if it hung. Idle ones report each 10 s.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class SparkQuery:
+    """A query's progress in one stream.
+
+    query: its name, or its id without one. at: RFC 3339, UTC. batch: its number. rows: in that batch. behind:
+    sequences that the stream has beyond the batch. rate: rows per second that it reads while it works.
+    arrival: new sequences per second; None without two answers. drain_ns: until it has caught up; -1 for
+    never, None when that is unknown. lost, deleted: messages since the query started. state: running, ended
+    or failed. error: why it failed.
+    """
+
+    query: str
+    id: str
+    stream: str
+    at: str
+    batch: int
+    rows: int
+    behind: int
+    rate: float
+    arrival: float | None
+    drain_ns: int | None
+    lost: int
+    deleted: int
+    state: str = "running"
+    error: str = ""
+
+    def record(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return {
+            "query": self.query,
+            "id": self.id,
+            "stream": self.stream,
+            "at": self.at,
+            "batch": self.batch,
+            "rows": self.rows,
+            "behind": self.behind,
+            "rate": self.rate,
+            "arrival": self.arrival,
+            "drain_ns": self.drain_ns,
+            "lost": self.lost,
+            "deleted": self.deleted,
+            "state": self.state,
+            "error": self.error,
+        }
+
+    def is_silent(self, now: int) -> bool:
+        """Whether progress was due by `now` (ns since 1970)."""
+        return self.state == "running" and now - parse_time_ns(self.at) > SILENT
+
+
+def encode_queries(queries: Sequence[SparkQuery]) -> str:
+    """Return the content of a query's file: its progress in each of its streams."""
+    return json.dumps({"queries": [one.record() for one in queries]})
+
+
+def read_queries(folder: Path) -> list[SparkQuery]:
+    """Return the newest progress of all queries that write to a folder, by name.
+
+    Raises NotFound when there is no such folder, BadInput for a damaged file.
+    """
+    latest = folder / LATEST
+    if not latest.is_dir():
+        raise NotFound(
+            f"{folder} holds no progress of Spark queries",
+            "jsctl.spark.progress.listen(spark, to=...) writes it",
+        )
+    queries = [one for path in sorted(latest.glob("*.json")) for one in _read(path)]
+    return sorted(queries, key=lambda one: (one.query, one.stream))
+
+
+def _read(path: Path) -> list[SparkQuery]:
+    names = {field.name for field in fields(SparkQuery)}
+    try:
+        rows = parse_json(read_text(path))["queries"]
+        queries = [SparkQuery(**{name: row[name] for name in names}) for row in rows]
+        for one in queries:
+            parse_time_ns(one.at)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise BadInput(f"{path} is not the progress of a Spark query", "remove it") from None
+    return queries

@@ -1,0 +1,253 @@
+"""See streaming queries run: how far they are behind their streams, and what they lost.
+
+    from jsctl.spark import progress
+
+    progress.listen(spark, to="/shared/progress", prometheus="/var/lib/node_exporter/spark.prom")
+
+`to` is a folder: its table `spark_queries` (Parquet) gets a row for each batch and stream, for SQL and
+`jsctl export query`, and `jsctl report --spark FOLDER` shows the newest. `prometheus` is a file for the
+textfile collector of node_exporter, which is replaced at each step.
+"""
+
+import contextlib
+import threading
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.streaming.listener import (
+    QueryIdleEvent,
+    QueryProgressEvent,
+    QueryStartedEvent,
+    QueryTerminatedEvent,
+    StreamingQueryListener,
+)
+
+from jsctl.files import open_atomically, write_atomically
+from jsctl.json_text import parse_json
+from jsctl.monitor.report.spark_queries import LATEST, SparkQuery, encode_queries
+from jsctl.spark.source.failures import log
+from jsctl.units import SECOND, parse_time_ns
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+TABLE = "spark_queries"
+FLUSH_ROWS, FLUSH_SECONDS = 1000, 60
+"""Rows or time after which the table gets another file."""
+
+_METRICS = (
+    ("behind", "messages_behind", "gauge", "Sequences that the stream has beyond the last batch."),
+    ("rate", "rows_per_second", "gauge", "Rows per second that the query reads while it works."),
+    ("drain_seconds", "drain_seconds", "gauge", "Time until the query has caught up; +Inf for never."),
+    ("lost", "lost_messages_total", "counter", "Messages that fell off the stream unread."),
+    ("deleted", "deleted_messages_total", "counter", "Messages that were deleted before they were read."),
+    ("batch", "batch", "gauge", "Number of the last batch."),
+    ("running", "running", "gauge", "1 while the query runs, 0 when it ended or failed."),
+    ("seconds", "progress_timestamp_seconds", "gauge", "When the last progress came."),
+)
+"""(key, name without prefix, type, help)."""
+
+_RUNNING, _ENDED, _FAILED = "running", "ended", "failed"
+
+
+def listen(spark: "SparkSession", *, to: str = "", prometheus: str = "") -> "ProgressListener":
+    """Add a listener to the queries of a session, and return it, for `spark.streams.removeListener`."""
+    listener = ProgressListener(Path(to) if to else None, Path(prometheus) if prometheus else None)
+    spark.streams.addListener(listener)
+    return listener
+
+
+class ProgressListener(StreamingQueryListener):
+    """Writes the progress of queries that read streams. What it cannot write is logged, and ends no query."""
+
+    def __init__(self, folder: Path | None = None, text_file: Path | None = None) -> None:
+        self._folder = folder
+        self._text_file = text_file
+        self._queries: dict[str, dict[str, SparkQuery]] = {}  #: by run, by stream
+        self._ends: dict[tuple[str, str], tuple[int, int]] = {}  #: by run and stream: (ns, newest sequence)
+        self._rows: list[SparkQuery] = []
+        self._flushed = time.monotonic()
+        self._lock = threading.Lock()
+
+    def onQueryStarted(self, event: QueryStartedEvent) -> None:
+        """Nothing is known yet."""
+
+    def onQueryProgress(self, event: QueryProgressEvent) -> None:
+        self._guarded(lambda: self.take(parse_json(event.progress.json)))
+
+    def onQueryIdle(self, event: QueryIdleEvent) -> None:
+        """Idle queries report progress, too, every ten seconds."""
+
+    def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:
+        self._guarded(lambda: self.end(str(event.runId), event.exception or ""))
+
+    def take(self, progress: Mapping[str, Any]) -> None:
+        """Write a step of a query: `StreamingQueryProgress` as JSON."""
+        run = str(progress["runId"])
+        queries = self._queries.get(run, {})
+        for source in progress.get("sources") or ():
+            end, latest = _parts(source.get("endOffset")), _parts(source.get("latestOffset"))
+            for stream, part in end.items():
+                queries[stream] = self._step(
+                    progress, source, stream, part, latest.get(stream, part), queries.get(stream)
+                )
+        if queries:
+            self._queries[run] = queries
+            self._rows += queries.values()
+            self._write(run)
+
+    def end(self, run: str, error: str) -> None:
+        """Write the end of a query. error: empty when it did not fail."""
+        queries = self._queries.get(run)
+        if not queries:
+            return
+        state = _FAILED if error else _ENDED
+        lines = [line for line in error.splitlines() if line.strip()]
+        for stream, query in queries.items():
+            queries[stream] = replace(query, state=state, error=lines[0][:300] if lines else "")
+        self._rows += queries.values()
+        self._flushed = 0.0
+        self._write(run)
+
+    def queries(self) -> list[SparkQuery]:
+        """Return the newest progress of all queries."""
+        return [one for group in self._queries.values() for one in group.values()]
+
+    def _guarded(self, work: Callable[[], None]) -> None:
+        with self._lock:
+            try:
+                work()
+            except Exception as error:  # an observer must not disturb what it observes
+                log.warning("jsctl: the progress of a query is not written: %s", error)
+
+    def _step(
+        self,
+        progress: Mapping[str, Any],
+        source: Mapping[str, Any],
+        stream: str,
+        part: Mapping[str, Any],
+        latest: Mapping[str, Any],
+        before: SparkQuery | None,
+    ) -> SparkQuery:
+        run, at = str(progress["runId"]), str(progress["timestamp"])
+        moment, newest = parse_time_ns(at), int(latest["next"])
+        earlier = self._ends.get((run, stream))
+        self._ends[run, stream] = moment, newest
+        arrival = None
+        if earlier and moment > earlier[0]:
+            arrival = max(0, newest - earlier[1]) * SECOND / (moment - earlier[0])
+        rate = float(source.get("processedRowsPerSecond") or 0)
+        behind = max(0, newest - int(part["next"]))
+        # A batch that holds nothing has the end offset of the one before.
+        is_new = before is None or int(progress["batchId"]) != before.batch
+        return SparkQuery(
+            query=str(progress.get("name") or progress["id"]),
+            id=str(progress["id"]),
+            stream=stream,
+            at=at,
+            batch=int(progress["batchId"]),
+            rows=int(source.get("numInputRows") or 0),
+            behind=behind,
+            rate=rate,
+            arrival=arrival,
+            drain_ns=_drain(behind, rate, arrival),
+            lost=(before.lost if before else 0) + (int(part.get("lost") or 0) if is_new else 0),
+            deleted=(before.deleted if before else 0) + (int(part.get("deleted") or 0) if is_new else 0),
+        )
+
+    # -- writing ------------------------------------------------------------------------------------
+
+    def _write(self, run: str) -> None:
+        if self._folder:
+            latest = self._folder / LATEST
+            latest.mkdir(parents=True, exist_ok=True)
+            queries = list(self._queries[run].values())
+            write_atomically(latest / f"{queries[0].id}.json", encode_queries(queries))
+            late = time.monotonic() - self._flushed >= FLUSH_SECONDS
+            if late or len(self._rows) >= FLUSH_ROWS:
+                self.flush()
+        if self._text_file:
+            write_atomically(self._text_file, prometheus_text(self.queries()), mode=0o644)
+
+    def flush(self) -> None:
+        """Write the rows that wait for the table."""
+        self._flushed = time.monotonic()
+        if not self._folder or not self._rows:
+            return
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        rows, self._rows = self._rows, []
+        types = [
+            *((name, pa.string()) for name in ("query", "id", "stream")),
+            ("at", pa.timestamp("us", tz="UTC")),
+            *((name, pa.int64()) for name in ("batch", "rows", "behind")),
+            *((name, pa.float64()) for name in ("rate", "arrival")),
+            *((name, pa.int64()) for name in ("drain_ns", "lost", "deleted")),
+            *((name, pa.string()) for name in ("state", "error")),
+        ]
+        values = [{**one.record(), "at": parse_time_ns(one.at) // 1000} for one in rows]
+        table = pa.Table.from_pylist(values, pa.schema(types))
+        folder = self._folder / TABLE
+        folder.mkdir(parents=True, exist_ok=True)
+        with open_atomically(folder / f"part-{uuid.uuid4().hex}.parquet") as out:
+            pq.write_table(table, out)
+
+
+def prometheus_text(queries: Sequence[SparkQuery]) -> str:
+    """Return metrics in Prometheus' text format."""
+    lines = []
+    for key, name, kind, text in _METRICS:
+        lines += [f"# HELP jsctl_spark_{name} {text}", f"# TYPE jsctl_spark_{name} {kind}"]
+        for one in queries:
+            value = _metric(one, key)
+            if value is not None:
+                labels = f'query="{_escape(one.query)}",stream="{_escape(one.stream)}"'
+                lines.append(f"jsctl_spark_{name}{{{labels}}} {value}")
+    return "\n".join([*lines, ""])
+
+
+def _metric(query: SparkQuery, key: str) -> str | None:
+    match key:
+        case "drain_seconds":
+            if query.drain_ns is None:
+                return None
+            return "+Inf" if query.drain_ns < 0 else f"{query.drain_ns / SECOND:g}"
+        case "running":
+            return str(int(query.state == _RUNNING))
+        case "seconds":
+            return f"{parse_time_ns(query.at) / SECOND:.3f}"
+        case _:
+            return f"{getattr(query, key):g}" if key == "rate" else str(getattr(query, key))
+
+
+def _escape(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
+def _drain(behind: int, rate: float, arrival: float | None) -> int | None:
+    """Return ns until nothing is left to read; -1 for never, None when that is unknown."""
+    if not behind:
+        return 0
+    if not rate:
+        return None
+    net = rate - (arrival or 0.0)
+    return round(behind / net * SECOND) if net > 0 else -1
+
+
+def _parts(offset: Any) -> dict[str, Mapping[str, Any]]:
+    """Return a source's offset by stream, nothing for other sources."""
+    with contextlib.suppress(ValueError):
+        offset = parse_json(offset) if isinstance(offset, str) else offset
+    if not isinstance(offset, dict):
+        return {}
+    parts = offset.get("streams", {offset.get("stream", ""): offset})
+    return {
+        str(name): part
+        for name, part in parts.items()
+        if isinstance(part, dict) and {"created", "next"} <= set(part)
+    }

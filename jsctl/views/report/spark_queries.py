@@ -1,0 +1,78 @@
+"""The part of `jsctl report` about streaming queries of Spark."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from jsctl.monitor.report.rows import BAD, FINE, WARN
+from jsctl.monitor.report.spark_queries import SparkQuery
+from jsctl.units import SECOND, age, format_duration, seconds_to_ns
+from jsctl.views.report.panes import STYLES, Pane, Section
+from jsctl.views.result import Cell, Column, Table, Text
+
+_COLUMNS = (
+    Column("Query", "query"),
+    Column("Stream", "stream"),
+    Column("Batch", "batch", "count"),
+    Column("Rows", "rows", "count"),
+    Column("Behind", "behind", "count"),
+    Column("Rows/s", "rate", "rate"),
+    Column("Drained In", "drain_ns"),
+    Column("Lost", "lost", "count"),
+    Column("Deleted", "deleted", "count"),
+    Column("Seen", "seen_ns", "ago"),
+    Column("Trouble", "trouble", "prose"),
+)
+_SPARE = ("deleted", "rows", "batch", "rate", "seen_ns")
+
+
+def records(queries: Sequence[SparkQuery], now: float) -> list[dict[str, Any]]:
+    """Return the JSON form: what is known of each query, and its `trouble`."""
+    return [{**one.record(), "trouble": [words for words, _ in _troubles(one, now)]} for one in queries]
+
+
+def pane(queries: Sequence[SparkQuery], now: float) -> Pane:
+    """Return all queries for people."""
+    levels = [max((level for _, level in _troubles(one, now)), default=FINE) for one in queries]
+    rows = [_row(one, level, now) for one, level in zip(queries, levels, strict=True)]
+    worst = max(levels, default=FINE)
+    wrong = sum(level > FINE for level in levels)
+    summary = Text(f"{wrong:,} to watch" if wrong else "all well", STYLES[worst] or "good")
+    messages = [] if queries else [Text("No queries yet")]
+    sections = [Section(Table("Spark Queries", _COLUMNS, rows, spare=_SPARE), levels, "queries")]
+    return Pane("Spark", summary, messages, sections if queries else [], trouble=worst)
+
+
+def _row(query: SparkQuery, level: int, now: float) -> list[Any]:
+    drain = query.drain_ns
+    shown = "unknown" if drain is None else "never" if drain < 0 else format_duration(drain)
+    troubles = [words for words, _ in _troubles(query, now)]
+    return [
+        Cell(query.query, query.query, STYLES[level]),
+        query.stream,
+        query.batch,
+        query.rows,
+        query.behind,
+        query.rate,
+        Cell(drain, shown, "bad" if drain is not None and drain < 0 else ""),
+        Cell(query.lost, f"{query.lost:,}", "bad" if query.lost else ""),
+        query.deleted,
+        age(query.at, seconds_to_ns(now)),
+        Cell(troubles, ", ".join(troubles), STYLES[level]),
+    ]
+
+
+def _troubles(query: SparkQuery, now: float) -> list[tuple[str, int]]:
+    """Return what is wrong with a query, in words, with how bad it is."""
+    troubles = []
+    if query.state == "failed":
+        troubles.append((f"failed: {query.error}", BAD))
+    elif query.state == "ended":
+        troubles.append(("ended", WARN))
+    elif query.is_silent(seconds_to_ns(now)):
+        silent = age(query.at, seconds_to_ns(now)) // SECOND * SECOND
+        troubles.append((f"no progress for {format_duration(silent)}", BAD))
+    if query.drain_ns is not None and query.drain_ns < 0:
+        troubles.append(("falls behind", WARN))
+    if query.lost:
+        troubles.append((f"{query.lost:,} lost", BAD))
+    return troubles
