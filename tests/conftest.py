@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from tests.support import spark_home
 from tests.support.run import Cli
 from tests.support.servers import Account, AccountServers, Cluster, HubLeaf
 
@@ -47,6 +48,11 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     quick = all(any(path.is_relative_to(_TESTS / name) for name in _QUICK) for path in paths)
     one_file = len(paths) == 1 and all(path.is_file() for path in paths)
     return 0 if quick or one_file else 2
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("spark"):
+        spark_home.use_quick_spark(item.config.cache.mkdir("spark"))
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -162,5 +168,5 @@ def spark() -> Iterator[Any]:
     """One Spark for the whole run; commands that are called in this process use it too."""
     from jsctl.spark.session.session import open_session
 
-    with open_session(conf={"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}) as shared:
+    with open_session() as shared:
         yield shared

@@ -18,7 +18,7 @@ import trustme
 from tests.support.jwt import Operator, write_creds
 from tests.support.run import Cli
 from tests.support.servers import RealServer, free_port
-from tests.support.spark_cluster import HOME, SCRIPT, Cluster, bare_python, without_jsctl
+from tests.support.spark_cluster import SCRIPT, Cluster, bare_python, home, without_jsctl
 from tests.support.waiting import wait_for
 
 pytestmark = [pytest.mark.cluster, pytest.mark.spark, pytest.mark.timeout(500)]
@@ -174,7 +174,7 @@ def test_every_command(network: Network, cluster: Cluster, tmp_path: Path, place
 
 
 def test_executors_of_a_local_cluster(network: Network, tmp_path: Path) -> None:
-    work = HOME / "work"  # where its workers put what they are given
+    work = home() / "work"  # where its workers put what they are given
     before = set(work.glob("app-*/*/jsctl.zip"))
     done = network.jsctl(
         "export", "stream", "ORDERS", "--to", str(tmp_path / "orders"), "--verify", "--master", LOCAL_CLUSTER

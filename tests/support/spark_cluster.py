@@ -13,9 +13,14 @@ from pathlib import Path
 
 import pyspark
 
+from tests.support import spark_home
 from tests.support.servers import free_port
 
-HOME = Path(pyspark.__path__[0])
+
+def home() -> Path:
+    """Spark's folder."""
+    return Path(os.environ.get("SPARK_HOME") or pyspark.__path__[0])
+
 
 NEEDED = ("pyarrow",)
 """What an executor's Python must have; PySpark comes with Spark."""
@@ -118,10 +123,10 @@ class Cluster:
     def _start(self, name: str, java_class: str, *args: str) -> None:
         kept = ("HOME", "JAVA_HOME", "LANG", "TMPDIR")
         path = f"{self.python.parent}{os.pathsep}{os.environ['PATH']}"
-        quick = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+        quick = os.environ.get("SPARK_SUBMIT_OPTS", spark_home.QUICK)
         environment = {name: os.environ[name] for name in kept if name in os.environ} | {
             "PATH": path,
-            "SPARK_HOME": str(HOME),
+            "SPARK_HOME": str(home()),
             "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_DAEMON_MEMORY": "1g" if name == "connect" else "256m",
             "SPARK_DAEMON_JAVA_OPTS": quick,
@@ -129,7 +134,7 @@ class Cluster:
         }
         with (self.folder / f"{name}.log").open("wb") as log:
             self.processes[name] = subprocess.Popen(
-                [str(HOME / "bin" / "spark-class"), java_class, *args],
+                [str(home() / "bin" / "spark-class"), java_class, *args],
                 cwd=self.folder,
                 env=environment,
                 stdout=log,

@@ -14,28 +14,26 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from tests.support import spark_home
+
 MASTER = "local-cluster[2,1,1024]"
 """Two workers with a core and 1,024 MiB each: their executors are processes of their own."""
 
-_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-
 
 def home(folder: Path) -> Path:
-    """A SPARK_HOME like the installed one: executors of a local cluster work in a folder below it."""
-    import pyspark
+    """A SPARK_HOME like the one in use: executors of a local cluster work in a folder below it."""
+    from pyspark.find_spark_home import _find_spark_home
 
-    made = folder / "spark"
-    made.mkdir(parents=True, exist_ok=True)
-    for part in Path(pyspark.__file__).parent.iterdir():
-        if part.name not in ("work", "__pycache__") and not (made / part.name).exists():
-            (made / part.name).symlink_to(part)
-    return made
+    own = folder / "spark"
+    spark_home.link_home(Path(_find_spark_home()), own)
+    return own
 
 
 def main(folder: Path, options: dict[str, str], read: Path | None) -> None:
     from pyspark.sql import SparkSession
 
-    (folder / "temporary").mkdir(parents=True, exist_ok=True)
+    temporary = folder / "temporary"
+    temporary.mkdir(parents=True, exist_ok=True)
     os.environ |= {"SPARK_HOME": str(home(folder)), "PYSPARK_PYTHON": sys.executable}
     spark = (
         SparkSession.builder.master("local[2]" if read else MASTER)
@@ -44,10 +42,10 @@ def main(folder: Path, options: dict[str, str], read: Path | None) -> None:
         .config("spark.log.level", "WARN")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.local.dir", str(folder / "temporary"))
+        .config("spark.local.dir", str(temporary))
         .config("spark.sql.warehouse.dir", str(folder / "warehouse"))
-        .config("spark.driver.extraJavaOptions", f"{_JAVA} -Djava.io.tmpdir={folder / 'temporary'}")
-        .config("spark.executor.extraJavaOptions", _JAVA)
+        .config("spark.driver.extraJavaOptions", f"{spark_home.QUICK} -Djava.io.tmpdir={temporary}")
+        .config("spark.executor.extraJavaOptions", spark_home.QUICK)
         .config("spark.sql.session.timeZone", "UTC")
         # Spark gives up on an application whose executors die ten times; here they are killed more often.
         .config("spark.deploy.maxExecutorRetries", "-1")

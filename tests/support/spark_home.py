@@ -1,0 +1,89 @@
+"""A Spark that starts several times faster than the one in the PySpark package: dozens of tests start one.
+
+Its JVMs share an archive of the classes that each of them would load and check, and its Python processes
+take PySpark from folders with byte code, where the package has archives of source. Both are made by the first
+worker that needs them, and kept in pytest's cache.
+"""
+
+import fcntl
+import hashlib
+import os
+import subprocess
+import sys
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""What JVMs of short programs run best with."""
+
+_LOAD = """
+import sys
+from pyspark.sql import SparkSession
+folder = sys.argv[1]
+conf = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "2", "spark.log.level": "OFF"}
+spark = SparkSession.builder.master("local[2]").config(map=conf).getOrCreate()
+for format in ("parquet", "json"):
+    rows = spark.range(9).selectExpr("id", "id % 3 AS part", "string(id) AS text", "now() AS time")
+    rows.write.format(format).partitionBy("part").save(f"{folder}/{format}")
+    spark.read.format(format).load(f"{folder}/{format}").createOrReplaceTempView(format)
+    sql = f"SELECT part, count(*), max(time) FROM {format} WHERE id > 1 GROUP BY part ORDER BY part"
+    spark.sql(sql).collect()
+spark.stop()
+"""
+"""A program that loads what most programs need."""
+
+
+@cache
+def use_quick_spark(folder: Path) -> None:
+    """What this process and its children start of Spark from now on is the quick one of the folder."""
+    package = Path(str(import_module("pyspark").__file__)).parent
+    java = subprocess.run(["java", "-version"], capture_output=True, check=False).stderr
+    key = hashlib.sha256(java + bytes(package) + str(package.stat().st_mtime_ns).encode()).hexdigest()[:12]
+    home, archive = folder / key, folder / f"{key}.jsa"
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not home.exists():
+            _link(package, home)
+        os.environ["SPARK_HOME"] = str(home)
+        if not archive.exists():
+            _archive_classes(archive)
+    # An archive that does not fit is left out, without a word.
+    with_archive = f" -XX:SharedArchiveFile={archive} -Xlog:disable" if archive.exists() else ""
+    os.environ["SPARK_SUBMIT_OPTS"] = QUICK + with_archive
+
+
+def _link(package: Path, home: Path) -> None:
+    """Make a SPARK_HOME of links, where folders have the names of the archives that executors import from."""
+    new = home.with_suffix(".new")
+    for archive in (package / "python" / "lib").glob("*.zip"):
+        name = archive.name.partition("-")[0].removesuffix(".zip")
+        unpacked = new / "python" / "lib" / archive.name
+        unpacked.mkdir(parents=True, exist_ok=True)
+        if not (unpacked / name).exists():
+            (unpacked / name).symlink_to(Path(str(import_module(name).__file__)).parent)
+    link_home(package, new)
+    new.replace(home)
+
+
+def link_home(spark: Path, home: Path) -> None:
+    """Make a SPARK_HOME whose parts are those of another; executors of a local cluster work below it."""
+    home.mkdir(parents=True, exist_ok=True)
+    for part in spark.iterdir():
+        if part.name not in ("work", "__pycache__") and not (home / part.name).exists():
+            (home / part.name).symlink_to(part)
+
+
+def _archive_classes(archive: Path) -> None:
+    new = archive.with_suffix(".new")
+    new.unlink(missing_ok=True)
+    with TemporaryDirectory() as folder:
+        subprocess.run(
+            [sys.executable, "-c", _LOAD, folder],
+            env={**os.environ, "SPARK_SUBMIT_OPTS": f"{QUICK} -XX:ArchiveClassesAtExit={new} -Xlog:disable"},
+            capture_output=True,  # until the JVM has closed its ends, too
+            check=False,
+        )
+    if new.exists():
+        new.replace(archive)
