@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -32,16 +33,29 @@ jetstream { store_dir: "{store}" }
 """
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[RealServer]:
-    """A server of this test alone, with 80 MB in the stream BIG."""
-    made = RealServer(tmp_path / "server", SERVER).start()
+@pytest.fixture(scope="module")
+def filled_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The store of a server with 80 MB in the stream BIG."""
+    folder = tmp_path_factory.mktemp("filled")
+    filled = RealServer(folder, SERVER).start()
     try:
-        stream(made.url, "BIG", "big.>")
-        publish_all(made.url, ((f"big.{n % 7}", os.urandom(SIZE)) for n in range(COUNT)))
-        yield made
+        stream(filled.url, "BIG", "big.>")
+        publish_all(filled.url, ((f"big.{n % 7}", os.urandom(SIZE)) for n in range(COUNT)))
     finally:
-        made.stop()
+        filled.stop()
+    return folder / "server"
+
+
+@pytest.fixture
+def server(tmp_path: Path, filled_store: Path) -> Iterator[RealServer]:
+    """A server of this test alone, with a copy of that store."""
+    shutil.copytree(filled_store, tmp_path / "server" / "server")
+    own = RealServer(tmp_path / "server", SERVER).start()
+    try:
+        wait_for(lambda: messages(own.url, "BIG") == COUNT, "the stream is not there yet")
+        yield own
+    finally:
+        own.stop()
 
 
 @pytest.fixture

@@ -32,9 +32,9 @@ SERVER = """
 listen: "127.0.0.1:{port}"
 jetstream { store_dir: "{store}" }
 """
-COUNT, SIZE = 3000, 10_000
+COUNT, SIZE = 1500, 10_000
 Headers = Sequence[tuple[str, str]]
-RATE = 15_000_000
+RATE = 7_500_000
 """Bytes a second: two seconds for all."""
 
 
@@ -73,7 +73,7 @@ def fill(url: str, *, domain: str = "", headers: Headers = (), **config: object)
     wait_for(
         lambda: ask(url, "STREAM.INFO.BIG", domain=domain)["state"]["last_seq"] == COUNT, "not all is stored"
     )
-    for sequence in (1, 2, 77, 2500, 2501, COUNT - 1, COUNT):
+    for sequence in (1, 2, 77, 1250, 1251, COUNT - 1, COUNT):
         ask(url, "STREAM.MSG.DELETE.BIG", {"seq": sequence}, domain=domain)
 
 

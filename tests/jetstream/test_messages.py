@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -67,20 +68,22 @@ def read_until(stream: subprocess.Popen[str], wanted: str) -> list[str]:
             return lines
 
 
-def has_client(port: int) -> bool:
-    """Whether somebody is connected to a port of this host."""
+def clients(port: int) -> int:
+    """How many connections a port of this host has."""
     lines = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
-    return any(line[1].endswith(f":{port:04X}") and line[3] == "01" for line in lines)
-
-
-def has_a_consumer(url: str) -> bool:
-    return bool(js.ask(url, "STREAM.INFO.S")["state"].get("consumer_count"))
+    return sum(line[1].endswith(f":{port:04X}") and line[3] == "01" for line in lines)
 
 
 def delivered(url: str) -> list[int]:
     """How much each consumer of S has delivered."""
     consumers = js.ask(url, "CONSUMER.LIST.S")["consumers"]
     return [consumer["delivered"]["stream_seq"] for consumer in consumers]
+
+
+def ack_floor(url: str) -> int:
+    """Up to where the only consumer of S has everything acknowledged."""
+    [consumer] = js.ask(url, "CONSUMER.LIST.S")["consumers"]
+    return int(consumer["ack_floor"]["stream_seq"])
 
 
 def ended(process: Terminal) -> int | None:
@@ -187,7 +190,8 @@ def test_a_stream_survives_a_killed_server(flags: list[str], own: Cli, server: R
     try:
         wait_for(lambda: len(seen) >= 5000, "it took too long")
         if flags[:1] == ["--durable"]:
-            time.sleep(1)  # its acks are stored
+            wait_for(lambda: ack_floor(server.url) == 5000, "not all was acknowledged")
+            time.sleep(1)  # the server writes that to its disk
         server.kill()
         read_until(process, "connection lost")
         server.start()
@@ -208,59 +212,73 @@ def test_a_stream_survives_a_killed_server(flags: list[str], own: Cli, server: R
     assert process.returncode == 0
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "sub --stream S --new",
-        "sub --stream S --last",
-        "sub --stream S --last-per-subject",
-        "sub --stream S --new --direct",
-        "sub --stream S --last --direct",
-        "sub --stream S --last-per-subject --direct",
-        "events --stream S",
-        "stream view S --follow",
-    ],
+READERS = (
+    "sub --stream S --new",
+    "sub --stream S --last",
+    "sub --stream S --last-per-subject",
+    "sub --stream S --new --direct",
+    "sub --stream S --last --direct",
+    "sub --stream S --last-per-subject --direct",
+    "events --stream S",
+    "stream view S --follow",
 )
+
+
+def has_text(lines: list[str], text: str) -> bool:
+    return text in "".join(lines)
+
+
+class Reading:
+    """A command that reads until it is interrupted, and what it has printed."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+        self.out: list[str] = []
+        self._thread = threading.Thread(target=self._read)
+        self._thread.start()
+
+    def _read(self) -> None:
+        assert self.process.stdout
+        self.out.extend(self.process.stdout)
+
+    def interrupt(self) -> str:
+        """End it as ctrl-C does, and return what it wrote to stderr since that was read."""
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait(10)
+        self._thread.join(10)
+        assert self.process.stderr
+        return self.process.stderr.read()
+
+
 def test_nothing_is_lost_when_the_server_restarts_before_the_first_message(
-    line: str, own: Cli, server: RealServer
+    own: Cli, server: RealServer
 ) -> None:
     js.stream(server.url, "S", "s", allow_direct=True)
-    process = jsctl(own, *line.split())
-    out: list[str] = []
-
-    def read() -> None:
-        assert process.stdout
-        out.extend(process.stdout)
-
-    reader = threading.Thread(target=read)
-    reader.start()
+    readings = {line: Reading(jsctl(own, *line.split())) for line in READERS}
+    direct = [line for line in READERS if "--direct" in line or "view" in line]
     try:
-        if "--direct" in line or "view" in line:
-            wait_for(lambda: has_client(server.port), "it did not connect")
-            time.sleep(1)  # what it asks for leaves no trace
-        else:
-            wait_for(lambda: has_a_consumer(server.url), "it did not begin to read")
+        wait_for(lambda: clients(server.port) >= len(READERS), "not all are connected")
+        wait_for(
+            lambda: len(delivered(server.url)) == len(READERS) - len(direct), "not all have begun to read"
+        )
+        time.sleep(1)  # what the direct ones ask for leaves no trace
         server.kill()
-        read_until(process, "connection lost")
+        for reading in readings.values():
+            read_until(reading.process, "connection lost")
         time.sleep(6)  # longer than the time-out of a request
         server.start()
         for number in (1, 2, 3):
             js.publish(server.url, "s", b'{"type": "text %d"}' % number)
-        wait_for(lambda: "text 3" in "".join(out), "the messages did not come")
-        process.send_signal(signal.SIGINT)
-        process.wait(10)
-        reader.join(10)
-        assert process.stderr
-        told = process.stderr.read()
+        for line, reading in readings.items():
+            wait_for(partial(has_text, reading.out, "text 3"), f"no messages came to {line}")
+            err = reading.interrupt()
+            texts = re.findall(r"text \d", "".join(reading.out))
+            assert list(dict.fromkeys(texts)) == ["text 1", "text 2", "text 3"], (line, err)
+            assert "still waiting for the connection, lost 5s ago" in err, line
     finally:
-        process.kill()
-        process.communicate()
-    assert [text for text in ("text 1", "text 2", "text 3") if text in "".join(out)] == [
-        "text 1",
-        "text 2",
-        "text 3",
-    ], told
-    assert "still waiting for the connection, lost 5s ago" in told
+        for reading in readings.values():
+            reading.process.kill()
+            reading.process.communicate()
 
 
 def test_a_consumer_that_is_removed(own: Cli, server: RealServer) -> None:

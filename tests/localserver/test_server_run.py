@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from jsctl.localserver import network
 from tests.support.processes import alive, children
 from tests.support.run import Cli
 from tests.support.servers import RealServer, binary, free_port
@@ -328,7 +329,9 @@ def test_a_wrong_configuration(start: Callable[..., Run], tmp_path: Path) -> Non
     assert "there is no file" in fails(start("--config", str(tmp_path / "none.conf")), status=64)
 
 
-def test_an_edit_that_keeps_the_leaf_out_is_told(start: Callable[..., Run], tmp_path: Path) -> None:
+def test_an_edit_that_keeps_the_leaf_out_is_told(
+    start: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = tmp_path / "net"
     first = start("hub-leaf", "--port", "0", "--store", str(store))
     first.ready()
@@ -336,9 +339,9 @@ def test_an_edit_that_keeps_the_leaf_out_is_told(start: Callable[..., Run], tmp_
     first.end()
     leaf = store / "leaf.conf"
     leaf.write_text(leaf.read_text().replace("acc:acc@", "acc:wrong@"))
-    run = start("hub-leaf", "--port", "0", "--store", str(store))
-    line = fails(run)
-    assert "user acc did not reach all of them in 20s; leaf.conf was edited; logs are in" in line
+    monkeypatch.setattr(network, "ANSWER_SECONDS", 5)
+    failed = Cli(tmp_path)(f"server run hub-leaf --port 0 --store {store}", status=1)
+    assert "user acc did not reach all of them in 5s; leaf.conf was edited; logs are in" in failed.err
     assert not children(tmp_path)
 
 
