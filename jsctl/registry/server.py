@@ -25,6 +25,44 @@ VERBS: dict[str, Entry] = {
         "jsz",
         "js",
     ),
+    "report accounts": verb("Report on accounts", "server.report.accounts:accounts", "acct"),
+    "report connections": verb(
+        "Report on connections", "server.report.connections:connections", "conn", "connz", "conns"
+    ),
+    "report cpu": verb("Compare the CPU use of servers", "server.report.cpu:cpu"),
+    "report gateways": verb("Report on gateways", "server.report.gateways:gateways", "super", "gateway"),
+    "report health": verb("Report on the health of servers", "server.report.health:health"),
+    "report leafnodes": verb(
+        "Report on leaf node connections", "server.report.leafnodes:leafnodes", "leaf", "leafz"
+    ),
+    "report mem": verb("Compare the memory use of servers", "server.report.mem:mem"),
+    "report routes": verb("Report on the routes of clusters", "server.report.routes:routes", "route"),
+    "request": group(
+        "Request monitoring data from servers", target="server.request.group:request", aliases=("req",)
+    ),
+    "request accounts": verb("Show accounts", "server.request.accounts:accounts", "accountz", "acct"),
+    "request connections": verb(
+        "Show connections", "server.request.connections:connections", "conn", "connz"
+    ),
+    "request gateways": verb(
+        "Show gateways", "server.request.gateways:gateways", "gateway", "gwy", "gatewayz"
+    ),
+    "request ipqueue": verb("Show internal queues", "server.request.ipqueue:ipqueue", "ipq", "ipqueuesz"),
+    "request jetstream-health": verb(
+        "Show whether servers are healthy", "server.request.jetstream_health:jetstream_health", "healthz"
+    ),
+    "request jetstream": verb("Show JetStream", "server.request.jetstream:jetstream", "jsz", "js"),
+    "request kick": verb("Disconnect a client at once", "server.request.kick:kick"),
+    "request leafnodes": verb(
+        "Show leaf node connections", "server.request.leafnodes:leafnodes", "leaf", "leafz"
+    ),
+    "request profile": verb("Write profiles of servers to files", "server.request.profile:profile"),
+    "request raft": verb("Show the state of Raft groups", "server.request.raft:raft", "raftz"),
+    "request routes": verb("Show the routes of clusters", "server.request.routes:routes", "route", "routez"),
+    "request subscriptions": verb(
+        "Show subscriptions", "server.request.subscriptions:subscriptions", "sub", "subsz"
+    ),
+    "request variables": verb("Show runtime variables", "server.request.variables:variables", "var", "varz"),
     "network": group("Run, break and mend whole networks on this machine", aliases=("net",)),
     "network up": verb("Start a network and wait until it is ready", "server.network.up:up"),
     "network ls": verb("List the networks on this machine", "server.network.ls:ls", "list"),

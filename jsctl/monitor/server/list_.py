@@ -33,6 +33,8 @@ async def fetch_servers(connection: Connection, expect: int = 0) -> list[tuple[J
             if is_no_responders(message):
                 raise no_system_account()
             answers.append((parse_reply(message.data, _PING), int((loop.time() - started) * SECOND)))
+            # Each server says how many it knows.
+            expect = expect or int(answers[0][0].get("statsz", {}).get("active_servers", 0))
     if not answers:
         raise no_system_account()
     return answers

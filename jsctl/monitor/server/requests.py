@@ -4,24 +4,31 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from jsctl.errors import ApiError, Denied, MalformedAnswer, NoResponders
+from jsctl.errors import ApiError, Denied, MalformedAnswer, NoResponders, NotFound
 from jsctl.jetstream.shapes import check_answer, check_error
 from jsctl.json_text import parse_json
 from jsctl.nats.connection import Connection
+from jsctl.units import SECOND
 
 Json = dict[str, Any]
 
 
 class Filter(NamedTuple):
-    """Which servers are to answer; empty means all."""
+    """Which servers are to answer; empty means all. host: the name of a server. address: its host name."""
 
     host: str = ""
     cluster: str = ""
     tags: Sequence[str] = ()
+    address: str = ""
 
     def body(self) -> Json:
         """Returns it as the server's EventFilterOptions (server/events.go)."""
-        wanted = {"server_name": self.host, "cluster": self.cluster, "tags": list(self.tags)}
+        wanted = {
+            "server_name": self.host,
+            "cluster": self.cluster,
+            "tags": list(self.tags),
+            "host": self.address,
+        }
         return {key: value for key, value in wanted.items() if value}
 
 
@@ -35,16 +42,53 @@ async def ping(
 ) -> list[Json]:
     """Fetch the replies {"server": {...}, "data": {...}} of all servers to PING.<what> (JSZ, VARZ, ...).
 
-    expect: stop after that many; 0 waits until no more come. Raises Denied without the system account,
-    ApiError for what a server refuses.
+    expect: stop after that many; 0 waits for all servers that the first one knows, or until no more come.
+    Raises Denied without the system account, ApiError for what a server refuses.
     """
+    if not expect and not (only and only.body()):
+        expect = await count_servers(connection)
     request = {**(body or {}), **(only.body() if only else {})}
     subject = f"$SYS.REQ.SERVER.PING.{what}" if what else "$SYS.REQ.SERVER.PING"
     try:
-        messages = await connection.request_many(subject, json.dumps(request).encode(), expect=expect)
+        messages = await connection.request_many(
+            subject, json.dumps(request).encode(), expect=expect, timeout=_filtered_timeout(connection, only)
+        )
     except NoResponders:
         raise no_system_account() from None
     return [parse_reply(message.data, subject) for message in messages]
+
+
+def _filtered_timeout(connection: Connection, only: Filter | None) -> int | None:
+    """How long to wait for a first answer, in ns: nobody says that no server has a name or a tag."""
+    return min(2 * SECOND, connection.settings.timeout) if only and only.body() else None
+
+
+async def count_servers(connection: Connection) -> int:
+    """Return how many servers the one that answers first knows; 0 where it does not say.
+
+    Raises Denied without the system account.
+    """
+    try:
+        message = await connection.request("$SYS.REQ.SERVER.PING.STATSZ")
+    except NoResponders:
+        raise no_system_account() from None
+    reply = parse_reply(message.data, "$SYS.REQ.SERVER.PING.STATSZ")
+    return int((reply.get("statsz") or reply.get("data") or {}).get("active_servers", 0))
+
+
+async def ask_server(
+    connection: Connection, server: str, what: str, body: Mapping[str, Any] | None = None
+) -> Json:
+    """Send a request to one server, by its ID. Raises NotFound when none has it, ApiError, Denied."""
+    subject = f"$SYS.REQ.SERVER.{server}.{what}"
+    try:
+        message = await connection.request(subject, json.dumps(dict(body or {})).encode())
+    except NoResponders:
+        raise NotFound(
+            f"no server has the ID {server!r}",
+            "jsctl server ping --id shows them; this needs the system account",
+        ) from None
+    return parse_reply(message.data, subject)
 
 
 def no_system_account() -> Denied:

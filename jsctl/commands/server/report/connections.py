@@ -1,0 +1,63 @@
+"""`jsctl server report connections`."""
+
+import click
+
+from jsctl.commands.cli import command, option
+from jsctl.commands.server.report.flags import Flags, Report, is_reversed, report, report_flags
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.jetstream.find.expression import compile_expression
+from jsctl.monitor.server.reports import STATES, connection_request, connection_rows
+from jsctl.views.result import Result
+from jsctl.views.server import reports as view
+
+
+@command(
+    "connections",
+    examples=["jsctl server report connections", "jsctl server report connections --account APP --top 10"],
+)
+@option("--account", metavar="ACCOUNT", default="", help="Only this account")
+@option(
+    "--sort", "order", type=click.Choice(list(view.CONNECTION_SORTS)), default="subs", help="Sort by this"
+)
+@option("--top", type=click.IntRange(min=1), default=1000, help="Only this many, the largest (1000)")
+@option("--subject", metavar="SUBJECT", default="", help="Only connections that take this subject")
+@option("--username", metavar="USER", default="", help="Only connections of this user")
+@option("--state", type=click.Choice(list(STATES)), default="open", help="Their state")
+@option("--closed-reason", metavar="REASON", default="", help="Only those that were closed for this reason")
+@option("--filter", "expression", metavar="EXPRESSION", default="", help="Only those that it is true of")
+@report_flags
+async def connections(
+    env: Env,
+    limit: int | None,
+    account: str,
+    order: str,
+    top: int,
+    subject: str,
+    username: str,
+    state: str,
+    closed_reason: str,
+    expression: str,
+    servers: Flags,
+) -> Report:
+    """EXPRESSION is in the language of jsctl stream find --expression, over the fields of a connection as
+    jsctl server request connections shows them: "in_msgs > 1000 && lang == 'go'".
+
+    LIMIT ends the wait once that many servers have answered.
+    """
+    try:
+        matches = compile_expression(expression) if expression else None
+    except ValueError as error:
+        raise BadInput(f"--filter {expression!r}: {error}") from None
+    state = "closed" if closed_reason and state == "open" else state
+
+    def show(replies: list[dict[str, object]]) -> Result:
+        rows = connection_rows(replies)
+        if matches:
+            rows = [row for row in rows if matches(row.document)]
+        if closed_reason:
+            rows = [row for row in rows if closed_reason.lower() in row.reason.lower()]
+        return view.connections(rows, order, is_reversed(env), top, closed=state != "open")
+
+    body = connection_request(account=account, subject=subject, user=username, state=state)
+    return await report(env, "CONNZ", body, limit, servers, lambda replies: show(list(replies)))

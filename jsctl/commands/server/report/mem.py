@@ -1,0 +1,13 @@
+"""`jsctl server report mem`."""
+
+from jsctl.commands.cli import command
+from jsctl.commands.server.report.flags import Flags, Report, report, report_flags
+from jsctl.env import Env
+from jsctl.views.server import reports as view
+
+
+@command("mem", examples=["jsctl server report mem", "jsctl server report mem --cluster hub --watch 2s"])
+@report_flags
+async def mem(env: Env, limit: int | None, servers: Flags) -> Report:
+    """LIMIT ends the wait once that many servers have answered."""
+    return await report(env, "VARZ", {}, limit, servers, lambda replies: view.usage(replies, "mem"))

@@ -1,0 +1,60 @@
+"""The flags that all verbs of `jsctl server request` take, and how the answers are shown.
+
+They may stand before the verb, too, as those of the `nats` tool.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import click
+
+from jsctl.commands.cli import argument, option
+from jsctl.env import Env
+from jsctl.monitor.server.requests import Filter, ping
+from jsctl.views.result import Result
+from jsctl.views.server import replies as view
+
+GROUP = "server request"  #: the key of the group's own flags in `Env.flags`
+
+_FLAGS: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
+    (("--limit",), {"type": click.IntRange(min=1), "help": "Records of each server at the most (2048)"}),
+    (("--offset",), {"type": click.IntRange(min=0), "help": "Leave out this many records of each server"}),
+    (("--name",), {"metavar": "NAME", "help": "Only the server of this name"}),
+    (("--host",), {"metavar": "HOST", "help": "Only servers of this host name"}),
+    (("--cluster",), {"metavar": "CLUSTER", "help": "Only servers of this cluster"}),
+    (
+        ("--tags",),
+        {"metavar": "TAG", "multiple": True, "help": "Only servers with this tag; may be repeated"},
+    ),
+)
+
+
+def group_flags(verb: Callable[..., Any]) -> Callable[..., Any]:
+    """Declare the flags for the group itself."""
+    for names, attrs in reversed(_FLAGS):
+        verb = option(*names, **attrs)(verb)
+    return verb
+
+
+def request_flags(verb: Callable[..., Any]) -> Callable[..., Any]:
+    """Declare the flags and [WAIT]; the verb gets them as `servers`."""
+    for names, attrs in reversed(_FLAGS):
+        verb = option(*names, into="servers", **attrs)(verb)
+    return argument("expect", type=click.IntRange(min=1), required=False, metavar="[WAIT]")(verb)
+
+
+async def request(
+    env: Env, what: str, body: Mapping[str, Any], expect: int | None, servers: Mapping[str, Any]
+) -> Result:
+    """Ask all servers for `what` (CONNZ, VARZ, ...). Empty values of `body` are left out.
+
+    servers: the flags of `request_flags`, without those that were not given.
+    """
+    flags = {**env.flags.get(GROUP, {}), **servers}
+    only = Filter(
+        flags.get("name") or "", flags.get("cluster") or "", flags.get("tags") or (), flags.get("host") or ""
+    )
+    sent = {key: value for key, value in body.items() if value not in (None, "", False, ())}
+    sent |= {"limit": flags.get("limit") or 2048, "offset": flags.get("offset") or 0}
+    replies = await ping(await env.connection(), what, sent, only=only, expect=expect or 0)
+    return view.as_sent(replies)

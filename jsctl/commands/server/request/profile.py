@@ -1,0 +1,44 @@
+"""`jsctl server request profile`."""
+
+import base64
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from jsctl.commands.cli import argument, command, option
+from jsctl.env import Env
+from jsctl.errors import JsctlError
+from jsctl.files import write_atomically
+from jsctl.monitor.server.requests import Filter, ping
+from jsctl.views.result import Column, Result, Table
+
+_PROFILES = ("allocs", "heap", "goroutine", "mutex", "threadcreate", "block", "cpu")
+_COLUMNS = (Column("Server", "server"), Column("File", "file"), Column("Size", "size", "bytes"))
+
+
+@command("profile", examples=["jsctl server request profile heap ./profiles"])
+@argument("profile", type=click.Choice(_PROFILES))
+@argument("folder", metavar="[DIR]", required=False, default=".")
+@option("--level", type=click.IntRange(min=0), default=0, help="Debug level of the profile")
+async def profile(env: Env, profile: str, folder: str, level: int) -> Result:
+    """Writes a file for each server, which go tool pprof reads."""
+    place = Path(folder).expanduser()
+    flags: Mapping[str, Any] = env.flags.get("server request", {})
+    only = Filter(flags.get("name") or "", flags.get("cluster") or "", flags.get("tags") or ())
+    replies = await ping(await env.connection(), "PROFILEZ", {"name": profile, "debug": level}, only=only)
+    rows = []
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        for reply in replies:
+            data = base64.b64decode((reply.get("data") or {}).get("profile") or "")
+            name = "".join(
+                char if char.isalnum() or char in "-_." else "_" for char in reply["server"]["name"]
+            )
+            path = place / f"{profile}-{name}.pprof"
+            write_atomically(path, data)
+            rows.append((reply["server"]["name"], str(path), len(data)))
+    except OSError as error:
+        raise JsctlError(f"cannot write {error.filename}: {error.strerror}") from None
+    return Result([Table("Profiles", _COLUMNS, rows)])

@@ -1,0 +1,217 @@
+"""Rows of reports on all servers: connections, accounts, links between servers, health, processes.
+
+The input are the servers' replies {"server": {...}, "data": {...}} (server/monitor.go). Spans are ns.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from jsctl.units import parse_duration
+
+Json = dict[str, Any]
+
+STATES: Mapping[str, int] = {"open": 0, "closed": 1, "all": 2}
+"""Values of ConnState."""
+
+_RECORDS = 100_000
+"""How many records each server is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionRow:
+    """A connection of a client or leaf node. document: what the server says of it."""
+
+    cid: str
+    name: str
+    server: str
+    cluster: str
+    address: str
+    account: str
+    uptime: int
+    in_msgs: int
+    out_msgs: int
+    in_bytes: int
+    out_bytes: int
+    subs: int
+    reason: str = ""
+    document: Json = field(default_factory=dict, repr=False)
+
+
+@dataclass(slots=True)
+class AccountRow:
+    """An account: the sums of its connections, over all servers."""
+
+    account: str
+    connections: int = 0
+    in_msgs: int = 0
+    out_msgs: int = 0
+    in_bytes: int = 0
+    out_bytes: int = 0
+    subs: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRow:
+    """A leaf node connection, a route or a gateway, as the server at one end sees it.
+
+    kind: of a gateway, "Outbound" or "Inbound". rtt, uptime: -1 where the server does not say.
+    """
+
+    server: str
+    cluster: str
+    name: str
+    account: str
+    address: str
+    id: str
+    uptime: int
+    rtt: int
+    in_msgs: int
+    out_msgs: int
+    in_bytes: int
+    out_bytes: int
+    subs: int
+    compression: str = ""
+    spoke: bool = False
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HealthRow:
+    """What /healthz says. errors: each with its type and text."""
+
+    server: str
+    cluster: str
+    domain: str
+    status: str
+    code: int
+    errors: Sequence[tuple[str, str]]
+
+
+def connection_request(
+    *, account: str = "", subject: str = "", user: str = "", state: str = "open", subscriptions: bool = False
+) -> Json:
+    """Return the body of CONNZ. state: a key of STATES."""
+    body = {"acc": account, "filter_subject": subject, "user": user, "state": STATES[state]}
+    body["subscriptions"] = subscriptions or bool(subject)
+    return {**{key: value for key, value in body.items() if value}, "auth": True, "limit": _RECORDS}
+
+
+def connection_rows(replies: Sequence[Json]) -> list[ConnectionRow]:
+    """Return the connections in answers to CONNZ."""
+    return [
+        ConnectionRow(
+            f"{'L' if one.get('kind') == 'Leafnode' else ''}{one['cid']}",
+            one.get("name", ""),
+            reply["server"]["name"],
+            reply["server"].get("cluster", ""),
+            f"{one.get('ip', '')}:{one.get('port', 0)}",
+            one.get("name_tag") or one.get("account", ""),
+            span(one.get("uptime")),
+            one.get("in_msgs", 0),
+            one.get("out_msgs", 0),
+            one.get("in_bytes", 0),
+            one.get("out_bytes", 0),
+            one.get("subscriptions", 0),
+            one.get("reason", ""),
+            one,
+        )
+        for reply in replies
+        for one in (reply.get("data") or {}).get("connections") or ()
+    ]
+
+
+def account_rows(connections: Sequence[ConnectionRow]) -> list[AccountRow]:
+    """Return the sums of connections by account."""
+    accounts: dict[str, AccountRow] = {}
+    for one in connections:
+        row = accounts.setdefault(one.account, AccountRow(one.account))
+        row.connections += 1
+        row.in_msgs += one.in_msgs
+        row.out_msgs += one.out_msgs
+        row.in_bytes += one.in_bytes
+        row.out_bytes += one.out_bytes
+        row.subs += one.subs
+    return list(accounts.values())
+
+
+def leafnode_rows(replies: Sequence[Json]) -> list[LinkRow]:
+    """Return the leaf node connections in answers to LEAFZ."""
+    return [
+        _link(reply, leaf, leaf.get("name", ""))
+        for reply in replies
+        for leaf in (reply.get("data") or {}).get("leafs") or ()
+    ]
+
+
+def route_rows(replies: Sequence[Json]) -> list[LinkRow]:
+    """Return the routes in answers to ROUTEZ."""
+    return [
+        _link(reply, route, route.get("remote_name", ""))
+        for reply in replies
+        for route in (reply.get("data") or {}).get("routes") or ()
+    ]
+
+
+def gateway_rows(replies: Sequence[Json]) -> list[LinkRow]:
+    """Return the gateways in answers to GATEWAYZ; name is that of the other cluster."""
+    return [
+        _link(reply, gateway.get("connection") or {}, name, kind)
+        for reply in replies
+        for name, gateway, kind in _gateways(reply.get("data") or {})
+    ]
+
+
+def health_rows(replies: Sequence[Json]) -> list[HealthRow]:
+    """Return the health in answers to HEALTHZ."""
+    rows = []
+    for reply in replies:
+        data, server = reply.get("data") or {}, reply["server"]
+        errors = [(str(one.get("type", "")), str(one.get("error", ""))) for one in data.get("errors") or ()]
+        if not errors and data.get("error"):
+            errors = [("", str(data["error"]))]
+        status, code = str(data.get("status", "")), int(data.get("status_code", 0))
+        rows.append(
+            HealthRow(
+                server["name"], server.get("cluster", ""), server.get("domain", ""), status, code, errors
+            )
+        )
+    return rows
+
+
+def span(text: str | None) -> int:
+    """Return ns of a span as servers write it, such as 4m45s or 1.7ms; -1 for none."""
+    try:
+        return parse_duration(text) if text else -1
+    except ValueError:
+        return -1
+
+
+def _gateways(data: Json) -> Iterator[tuple[str, Json, str]]:
+    for name, gateway in (data.get("outbound_gateways") or {}).items():
+        yield name, gateway, "Outbound"
+    for name, gateways in (data.get("inbound_gateways") or {}).items():
+        for gateway in gateways:
+            yield name, gateway, "Inbound"
+
+
+def _link(reply: Json, one: Json, name: str, kind: str = "") -> LinkRow:
+    number = one.get("rid", one.get("cid", one.get("id", "")))
+    return LinkRow(
+        reply["server"]["name"],
+        reply["server"].get("cluster", ""),
+        name,
+        one.get("account", ""),
+        f"{one.get('ip', '')}:{one.get('port', 0)}",
+        str(number),
+        span(one.get("uptime")),
+        span(one.get("rtt")),
+        one.get("in_msgs", 0),
+        one.get("out_msgs", 0),
+        one.get("in_bytes", 0),
+        one.get("out_bytes", 0),
+        one.get("subscriptions", 0),
+        str(one.get("compression", "")),
+        bool(one.get("is_spoke")),
+        kind,
+    )

@@ -1,0 +1,202 @@
+"""`server report accounts`, `connections`, `cpu`, `gateways`, `health`, `leafnodes`, `mem`, `routes`."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from jsctl.monitor.server.reports import AccountRow, ConnectionRow, HealthRow, LinkRow
+from jsctl.views.result import Cell, Column, Result, Table
+
+Json = dict[str, Any]
+
+_TRAFFIC = (
+    Column("In Msgs", "in_msgs", "count"),
+    Column("Out Msgs", "out_msgs", "count"),
+    Column("In Bytes", "in_bytes", "bytes"),
+    Column("Out Bytes", "out_bytes", "bytes"),
+    Column("Subs", "subs", "count"),
+)
+_ACCOUNTS = (Column("Account", "account"), Column("Connections", "connections", "count"), *_TRAFFIC)
+_CONNECTIONS = (
+    Column("CID", "cid"),
+    Column("Name", "name"),
+    Column("Server", "server"),
+    Column("Cluster", "cluster"),
+    Column("IP", "address"),
+    Column("Account", "account"),
+    Column("Uptime", "uptime", "duration"),
+    *_TRAFFIC,
+)
+_REASON = Column("Reason", "reason")
+_LEAFNODES = (
+    Column("Server", "server"),
+    Column("Name", "name"),
+    Column("Account", "account"),
+    Column("Address", "address"),
+    Column("RTT", "rtt", "duration"),
+    *_TRAFFIC,
+    Column("Compressed", "compression"),
+    Column("Spoke", "spoke", "bool"),
+)
+_ROUTES = (
+    Column("Server", "server"),
+    Column("Cluster", "cluster"),
+    Column("Name", "name"),
+    Column("Account", "account"),
+    Column("Address", "address"),
+    Column("ID", "id"),
+    Column("Uptime", "uptime", "duration"),
+    Column("RTT", "rtt", "duration"),
+    Column("Subs", "subs", "count"),
+    Column("Bytes In", "in_bytes", "bytes"),
+    Column("Bytes Out", "out_bytes", "bytes"),
+)
+_GATEWAYS = (
+    Column("Server", "server"),
+    Column("Cluster", "cluster"),
+    Column("Kind", "kind"),
+    Column("Name", "name"),
+    Column("Address", "address"),
+    Column("ID", "id"),
+    Column("Uptime", "uptime", "duration"),
+    Column("RTT", "rtt", "duration"),
+    Column("Bytes", "bytes", "bytes"),
+)
+_HEALTH = (
+    Column("Server", "server"),
+    Column("Cluster", "cluster"),
+    Column("Domain", "domain"),
+    Column("Status", "status"),
+    Column("Type", "type"),
+    Column("Error", "error", "prose"),
+)
+
+ACCOUNT_SORTS: Mapping[str, Callable[[AccountRow], Any]] = {
+    "in-bytes": lambda row: row.in_bytes,
+    "out-bytes": lambda row: row.out_bytes,
+    "in-msgs": lambda row: row.in_msgs,
+    "out-msgs": lambda row: row.out_msgs,
+    "conns": lambda row: row.connections,
+    "subs": lambda row: row.subs,
+}
+CONNECTION_SORTS: Mapping[str, Callable[[ConnectionRow], Any]] = {
+    "in-bytes": lambda row: row.in_bytes,
+    "out-bytes": lambda row: row.out_bytes,
+    "in-msgs": lambda row: row.in_msgs,
+    "out-msgs": lambda row: row.out_msgs,
+    "uptime": lambda row: row.uptime,
+    "cid": lambda row: int(row.cid.lstrip("L")),
+    "subs": lambda row: row.subs,
+}
+LINK_SORTS: Mapping[str, Callable[[LinkRow], Any]] = {
+    "server": lambda row: row.server,
+    "cluster": lambda row: row.cluster,
+    "name": lambda row: row.name,
+    "account": lambda row: row.account,
+    "subs": lambda row: row.subs,
+    "in-bytes": lambda row: row.in_bytes,
+    "out-bytes": lambda row: row.out_bytes,
+    "in-msgs": lambda row: row.in_msgs,
+    "out-msgs": lambda row: row.out_msgs,
+}
+_BAR = 30  #: columns of the longest bar
+
+
+def accounts(rows: Sequence[AccountRow], order: str, reverse: bool, top: int) -> Result:
+    """Report on accounts, the largest last. order: a key of ACCOUNT_SORTS. top: how many of the largest."""
+    chosen = sorted(rows, key=ACCOUNT_SORTS[order], reverse=reverse)
+    chosen = chosen[:top] if reverse else chosen[-top:]
+    title = f"{len(chosen)} Accounts Overview"
+    return Result([Table(title, _ACCOUNTS, _cells(chosen, _ACCOUNTS), spare=("out_bytes", "in_bytes"))])
+
+
+def connections(
+    rows: Sequence[ConnectionRow], order: str, reverse: bool, top: int, *, closed: bool
+) -> Result:
+    """Report on connections. order: a key of CONNECTION_SORTS. closed: with why they were closed."""
+    chosen = sorted(rows, key=CONNECTION_SORTS[order], reverse=reverse)
+    chosen = chosen[:top] if reverse else chosen[-top:]
+    columns = (*_CONNECTIONS, _REASON) if closed else _CONNECTIONS
+    totals = [
+        "",
+        f"{len(chosen)}",
+        *[""] * 5,
+        *(sum(getattr(row, c.key) for row in chosen) for c in _TRAFFIC),
+    ]
+    title = f"Top {len(chosen)} Connections out of {len(rows)} by {order}"
+    spare = ("out_msgs", "in_msgs", "address", "out_bytes", "in_bytes", "cluster", "uptime_ns", "name")
+    return Result(
+        [Table(title, columns, _cells(chosen, columns), [*totals, ""] if closed else totals, spare)],
+        data=[row.document | {"server": row.server} for row in chosen],
+    )
+
+
+def leafnodes(rows: Sequence[LinkRow], order: str, reverse: bool) -> Result:
+    """Report on leaf node connections. order: a key of LINK_SORTS."""
+    spare = (
+        "compression",
+        "out_msgs",
+        "in_msgs",
+        "address",
+        "out_bytes",
+        "in_bytes",
+        "spoke",
+        "subs",
+        "rtt_ns",
+    )
+    chosen = sorted(rows, key=LINK_SORTS[order], reverse=reverse)
+    return Result([Table("Leafnode Report", _LEAFNODES, _cells(chosen, _LEAFNODES), spare=spare)])
+
+
+def routes(rows: Sequence[LinkRow], order: str, reverse: bool) -> Result:
+    """Report on routes. order: a key of LINK_SORTS."""
+    spare = ("address", "id", "account", "out_bytes", "in_bytes", "uptime_ns", "subs", "rtt_ns", "cluster")
+    chosen = sorted(rows, key=LINK_SORTS[order], reverse=reverse)
+    return Result([Table("Cluster Report", _ROUTES, _cells(chosen, _ROUTES), spare=spare)])
+
+
+def gateways(rows: Sequence[LinkRow], order: str, reverse: bool) -> Result:
+    """Report on gateways. order: a key of LINK_SORTS."""
+    chosen = sorted(rows, key=LINK_SORTS[order], reverse=reverse)
+    lines = [
+        [row.in_bytes + row.out_bytes if c.key == "bytes" else getattr(row, c.key) for c in _GATEWAYS]
+        for row in chosen
+    ]
+    spare = ("address", "id", "uptime_ns", "rtt_ns", "cluster")
+    return Result([Table("Super Cluster Report", _GATEWAYS, lines, spare=spare)])
+
+
+def health(rows: Sequence[HealthRow]) -> Result:
+    """Report on health: a line for each error, and one for a server without any."""
+    lines: list[list[Any]] = []
+    for row in sorted(rows, key=lambda row: row.server):
+        status = Cell(row.status, f"{row.status} ({row.code})", "good" if row.status == "ok" else "bad")
+        for kind, error in row.errors or [("", "")]:
+            lines.append([row.server, row.cluster, row.domain, status, kind, error])
+    good = sum(row.status == "ok" for row in rows)
+    clusters = len({row.cluster for row in rows})
+    footer = [str(len(rows)), str(clusters), "", f"ok: {good} / err: {len(rows) - good}", "", ""]
+    return Result([Table("Health Report", _HEALTH, lines, footer, spare=("type", "domain"))])
+
+
+def usage(replies: Sequence[Json], key: str) -> Result:
+    """Compare CPU or memory use of servers. key: "cpu" (percent of a core) or "mem" (bytes), of VARZ."""
+    values = sorted(
+        (float((reply.get("data") or {}).get(key, 0)), reply["server"]["name"]) for reply in replies
+    )
+    most = max((value for value, _ in values), default=0)
+    columns = (
+        Column("Server", "server"),
+        Column("CPU %", key, "number") if key == "cpu" else Column("Memory", key, "bytes"),
+        Column("", "bar"),
+    )
+    rows = []
+    for value, name in values:
+        bar = "█" * round(value / most * _BAR) if most else ""
+        rows.append((name, value if key == "cpu" else int(value), bar))
+    title = "CPU Usage" if key == "cpu" else "Memory Usage"
+    data = [{"server": name, key: value if key == "cpu" else int(value)} for value, name in values]
+    return Result([Table(title, columns, rows)], data=data)
+
+
+def _cells(rows: Sequence[Any], columns: Sequence[Column]) -> list[list[Any]]:
+    return [[getattr(row, column.key) for column in columns] for row in rows]
