@@ -1,32 +1,25 @@
 """Reading a bucket: single keys from its stream's leader, many of them in batches from any replica."""
 
-import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from functools import partial
 
 from jsctl import registry
-from jsctl.errors import BadInput, Denied, JsctlError, MissingName, NotFound, Unreachable
+from jsctl.errors import BadInput, JsctlError, MissingName, NotFound
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.kv.bucket import Bucket, open_bucket
 from jsctl.jetstream.kv.entry import Entry, decode_entry
 from jsctl.jetstream.kv.names import is_pattern
 from jsctl.jetstream.message import browse
+from jsctl.jetstream.message.newest import fetch_newest, newest_messages
 from jsctl.jetstream.message.receive import ReceiveOptions, Receiver, StreamSource
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.codes import ErrorCode
-from jsctl.nats.direct_get import parse_direct_reply
-from jsctl.nats.message import Message
 from jsctl.nats.subjects import overlap
 from jsctl.units import format_time
 
-_KEYS = 1000
-"""Keys asked for at once; the server answers 1,024 at the most."""
-_BYTES = 4 << 20  #: of values asked for at once, as far as the bucket's average tells
-_SUBJECTS = 256 << 10  #: bytes of keys in a request
+_PAGE = 1000  #: entries that are handed over at once
 _BATCH = 2000  #: entries of a history that are asked for at once
-_AHEAD = 3  #: requests at once
-_AT_ONCE = 64  #: requests at once to the leader, for single keys
 _LISTED = 10_000  #: keys that are looked through for one like a missing one
 
 
@@ -38,26 +31,9 @@ async def newest(bucket: Bucket, key: str) -> Entry | None:
 
     The leader answers, so that what was just stored is seen. Raises what requests raise.
     """
-    subject = bucket.prefix + key
-    try:
-        message = await browse.fetch_last(bucket.api, bucket.stream, subject)
-    except NotFound:
-        return None
-    except Denied:
-        if not bucket.allows_direct:
-            raise
-        direct = await _direct(bucket, subject)
-        return decode_entry(bucket, direct) if direct else None
-    return decode_entry(bucket, message)
-
-
-async def _direct(bucket: Bucket, subject: str) -> Message | None:
-    """Fetch the last message of a subject from any replica: for those who may not ask the leader."""
-    api = bucket.api
-    request = f"{api.prefix}.DIRECT.GET.{bucket.stream}.{subject}"
-    reply = await api.connection.request(request, timeout=api.timeout)
-    parsed = parse_direct_reply(reply.header_block)
-    return parsed.message(reply.data) if parsed else None
+    subject, direct = bucket.prefix + key, bucket.allows_direct
+    message = await fetch_newest(bucket.api, bucket.stream, subject, direct=direct)
+    return decode_entry(bucket, message) if message else None
 
 
 async def get(bucket: Bucket, key: str) -> Entry:
@@ -118,70 +94,15 @@ async def keys_matching(bucket: Bucket, patterns: Sequence[str]) -> list[str]:
 async def newest_entries(bucket: Bucket, patterns: Sequence[str]) -> AsyncGenerator[list[Entry], None]:
     """Yield the newest entries of all keys that match a pattern, markers too, in pages, sorted by key.
 
-    Values come from any replica in batches of many keys. What a replica does not have yet, and all values
-    where batches are not possible, comes from the leader. Raises what requests raise.
+    Raises what requests raise.
     """
     keys = [key for key in patterns if not is_pattern(key)]
     if len(keys) < len(patterns):
         keys = await keys_matching(bucket, patterns)
-    state = bucket.info["state"]
-    average = int(state.get("bytes") or 0) // max(int(state.get("messages") or 0), 1)
-    most = max(1, min(_KEYS, _BYTES // max(average, 1)))
-    pages = list(_pages(keys, most))
-    ahead: list[asyncio.Task[list[Entry]]] = []
-    reader = _Batches(bucket)
-    try:
-        for page in pages:
-            ahead.append(asyncio.ensure_future(reader.read(page)))
-            if len(ahead) >= _AHEAD:
-                yield await ahead.pop(0)
-        while ahead:
-            yield await ahead.pop(0)
-    finally:
-        for task in ahead:
-            task.cancel()
-
-
-def _pages(keys: Sequence[str], most: int) -> "list[list[str]]":
-    """Split keys into what one request names."""
-    pages: list[list[str]] = []
-    size = 0
-    for key in keys:
-        size += len(key)
-        if not pages or len(pages[-1]) >= most or size > _SUBJECTS:
-            pages.append([])
-            size = len(key)
-        pages[-1].append(key)
-    return pages
-
-
-class _Batches:
-    """Reads pages of keys: in batches, and from the leader once these turn out to be impossible."""
-
-    def __init__(self, bucket: Bucket) -> None:
-        self._bucket = bucket
-        self._batches = bucket.allows_direct
-
-    async def read(self, keys: list[str]) -> list[Entry]:
-        bucket, by_key = self._bucket, dict[str, Entry]()
-        if self._batches:
-            subjects = [bucket.prefix + key for key in keys]
-            messages = browse.read_last(bucket.api, bucket.stream, subjects, len(keys))
-            try:
-                async with aclosing(messages):
-                    async for message in messages:
-                        entry = decode_entry(bucket, message)
-                        by_key[entry.key] = entry
-            except Unreachable:
-                raise
-            except JsctlError:
-                self._batches = False
-        missing = [key for key in keys if key not in by_key]
-        for start in range(0, len(missing), _AT_ONCE):
-            some = missing[start : start + _AT_ONCE]
-            entries = await asyncio.gather(*(newest(bucket, key) for key in some))
-            by_key |= {entry.key: entry for entry in entries if entry}
-        return [by_key[key] for key in keys if key in by_key]
+    messages = newest_messages(bucket.api, bucket.info, [bucket.prefix + key for key in keys])
+    async with aclosing(messages) as pages:
+        async for page in pages:
+            yield [decode_entry(bucket, message) for message in page]
 
 
 async def newest_heads(bucket: Bucket, patterns: Sequence[str]) -> list[Entry]:
@@ -253,7 +174,7 @@ async def history(bucket: Bucket, pattern: str) -> AsyncGenerator[list[Entry], N
         async for message in messages:
             if message.subject.startswith(bucket.prefix):
                 page.append(decode_entry(bucket, message))
-            if len(page) >= _KEYS:
+            if len(page) >= _PAGE:
                 yield page
                 page = []
     if page:

@@ -1,0 +1,104 @@
+"""The newest messages of subjects: one from the stream's leader, many in batches from replicas (ADR-31)."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+
+from jsctl.errors import Denied, JsctlError, NotFound, Unreachable
+from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.message import browse
+from jsctl.nats.direct_get import parse_direct_reply
+from jsctl.nats.message import Message
+
+_SUBJECTS = 1000
+"""Subjects asked for at once; the server answers 1,024 at the most."""
+_BYTES = 4 << 20  #: of data asked for at once, as far as the stream's average tells
+_REQUEST = 256 << 10  #: bytes of subjects in a request
+_AHEAD = 3  #: requests at once
+_AT_ONCE = 64  #: requests at once to the leader, for single subjects
+
+
+async def fetch_newest(api: Api, stream: str, subject: str, *, direct: bool) -> Message | None:
+    """Fetch the newest message of a subject; None without one.
+
+    The leader answers, so that what was just stored is seen. direct: whether replicas answer those who may
+    not ask the leader. Raises what requests raise.
+    """
+    try:
+        return await browse.fetch_last(api, stream, subject)
+    except NotFound:
+        return None
+    except Denied:
+        if not direct:
+            raise
+    reply = await api.connection.request(f"{api.prefix}.DIRECT.GET.{stream}.{subject}", timeout=api.timeout)
+    parsed = parse_direct_reply(reply.header_block)
+    return parsed.message(reply.data) if parsed else None
+
+
+async def newest_messages(
+    api: Api, info: Json, subjects: Sequence[str]
+) -> AsyncGenerator[list[Message], None]:
+    """Yield the newest messages of many subjects in their order, in pages; subjects without one are left out.
+
+    They come from any replica in batches of many subjects. What a replica does not have yet, and all where
+    batches are not possible, comes from the leader. info: of the stream. Raises what requests raise.
+    """
+    state = info["state"]
+    average = int(state.get("bytes") or 0) // max(int(state.get("messages") or 0), 1)
+    most = max(1, min(_SUBJECTS, _BYTES // max(average, 1)))
+    reader = _Reader(api, info["config"])
+    ahead: list[asyncio.Task[list[Message]]] = []
+    try:
+        for page in _pages(subjects, most):
+            ahead.append(asyncio.ensure_future(reader.read(page)))
+            if len(ahead) >= _AHEAD:
+                yield await ahead.pop(0)
+        while ahead:
+            yield await ahead.pop(0)
+    finally:
+        for task in ahead:
+            task.cancel()
+
+
+def _pages(subjects: Sequence[str], most: int) -> list[list[str]]:
+    """Split subjects into what one request names."""
+    pages: list[list[str]] = []
+    size = 0
+    for subject in subjects:
+        size += len(subject)
+        if not pages or len(pages[-1]) >= most or size > _REQUEST:
+            pages.append([])
+            size = len(subject)
+        pages[-1].append(subject)
+    return pages
+
+
+class _Reader:
+    """Reads pages of subjects: in batches, and from the leader once these turn out to be impossible."""
+
+    def __init__(self, api: Api, config: Json) -> None:
+        self._api = api
+        self._stream = str(config["name"])
+        self._direct = self._batches = bool(config.get("allow_direct"))
+
+    async def read(self, subjects: list[str]) -> list[Message]:
+        api, stream, by_subject = self._api, self._stream, dict[str, Message]()
+        if self._batches:
+            messages = browse.read_last(api, stream, subjects, len(subjects))
+            try:
+                async with aclosing(messages):
+                    async for message in messages:
+                        by_subject[message.subject] = message
+            except Unreachable:
+                raise
+            except JsctlError:
+                self._batches = False
+        missing = [subject for subject in subjects if subject not in by_subject]
+        for start in range(0, len(missing), _AT_ONCE):
+            some = missing[start : start + _AT_ONCE]
+            newest = await asyncio.gather(
+                *(fetch_newest(api, stream, subject, direct=self._direct) for subject in some)
+            )
+            by_subject |= {message.subject: message for message in newest if message}
+        return [by_subject[subject] for subject in subjects if subject in by_subject]
