@@ -13,6 +13,7 @@ NOUNS = {
     "bucket": "kv",
     "key": "key",
     "network": "server",
+    "counter": "counter",
 }
 """Each noun, and the file beside this one that describes it."""
 
@@ -44,6 +45,7 @@ VERBS: dict[str, Entry] = {
         target="consumer.group:consumer",
         aliases=("con", "obs", "c"),
     ),
+    "counter": group("Count in streams, and see what each source adds", aliases=("ctr",)),
     "kv": group("Store, read, watch and compare values in key-value buckets"),
     "object": group("Store files of any size in buckets, and get them back", aliases=("obj",)),
     "apply": verb("Create and change streams and consumers as files declare them", "apply:apply"),

@@ -30,6 +30,7 @@ NAMES = {
     "consumer": "NEW",
     "bucket": "CONFIG",
     "key": "user.1",
+    "counter": "hits.home",
     "object bucket": "FILES",
     "object": "report.pdf",
 }
@@ -132,6 +133,8 @@ accounts {
     cli = Cli(tmp_path_factory.mktemp("home"), running.url_for("all"))
     add_object(cli, "PRESENT", "PRESENT", tmp_path_factory.mktemp("files"))
     js.bucket(running.url_for("all"), "PRESENT")
+    js.stream(running.url_for("all"), "COUNTS", "PRESENT", allow_msg_counter=True, allow_direct=True)
+    js.publish_framed(running.url_for("all"), "PRESENT", b"NATS/1.0\r\nNats-Incr: 1\r\n\r\n", b"")
     js.publish(running.url_for("all"), "$KV.PRESENT.PRESENT")
     yield running
     running.stop()
@@ -186,6 +189,8 @@ def test_json_is_one_document(path: str, here: Path, cli: Cli, url: str) -> None
     js.ask(url, "CONSUMER.DURABLE.CREATE.ORDERS.NEW", {"stream_name": "ORDERS", "config": pull})
     js.publish(url, "ORDERS.received", count=8)
     add_object(cli, "FILES", NAMES["object"], here)
+    js.stream(url, "HITS", "hits.>", allow_msg_counter=True, allow_direct=True)
+    js.publish_framed(url, "hits.home", b"NATS/1.0\r\nNats-Incr: 1\r\n\r\n", b"")
     js.bucket(url, "CONFIG", max_msgs_per_subject=8)
     js.publish(url, "$KV.CONFIG.user.1", count=7)
     cli.environ["EDITOR"] = "true"

@@ -80,13 +80,25 @@ class _WithGlobals(click.Command):
 
 
 class Command(_WithGlobals):
-    """A verb. Its callback takes Env first and returns a Result or None; a coroutine may return Events."""
+    """A verb. Its callback takes Env first and returns a Result or None; a coroutine may return Events.
 
-    def __init__(self, *args: Any, examples: Sequence[str] = (), **attrs: Any) -> None:
+    takes_number: whether its last argument may be a negative number, which is then no flag.
+    """
+
+    def __init__(
+        self, *args: Any, examples: Sequence[str] = (), takes_number: bool = False, **attrs: Any
+    ) -> None:
         attrs.setdefault("context_settings", {"help_option_names": ["--help", "-h"]})
         super().__init__(*args, **attrs)
         self.examples = examples
+        self._takes_number = takes_number
         self.add_globals()
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if self._takes_number and "--" not in args:
+            numbers = [arg for arg in args if arg[:1] == "-" and arg[1:].replace(".", "", 1).isdecimal()]
+            args = [*(arg for arg in args if arg not in numbers), *(["--", *numbers] if numbers else [])]
+        return super().parse_args(ctx, args)
 
 
 class Group(_WithGlobals, click.Group):

@@ -11,6 +11,7 @@ from jsctl.views.result import Result
 
 @command(
     "create",
+    takes_number=True,
     examples=[
         "jsctl kv create CONFIG user.2 Ann",
         'jsctl kv create LOCKS job.7 "$HOSTNAME" --ttl 30s',

@@ -11,10 +11,11 @@ from jsctl.views.result import Result
 
 @command(
     "put",
+    takes_number=True,
     examples=[
         'jsctl kv put CONFIG user.1 \'{"name": "Ann"}\'',
         "jsctl kv put CONFIG logo < logo.png",
-        "jsctl kv put CONFIG limit -- -5",
+        "jsctl kv put CONFIG limit -5",
     ],
 )
 @argument("bucket")

@@ -1,0 +1,37 @@
+"""`jsctl counter list`."""
+
+from contextlib import aclosing
+
+from jsctl.commands.cli import argument, command, option
+from jsctl.commands.counter.shared import complete_counters, stream_flag
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.jetstream.counter import counters
+from jsctl.nats.subjects import is_subject
+from jsctl.views.counter import counters as view
+from jsctl.views.result import Result, Text
+
+
+@command(
+    "list",
+    examples=[
+        "jsctl counter list",
+        "jsctl counter list 'hits.*'",
+        "jsctl counter list --stream ALL_HITS --names",
+    ],
+)
+@argument("subject", default="", shell_complete=complete_counters)
+@stream_flag
+@option("--names", "-n", "names_only", is_flag=True, help="Only subjects, one per line")
+async def list_(env: Env, subject: str, stream: str, names_only: bool) -> Result:
+    """SUBJECT may hold wildcards. Without SUBJECT and --stream the counters of all streams are listed."""
+    if subject and not is_subject(subject):
+        raise BadInput(f"{subject!r} is not a valid subject")
+    listed = []
+    async with aclosing(counters.read_all(await env.jetstream(), subject, stream)) as pages:
+        async for page in pages:
+            listed += page
+    if names_only:
+        names = [counter.subject for counter in listed]
+        return Result([Text("\n".join(names), whole=True)] if names else [], data=names)
+    return view.listing(listed, subject)

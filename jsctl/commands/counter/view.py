@@ -1,0 +1,16 @@
+"""`jsctl counter view`."""
+
+from jsctl.commands.cli import argument, command
+from jsctl.commands.counter.shared import stream_flag
+from jsctl.env import Env
+from jsctl.jetstream.counter import counters
+from jsctl.views.counter import counters as counters_view
+from jsctl.views.result import Result
+
+
+@command("view", examples=["jsctl counter view hits.home", "jsctl counter view hits.home --stream ALL_HITS"])
+@argument("subject", noun="counter")
+@stream_flag
+async def view(env: Env, subject: str, stream: str) -> Result:
+    """Of a stream with sources, the part that each of them adds is shown, too."""
+    return counters_view.sheet(await counters.get(await env.jetstream(), subject, stream))

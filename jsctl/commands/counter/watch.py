@@ -1,0 +1,38 @@
+"""`jsctl counter watch`."""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+
+import click
+
+from jsctl.commands.cli import argument, command, option
+from jsctl.commands.counter.shared import complete_counters, stream_flag
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.jetstream.counter import counters
+from jsctl.jetstream.counter.counters import Counter
+from jsctl.jetstream.message.receive import Receiver
+from jsctl.nats.subjects import is_subject
+from jsctl.views.counter import counters as view
+from jsctl.views.events import Events
+
+
+@command("watch", examples=["jsctl counter watch 'hits.*'", "jsctl counter watch hits.home --updates --json"])
+@argument("subject", shell_complete=complete_counters)
+@stream_flag
+@option("--updates", is_flag=True, help="Show only what changes from now on")
+@option("--count", type=click.IntRange(min=0), default=0, metavar="N", help="End after N changes")
+async def watch(env: Env, subject: str, stream: str, updates: bool, count: int) -> Events[Counter]:
+    """Shows the value of each counter, then each change, until ctrl-C. SUBJECT may hold wildcards."""
+    if not is_subject(subject):
+        raise BadInput(f"{subject!r} is not a valid subject")
+    api = await env.jetstream()
+    info = await counters.find_stream(api, subject, stream)
+    receiver = counters.watch(api, info, subject, new=updates, limit=count, warn=env.say)
+    return view.changes(_counters(receiver), limit=count, stop=receiver.stop)
+
+
+async def _counters(receiver: Receiver) -> AsyncGenerator[Sequence[Counter], None]:
+    async with aclosing(receiver.batches()) as batches:
+        async for batch in batches:
+            yield [counters.decode_counter(received.message) for received in batch]

@@ -1,0 +1,192 @@
+"""Counters: numbers of any size in streams, one a subject, summed over their sources (ADR-49).
+
+A number is text throughout, as servers write it: `{"val": "18446744073709551616"}`.
+"""
+
+import re
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing
+from functools import partial
+from typing import NamedTuple
+
+from jsctl import registry
+from jsctl.errors import BadInput, JsctlError, MissingName, NoResponders
+from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.message.newest import fetch_newest, newest_messages
+from jsctl.jetstream.message.publish import parse_ack
+from jsctl.jetstream.message.receive import ReceiveOptions, Receiver, StreamSource
+from jsctl.jetstream.stream import requests as streams
+from jsctl.json_text import parse_json
+from jsctl.nats.codes import ErrorCode
+from jsctl.nats.headers import encode_headers, header_value
+from jsctl.nats.message import Message, OutgoingMessage
+from jsctl.nats.subjects import matches, validate_subject
+
+_INCREMENT, _SOURCES = "Nats-Incr", "Nats-Counter-Sources"
+_DIGITS = 4000
+"""Digits of a number that Python calculates with."""
+
+
+class Counter(NamedTuple):
+    """A counter. increment: the change that led to its value. sources: the parts of the value that come from
+    other streams, by stream and by subject there."""
+
+    stream: str
+    subject: str
+    value: str
+    increment: str
+    sequence: int
+    time: str
+    sources: Mapping[str, Mapping[str, str]]
+
+    @property
+    def own_part(self) -> str | None:
+        """What does not come from sources; None without any, and for what is too long to calculate."""
+        parts = [value for by_subject in self.sources.values() for value in by_subject.values()]
+        if not parts or any(len(part) > _DIGITS for part in (self.value, *parts)):
+            return None
+        return str(int(self.value) - sum(map(int, parts)))
+
+
+def parse_amount(text: str) -> str:
+    """A whole number as servers take it. Raises BadInput."""
+    if not re.fullmatch(r"[+-]?[0-9]+", text):
+        raise BadInput(f"{text!r} is not a whole number", "give one such as 5 or -12")
+    digits = text.lstrip("+-").lstrip("0") or "0"
+    return f"-{digits}" if text.startswith("-") and digits != "0" else digits
+
+
+def negate(amount: str) -> str:
+    """The amount with the other sign."""
+    if amount.startswith("-"):
+        return amount[1:]
+    return amount if amount == "0" else f"-{amount}"
+
+
+def decode_counter(message: Message) -> Counter:
+    """The counter that a stored message holds. Raises JsctlError for another message."""
+    try:
+        value = _number(parse_json(message.data)["val"])
+        text = header_value(message.header_block, _SOURCES)
+        parts = {
+            str(stream): {str(subject): _number(part) for subject, part in by_subject.items()}
+            for stream, by_subject in (parse_json(text) if text else {}).items()
+        }
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise JsctlError(
+            f"the newest message on {message.subject} holds no counter",
+            f"jsctl stream get --last-for {message.subject} shows it",
+        ) from None
+    stream = message.metadata.stream if message.metadata else ""
+    increment = header_value(message.header_block, _INCREMENT)
+    return Counter(stream, message.subject, value, increment, message.sequence, message.timestamp, parts)
+
+
+def _number(value: object) -> str:
+    if not isinstance(value, str) or not re.fullmatch(r"-?[0-9]+", value):
+        raise ValueError("not a number as text")
+    return value
+
+
+async def names(api: Api) -> list[str]:
+    """Returns the subjects of all counters."""
+    return sorted({subject for info in await _counting(api) for subject in await _subjects(api, info, ">")})
+
+
+async def _counting(api: Api) -> list[Json]:
+    """The infos of all streams of counters, by name."""
+    collected = await streams.collect(
+        api, lambda info: info if info["config"].get("allow_msg_counter") else None, subject=""
+    )
+    return [collected.items[name] for name in sorted(collected.items)]
+
+
+async def _subjects(api: Api, info: Json, pattern: str) -> list[str]:
+    return sorted(await streams.subject_counts(api, info["config"]["name"], pattern))
+
+
+async def find_stream(api: Api, subject: str, name: str = "") -> Json:
+    """Fetch the info of the stream that counts a subject. name: of the stream, where it is known.
+
+    Raises MissingName, BadInput where several could be meant, JsctlError for a stream without counters.
+    """
+    if not name:
+        taking = await streams.names(api, subject)
+        if not taking:
+            raise missing(api, subject)
+        if len(taking) > 1:
+            raise BadInput(f"{subject} is in {', '.join(taking)}", "name one with --stream")
+        name = taking[0]
+    info = await streams.info(api, name)
+    if not info["config"].get("allow_msg_counter"):
+        hint = "jsctl stream add --allow-counter makes a stream that does"
+        raise JsctlError(f"stream {name}, which stores {subject}, does not count", hint)
+    return info
+
+
+async def get(api: Api, subject: str, stream: str = "") -> Counter:
+    """Fetch a counter. Raises MissingName for one that was never changed, and what `find_stream` raises."""
+    validate_subject(subject)
+    info = await find_stream(api, subject, stream)
+    config = info["config"]
+    message = await fetch_newest(api, config["name"], subject, direct=bool(config.get("allow_direct")))
+    if message is None:
+        raise missing(api, subject)
+    return decode_counter(message)
+
+
+async def add(api: Api, subject: str, amount: str, stream: str = "") -> tuple[str, str]:
+    """Add an amount, which may be negative, to a counter; returns its new value and the stream that counted.
+
+    amount: of `parse_amount`. Raises ApiError, NoResponders, and what `find_stream` raises.
+    """
+    validate_subject(subject)
+    config = (await find_stream(api, subject, stream))["config"]
+    name = str(config["name"])
+    if not any(matches(own, subject) for own in config.get("subjects") or []):
+        raise JsctlError(
+            f"stream {name} does not take {subject}", "it shows what others count; change the counter there"
+        )
+    # Servers refuse an expected stream here: whether another one counted shows only afterwards.
+    block = encode_headers([(_INCREMENT, amount if amount.startswith("-") else f"+{amount}")])
+    message = OutgoingMessage(subject, b"", "", block)
+    api.show(f">>> {subject}", f"{_INCREMENT}: {amount}")
+    try:
+        ack = parse_ack(subject, await api.connection.request_message(message, timeout=api.timeout))
+    except NoResponders:
+        hint = "connect to the domain of the stream"
+        raise NoResponders(f"stream {name} does not get {subject} from here", hint) from None
+    return str(ack.get("val", "")), str(ack.get("stream") or name)
+
+
+async def read_all(api: Api, pattern: str = "", stream: str = "") -> AsyncGenerator[list[Counter], None]:
+    """Yield the counters whose subjects match, of one stream or of all, in pages sorted by subject.
+
+    Raises what `find_stream` raises where a pattern or a stream is named.
+    """
+    if stream or pattern:
+        infos = [await find_stream(api, pattern or ">", stream)]
+    else:
+        infos = await _counting(api)
+    for info in infos:
+        subjects = await _subjects(api, info, pattern or ">")
+        async with aclosing(newest_messages(api, info, subjects)) as pages:
+            async for page in pages:
+                yield [decode_counter(message) for message in page]
+
+
+def watch(
+    api: Api, info: Json, pattern: str, *, new: bool, limit: int, warn: Callable[[str], None]
+) -> Receiver:
+    """Returns what receives counters as they change. new: without their values of now. limit: 0 for all."""
+    start = {"deliver_policy": "new" if new else "last_per_subject"}
+    options = ReceiveOptions(
+        subjects=[pattern], stream=StreamSource(str(info["config"]["name"]), start), limit=limit
+    )
+    return Receiver(api.connection, options, api=api, warn=warn, announce=lambda text: None)
+
+
+def missing(api: Api, subject: str) -> MissingName:
+    """Returns the error for a counter that does not exist."""
+    text = registry.noun("counter").missing(subject)
+    return MissingName(ErrorCode.NO_MESSAGE_FOUND, text, subject, partial(names, api))

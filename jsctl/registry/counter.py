@@ -1,0 +1,23 @@
+"""What a counter is, and the verbs of `jsctl counter` in the order in which help shows them."""
+
+from jsctl.registry.model import Entry, verb
+from jsctl.registry.noun_record import Noun
+
+NOUN = Noun(
+    name="counter",
+    argument="SUBJECT",
+    label="Counter",
+    lister="jsctl.jetstream.counter.counters:names",
+    not_found="counter {name} not found",
+    hint="jsctl counter list lists the counters; a stream with --allow-counter holds them",
+    create="jsctl counter increment creates one",
+)
+
+VERBS: dict[str, Entry] = {
+    "list": verb("List the counters with their values", "counter.list_:list_", "l", "ls"),
+    "get": verb("Show the value of a counter", "counter.get:get", "g"),
+    "view": verb("Show a counter with the parts of its sources", "counter.view:view", "v"),
+    "increment": verb("Add to a counter", "counter.increment:increment", "incr", "i"),
+    "decrement": verb("Subtract from a counter", "counter.decrement:decrement", "decr", "d"),
+    "watch": verb("Show counters as they change", "counter.watch:watch", "w"),
+}

@@ -1,0 +1,82 @@
+"""Counters: one, a list, changes as they happen."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+
+from jsctl.jetstream.api import Json
+from jsctl.jetstream.counter.counters import Counter
+from jsctl.units import format_time
+from jsctl.views.events import Events
+from jsctl.views.result import Column, Field, Result, Section, Sheet, Table, Text
+
+
+def value(stream: str, subject: str, number: str) -> Result:
+    """`counter get`, and what an increment leads to: the number alone."""
+    return Result([Text(number, whole=True)], data={"subject": subject, "stream": stream, "value": number})
+
+
+def record(counter: Counter) -> Json:
+    """The JSON object of a counter. Numbers are text: they may have more digits than readers of JSON keep."""
+    return {
+        "subject": counter.subject,
+        "stream": counter.stream,
+        "value": counter.value,
+        "increment": counter.increment,
+        "sequence": counter.sequence,
+        "time": counter.time,
+        "sources": {stream: dict(parts) for stream, parts in counter.sources.items()},
+    }
+
+
+def sheet(counter: Counter) -> Result:
+    """`counter view`."""
+    fields = [
+        Field("Value", counter.value),
+        Field("Increment", counter.increment),
+        Field("Subject", counter.subject),
+        Field("Stream", counter.stream),
+        Field("Sequence", counter.sequence, "count"),
+        Field("Updated", counter.time, "time"),
+    ]
+    sources = [
+        Field(stream, [f"{subject}: {part}" for subject, part in sorted(parts.items())])
+        for stream, parts in sorted(counter.sources.items())
+    ]
+    own = counter.own_part
+    if own is not None and own != "0":
+        sources.append(Field("Counted Here", own))
+    sections = [Section("", fields), *([Section("Sources", sources)] if sources else [])]
+    return Result([Sheet(f"Counter {counter.subject}", sections)], data=record(counter))
+
+
+_COLUMNS = (
+    Column("Subject", "subject"),
+    Column("Value", "value", "number"),
+    Column("Stream", "stream"),
+    Column("Updated", "time", "time"),
+)
+
+
+def listing(counters: Sequence[Counter], pattern: str) -> Result:
+    """`counter list`. pattern: of subjects, empty for all."""
+    data = [record(counter) for counter in counters]
+    if not counters:
+        text = "There are no counters; jsctl counter increment creates one in a stream with --allow-counter"
+        return Result([Text(f"There is no counter that matches {pattern}" if pattern else text)], data=data)
+    rows = [(each.subject, each.value, each.stream, each.time) for each in counters]
+    return Result([Table("Counters", _COLUMNS, rows, spare=("time", "stream"))], data=data)
+
+
+def changes(
+    batches: AsyncIterator[Sequence[Counter]], *, limit: int, stop: Callable[[], None]
+) -> Events[Counter]:
+    """`counter watch`."""
+
+    def text(counter: Counter) -> str:
+        sign = "" if counter.increment.startswith(("-", "+")) else "+"
+        return (
+            f"[{format_time(counter.time)}] {counter.subject}: {counter.value} ({sign}{counter.increment})\n"
+        )
+
+    return Events(
+        batches=batches, text=text, record=record, limit=limit, endless=True, stop=stop, noun="change"
+    )
