@@ -4,6 +4,7 @@ import contextlib
 import errno
 import os
 import stat
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, TextIO
@@ -55,7 +56,9 @@ def open_atomically(path: Path, *, mode: int | None = PRIVATE, durable: bool = T
         with target.open("wb") as file:
             yield file
         return
-    temporary = target.with_name(f"{TEMPORARY}{os.urandom(6).hex()}")
+    if mode == PRIVATE:
+        _sweep(target.parent)
+    temporary = target.with_name(f"{_owned_prefix()}{os.getpid()}-{os.urandom(6).hex()}")
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else mode)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -75,6 +78,34 @@ def open_atomically(path: Path, *, mode: int | None = PRIVATE, durable: bool = T
         raise
     if durable:
         sync_folder(target.parent)
+
+
+def _owned_prefix() -> str:
+    """How the names of this machine's temporary files begin; the number of their process follows."""
+    return f"{TEMPORARY}{zlib.crc32(os.uname().nodename.encode()):08x}-"
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what killed processes of this machine left in a folder: it may be secret."""
+    prefix = _owned_prefix()
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if not entry.name.startswith(prefix):
+                continue
+            number = entry.name.removeprefix(prefix).partition("-")[0]
+            with contextlib.suppress(OSError, OverflowError):  # another user's, or gone
+                if number.isdecimal() and not _is_alive(int(number)):
+                    Path(entry.path).unlink()
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def read_input(path: str, stdin: TextIO) -> str:

@@ -230,6 +230,9 @@ _SHAPES: Mapping[str, Shape] = {
     "STREAM.UPDATE": _STREAM_INFO,
     "STREAM.NAMES": _page("streams", str),
     "STREAM.LIST": _page("streams", _STREAM_INFO),
+    "STREAM.SNAPSHOT": Shape({"config": _STREAM_CONFIG, "state": _STATE}, ("config", "state")),
+    "STREAM.RESTORE": Shape({"deliver_subject": str}, ("deliver_subject",)),
+    "STREAM.PURGE": Shape({"success": bool, "purged": int}),
     "STREAM.MSG.GET": Shape({"message": _MESSAGE}, ("message",)),
     "CONSUMER.INFO": _CONSUMER_INFO,
     "CONSUMER.CREATE": _CONSUMER_INFO,
@@ -240,7 +243,10 @@ _SHAPES: Mapping[str, Shape] = {
     "$SYS.REQ.SERVER.PING": Shape({"server": _SERVER, "statsz": _STATSZ}, ("server",)),
     "$SYS.REQ.SERVER.PING.JSZ": Shape({"server": _SERVER, "data": _JSZ}, ("server",)),
 }
-_VERB = r"(?:^|\.)((?:STREAM|CONSUMER)\.(?:INFO|CREATE|UPDATE|NAMES|LIST|MSG\.GET|DURABLE\.CREATE))(?:\.|$)"
+_VERB = (
+    r"(?:^|\.)((?:STREAM|CONSUMER)\."
+    r"(?:INFO|CREATE|UPDATE|NAMES|LIST|SNAPSHOT|RESTORE|PURGE|MSG\.GET|DURABLE\.CREATE))(?:\.|$)"
+)
 
 
 class Malformed(ValueError):

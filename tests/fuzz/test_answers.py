@@ -4,52 +4,28 @@ import itertools
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from jsctl.jetstream.api import parse_response
-from tests.fuzz.record import Record
+from tests.fuzz.commands import is_endless, make_again, prepare
+from tests.fuzz.commands import lines as command_lines
+from tests.fuzz.record import MAX_SECONDS, Record, cases
 from tests.support import js
 from tests.support.hostile import Change, Middleman, hostile_server, middleman, mutate_answer
 from tests.support.run import Cli, Outcome
 from tests.support.servers import Account, free_port
 
-COMMANDS = (
-    "stream ls",
-    "stream ls --names",
-    "stream report",
-    "stream info S",
-    "stream state S",
-    "stream subjects S",
-    "stream gaps S",
-    "stream find --json",
-    "stream graph",
-    "stream get S 1",
-    "stream get S --last-for s.a",
-    "stream view S --raw",
-    "stream edit S --description x --force",
-    "stream purge S --keep 5 --force",
-    "stream add T --subjects t --defaults",
-    "consumer ls S",
-    "consumer report S",
-    "consumer info S C",
-    "consumer why S C",
-    "consumer next S C",
-    "consumer add S D --pull --defaults",
-    "account info",
-    "report --json",
-    "report",
-    "pub -J s.x hello",
-    "rtt",
-    "export config",
-)
-ENDS = (0, 1, 3, 4, 5)
+REFUSED = (0, 1, 2, 3, 4, 5, 64)
+"""Statuses with which a command may end."""
 
 
 @pytest.fixture
@@ -65,13 +41,23 @@ def man(own_account: Account) -> Iterator[Middleman]:
         yield made
 
 
-def run(cli: Cli, man: Middleman, line: str, record: Record) -> None:
+def run(cli: Cli, man: Middleman, line: Sequence[str], record: Record, *, endless: bool = False) -> None:
+    """Run a command through the man in the middle; one without an end is interrupted."""
+    interrupt = threading.Timer(0.4, os.kill, (os.getpid(), signal.SIGINT))
     started = time.monotonic()
-    outcome = cli(f"{line} --timeout 400ms", environ={"NATS_URL": man.account_url})
+    if endless:
+        interrupt.start()
+    try:
+        outcome = cli(line, environ={"NATS_URL": man.account_url, "EDITOR": "true"})
+        interrupt.cancel()
+        interrupt.join() if endless else None
+    except KeyboardInterrupt:  # it had just ended
+        return
     spent = time.monotonic() - started
-    assert spent < 5, (line, spent)
+    assert spent < MAX_SECONDS, (line, spent)
     record.slowest = max(record.slowest, spent)
-    assert "bug in jsctl" not in outcome.err and "Traceback" not in outcome.err, (line, outcome.err)
+    assert "bug in jsctl" not in outcome.err and "Traceback" not in outcome.err, (line, outcome.err[-700:])
+    assert outcome.status in REFUSED or (endless and outcome.status == 130), (line, outcome.err)
     record.count(f"status {outcome.status}")
 
 
@@ -81,29 +67,41 @@ def _perhaps(chance: random.Random, _: bytes, payload: bytes) -> bytes:
 
 
 @pytest.mark.slow
-def test_commands(man: Middleman, offline_cli: Cli, cases: int, capfd: pytest.CaptureFixture[str]) -> None:
-    offline_cli(f"consumer add S C --pull --defaults --server {man.account_url}", status=0)
+def test_commands(
+    man: Middleman,
+    own_account: Account,
+    offline_cli: Cli,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """Twice each verb of the registry that asks a server; JSCTL_FUZZ times that."""
+    monkeypatch.chdir(tmp_path)
+    prepare(Cli(tmp_path, own_account.url), own_account.url, tmp_path)
+    lines = command_lines(tmp_path)
     faults = []
     with Record("mutated answers of commands") as record:
-        for number in range(cases):
+        for number in range(cases(2 * len(lines))):
+            path = list(lines)[number % len(lines)]
+            make_again(own_account.url)
             chance = random.Random(number)
             man.change = partial(_perhaps, chance)
             try:
-                run(offline_cli, man, COMMANDS[number % len(COMMANDS)], record)
+                run(offline_cli, man, lines[path], record, endless=is_endless(path))
             except AssertionError as fault:
-                faults.append((number, str(fault)[:300]))
+                faults.append((number, str(fault)[:1000]))
+    record.count(f"verbs {len(lines)}")
     assert not faults, "\n".join(map(str, faults))
     assert "Traceback" not in capfd.readouterr().err
 
 
-@pytest.mark.slow
-def test_cut_and_drip(man: Middleman, offline_cli: Cli, cases: int) -> None:
+def test_cut_and_drip(man: Middleman, offline_cli: Cli) -> None:
     man.change = None
     with Record("answers cut at a byte") as record:
-        for number in range(max(cases // 10, 20)):
+        for number in range(cases(40)):
             chance = random.Random(number)
             man.cut_at = chance.randrange(3000)
-            run(offline_cli, man, "stream info S", record)
+            run(offline_cli, man, ["stream", "info", "S", "--timeout", "300ms"], record)
     man.cut_at, man.drip = -1, 1
     outcome = offline_cli("stream info S --json", environ={"NATS_URL": man.account_url}, status=0)
     assert outcome.json["config"]["name"] == "S"
@@ -191,7 +189,7 @@ def test_no_interrupt_is_lost(man: Middleman, tmp_path: Path) -> None:
                 record.count(name)
 
 
-def test_responses(cases: int) -> None:
+def test_responses() -> None:
     """The check itself: any bytes are an object of the right shape, or an error in one line."""
     seed = (
         b'{"type":"x","total":1,"offset":0,"limit":256,"streams":[{"config":{"name":"S","retention":"limits",'
@@ -201,7 +199,7 @@ def test_responses(cases: int) -> None:
     )
     assert parse_response(seed, "$JS.API.STREAM.LIST")["total"] == 1
     with Record("API responses") as record:
-        for number in range(cases):
+        for number in range(cases(500)):
             chance = random.Random(number)
             data = mutate_answer(seed, chance)
             record.tried(partial(parse_response, data, "$JS.API.STREAM.LIST"), ())

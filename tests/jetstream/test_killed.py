@@ -2,16 +2,21 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from jsctl.errors import NotFound
+from jsctl.files import is_temporary
 from jsctl.jetstream.backup import target
 from jsctl.jetstream.backup.account_files import open_account_backup
 from jsctl.jetstream.backup.files import META, open_backup
+from jsctl.nats.connection import Connection
 from tests.support import js
 from tests.support.killing import kill_points, print_table
 from tests.support.run import Cli
@@ -154,25 +159,118 @@ def test_many_backups_at_once(cli: Cli, url: str, tmp_path: Path) -> None:
     assert [entry.name for entry in path.parent.iterdir()] == ["b"]
 
 
-def test_a_killed_change_of_a_context(cli: Cli) -> None:
-    line = "context add C --description {0}"
+@pytest.mark.parametrize(
+    ("line", "old", "new"),
+    [
+        ("context add C --description new", ["C old"], ["C new"]),
+        ("context add D", ["C old"], ["C old", "D "]),
+        ("context copy C D", ["C old"], ["C old", "D old"]),
+        ("context rm C --force", ["C old"], []),
+        ("context edit C", ["C old"], ["C new"]),
+        ("context select C", ["C old"], ["C old *"]),
+    ],
+)
+def test_a_killed_change_of_a_context(
+    cli: Cli, tmp_path: Path, line: str, old: list[str], new: list[str]
+) -> None:
     folder = cli.home / "nats" / "context"
+    editor = tmp_path / "editor"
+    editor.write_text("#!/bin/sh\nsed -i s/old/new/ $1\n")
+    editor.chmod(0o755)
+    cli.environ["EDITOR"] = str(editor)
     calls: list[str] = []
     outcomes: list[str] = []
 
+    def contexts() -> list[str]:
+        selected = cli.home / "nats" / "context.txt"
+        mark = selected.read_text().strip() if selected.exists() else ""
+        return [
+            f"{file.stem} {json.loads(file.read_text())['description']}{' *' * (file.stem == mark)}"
+            for file in sorted(folder.glob("*.json"))
+        ]
+
     def put_back() -> None:
-        cli("context rm C --force")
+        shutil.rmtree(cli.home / "nats", ignore_errors=True)
         cli("context add C --description old", status=0)
 
     put_back()
-    for _, call in kill_points(lambda: cli(line.format("new")).status, cli.home, {}):
+    for _, call in kill_points(lambda: cli(line).status, cli.home, {}):
         calls.append(call)
-        outcomes.append(json.loads((folder / "C.json").read_text())["description"])
-        assert "C" in cli("context ls --names", status=0).out
-        cli(line.format("new"), status=0)
+        outcomes.append({str(old): "old", str(new): "new"}[str(contexts())])
+        if outcomes[-1] == "old":
+            cli(line, status=0)
+        assert contexts() == new
+        assert not [left for left in cli.home.rglob("*") if is_temporary(left.name)], call
         put_back()
-    assert set(outcomes) <= {"old", "new"}
-    print_table("context add", calls, outcomes)
+    print_table(line, calls, outcomes)
+
+
+REQUESTS: Mapping[Any, Sequence[str]] = {Connection: ["send"]}
+
+
+def messages(url: str) -> dict[str, int]:
+    """How many messages each stream has; what lists one at a time does not know yet is none of these."""
+    infos = js.ask(url, "STREAM.LIST")["streams"] or []
+    return {info["config"]["name"]: info["state"]["messages"] for info in infos}
+
+
+def test_a_killed_restore_and_copy(cli: Cli, url: str, tmp_path: Path) -> None:
+    """Killed before each request, each finishes when it is run again."""
+    js.stream(url, "S", "s.>")
+    js.publish(url, "s.a", count=3)
+    cli(f"stream backup S {tmp_path}/b", status=0)
+    cli(f"account backup {tmp_path}/all", status=0)
+    for line, name in (
+        (f"stream restore {tmp_path}/b", "S"),
+        (f"account restore {tmp_path}/all", "S"),
+        ("stream copy S T --subjects t.>", "T"),
+        ("stream copy S T --data --subjects t.>", "T"),
+    ):
+        calls: list[str] = []
+        outcomes: list[str] = []
+
+        def put_back(name: str = name) -> None:
+            if name in messages(url):
+                js.ask(url, f"STREAM.DELETE.{name}")
+
+        put_back()
+        for _, call in kill_points(lambda line=line: cli(line).status, tmp_path / "none", REQUESTS):  # type: ignore[misc]
+            calls.append(call)
+            there = messages(url)
+            outcomes.append("new" if name in there else "old")
+            again = cli(line)
+            wanted = 0 if line == "stream copy S T --subjects t.>" else 3
+            assert messages(url)[name] == wanted, (line, call, there, again)
+            put_back()
+        print_table(line.replace(str(tmp_path), "."), calls, outcomes)
+        cli(line, status=0) if name not in messages(url) else None
+    assert not [left for left in tmp_path.rglob("*") if is_temporary(left.name)]
+
+
+def test_a_killed_apply(cli: Cli, url: str, tmp_path: Path) -> None:
+    declared = tmp_path / "streams.yaml"
+    first = "{name: A, subjects: [a], consumers: [{name: C, ack_policy: explicit}]}"
+    declared.write_text(f"label: l\nstreams: [{first}, {{name: B, subjects: [b]}}]")
+    line = f"apply -f {declared} --force --prune"
+
+    def put_back() -> None:
+        for name in messages(url):
+            js.ask(url, f"STREAM.DELETE.{name}")
+        js.stream(url, "A", "old")
+        js.stream(url, "GONE", "gone", metadata={"jsctl.label": "l"})
+
+    calls: list[str] = []
+    outcomes: list[str] = []
+    put_back()
+    for _, call in kill_points(lambda: cli(line).status, tmp_path / "none", REQUESTS):
+        calls.append(call)
+        left = cli(f"diff -f {declared} --prune").status
+        outcomes.append("old" if left else "new")
+        assert left in (0, 2)
+        cli(line, status=0)
+        cli(f"diff -f {declared} --prune", status=0)
+        put_back()
+    print_table("apply", calls, outcomes)
 
 
 @pytest.mark.parametrize("kind", ["b", "b.tgz", "all"])

@@ -15,9 +15,13 @@ from typing import Any
 _CALLS = ("open", "mkdir", "rename", "replace", "fsync", "unlink", "rmdir", "link", "symlink")
 
 
+_EVERYWHERE = ("fsync", "send")
+"""Calls that count wherever they are; the last one is that of a connection."""
+
+
 @dataclass
 class Killer:
-    """Counts the calls with a path in a folder, and every fsync; kills before the call of this number."""
+    """Counts the calls with a path in a folder, and all of `_EVERYWHERE`; kills before the N-th (`number`)."""
 
     folder: Path
     number: int
@@ -28,7 +32,7 @@ class Killer:
         """Returns the call as it is to be used instead."""
 
         def watched(*args: Any, **more: Any) -> Any:
-            if name == "fsync" or more.get("dir_fd") is not None or self._is_inside(args[0]):
+            if name in _EVERYWHERE or more.get("dir_fd") is not None or self._is_inside(args[0]):
                 writes = name != "open" or bool(args[1] & (os.O_WRONLY | os.O_RDWR))
                 if writes:
                     self.count += 1

@@ -1,0 +1,104 @@
+"""The command lines of every verb that asks a server, made from the examples in its help."""
+
+import asyncio
+from pathlib import Path
+
+from jsctl import registry
+from jsctl.contexts.settings import Settings
+from jsctl.errors import ApiError
+from jsctl.jetstream.api import Api
+from jsctl.nats.connection import Connection
+from tests.contract.test_commands import VERBS, resolve
+from tests.contract.test_nouns import NAMES, add_object, command_line
+from tests.support.run import Cli
+
+LOCAL = ("demo", "errors", "context", "export", "import", "report history", "cheat", "completion", "schema")
+LOCAL_TOO = ("server run", "server stop", "server network")
+"""Verbs that ask no server, or start servers or Spark."""
+
+ASKING = ("export config", "schema request")
+"""And those that ask one all the same."""
+
+ENDLESS = ("reply", "events", "subscribe", "latency", "service serve", "service stats", "trace")
+ENDLESS_TOO = (
+    "stream graph",
+    "consumer graph",
+    "consumer sub",
+    "consumer events",
+    "kv watch",
+    "object watch",
+)
+"""Verbs that ctrl-C ends."""
+
+_NAMES = {**NAMES, "service": "demo", "schema": "x", "context": "x", "network": "x"}
+
+
+def lines(folder: Path) -> dict[str, list[str]]:
+    """A command line for each verb, by its path in the registry. folder: for what they read and write."""
+    made = {}
+    for path in VERBS:
+        if path.startswith((*LOCAL, *LOCAL_TOO)) and path not in ASKING:
+            continue
+        line = [*command_line(path, _NAMES, folder), "--timeout", "300ms"]
+        if any("--force" in param.opts for param in resolve(path.split()).params):
+            line.append("--force")
+        made[path] = line
+    assert len(made) > 70 and registry.all_commands()
+    return made
+
+
+def is_endless(path: str) -> bool:
+    """Whether only ctrl-C ends a verb."""
+    return path in (*ENDLESS, *ENDLESS_TOO)
+
+
+def prepare(cli: Cli, url: str, folder: Path) -> None:
+    """Make what the command lines name, on the server and in the current folder."""
+    (folder / "site").mkdir()
+    (folder / NAMES["object"]).write_text("x")
+    (folder / "streams.yaml").write_text("streams: [{name: ORDERS, subjects: ['ORDERS.*'], max_age: 1d}]\n")
+    make_again(url)
+    add_object(cli, NAMES["object bucket"], NAMES["object"], folder)
+    cli(["stream", "backup", "ORDERS", str(folder / "data/backup/ORDERS")], status=0)
+
+
+def make_again(url: str) -> None:
+    """Make the streams as new ones; the last command may have removed or sealed them."""
+    requests = (
+        ("STREAM.DELETE.ORDERS", None),
+        ("STREAM.CREATE.ORDERS", {"name": "ORDERS", "subjects": ["ORDERS.*"], "allow_direct": True}),
+        (
+            "CONSUMER.DURABLE.CREATE.ORDERS.NEW",
+            {"stream_name": "ORDERS", "config": {"durable_name": "NEW", "ack_policy": "explicit"}},
+        ),
+        ("STREAM.DELETE.KV_CONFIG", None),
+        (
+            "STREAM.CREATE.KV_CONFIG",
+            {
+                "name": "KV_CONFIG",
+                "subjects": ["$KV.CONFIG.>"],
+                "max_msgs_per_subject": 8,
+                "allow_rollup_hdrs": True,
+                "deny_delete": True,
+                "allow_direct": True,
+            },
+        ),
+    )
+
+    async def work() -> None:
+        connection = await Connection.open(Settings(url=url))
+        try:
+            api = Api(connection)
+            for subject, body in requests:
+                try:
+                    await api.call(subject, body)
+                except ApiError:
+                    assert "DELETE" in subject, subject
+            for _ in range(8):
+                await connection.publish("ORDERS.received", b"x")
+                await connection.publish("$KV.CONFIG.user.1", b"x")
+            await connection.flush()
+        finally:
+            await connection.close()
+
+    asyncio.run(work())
