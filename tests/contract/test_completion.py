@@ -166,6 +166,22 @@ def completed(shell: Terminal, line: str, tmp_path: Path) -> list[str]:
     return given.read_text().splitlines()
 
 
+BROKEN = {"ab:c": "ab:cd", "ef=": "ef=gh", "ij@k": "ij@kl:mn", "--context=ab": "--context=ab:cd"}
+"""What is typed, and what it becomes: readline takes words apart at these characters."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shell", ["bash"], indirect=True)
+def test_names_with_colons_and_equals_signs(shell: Terminal, cli: Cli, tmp_path: Path) -> None:
+    folder = cli.home / "nats" / "context"
+    folder.mkdir(parents=True)
+    for name in BROKEN.values():
+        if not name.startswith("-"):
+            (folder / f"{name}.json").write_text("{}")
+    for typed, name in BROKEN.items():
+        assert completed(shell, f"jsctl context rm {typed}", tmp_path) == ["context", "rm", name, "end"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("noun", ["stream", "consumer", "context"])
 def test_a_completed_name_is_one_word_that_does_nothing(

@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 
 from jsctl.jetstream.api import parse_response
+from jsctl.jetstream.backup import snapshot
+from jsctl.units import SECOND
 from tests.fuzz.commands import is_endless, make_again, prepare
 from tests.fuzz.commands import lines as command_lines
 from tests.fuzz.record import MAX_SECONDS, Record, cases
@@ -77,6 +79,7 @@ def test_commands(
 ) -> None:
     """Twice each verb of the registry that asks a server; JSCTL_FUZZ times that."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(snapshot, "_MIN_TIMEOUT", SECOND)  # a server may take long to read a stream
     prepare(Cli(tmp_path, own_account.url), own_account.url, tmp_path)
     lines = command_lines(tmp_path)
     faults = []

@@ -21,7 +21,7 @@ _EVERYWHERE = ("fsync", "send")
 
 @dataclass
 class Killer:
-    """Counts the calls with a path in a folder, and all of `_EVERYWHERE`; kills before the N-th (`number`)."""
+    """Counts the calls with a path in a folder, and all of `_EVERYWHERE`; kills before one (`number`)."""
 
     folder: Path
     number: int

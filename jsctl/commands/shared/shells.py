@@ -5,6 +5,7 @@ soon as it is completed, so that it must be one word there that the shell does n
 it is given, and gets it quoted; zsh and fish quote what they insert.
 """
 
+import os
 import re
 
 import click
@@ -15,6 +16,7 @@ from click.shell_completion import (
     ShellComplete,
     ZshComplete,
     add_completion_class,
+    split_arg_string,
 )
 
 FILES = {"bash": "jsctl.bash", "zsh": "_jsctl", "fish": "jsctl.fish"}
@@ -25,9 +27,18 @@ VARIABLE = "_JSCTL_COMPLETE"
 
 _BASH = """\
 %(complete_func)s() {
-    local response type value
+    local response type value line word breaks= mark head=
 
-    response=$(env COMP_WORDS="${COMP_WORDS[*]}" COMP_CWORD="$COMP_CWORD" \
+    # Readline takes a word apart at some characters, and replaces what follows the last of them.
+    line=${COMP_LINE:0:COMP_POINT}
+    word=${line##*[[:space:]]}
+    for mark in : =; do
+        [[ $COMP_WORDBREAKS == *$mark* ]] && breaks+=$mark
+    done
+    if [[ -n $breaks && $word == *[$breaks]* && $word != \\"* && $word != \\'* ]]; then
+        head=${word%%"${word##*[$breaks]}"}
+    fi
+    response=$(env COMP_LINE="$line" COMP_WORDS="${COMP_WORDS[*]}" COMP_CWORD="$COMP_CWORD" \
 %(complete_var)s=bash_complete "$1" 2>/dev/null)
 
     COMPREPLY=()
@@ -37,7 +48,7 @@ _BASH = """\
         elif [[ $type == 'file' ]]; then
             compopt -o default
         elif [[ $type == 'plain' ]]; then
-            COMPREPLY+=("$value")
+            COMPREPLY+=("${value#"$head"}")
         fi
     done <<< "$response"
 
@@ -114,6 +125,15 @@ complete --no-files --command %(prog_name)s --arguments "(%(complete_func)s)"
 
 class _Bash(BashComplete):
     source_template = _BASH
+
+    def get_completion_args(self) -> tuple[list[str], str]:
+        line = os.environ.get("COMP_LINE")
+        if line is None:  # a script of an earlier version
+            return super().get_completion_args()
+        words = split_arg_string(line)[1:]
+        if not words or (line[-1:].isspace() and not line.endswith("\\ ")):
+            return words, ""
+        return words[:-1], words[-1]
 
     def format_completion(self, item: CompletionItem[str]) -> str:
         return f"{item.type},{_quoted(item.value)}"
