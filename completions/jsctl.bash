@@ -10,6 +10,8 @@ _jsctl_completion() {
     if [[ -n $breaks && $word == *[$breaks]* && $word != \"* && $word != \'* ]]; then
         head=${word%"${word##*[$breaks]}"}
     fi
+    word=${word#"$head"}
+    [[ $COMP_WORDBREAKS == *@* && $word == *@* ]] && head+=${word%@*}  # and from this one on
     response=$(env COMP_LINE="$line" COMP_WORDS="${COMP_WORDS[*]}" COMP_CWORD="$COMP_CWORD" _JSCTL_COMPLETE=bash_complete "$1" 2>/dev/null)
 
     COMPREPLY=()

@@ -38,6 +38,8 @@ _BASH = """\
     if [[ -n $breaks && $word == *[$breaks]* && $word != \\"* && $word != \\'* ]]; then
         head=${word%%"${word##*[$breaks]}"}
     fi
+    word=${word#"$head"}
+    [[ $COMP_WORDBREAKS == *@* && $word == *@* ]] && head+=${word%%@*}  # and from this one on
     response=$(env COMP_LINE="$line" COMP_WORDS="${COMP_WORDS[*]}" COMP_CWORD="$COMP_CWORD" \
 %(complete_var)s=bash_complete "$1" 2>/dev/null)
 
