@@ -4,12 +4,14 @@ import json
 import re
 import shutil
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from jsctl.contexts.settings import Settings
+from jsctl.errors import Denied
 from jsctl.nats.headers import parse_headers
 from jsctl.spark.sink import publishing
 from jsctl.spark.sink.publishing import WriteJob
@@ -75,6 +77,87 @@ def test_ids_do_not_depend_on_the_order(url: str) -> None:
 
     assert sorted(ids(0, [b"a", b"b", b"a"])) == sorted(ids(0, [b"b", b"a", b"a"]))
     assert len({*ids(0, [b"a", b"a"]), *ids(1, [b"a", b"a"])}) == 4
+
+
+def message_ids(partition: int, rows: list[publishing.Row]) -> list[str]:
+    """The ids that a task gives its rows."""
+    job = WriteJob(Settings(), subject="S.x", write_id="w")
+    (burst,) = publishing.message_bursts(job, partition, rows)
+    return [dict(parse_headers(message.header_block))["Nats-Msg-Id"] for message in burst]
+
+
+def test_ids_of_copies_do_not_depend_on_the_split() -> None:
+    rows = [publishing.Row("S.x", b"same", stream="O", sequence=number) for number in (1, 2, 2)]
+    ids = message_ids(0, rows)
+    assert len(set(ids)) == 3  # two rows of one message are two messages
+    assert sorted(message_ids(1, rows[1:]) + message_ids(7, rows[:1])) == sorted(ids)
+    assert message_ids(0, [publishing.Row("S.x", b"same")]) != message_ids(
+        1, [publishing.Row("S.x", b"same")]
+    )
+
+
+def test_copies_with_their_headers_are_all_stored_once(spark: Any, url: str) -> None:
+    """Whatever the partitions, the ids of the originals, and what these were to make the server do."""
+    js.stream(url, "S", "S.>", allow_direct=True, duplicate_window=100_000_000, allow_rollup_hdrs=True)
+    js.stream(url, "T", "T.>", allow_direct=True, allow_rollup_hdrs=True)
+    for number in range(3):
+        js.publish_framed(url, "S.a", b"NATS/1.0\r\nNats-Msg-Id: same\r\nK: v\r\n\r\n", b"%d" % number)
+        wait_for(lambda: state(url)["messages"] == number + 1, "not stored")  # noqa: B023
+        time.sleep(0.15)  # the time after which the server forgets an id has no event to wait for
+    js.publish_framed(url, "S.b", b"NATS/1.0\r\nNats-Rollup: sub\r\n\r\n", b"last")
+    wait_for(lambda: state(url)["last_seq"] == 4, "not stored")
+    js.publish(url, "S.c", b"x", 20)
+    copies = read(spark, url).selectExpr("'T.x' AS subject", "data", "headers", "stream", "sequence")
+    for partitions in (1, 3):
+        write(copies.repartition(partitions), url, stream="T", writeId="copy")
+        assert state(url, "T")["messages"] == state(url)["messages"]
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        ({"duplicate_window": 1_000_000_000}, "the duplicate window of S is only 1s"),
+        ({"duplicate_window": 120_000_000_000}, ""),
+    ],
+)
+def test_a_duplicate_window_that_is_too_short_is_reported(url: str, config: Any, said: str) -> None:
+    js.stream(url, "S", "S.>", **config)
+    settings = Settings(url=url, timeout=10_000_000_000)
+    for job in (WriteJob(settings, "S"), WriteJob(settings, subject="S.x")):
+        warnings = publishing.check_stream(job)
+        assert bool(said) == bool(warnings) and said in "".join(warnings)
+
+
+RIGHTS = """
+listen: "127.0.0.1:{port}"
+jetstream { store_dir: "{store}" }
+authorization { users: [
+  {user: admin, password: admin},
+  {user: writer, password: writer, permissions: {
+    publish: ["S.x", "$JS.API.STREAM.INFO.S"], subscribe: ["_INBOX.>"]}},
+  {user: mute, password: mute, permissions: {publish: ["nothing"], subscribe: ["_INBOX.>"]}}
+] }
+"""
+
+
+def test_the_rights_that_writing_needs(tmp_path: Path) -> None:
+    """Those of the README are enough; what is missing is named, at once."""
+    server = RealServer(tmp_path, RIGHTS).start()
+    try:
+        js.stream(server.url_for("admin"), "S", "S.>")
+        rows = [publishing.Row("S.x", b"1")]
+        writer = WriteJob(Settings(url=server.url_for("writer")), "S", write_id="w")
+        assert publishing.check_stream(writer) == []
+        assert publishing.publish(writer, 0, rows).published == 1
+        with pytest.raises(Denied, match=r"S\.other"):
+            publishing.publish(writer, 0, [publishing.Row("S.other", b"1")])
+        mute = WriteJob(Settings(url=server.url_for("mute")), "S", write_id="w")
+        with pytest.raises(Denied, match=r"\$JS\.API\.STREAM\.INFO\.S"):
+            publishing.check_stream(mute)
+        with pytest.raises(Denied, match=r"S\.x"):
+            publishing.publish(mute, 0, rows)
+    finally:
+        server.stop()
 
 
 def test_ids_of_ones_own(spark: Any, url: str) -> None:

@@ -11,7 +11,7 @@ from jsctl.spark.session.settings_box import settings_for_tasks
 from jsctl.spark.session.spark_errors import damaged_file, first_line, missing_dependency
 from jsctl.spark.session.task_archive import provide_pynacl
 from jsctl.spark.sink import publishing
-from jsctl.spark.sink.publishing import Counts, WriteJob, publish
+from jsctl.spark.sink.publishing import Counts, Row, WriteJob, publish
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -77,7 +77,7 @@ def _publish_classic(frame: "DataFrame", job: WriteJob) -> Sequence[Sequence[int
     # mapInArrow requires pandas, which is not needed here.
     def task(partition: int, rows: Iterable[Any]) -> Iterable[Counts]:
         provide_pynacl()
-        yield publish(job, partition, map(tuple, rows))
+        yield publish(job, partition, (Row(*row) for row in rows))
 
     return frame.rdd.mapPartitionsWithIndex(task).collect()
 

@@ -1,17 +1,30 @@
 """Publish rows to a stream from a Spark task: message ids, acks in flight, and retries.
 
 Every message has a `Nats-Msg-Id`, so that a stream drops what is published again: by a task that Spark
-repeats, or after the acks of a burst were lost. The id is the row's `msg_id`, else the `Nats-Msg-Id` of its
-headers, else a digest of the write's id, the partition's number, the row, and how many equal rows the
-partition had before. It does not depend on the order of the rows, which differs between attempts after a
-shuffle. Counting equal rows takes about 100 bytes of memory for each row; rows with ids of their own are not
-counted.
+repeats, by a batch that a streaming query repeats after a restart, or after the acks of a burst were lost.
+The id is the row's `msg_id`. Without it, it is made from the write's id and
+
+1. the message that the row comes from, where the rows have its `stream` and `sequence`: the same at every
+   attempt, however Spark splits the rows. Equal rows of one message are distinguished by their number
+   within a partition.
+2. else the `Nats-Msg-Id` of its headers, which is taken as it is.
+3. else the row, how many equal rows the partition had before, and the number of the partition: the same while
+   Spark splits the rows in the same way. When a batch is repeated with another number of partitions, these
+   rows are stored twice, of which the sink warns. Nothing else would tell equal rows apart.
+
+None of them depends on the order of the rows, which differs between attempts after a shuffle. Counting equal
+rows takes about 100 bytes of memory for each row; rows with ids of their own are not counted.
+
+Rows of 1. are copies, and headers that were instructions to the server that stored the original are left out:
+Nats-Msg-Id, Nats-Expected-*, Nats-Rollup and Nats-Batch-*.
 
 The stream remembers ids for its duplicate window (2 minutes, unless configured). What is repeated later is
 stored twice.
 """
 
 import asyncio
+import contextlib
+import re
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -19,7 +32,16 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsctl.contexts.settings import Settings
-from jsctl.errors import ApiError, BadInput, JsctlError, NoResponders, NotFound, Unreachable
+from jsctl.errors import (
+    ApiError,
+    BadInput,
+    Denied,
+    JsctlError,
+    NoResponders,
+    NotFound,
+    RequestTimeout,
+    Unreachable,
+)
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message.publish import PublishTotals
 from jsctl.jetstream.message.publish_acked import publish_with_acks
@@ -29,6 +51,7 @@ from jsctl.nats.connection import Connection
 from jsctl.nats.headers import encode_headers
 from jsctl.nats.message import OutgoingMessage
 from jsctl.nats.subjects import validate_subject
+from jsctl.units import exact_duration
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,8 +63,22 @@ ID = "Nats-Msg-Id"
 
 Pairs = list[tuple[str, bytes]]
 
-Row = tuple[Any, Any, Any, Any]
-"""subject, data, headers (pairs with "key" and "value"), msg_id; each may be None."""
+COLUMNS = ("subject", "data", "headers", "msg_id", "stream", "sequence")
+"""Those of a row."""
+
+_INSTRUCTIONS = re.compile(r"nats-(msg-id|rollup|expected-.*|batch-.*)", re.IGNORECASE)
+"""Headers that instruct the server. A copy would be refused with them, or remove messages."""
+
+
+class Row(NamedTuple):
+    """What is to be a message. Each may be None; headers are pairs with "key" and "value"."""
+
+    subject: Any
+    data: Any
+    headers: Any = None
+    msg_id: Any = None
+    stream: Any = None
+    sequence: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,22 +104,56 @@ class Counts(NamedTuple):
     bytes: int = 0
 
 
-def check_stream(job: WriteJob) -> None:
-    """Raise NotFound when there is no such stream, and what a connection raises."""
-    from_sync.run(_check_stream(job))
+def check_stream(job: WriteJob) -> list[str]:
+    """Return what may go wrong with this write, as sentences.
+
+    Raises NotFound when there is no such stream, BadInput when it takes no messages, Denied without the
+    permission to ask for it, and what a connection raises.
+    """
+    return from_sync.run(_check_stream(job))
 
 
-async def _check_stream(job: WriteJob) -> None:
+async def _check_stream(job: WriteJob) -> list[str]:
     connection = await Connection.open(job.settings, reconnect=False)
     try:
-        if job.stream:
-            await _api(connection, job).call(f"STREAM.INFO.{job.stream}")
+        config = await _stream_config(_api(connection, job), job)
+    finally:
+        await connection.close()
+    return [warning] if config and (warning := _window_warning(config, job)) else []
+
+
+async def _stream_config(api: Api, job: WriteJob) -> Json:
+    """Return the configuration of the stream that takes the messages, empty when it is unknown."""
+    if not job.stream:
+        with contextlib.suppress(ApiError, Denied, NoResponders, RequestTimeout):  # only a warning needs it
+            names = (
+                (await api.call("STREAM.NAMES", {"subject": job.subject}))["streams"] if job.subject else []
+            )
+            return dict((await api.call(f"STREAM.INFO.{names[0]}"))["config"]) if names else {}
+        return {}
+    try:
+        config = (await api.call(f"STREAM.INFO.{job.stream}"))["config"]
     except ApiError as error:
         if error.err_code == ErrorCode.STREAM_NOT_FOUND:
             raise NotFound(f"there is no stream {job.stream}", "create it with jsctl stream add") from None
         raise
-    finally:
-        await connection.close()
+    if config.get("mirror"):
+        raise BadInput(f"{job.stream} is a mirror, which takes no messages")
+    if config.get("sealed"):
+        raise BadInput(f"{job.stream} is sealed, and takes no messages")
+    return dict(config)
+
+
+def _window_warning(config: Json, job: WriteJob) -> str:
+    """Return a sentence when a stream forgets ids before a burst has been published for the last time."""
+    window, needed = int(config.get("duplicate_window") or 0), job.settings.timeout * (job.retries + 1)
+    if window >= needed:
+        return ""
+    span = f"only {exact_duration(window)}" if window else "off"
+    return (
+        f"the duplicate window of {config['name']} is {span}: what a failed task or batch repeats may be"
+        f" stored twice; {exact_duration(needed)} covers the retries of this write"
+    )
 
 
 def publish(job: WriteJob, partition: int, rows: Iterable[Row]) -> Counts:
@@ -109,33 +180,30 @@ def batch_rows(batches: "Iterable[pa.RecordBatch]") -> Iterator[Row]:
         names = batch.schema.names
         columns: list[list[Any]] = [
             batch.column(names.index(name)).to_pylist() if name in names else [None] * batch.num_rows
-            for name in ("subject", "data", "headers", "msg_id")
+            for name in COLUMNS
         ]
-        yield from zip(*columns, strict=True)
+        yield from map(Row, *columns)
 
 
 def message_bursts(job: WriteJob, partition: int, rows: Iterable[Row]) -> Iterator[Sequence[OutgoingMessage]]:
     """Yield rows as bursts of messages with ids."""
     ids = _MessageIds(job.write_id, partition)
     remaining = iter(rows)
-    while burst := [_message(job, ids, *row) for row in islice(remaining, BURST)]:
+    while burst := [_message(job, ids, row) for row in islice(remaining, BURST)]:
         yield burst
 
 
-def _message(
-    job: WriteJob,
-    ids: "_MessageIds",
-    subject: str | None,
-    data: bytes | bytearray | str | None,
-    headers: Any,
-    message_id: str | None,
-) -> OutgoingMessage:
-    subject = validate_subject(subject if subject is not None else job.subject)
-    payload = data.encode() if isinstance(data, str) else bytes(data or b"")
-    pairs: Pairs = [(pair["key"], _bytes(pair["value"])) for pair in headers or ()]
+def _message(job: WriteJob, ids: "_MessageIds", row: Row) -> OutgoingMessage:
+    subject = validate_subject(row.subject if row.subject is not None else job.subject)
+    payload = row.data.encode() if isinstance(row.data, str) else bytes(row.data or b"")
+    pairs: Pairs = [(pair["key"], _bytes(pair["value"])) for pair in row.headers or ()]
+    origin = (row.stream, row.sequence) if row.stream and row.sequence is not None else None
+    if origin:
+        pairs = [(key, value) for key, value in pairs if not _INSTRUCTIONS.fullmatch(key or "")]
+    message_id = row.msg_id
     if not message_id:
         message_id = next((value.decode() for key, value in pairs if key.lower() == ID.lower()), "")
-    message_id = message_id or ids.make(subject, payload, pairs)
+    message_id = message_id or ids.make(subject, payload, pairs, origin)
     headers_without_id = [(key, value) for key, value in pairs if key.lower() != ID.lower()]
     header_block = _encode_headers([*headers_without_id, (ID, message_id.encode())])
     return OutgoingMessage(subject, payload, header_block=header_block)
@@ -160,12 +228,15 @@ class _MessageIds:
     """Makes message ids of a partition's rows, the same ones at every attempt."""
 
     def __init__(self, write_id: str, partition: int) -> None:
-        self._salt = f"{write_id}\0{partition}\0".encode()
+        self._write_id = write_id
+        self._partition = partition
         self._seen: dict[bytes, int] = {}
 
-    def make(self, subject: str, data: bytes, pairs: Pairs) -> str:
+    def make(self, subject: str, data: bytes, pairs: Pairs, origin: tuple[str, int] | None) -> str:
+        """Return the id of a row. origin: stream and sequence of the message that it comes from."""
+        salt = [self._write_id, *map(str, origin or (self._partition,))]
         parts = [subject.encode(), data, *(part for key, value in pairs for part in (key.encode(), value))]
-        row = blake2b(self._salt, digest_size=16)
+        row = blake2b("\0".join([*salt, ""]).encode(), digest_size=16)
         for part in parts:
             row.update(b"%d:" % len(part))
             row.update(part)

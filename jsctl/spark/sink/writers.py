@@ -7,7 +7,8 @@
 | headers | array of struct(key string, value binary or string)   | may be left out                    |
 | msg_id  | string                                                | may be left out or null            |
 
-The other columns that the reader gives (stream, sequence, timestamp) are ignored; any others are refused.
+Rows that have `stream` and `sequence`, which the reader gives, get message ids from them; `timestamp` is
+ignored. Any other columns are refused.
 
 Options: those of the connection, as for reading; `stream` (which must take all messages, and is looked up
 before anything is published), `subject` (for rows without one), `writeId` (for batches: a second write of the
@@ -15,12 +16,13 @@ same rows with the same id stores nothing twice), `requestTimeout` (10s), `retri
 
 A write is not a transaction: messages that were acknowledged before a task failed remain. Repeated tasks, and
 batches that a streaming query repeats after a restart, have the same message ids, and the server drops them
-within the duplicate window of its stream. `jsctl.spark.sink.publishing` has the details.
+within the duplicate window of its stream. `jsctl.spark.sink.publishing` has the details. What it cannot
+promise, and what the server dropped, is logged as a warning by the process that plans or writes.
 """
 
 import os
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -35,6 +37,7 @@ from jsctl.spark.session.task_archive import provide_pynacl
 from jsctl.spark.sink import publishing
 from jsctl.spark.sink.publishing import Counts, WriteJob
 from jsctl.spark.source import options as read_options
+from jsctl.spark.source.failures import format_messages, log
 from jsctl.spark.source.option_values import OptionValues
 from jsctl.units import SECOND
 
@@ -64,6 +67,9 @@ class JetStreamWriter(DataSourceArrowWriter):
         provide_pynacl()
         return Committed(publishing.publish(self.job, _task().partitionId(), publishing.batch_rows(iterator)))
 
+    def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
+        _warn_of_duplicates(messages)
+
 
 class JetStreamStreamWriter(DataSourceStreamArrowWriter):
     """Like JetStreamWriter.
@@ -71,8 +77,9 @@ class JetStreamStreamWriter(DataSourceStreamArrowWriter):
     Message ids contain the query's id, which its checkpoint keeps, and the batch's number.
     """
 
-    def __init__(self, job: WriteJob) -> None:
+    def __init__(self, job: WriteJob, has_ids: bool) -> None:
         self.job = job
+        self.has_ids = has_ids
 
     def write(self, iterator: "Iterator[pa.RecordBatch]") -> Committed:
         provide_pynacl()
@@ -82,7 +89,12 @@ class JetStreamStreamWriter(DataSourceStreamArrowWriter):
         if not query or batch is None:
             raise BadInput("Spark does not say which batch this is", "write with foreachBatch and writeId")
         job = replace(self.job, write_id=f"{query}/{batch}")
+        if batch == "0" and task.partitionId() == 0:  # Spark makes a writer for every batch
+            _warn(publishing.check_stream(job), self.has_ids)
         return Committed(publishing.publish(job, task.partitionId(), publishing.batch_rows(iterator)))
+
+    def commit(self, messages: Sequence[WriterCommitMessage | None], batchId: int) -> None:
+        _warn_of_duplicates(messages)
 
 
 def parse_write_options(
@@ -131,7 +143,8 @@ def create_writer(
     _refuse_overwrite(overwrite)
     job = parse_write_options(options, schema, settings=settings)
     provide_pynacl()  # Spark plans in a Python of the executors, too
-    publishing.check_stream(job)
+    may_be_repeated = any(name.lower() == "writeid" for name in options)
+    _warn(publishing.check_stream(job), has_ids(schema) or not may_be_repeated)
     return JetStreamWriter(job)
 
 
@@ -141,7 +154,8 @@ def create_stream_writer(
     """Return the writer of a streaming query. Raises what `parse_write_options` raises. Does not look up the
     stream, as Spark creates another writer for each batch."""
     _refuse_overwrite(overwrite)
-    return JetStreamStreamWriter(parse_write_options(options, schema, streaming=True, settings=settings))
+    job = parse_write_options(options, schema, streaming=True, settings=settings)
+    return JetStreamStreamWriter(job, has_ids(schema))
 
 
 def check_columns(schema: StructType, subject: str = "") -> None:
@@ -164,6 +178,30 @@ def check_columns(schema: StructType, subject: str = "") -> None:
         raise BadInput(
             f"column headers is {types['headers'].simpleString()}",
             "make it array<struct<key:string,value:binary>>",
+        )
+
+
+def has_ids(schema: StructType) -> bool:
+    """Whether message ids do not depend on how Spark splits the rows: the columns have them."""
+    return {"stream", "sequence"} <= set(schema.names) or "msg_id" in schema.names
+
+
+def _warn(sentences: Sequence[str], has_ids: bool) -> None:
+    for sentence in sentences:
+        log.warning("jsctl: %s", sentence)
+    if not has_ids:
+        log.warning(
+            "jsctl: the rows have neither msg_id nor stream and sequence: when this write is repeated with"
+            " another number of partitions, they are stored twice"
+        )
+
+
+def _warn_of_duplicates(messages: Sequence[WriterCommitMessage | None]) -> None:
+    count = sum(message.counts.duplicates for message in messages if isinstance(message, Committed))
+    if count:
+        log.warning(
+            "jsctl: %s not stored: the stream has messages with their ids, from an earlier attempt or others",
+            f"{format_messages(count)} {'was' if count == 1 else 'were'}",
         )
 
 
