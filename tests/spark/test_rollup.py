@@ -151,6 +151,22 @@ def test_rates_resets_percentiles_and_limits(reports: Path, offline_cli: Cli) ->
     ] == [(1, "S", 950)]
 
 
+def test_gaps_purges_and_streams_made_again(spark: Any, offline_cli: Cli, tmp_path: Path) -> None:
+    reports = tmp_path / "reports"
+    samples = [
+        stream(0, 100, 1000),
+        stream(3 * 1440, 700, 9000),  # nothing was sampled for three days
+        stream(3 * 1440 + 5, 40, 100, messages=2, created=at(3 * 1440)),  # made again, then purged
+        stream(3 * 1440 + 9, 30, 100, created=at(3 * 1440)),  # set back by a restore
+    ]
+    append(spark, Target.open(reports, "reports", "parquet", list(SCHEMAS)), SCHEMAS, {"streams": samples})
+    for since in ("", " --since 2026-11-22"):
+        offline_cli(f"export rollup --from {reports}{since}", status=0)
+        last = max(rows(reports, "streams_daily", stream="S"), key=lambda row: row["date"])
+        assert (last["stored"], last["growth"], last["resets"]) == (600 + 40, -900, 2)
+        assert last["message_rate"] == pytest.approx(640 / (3 * 86400 + 540))
+
+
 def test_again_replaces_what_it_computes_and_nothing_else(
     reports: Path, offline_cli: Cli, spark: Any
 ) -> None:

@@ -2,8 +2,9 @@
 
 Counters (a stream's last sequence, a consumer's deliveries, a server's API requests) become the increase
 between two samples, and belong to the hour of the later one. A counter that fell, or whose stream was created
-again, restarts from zero: its value is the increase. A purge is not a restart, as the last sequence stays; it
-shows as growth below zero.
+again, restarts from zero: its value is the increase. A stream whose last sequence fell although it was not
+created again was set back by a restore, and stored nothing that is known. Sizes are gauges: their growth is
+the difference between two samples, below zero after a purge or when a stream was created again.
 
 All tables have period (start of the hour or day, UTC), context, domain, samples, and the partition `date`:
 
@@ -44,12 +45,21 @@ TOP = 10
 
 
 class Counter(NamedTuple):
-    """A column that counts up. after_reset: SQL of the increase since it restarted. identity: a column whose
-    change means that it restarted."""
+    """A column that counts up. identity: a column whose change, and nothing else, means that it restarted."""
 
     column: str
-    after_reset: str
     identity: str = ""
+
+    @property
+    def increase(self) -> str:
+        """The SQL of the increase since the sample before."""
+        restarted, before = self.column, f"{self.column}_before"
+        if self.identity:
+            restarted = f"IF({self.identity} <> {self.identity}_before, {self.column}, 0)"
+        return (
+            f"CASE WHEN sampled_at_before IS NULL THEN 0 WHEN reset THEN {restarted}"
+            f" ELSE {self.column} - {before} END AS {self.column}_new"
+        )
 
 
 class RollupReport(NamedTuple):
@@ -80,7 +90,7 @@ REPORTS = (
     RollupReport(
         "streams",
         ("stream",),
-        (Counter("last_seq", "messages", "created"),),
+        (Counter("last_seq", "created"),),
         ("bytes",),
         (
             *map(_last, ("messages", "bytes", "consumers", "max_bytes", "max_messages")),
@@ -98,7 +108,7 @@ REPORTS = (
     RollupReport(
         "consumers",
         ("stream", "consumer"),
-        (Counter("delivered", "delivered"),),
+        (Counter("delivered"),),
         (),
         (
             _last("unprocessed"),
@@ -126,7 +136,7 @@ REPORTS = (
     RollupReport(
         "servers",
         ("server", "cluster"),
-        (Counter("api", "api"), Counter("errors", "errors")),
+        (Counter("api"), Counter("errors")),
         (),
         (
             *map(_last, ("streams", "consumers", "messages", "bytes", "memory", "file")),
@@ -198,28 +208,26 @@ def _write(spark: "SparkSession", frame: "DataFrame", folder: Path) -> int:
 def build_statement(report: RollupReport, unit: str, since: date | None = None) -> str:
     """Return the SELECT that rolls a report up.
 
-    Samples before `since` only tell the earlier values of counters.
+    Of the samples before `since`, the last one of everything tells the earlier values of counters.
     """
     keys = ", ".join(("context", "domain", *report.keys))
     before = [f"lag({c}) OVER one AS {c}_before" for c in _compared_columns(report)]
     resets = [f"{c.column} < {c.column}_before" for c in report.counters]
     resets += [f"{c.identity} <> {c.identity}_before" for c in report.counters if c.identity]
     reset = " OR ".join(resets) or "false"
-    changes = [
-        f"CASE WHEN sampled_at_before IS NULL THEN 0 WHEN reset THEN {c.after_reset}"
-        f" ELSE {c.column} - {c.column}_before END AS {c.column}_new"
-        for c in report.counters
-    ]
-    changes += [
-        f"CASE WHEN sampled_at_before IS NULL THEN 0 WHEN reset THEN {c}"
-        f" ELSE {c} - {c}_before END AS {c}_change"
-        for c in report.deltas
-    ]
+    changes = [c.increase for c in report.counters]
+    changes += [f"coalesce({c} - {c}_before, 0) AS {c}_change" for c in report.deltas]
+    samples = f"SELECT * FROM {report.name} WHERE {report.where}"
     from_date = f" AND {PARTITION} >= DATE '{since.isoformat()}'" if since else ""
-    limit = f" AND {PARTITION} >= DATE '{since.isoformat()}' - INTERVAL 1 DAY" if since else ""
+    if since:
+        latest = f"SELECT max_by(struct(*), sampled_at) AS latest FROM {report.name} WHERE {report.where}"
+        earlier = f"{latest} AND {PARTITION} < DATE '{since.isoformat()}' GROUP BY {keys}"
+        samples += f"{from_date} UNION ALL SELECT latest.* FROM ({earlier})"
     sql = f"""
-WITH compared AS (
-  SELECT *, {", ".join(before)} FROM {report.name} WHERE {report.where}{limit}
+WITH samples AS (
+  {samples}
+), compared AS (
+  SELECT *, {", ".join(before)} FROM samples
   WINDOW one AS (PARTITION BY {keys} ORDER BY sampled_at)
 ), with_resets AS (
   SELECT *, coalesce({reset}, false) AS reset,
