@@ -1,7 +1,7 @@
 """`jsctl import`."""
 
+import re
 from dataclasses import dataclass
-from pathlib import Path
 
 import click
 
@@ -13,6 +13,7 @@ from jsctl.nats import login
 from jsctl.nats.subjects import validate_subject
 from jsctl.spark.importing.rows import FORMATS, ImportOptions, find_files
 from jsctl.spark.importing.run import ImportRun
+from jsctl.spark.session.folders import parse_folder
 from jsctl.spark.session.session import check_environment
 from jsctl.spark.sink.publishing import WriteJob
 from jsctl.units import SECOND
@@ -29,9 +30,10 @@ class Options:
     mappings: tuple[str, ...]
     where: str
     format: str | None
-    base64: bool
+    base64: bool | None
     again: bool
     keep_ids: bool
+    drop_headers: tuple[str, ...]
     tasks: int
     dry_run: bool
     spark: SparkOptions
@@ -59,9 +61,20 @@ class Options:
 )
 @option("--where", metavar="SQL", default="", help="Only rows that match this Spark SQL condition")
 @option("--format", type=click.Choice(FORMATS), help="Format of the files (from their names)")
-@option("--base64", is_flag=True, help="Data and header values are base64, in files that are not an export")
+@option(
+    "--base64/--no-base64",
+    default=None,
+    help="Whether data and header values are base64, in files that are not an export (no)",
+)
 @option("--again", is_flag=True, help="Publish again what was imported before, with new message ids")
 @option("--keep-ids", is_flag=True, help="Keep the Nats-Msg-Id that a message has in its headers")
+@option(
+    "--drop-header",
+    "drop_headers",
+    metavar="NAME",
+    multiple=True,
+    help="Leave out a header, such as Nats-TTL or 'Nats-Schedule*'; may be repeated",
+)
 @option(
     "--tasks",
     type=click.IntRange(min=1),
@@ -75,10 +88,10 @@ async def import_(env: Env, options: Options) -> Result:
     """PATH is a file or folder with the columns subject, data, and optionally headers and msg_id; or what
     jsctl export stream wrote, in any format. The messages get ids, so that an import that is repeated within
     the stream's duplicate window stores nothing twice. Headers that instruct the server (Nats-Msg-Id,
-    Nats-Expected-*, Nats-Rollup, Nats-Batch-*) are left out.
+    Nats-Expected-*, Nats-Rollup, Nats-Batch-*) are left out; --drop-header names further ones.
     """
     rows = ImportOptions(
-        path=Path(options.path).expanduser(),
+        path=parse_folder(options.path, "PATH"),
         format=options.format or "",
         subject=options.subject,
         prefix=options.prefix,
@@ -87,6 +100,7 @@ async def import_(env: Env, options: Options) -> Result:
         base64=options.base64,
         again=options.again,
         keep_ids=options.keep_ids,
+        drop_headers=tuple(map(_parse_header, options.drop_headers)),
         tasks=options.tasks,
     )
     for text in (rows.subject, rows.prefix, *(new for _, new in rows.mappings)):
@@ -118,3 +132,11 @@ def _parse_mapping(text: str) -> tuple[str, str]:
     if not sign or not old.strip() or not new.strip():
         raise BadInput(f"--map {text!r} is not FROM=TO", "such as --map ORDERS=COPY")
     return old.strip(), new.strip()
+
+
+def _parse_header(text: str) -> str:
+    if not re.fullmatch(r"[!-9;-~]+", text):
+        raise BadInput(
+            f"--drop-header {text!r} is not the name of a header", "such as --drop-header Nats-TTL"
+        )
+    return text

@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -183,6 +184,39 @@ def test_decoded_payloads_come_back(spark: Any, cli: Cli, tmp_path: Path, format
     cli(f"export stream ORDERS --to {tmp_path}/out --format {format} --decode {decode}", status=0)
     cli(f"import {tmp_path}/out --stream COPY --map ORDERS=COPY", status=0)
     assert [one[1] for one in raw(cli, "COPY")] == [one[1] for one in raw(cli, "ORDERS")]
+
+
+def test_headers_that_a_stream_refuses_and_parts_of_an_export(spark: Any, cli: Cli, tmp_path: Path) -> None:
+    url = cli.environ["NATS_URL"]
+    js.stream(url, "ORDERS", "ORDERS.>", allow_direct=True, allow_msg_ttl=True)
+    js.stream(url, "COPY", "COPY.>", allow_direct=True)
+    js.publish_framed(url, "ORDERS.ttl", b"NATS/1.0\r\nNats-TTL: 1h\r\nK: V\r\n\r\n", b"one")
+    js.publish_all(url, [("ORDERS.plain", b"\xff")])
+    cli(
+        f"export stream ORDERS --to {tmp_path}/out --headers --format json --partition-by subject:2", status=0
+    )
+    line = f"import {tmp_path}/out --stream COPY --map ORDERS=COPY"
+    for flag in ("--dry-run", ""):
+        refused = cli(f"{line} {flag}", status=64)
+        assert refused.err == (
+            "jsctl: error: COPY refuses the header Nats-TTL without allow_msg_ttl, and 1 message has it;"
+            " --drop-header 'Nats-TTL' leaves it out\n"
+        )
+    assert messages(cli, "COPY") == 0
+    # A part of the export, and then all of it: what is there already is not stored again.
+    part = next((tmp_path / "out" / "ORDERS").glob("*=plain"))
+    assert cli(f"{line.replace('/out', f'/out/ORDERS/{part.name}')} --json", status=0).json["published"] == 1
+    done = cli(f"{line} --drop-header nats-ttl --json", status=0).json
+    assert (done["published"], done["duplicates"]) == (1, 1)
+    assert [one[1] for one in raw(cli, "COPY")] == ["/w==", "b25l"]
+    assert pairs(raw(cli, "COPY")[1][2]) == [(b"K", b"V")]
+
+    shutil.copytree(tmp_path / "out" / "ORDERS", tmp_path / "alone")
+    alone = f"import {tmp_path}/alone --stream COPY --map ORDERS=COPY --drop-header 'Nats-T*'"
+    unclear = cli(alone, status=64).err
+    assert "nothing with it says whether its data is base64; give --base64, or --no-base64" in unclear
+    assert cli(f"{alone} --base64 --json", status=0).json["duplicates"] == 2
+    assert "is not the name of a header" in cli(f"{line} --drop-header 'a b'", status=64).err
 
 
 def test_an_export_without_payloads_is_refused(spark: Any, cli: Cli, tmp_path: Path) -> None:

@@ -1,12 +1,12 @@
 """`jsctl export query`."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.export.options import SparkOptions, spark_options
 from jsctl.env import Env
 from jsctl.spark.export import query as spark_query
+from jsctl.spark.session.folders import parse_folder
 from jsctl.spark.session.session import FAST_START_CONF, check_environment, open_session
 from jsctl.views.export import export as view
 from jsctl.views.result import Result
@@ -34,7 +34,7 @@ class Options:
 @argument("sql")
 def query(env: Env, options: Options) -> Result:
     """Every folder below DIR is a table of its name. SQL is one SELECT of Spark's dialect."""
-    path = Path(options.folder).expanduser()
+    path = parse_folder(options.folder, "--from")
     spark_query.find_tables(path)  # before the seconds that Spark takes to start
     master, remote = options.spark.master, options.spark.remote
     check_environment(master, remote)

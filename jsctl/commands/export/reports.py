@@ -1,7 +1,6 @@
 """`jsctl export reports`."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import click
 
@@ -14,6 +13,7 @@ from jsctl.signals import graceful_stop
 from jsctl.spark.export.report_tables import SCHEMAS
 from jsctl.spark.export.sampling import SamplingOptions, export_reports
 from jsctl.spark.export.target import FORMATS, Target
+from jsctl.spark.session.folders import parse_folder
 from jsctl.spark.session.session import check_environment
 from jsctl.units import SECOND, exact_duration
 from jsctl.views.export import export as view
@@ -57,7 +57,7 @@ async def reports(env: Env, options: Options) -> Result:
     sampling = SamplingOptions(
         targets(env), options.every, options.duration, options.spark.master, options.spark.remote
     )
-    target = Target.open(Path(options.to).expanduser(), "reports", options.format, list(SCHEMAS))
+    target = Target.open(parse_folder(options.to, "--to"), "reports", options.format, list(SCHEMAS))
 
     def started() -> None:
         if options.every:

@@ -3,13 +3,13 @@
 import time
 from dataclasses import dataclass
 from datetime import date
-from pathlib import Path
 
 from jsctl.commands.cli import command, option
 from jsctl.commands.export.options import SparkOptions, spark_options
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.spark.rollup import rollup as rolling
+from jsctl.spark.session.folders import parse_folder
 from jsctl.spark.session.session import FAST_START_CONF, check_environment, open_session
 from jsctl.units import SECOND
 from jsctl.views.report.history import rolled
@@ -41,9 +41,9 @@ def rollup(env: Env, options: Options) -> Result:
     most, for all days of the samples. It can run as often as you like: it replaces the days that it computes,
     all in one step.
     """
-    path = Path(options.source).expanduser()
+    path = parse_folder(options.source, "--from")
     rolling.check_source(path)
-    target = rolling.open_target(Path(options.to).expanduser() if options.to else path / rolling.FOLDER)
+    target = rolling.open_target(parse_folder(options.to, "--to") if options.to else path / rolling.FOLDER)
     since = _parse_date(options.since) if options.since else None
     master, remote = options.spark.master, options.spark.remote
     check_environment(master, remote)

@@ -17,6 +17,7 @@ from jsctl.spark.export.layout import DECODINGS, TableLayout, parse_partitions
 from jsctl.spark.export.stream_plan import Selection, source_options, stream_sources
 from jsctl.spark.export.stream_run import StreamExportOptions, StreamExportResult, StreamExportRun
 from jsctl.spark.export.stream_target import FILE_FORMATS, StreamTarget
+from jsctl.spark.session.folders import parse_folder
 from jsctl.spark.session.session import check_environment
 from jsctl.spark.source.options import parse_read_options
 from jsctl.units import SECOND, parse_past_time, seconds_to_ns, to_datetime
@@ -171,7 +172,7 @@ def stream(env: Env, options: Options) -> Result:
     check_environment(export.master, export.remote)
     format = formats.parse_format(options.format)
     target = StreamTarget.open_streams(
-        Path(options.to).expanduser(), format, [source.table for source in sources]
+        parse_folder(options.to, "--to"), format, [source.table for source in sources]
     )
     run = StreamExportRun(export, target, ExportDisplay(env))
     with sigterm_as_interrupt():

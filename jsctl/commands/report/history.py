@@ -8,6 +8,7 @@ from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.files import write_output
 from jsctl.spark.rollup import history as stored
+from jsctl.spark.session.folders import parse_folder
 from jsctl.units import parse_past_time, seconds_to_ns, to_datetime
 from jsctl.views.report import history as view
 from jsctl.views.result import Chart, Result, Table, Text
@@ -46,7 +47,7 @@ def history(
 ) -> Result:
     """Shows the result of jsctl export rollup. All times are in UTC."""
     first, end = _time(env, "--since", since), _time(env, "--until", until)
-    path = Path(source).expanduser()
+    path = parse_folder(source, "--from")
     rollups = stored.load(path, daily=not hourly, since=first, until=end, pattern=pattern)
     from jsctl.render.plot import sparkline
 

@@ -20,25 +20,29 @@ if TYPE_CHECKING:
 
 
 def find_tables(path: Path) -> tuple[str, dict[Path, dict[str, Any]]]:
-    """Return the format and the tables, with their checkpoints, of an export's folder or of one table in it.
+    """Return the format and the tables, with their checkpoints, of an export's folder, or of one table or a
+    part of it below.
 
-    Both are empty for any other folder. Raises JsctlError when they cannot be read.
+    Both are empty for any other path. Raises JsctlError when they cannot be read.
     """
-    for folder, names in ((path, None), (path.parent, [path.name])):
+    path = path.absolute()
+    for folder in (path, *path.parents):
         marker = read_marker(folder) if folder.is_dir() else None
         if marker and marker.get("kind") == KIND:
-            table_names = names or [str(name) for name in marker.get("tables", ())]
-            checkpoints = {folder / name: read_checkpoint(folder, name) for name in table_names}
-            tables = {
+            if folder == path:
+                tables = {folder / str(name): str(name) for name in marker.get("tables", ())}
+            else:
+                tables = {path: path.relative_to(folder).parts[0]}
+            checkpoints = {table: read_checkpoint(folder, name) for table, name in tables.items()}
+            return str(marker.get("format")), {
                 table: checkpoint for table, checkpoint in checkpoints.items() if checkpoint is not None
             }
-            return str(marker.get("format")), tables
     return "", {}
 
 
 def read_table(spark: "SparkSession", folder: Path, format: str, schema: "StructType") -> "DataFrame":
     """Return a table as it was written, without rows where there is no file. Raises what Spark raises."""
-    if not folder.is_dir():
+    if not folder.exists():
         return spark.createDataFrame([], schema)
     reader = spark.read.format(format).options(**spark_options(format))
     if format in FILE_FORMATS:

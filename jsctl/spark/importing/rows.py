@@ -7,8 +7,9 @@ nothing twice.
 
 import functools
 import hashlib
+import re
 import uuid
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,8 +28,16 @@ if TYPE_CHECKING:
 FORMATS = ("parquet", "json", "csv", "orc")
 
 _ID_COLUMNS = ("stream", "sequence", "timestamp")
-_DROPPED_HEADERS = "^nats-(msg-id|rollup|expected-.*|batch-.*)$"
+_DROPPED_HEADERS = ("Nats-Rollup", "Nats-Expected-*", "Nats-Batch-*")
 """Headers that instruct the server. They would make it refuse the message, or empty the stream."""
+_ID = "Nats-Msg-Id"
+
+SETTINGS_OF_HEADERS = {
+    "Nats-TTL": "allow_msg_ttl",
+    "Nats-Schedule*": "allow_msg_schedules",
+    "Nats-Incr": "allow_msg_counter",
+}
+"""Header -> the setting without which a stream refuses messages that have it (ADR-43, ADR-51, ADR-49)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +46,9 @@ class ImportOptions:
 
     format: one of FORMATS; empty to guess it from file names. subject: of all messages, instead of the
     column's. prefix: put before each subject, with a dot. mappings: (from, to), whole leading tokens of a
-    subject. where: a Spark SQL condition. base64: data and header values are base64. again: make new message
-    ids. keep_ids: ids in headers are kept. tasks: how many publish at a time; with more than one, only
+    subject. where: a Spark SQL condition. base64: data and header values are base64; None where it was not
+    said. again: make new message ids. keep_ids: ids in headers are kept. drop_headers: names of headers to
+    leave out, in which * stands for any text. tasks: how many publish at a time; with more than one, only
     messages of one subject keep their order.
     """
 
@@ -48,9 +58,10 @@ class ImportOptions:
     prefix: str = ""
     mappings: tuple[tuple[str, str], ...] = ()
     where: str = ""
-    base64: bool = False
+    base64: bool | None = None
     again: bool = False
     keep_ids: bool = False
+    drop_headers: tuple[str, ...] = ()
     tasks: int = 1
 
 
@@ -71,8 +82,9 @@ def find_files(options: ImportOptions) -> ImportFiles:
     if tables:
         if options.format not in ("", format):
             raise BadInput(f"{path} was exported as {format}", "leave --format out")
-        if options.base64:
-            raise BadInput(f"{path} is an export, which records what is base64", "leave --base64 out")
+        if options.base64 is not None:
+            flag = "--base64" if options.base64 else "--no-base64"
+            raise BadInput(f"{path} is an export, which records what is base64", f"leave {flag} out")
         for table, checkpoint in tables.items():
             exported_tables.check_has_payloads(table, checkpoint)
         return ImportFiles(format, list(tables), tables)
@@ -114,6 +126,11 @@ def message_rows(spark: "SparkSession", options: ImportOptions) -> "tuple[DataFr
     write_id = uuid.uuid4().hex if options.again else _digest(files.paths)
     data = F.col("data") if columns["data"] in ("string", "binary") else F.to_json(F.col("data"))
     is_export = all(name in columns for name in _ID_COLUMNS)
+    if is_export and not files.tables and options.base64 is None and columns["data"] == "string":
+        raise BadInput(
+            f"{options.path} comes from an export, and nothing with it says whether its data is base64",
+            "give --base64, or --no-base64 after --decode text; or name the folder of the export",
+        )
     selected = {
         "subject": _subject(options),
         "data": F.to_binary(data.cast("string"), F.lit("base64")) if options.base64 else data.cast("binary"),
@@ -122,12 +139,15 @@ def message_rows(spark: "SparkSession", options: ImportOptions) -> "tuple[DataFr
     frame = _order(frame, options, is_export)
     if columns.get("headers", "").startswith("array<struct<"):
         frame = _decode_headers(frame) if options.base64 else frame
-        dropped = _DROPPED_HEADERS
+        dropped = [*_DROPPED_HEADERS, *options.drop_headers]
         if options.keep_ids:
-            has_id = F.expr("exists(headers, h -> lower(h.key) = 'nats-msg-id')")
-            selected["msg_id"] = F.when(has_id, F.lit(None)).otherwise(selected["msg_id"])
-            dropped = _DROPPED_HEADERS.replace("msg-id|", "")
-        selected["headers"] = F.expr(f"filter(headers, h -> NOT (lower(h.key) rlike '{dropped}'))")
+            selected["msg_id"] = F.when(F.exists("headers", _is_one_of([_ID])), F.lit(None)).otherwise(
+                selected["msg_id"]
+            )
+        else:
+            dropped.append(_ID)
+        is_dropped = _is_one_of(dropped)
+        selected["headers"] = F.filter("headers", lambda header: ~is_dropped(header))
     return frame.select(*(value.alias(name) for name, value in selected.items())), write_id
 
 
@@ -197,6 +217,34 @@ def _order(frame: "DataFrame", options: ImportOptions, is_export: bool) -> "Data
             frame = frame.repartition(1)
         return frame.sortWithinPartitions("stream", "sequence")
     return frame.repartition(options.tasks) if options.tasks > 1 else frame.coalesce(1)
+
+
+def _is_one_of(names: Iterable[str]) -> "Callable[[Column], Column]":
+    """Return a function of a header: whether its name is one of these, in which * stands for any text."""
+    from pyspark.sql import functions as F
+
+    patterns = (".*".join(map(re.escape, name.lower().split("*"))) for name in names)
+    pattern = f"^({'|'.join(patterns)})$"
+    return lambda header: F.coalesce(F.lower(header["key"]).rlike(pattern), F.lit(False))
+
+
+def check_headers(frame: "DataFrame", config: Mapping[str, Any]) -> None:
+    """Raise BadInput when messages have headers with which a stream of this configuration refuses them."""
+    from pyspark.sql import functions as F
+
+    refused = [header for header, setting in SETTINGS_OF_HEADERS.items() if not config.get(setting)]
+    if "headers" not in frame.columns or not refused:
+        return
+    counts = [
+        F.count_if(F.coalesce(F.exists("headers", _is_one_of([header])), F.lit(False))) for header in refused
+    ]
+    for header, count in zip(refused, frame.agg(*counts).collect()[0], strict=True):
+        if count:
+            raise BadInput(
+                f"{config['name']} refuses the header {header} without {SETTINGS_OF_HEADERS[header]}, and"
+                f" {count:,} {'message has' if count == 1 else 'messages have'} it",
+                f"--drop-header '{header}' leaves it out",
+            )
 
 
 def _decode_headers(frame: "DataFrame") -> "DataFrame":

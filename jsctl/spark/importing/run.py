@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsctl.errors import ApiError, BadInput, Cancelled, JsctlError, NotFound
@@ -14,7 +15,7 @@ from jsctl.jetstream.api import Api, Json
 from jsctl.nats.codes import ErrorCode
 from jsctl.nats.subjects import matches
 from jsctl.spark.importing.publish_rows import Preview, preview, publish_rows, read_whole
-from jsctl.spark.importing.rows import ImportOptions, message_rows
+from jsctl.spark.importing.rows import ImportOptions, check_headers, message_rows
 from jsctl.spark.session.session import FAST_START_CONF, open_session
 from jsctl.spark.session.task_progress import cancel_jobs
 from jsctl.spark.sink.publishing import Counts, WriteJob
@@ -53,9 +54,10 @@ class ImportRun:
 
     async def publish(self, api: Api) -> Imported:
         """Publish the rows. Raises NotFound, BadInput for a stream that takes no messages, JsctlError."""
-        before = await self._stream_info(api)
+        info = await self._stream_info(api)
         begin = time.monotonic()
-        counts: Counts = await self._in_thread(self._publish, api, int(before["state"]["last_seq"]))
+        publish = partial(self._publish, info["config"])
+        counts: Counts = await self._in_thread(publish, api, int(info["state"]["last_seq"]))
         return Imported(counts, time.monotonic() - begin)
 
     async def preview(self, api: Api) -> Preview:
@@ -64,7 +66,7 @@ class ImportRun:
         Raises as `publish` does, also for subjects that the stream does not take.
         """
         info = await self._stream_info(api)
-        rows: Preview = await self._in_thread(self._preview, api, 0)
+        rows: Preview = await self._in_thread(partial(self._preview, info["config"]), api, 0)
         filters = info["config"].get("subjects") or []
         for subject in rows.subjects:
             if not any(matches(filter, subject) for filter in filters):
@@ -116,18 +118,22 @@ class ImportRun:
     def _session(self) -> "AbstractContextManager[SparkSession]":
         return open_session(self._master, self._remote, name="jsctl import", conf=FAST_START_CONF)
 
-    def _publish(self) -> Counts:
+    def _publish(self, config: Json) -> Counts:
         with self._session() as self._spark:
             frame, write_id = message_rows(self._spark, self._options)
             self._total = read_whole(frame)
+            check_headers(frame, config)
             if self._stopped.is_set():
                 raise Cancelled("interrupted")
             self._publishing.set()
             return publish_rows(frame, self._job, write_id)
 
-    def _preview(self) -> Preview:
+    def _preview(self, config: Json) -> Preview:
         with self._session() as self._spark:
-            return preview(message_rows(self._spark, self._options)[0])
+            frame, _ = message_rows(self._spark, self._options)
+            rows = preview(frame)
+            check_headers(frame, config)
+            return rows
 
     def _stop(self) -> None:
         self._stopped.set()

@@ -7,6 +7,28 @@ to another folder, whose name has %20 in it. Where Spark reads, brackets, braces
 
 import re
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from jsctl.errors import BadInput
+
+
+def parse_folder(text: str, name: str) -> Path:
+    """Return the folder or file that a user named, as a path or as a URI such as file:///data/orders.
+
+    Args:
+        name: of the flag or argument, for errors.
+
+    Raises BadInput for places that are not in a file system of this machine, such as s3a://bucket/orders.
+    """
+    if not re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", text) or Path(text).exists():
+        return Path(text).expanduser()
+    uri = urlsplit(text)
+    if uri.scheme == "file" and uri.netloc in ("", "localhost"):
+        return Path(unquote(uri.path))
+    raise BadInput(
+        f"{name} {uri.scheme}://... is not a folder of this machine, and jsctl writes and reads only these",
+        'mount it, or use df.write and spark.read.format("jetstream") in Spark, which reach it',
+    )
 
 
 def write_path(folder: Path) -> str:
