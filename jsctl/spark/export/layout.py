@@ -12,7 +12,7 @@ gets the prefix `data_`; so does one, at any depth, that differs from an earlier
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from jsctl.errors import BadInput
@@ -91,17 +91,62 @@ def infer_schema(messages: "DataFrame") -> str:
 
     Raises BadInput when there is none.
     """
-    from pyspark.sql.types import StructField, StructType
-
-    texts = messages.where(_IS_OBJECT)
-    reader = messages.sparkSession.read.option("columnNameOfCorruptRecord", _CORRUPT)
-    objects = reader.json(texts.selectExpr("CAST(data AS STRING) AS value"))
-    fields = [StructField(f.name, f.dataType) for f in objects.schema.fields if f.name != _CORRUPT]
-    if not fields:
+    schema = _infer(messages, {})
+    if not schema.fields:
         raise BadInput(
             "no message holds a JSON object with fields", "leave --decode json out, or give --schema"
         )
-    return StructType(_merge_repeated(fields)).toDDL()
+    return schema.toDDL()
+
+
+def extend_schema(messages: "DataFrame", ddl: str) -> tuple[str, list[str]]:
+    """Return (the schema with the fields of `messages` that it lacks behind its own, names of these fields).
+
+    A field that it has keeps its type. One that is null in all messages is left for when it has a value.
+    """
+    from pyspark.sql.types import StructType
+
+    known = parse_schema(messages.sparkSession, ddl)
+    added: list[str] = []
+    fields = _add_fields(known.fields, _infer(messages, {"dropFieldIfAllNull": "true"}).fields, "", added)
+    return (StructType(fields).toDDL() if added else ddl), added
+
+
+def _infer(messages: "DataFrame", options: Mapping[str, str]) -> "StructType":
+    from pyspark.sql.types import StructField, StructType
+
+    texts = messages.where(_IS_OBJECT)
+    reader = messages.sparkSession.read.option("columnNameOfCorruptRecord", _CORRUPT).options(**options)
+    objects = reader.json(texts.selectExpr("CAST(data AS STRING) AS value"))
+    fields = [StructField(f.name, f.dataType) for f in objects.schema.fields if f.name != _CORRUPT]
+    return StructType(_merge_repeated(fields))
+
+
+def _add_fields(
+    known: "Sequence[StructField]", new: "Sequence[StructField]", path: str, added: list[str]
+) -> "list[StructField]":
+    """Return fields with those of `new` that they and their structs lack. Appends their paths to `added`."""
+    from pyspark.sql.types import StructField
+
+    newer = {field.name: field.dataType for field in new}
+    fields = []
+    for field in known:
+        data_type = field.dataType
+        if field.name in newer:
+            data_type = _extend_type(data_type, newer.pop(field.name), f"{path}{field.name}.", added)
+        fields.append(StructField(field.name, data_type))
+    added += [f"{path}{name}" for name in newer]
+    return [*fields, *(StructField(name, data_type) for name, data_type in newer.items())]
+
+
+def _extend_type(known: "DataType", new: "DataType", path: str, added: list[str]) -> "DataType":
+    from pyspark.sql.types import ArrayType, StructType
+
+    if isinstance(known, ArrayType) and isinstance(new, ArrayType):
+        return ArrayType(_extend_type(known.elementType, new.elementType, path, added), known.containsNull)
+    if isinstance(known, StructType) and isinstance(new, StructType):
+        return StructType(_add_fields(known.fields, new.fields, path, added))
+    return known
 
 
 def _merge_repeated(fields: "Sequence[StructField]") -> "list[StructField]":

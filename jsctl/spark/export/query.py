@@ -83,7 +83,8 @@ def check_select(spark: "SparkSession", sql: str, label: str = "--query") -> str
     Raises BadInput for anything else: `SparkSession.sql` runs an INSERT or CREATE as soon as it is called.
     """
     sql = sql.rstrip("; \t\r\n")
-    if not _parses(spark, f"WITH jsctl_query AS (\n{sql}\n) SELECT 1"):  # only a query can be in this place
+    # Only a query can be in this place, and nothing of an EXPLAIN runs.
+    if not _parses(spark, f"EXPLAIN WITH jsctl_query AS (\n{sql}\n) SELECT 1"):
         _parses(spark, f"EXPLAIN {sql}", f"{label} is not valid SQL")
         raise BadInput(f"{label} is not a SELECT", "give one SELECT, which only reads")
     return sql
