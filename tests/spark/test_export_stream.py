@@ -203,10 +203,38 @@ def test_fields_are_found_and_kept(cli: Cli, url: str, spark: Any, tmp_path: Pat
     ]
     found = cli([*line, "--json"], status=0).json
     assert found["query"] == [{"ids": 55, "late": 5, "bad": 1}] and found["bad"] == 1
-    fill(url, 1, payload=b'{"id": %d, "new": 1}')
+    fill(url, 1, payload=b'{"id": %d, "late": "text", "new": null}')
     shown = cli(line, status=0)
-    assert shown.out.splitlines()[1].split() == ["67", "5", "1"]
-    assert "exported 1 message (" in shown.err
+    assert shown.out.splitlines()[1].split() == ["55", "5", "2"]
+    assert "exported 1 message (" in shown.err and "new columns" not in shown.err
+
+
+def test_fields_that_appear_later_become_columns(cli: Cli, url: str, spark: Any, tmp_path: Path) -> None:
+    """In every format, also within objects and arrays; what was exported before has null there."""
+    js.stream(url, "ORDERS", "ORDERS.>", allow_direct=True)
+    payloads = (
+        b'{"id": 1, "who": {"name": "a"}, "items": [{"n": 1}]}',
+        b'{"id": 2, "who": {"name": "b", "city": "c"}, "items": [{"n": 2, "price": 0.5}], "new": true}',
+    )
+    said = "jsctl: ORDERS has new columns or fields: who.city, items.price, new"
+    for payload in payloads:
+        js.publish(url, "ORDERS.a", payload)
+        for format in ("parquet", "csv"):
+            line = (
+                f"export stream ORDERS --to {tmp_path}/{format} --format {format} --decode json --incremental"
+            )
+            shown = cli(f"{line} --partition-by date --verify", status=0)
+            assert (said in shown.err) == (payload is payloads[1])
+    sql = "SELECT id, new, who.city, items.price AS prices, bad_payload AS bad FROM ORDERS ORDER BY id"
+    rows = cli(["export", "query", "--from", f"{tmp_path}/parquet", sql, "--json"], status=0).json
+    assert rows == [
+        {"id": 1, "new": None, "city": None, "prices": [None], "bad": None},
+        {"id": 2, "new": True, "city": "c", "prices": [0.5], "bad": None},
+    ]
+    sql = "SELECT id, new, who, items, bad_payload AS bad FROM ORDERS ORDER BY id"
+    rows = cli(["export", "query", "--from", f"{tmp_path}/csv", sql, "--json"], status=0).json
+    assert [(row["id"], row["new"], row["bad"]) for row in rows] == [(1, None, None), (2, True, None)]
+    assert [json.loads(row["who"]) for row in rows] == [{"name": "a"}, {"name": "b", "city": "c"}]
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jsctl.errors import BadInput, JsctlError
+from jsctl.nats import from_sync, login
 from jsctl.spark.datasource.registration import register
-from jsctl.spark.export import shared_folder
+from jsctl.spark.export import shared_folder, small_range, task_reads
 from jsctl.spark.export.exported_tables import read_table
 from jsctl.spark.export.formats import spark_options
 from jsctl.spark.export.job_errors import job_error
@@ -20,6 +21,7 @@ from jsctl.spark.export.layout import (
     BAD_PAYLOAD,
     TableLayout,
     apply_layout,
+    extend_schema,
     flatten_for_format,
     infer_schema,
     parse_partitions,
@@ -38,6 +40,7 @@ from jsctl.spark.source.reader import DataLoss, check_identity
 from jsctl.units import format_rfc3339
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
 TASK_MESSAGES, TASK_BYTES = 100_000, 64 << 20
@@ -70,15 +73,39 @@ class StreamExporter:
             options, lambda connection: self._plan(connection, source, options, checkpoint)
         )
 
+    def read_small(self, source: StreamSource, read_plan: ReadPlan) -> "pa.Table | None":
+        """Return what a run is to write when it is little, else None: Spark's tasks read it then.
+
+        For a Spark of this machine. Raises what they would raise.
+        """
+        if not small_range.is_small(read_plan):
+            return None
+        options = replace(self._read_options(source), headers=self.layout.headers)
+        return small_range.read(options, read_plan)
+
     def run(
-        self, spark: "SparkSession", source: StreamSource, read_plan: ReadPlan, incremental: bool
+        self,
+        spark: "SparkSession",
+        source: StreamSource,
+        read_plan: ReadPlan,
+        incremental: bool,
+        rows: "Callable[[], pa.Table | None]" = lambda: None,
     ) -> Outcome:
-        """Read and commit. Raises JsctlError; nothing of the run remains then."""
+        """Read and commit. Raises JsctlError; nothing of the run remains then.
+
+        rows: returns what `read_small` did.
+        """
         begin = time.monotonic()
         self._notify_of_loss(source, read_plan.lost, "before they were read")
         checkpoint = self.target.checkpoint(source.table) if incremental else None
         try:
-            outcome = self._run(spark, source, read_plan, checkpoint, begin)
+            table = rows()
+            messages = (
+                self._messages(spark, source, read_plan.start, read_plan.end, read_plan)
+                if table is None
+                else spark.createDataFrame(table).coalesce(1)
+            )
+            outcome = self._run(spark, source, read_plan, messages, checkpoint, begin)
         except Exception as error:
             raise job_error(error) from None
         self._notify_of_loss(source, outcome.lost - read_plan.lost, "while others were read")
@@ -195,13 +222,13 @@ class StreamExporter:
         spark: "SparkSession",
         source: StreamSource,
         read_plan: ReadPlan,
+        messages: "DataFrame",
         checkpoint: dict[str, Any] | None,
         begin: float,
     ) -> Outcome:
         from pyspark.sql import Observation
         from pyspark.sql import functions as F
 
-        messages = self._messages(spark, source, read_plan.start, read_plan.end, read_plan)
         layout = self._with_schema(spark, source, read_plan, messages, checkpoint)
         format = self.target.format
         read_counts, decode_counts = Observation(), Observation()
@@ -216,6 +243,12 @@ class StreamExporter:
         if layout.decode:
             table = table.observe(decode_counts, F.count(BAD_PAYLOAD).alias("bad"))
         table = flatten_for_format(table, format)
+        if checkpoint:
+            # CSV has columns by position, and its readers fill with null what a file has not.
+            names = dict.fromkeys([field["name"] for field in checkpoint["columns"]["fields"]])
+            table = table.select(
+                *(f"`{n.replace('`', '``')}`" for n in {**names, **dict.fromkeys(table.columns)})
+            )
         with self.target.commit(source.table, replace=checkpoint is None) as (folder, new_checkpoint):
             with self._progress(spark, f"exporting {source.table}", read_plan.messages, read_plan.bytes):
                 _write(table, folder, format, layout)
@@ -278,6 +311,9 @@ class StreamExporter:
         if read_plan:
             tasks = max(read_plan.messages / TASK_MESSAGES, read_plan.bytes / TASK_BYTES)
             options["minPartitions"] = str(max(1, min(10_000, math.ceil(tasks))))
+        if task_reads.is_possible(spark):
+            settings = from_sync.run(login.with_files(source.settings))
+            return task_reads.read(spark, parse_read_options(options, settings=settings))
         name = f"jetstream_{source.table}"
         is_lenient = lenient or not (read_plan is None or read_plan.is_promised)
         register(spark, source.settings, name, lenient=is_lenient)
@@ -291,16 +327,22 @@ class StreamExporter:
         messages: "DataFrame",
         checkpoint: dict[str, Any] | None,
     ) -> TableLayout:
-        """Return the layout with a schema where JSON is decoded: the given one, the table's, or an inferred
-        one.
+        """Return the layout with a schema where JSON is decoded: the given one, an inferred one, or the
+        table's with the fields that are new.
         """
         if self.layout.decode != "json" or self.layout.schema:
             return self.layout
-        if checkpoint:
-            return self.layout._replace(schema=checkpoint["settings"]["schema"])
+        earlier = checkpoint["settings"] if checkpoint else {}
+        if earlier.get("given") or (checkpoint and read_plan.start == read_plan.end):
+            return self.layout._replace(schema=earlier["schema"])
         label = f"finding the fields of {source.table}"
         with self._progress(spark, label, read_plan.messages, read_plan.bytes):
-            return self.layout._replace(schema=infer_schema(messages))
+            if not checkpoint:
+                return self.layout._replace(schema=infer_schema(messages))
+            schema, added = extend_schema(messages, earlier["schema"])
+        if added:
+            self.notify(f"jsctl: {source.table} has new columns or fields: {', '.join(added)}")
+        return self.layout._replace(schema=schema)
 
     def _count_missing(
         self,

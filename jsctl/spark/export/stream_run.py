@@ -3,10 +3,11 @@ and again with --follow."""
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from jsctl.errors import ApiError, Cancelled, ExitStatus, JsctlError
@@ -15,15 +16,21 @@ from jsctl.spark.export.layout import TableLayout
 from jsctl.spark.export.stream_exporter import StreamExporter
 from jsctl.spark.export.stream_plan import Outcome, ReadPlan, Selection, StreamSource
 from jsctl.spark.export.stream_target import StreamTarget
-from jsctl.spark.session.session import FAST_START_CONF, open_session
+from jsctl.spark.session import cluster
+from jsctl.spark.session.session import FAST_START_CONF, open_session, preload
 from jsctl.spark.session.task_progress import cancel_jobs
 from jsctl.units import SECOND
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import SparkSession
 
-FEW_MESSAGES = 200_000
-"""For fewer messages a JVM that starts faster is better than one that runs faster."""
+FEW_MESSAGES = 2_000_000
+FEW_BYTES = 1 << 30
+"""For less than either a JVM that starts faster is better than one that runs faster."""
+
+_PLAN_PATIENCE = 0.3
+"""Seconds that Spark's start waits for the plan, which says how to start it. PySpark is loaded before."""
 
 
 class Display(Protocol):
@@ -85,6 +92,8 @@ class StreamExportRun:
     _exporter: StreamExporter = field(init=False)
     _incremental: bool = field(init=False)
     _outcomes: dict[str, Outcome] = field(init=False, default_factory=dict)  #: by table
+    _rows: "dict[str, Callable[[], pa.Table | None]]" = field(init=False, default_factory=dict)
+    """What returns messages that are read already, by table."""
     _spark: "SparkSession | None" = field(init=False, default=None)
     _stop: threading.Event = field(init=False, default_factory=threading.Event)
     _may_finish: threading.Event = field(init=False, default_factory=threading.Event)
@@ -144,21 +153,50 @@ class StreamExportRun:
         return plans
 
     def _run(self) -> StreamExportResult:
-        options, begin = self.options, time.monotonic()
-        with self.target.lock():
-            plans = self.plan()
-            due = {table: plan for table, plan in plans.items() if self._has_work(table, plan)}
+        begin = time.monotonic()
+        with self.target.lock(), ThreadPoolExecutor(2, "read") as pool:
+            planning = pool.submit(self.plan)
+            preload()
+            wait([planning], _PLAN_PATIENCE)
             answer = None
-            if due or options.verify or options.sql or options.follow:
-                messages = sum(plan.messages for plan in plans.values())
-                is_short = messages < FEW_MESSAGES and not options.follow
-                conf = {**(FAST_START_CONF if is_short else {}), **options.conf}
-                with open_session(
-                    options.master, options.remote, name="jsctl export stream", conf=conf
-                ) as spark:
-                    self._spark = spark
-                    answer = self._run_in(spark, due)
+            if not planning.done() or self._needs_spark(planning.result()):
+                answer = self._run_with_spark(planning, pool)
         return StreamExportResult(self._ordered_outcomes(), answer, time.monotonic() - begin)
+
+    def _run_with_spark(
+        self, planning: "Future[dict[str, ReadPlan]]", pool: ThreadPoolExecutor
+    ) -> query.Answer | None:
+        """Export in a session of this run. A first stream that is small is read while it starts."""
+        options = self.options
+        is_short = not options.follow and planning.done() and _is_short(planning.result().values())
+        conf = {**(FAST_START_CONF if is_short else {}), **options.conf}
+        reading = pool.submit(lambda: self._read_first(planning.result()))
+        with open_session(options.master, options.remote, name="jsctl export stream", conf=conf) as spark:
+            self._spark = spark
+            due = self._due(planning.result())
+            self._rows.update(dict.fromkeys([*due][:1], reading.result))
+            return self._run_in(spark, due)
+
+    def _read_first(self, plans: Mapping[str, ReadPlan]) -> "pa.Table | None":
+        due = self._due(plans)
+        source = next((source for source in self.sources if source.table in due), None)
+        return self._read_small(source, due[source.table]) if source else None
+
+    def _read_small(self, source: StreamSource, read_plan: ReadPlan) -> "pa.Table | None":
+        is_local = not self.options.remote and cluster.is_local(self.options.master)
+        return self._exporter.read_small(source, read_plan) if is_local else None
+
+    def _due(self, plans: Mapping[str, ReadPlan]) -> dict[str, ReadPlan]:
+        """Return the plans of streams that have something to export, in the order of the streams."""
+        return {
+            source.table: plans[source.table]
+            for source in self.sources
+            if self._has_work(source.table, plans[source.table])
+        }
+
+    def _needs_spark(self, plans: Mapping[str, ReadPlan]) -> bool:
+        options = self.options
+        return bool(self._due(plans) or options.verify or options.sql or options.follow)
 
     def _run_in(self, spark: "SparkSession", due: Mapping[str, ReadPlan]) -> query.Answer | None:
         self._check_stop()
@@ -184,7 +222,8 @@ class StreamExportRun:
         for source in self.sources:
             if plan := due.get(source.table):
                 self._check_stop()
-                outcome = self._exporter.run(spark, source, plan, self._incremental)
+                rows = self._rows.pop(source.table, partial(self._read_small, source, plan))
+                outcome = self._exporter.run(spark, source, plan, self._incremental, rows)
                 self._outcomes[source.table] = self._outcomes[source.table].plus(outcome)
 
     def _follow(self, spark: "SparkSession") -> None:
@@ -230,6 +269,11 @@ class StreamExportRun:
 
     def _ordered_outcomes(self) -> list[Outcome]:
         return [self._outcomes[source.table] for source in self.sources]
+
+
+def _is_short(plans: Iterable[ReadPlan]) -> bool:
+    plans = list(plans)
+    return sum(plan.messages for plan in plans) < FEW_MESSAGES and sum(p.bytes for p in plans) < FEW_BYTES
 
 
 def _is_away(error: JsctlError) -> bool:

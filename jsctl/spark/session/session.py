@@ -13,21 +13,20 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jsctl.errors import BadInput, JsctlError, MissingDependency, Unreachable
-from jsctl.spark.session import cluster, task_archive
+from jsctl.spark.session import class_archive, cluster, java, task_archive
 from jsctl.spark.session.spark_errors import first_line
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 LOCAL = "local[*]"
-MIN_JAVA = 17  #: what Spark 4 needs
-
 _PACKAGES = {"pyspark": "PySpark", "pyarrow": "PyArrow"}
 _CONNECT_PACKAGES = {
     "grpc": "grpcio",
@@ -37,8 +36,6 @@ _CONNECT_PACKAGES = {
     "zstandard": "zstandard",
 }
 """Module -> package."""
-
-_JAVA_HINT = f"install Java {MIN_JAVA} or newer (a JRE is enough), or point JAVA_HOME at one"
 
 RUNTIME_CONF = {
     "spark.sql.session.timeZone": "UTC",
@@ -56,13 +53,16 @@ _STATIC_CONF = {
 }
 
 
+DRIVER_OPTIONS = "spark.driver.extraJavaOptions"
+FAST_START_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 FAST_START_CONF = {
-    f"spark.{process}.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-    for process in ("driver", "executor")
+    f"spark.{process}.extraJavaOptions": FAST_START_OPTIONS for process in ("driver", "executor")
 }
-"""For small tables: JVMs start faster, and run longer jobs much more slowly."""
+"""For small tables: JVMs start faster, and run longer jobs more slowly."""
 
 _CONNECT_TIMEOUT = 10  #: seconds for a Connect server's first answer
+_END_TIMEOUT = 10  #: seconds for the JVM to end
+_WRITE_TIMEOUT = 900  #: seconds for it to end when it writes its classes
 
 
 def check_environment(master: str = "", remote: str = "") -> None:
@@ -79,7 +79,7 @@ def check_environment(master: str = "", remote: str = "") -> None:
         if not _is_installed(module):
             raise MissingDependency(f"{package} is not installed", "run: pip install 'jsctl[spark]'")
     if not remote:
-        _check_java()
+        java.check_java()
     cluster.local_address(remote or master)  # Spark would try for minutes
 
 
@@ -90,30 +90,19 @@ def _is_installed(module: str) -> bool:
         return False
 
 
-def _check_java() -> None:
-    """Raise MissingDependency without Java, which Spark looks for in JAVA_HOME, then on PATH."""
-    home = os.environ.get("JAVA_HOME")
-    java = shutil.which(str(Path(home, "bin", "java")) if home else "java")
-    if not java:
-        problem = (
-            f"JAVA_HOME is {home}, which has no bin/java" if home else "Spark needs Java, and there is none"
-        )
-        raise MissingDependency(problem, _JAVA_HINT)
-    try:
-        done = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=False)
-        text = done.stderr + done.stdout
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise MissingDependency(f"{java} does not run: {error}", _JAVA_HINT) from None
-    version = re.search(r'version "(?:1\.)?(\d+)', text)
-    if not version:
-        raise MissingDependency(f"{java} is not a working Java", _JAVA_HINT)
-    if int(version[1]) < MIN_JAVA:
-        raise MissingDependency(f"{java} is Java {version[1]}, too old for Spark", _JAVA_HINT)
+def preload() -> None:
+    """Import PySpark, which `open_session` would do. Something else may be waited for meanwhile."""
+    import pyspark.sql  # noqa: F401
 
 
 @contextlib.contextmanager
 def open_session(
-    master: str = "", remote: str = "", *, name: str = "jsctl", conf: Mapping[str, str] | None = None
+    master: str = "",
+    remote: str = "",
+    *,
+    name: str = "jsctl",
+    conf: Mapping[str, str] | None = None,
+    new_archive: Path | None = None,
 ) -> Iterator["SparkSession"]:
     """Open a session, and close it with its JVM at the end. A session that this process already has is used
     and kept.
@@ -122,6 +111,8 @@ def open_session(
         master: URL of a cluster; empty is LOCAL.
         remote: URL of a Spark Connect server, instead of a master.
         conf: further settings for Spark.
+        new_archive: where the JVM is to write its classes when it ends, which takes seconds; without it, it
+            uses the archive that there is (see `class_archive`).
 
     Raises what `check_environment` raises, and JsctlError when Spark does not start.
     """
@@ -137,7 +128,9 @@ def open_session(
         yield new_session
         return
     with tempfile.TemporaryDirectory(prefix="jsctl-spark-", ignore_cleanup_errors=True) as folder:
-        opened = _connect(remote, conf or {}) if remote else _start(master, name, conf or {}, folder)
+        opened = (
+            _connect(remote, conf or {}) if remote else _start(master, name, conf or {}, folder, new_archive)
+        )
         with opened as spark:
             if remote or not cluster.is_local(master):
                 with cluster.watch_connection(spark, remote or master):
@@ -185,7 +178,9 @@ def _connect(remote: str, conf: Mapping[str, str]) -> Iterator["SparkSession"]:
 
 
 @contextlib.contextmanager
-def _start(master: str, name: str, conf: Mapping[str, str], folder: str) -> Iterator["SparkSession"]:
+def _start(
+    master: str, name: str, conf: Mapping[str, str], folder: str, new_archive: Path | None
+) -> Iterator["SparkSession"]:
     from pyspark import SparkConf, SparkContext
     from pyspark.find_spark_home import _find_spark_home
     from pyspark.java_gateway import launch_gateway
@@ -206,16 +201,22 @@ def _start(master: str, name: str, conf: Mapping[str, str], folder: str) -> Iter
         chosen["spark.driver.host"] = cluster.local_address(master)
     elif master.startswith("local") or local:
         chosen |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
-    settings = SparkConf(loadDefaults=False).setAll([*{**chosen, **conf}.items()])
+    chosen |= conf
+    archive = class_archive.write_options(new_archive) if new_archive else class_archive.read_options()
+    chosen[DRIVER_OPTIONS] = f"{chosen.get(DRIVER_OPTIONS, '')} {archive}".strip()
+    settings = SparkConf(loadDefaults=False).setAll([*chosen.items()])
     log = Path(folder, "spark.log")
     gateway: Any = None
     # Spark would use the python3 on PATH, which may not have jsctl.
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     if local:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    importing = threading.Thread(target=_import_frames, daemon=True)
+    importing.start()
     try:
         with log.open("wb") as out, _our_python_first():
             gateway = launch_gateway(settings, {"stdout": out, "stderr": out})  # type: ignore[no-untyped-call]
+        importing.join()
         SparkContext._ensure_initialized(gateway=gateway, conf=settings)
         spark = SparkSession.builder.config(conf=settings).getOrCreate()
         application = spark.sparkContext.applicationId
@@ -231,9 +232,11 @@ def _start(master: str, name: str, conf: Mapping[str, str], folder: str) -> Iter
     finally:
         with contextlib.suppress(Exception):  # the JVM may be gone
             spark.stop()
-        _end(gateway)
+        _end(gateway, _WRITE_TIMEOUT if new_archive else _END_TIMEOUT)
         if not local and master.startswith("local-cluster"):  # its workers keep the archive
             shutil.rmtree(Path(_find_spark_home(), "work", application), ignore_errors=True)
+    if not archive:
+        class_archive.make_behind()
 
 
 @contextlib.contextmanager
@@ -250,7 +253,15 @@ def _our_python_first() -> Iterator[None]:
         os.environ["PATH"] = before
 
 
-def _end(gateway: Any) -> None:
+def _import_frames() -> None:
+    """Import, while the JVM starts, what the first data frame imports."""
+    with contextlib.suppress(ImportError):
+        import pandas  # type: ignore[import-untyped]  # noqa: F401
+        import pyarrow  # noqa: F401
+        import pyspark.sql.pandas.types  # noqa: F401
+
+
+def _end(gateway: Any, timeout: int = _END_TIMEOUT) -> None:
     """End the JVM, and make PySpark forget it, so that a later session starts another."""
     from pyspark import SparkContext
 
@@ -265,7 +276,7 @@ def _end(gateway: Any) -> None:
         with contextlib.suppress(OSError):
             process.stdin.close()
     try:
-        process.wait(10)
+        process.wait(timeout)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()

@@ -30,11 +30,15 @@ _TYPES = {
 }
 
 
+def schema(names: Sequence[str]) -> pa.Schema:
+    """Return the schema of the named columns."""
+    return pa.schema([pa.field(name, _TYPES[name]) for name in names])
+
+
 def to_spark_batch(stream: str, batches: Sequence[pa.RecordBatch], names: Sequence[str]) -> pa.RecordBatch:
     """Join batches of messages.SCHEMA into one batch of the named columns."""
     batch = messages.join_batches(batches)
-    schema = pa.schema([pa.field(name, _TYPES[name]) for name in names])
-    return pa.RecordBatch.from_arrays([_column(stream, batch, name) for name in names], schema=schema)
+    return pa.RecordBatch.from_arrays([_column(stream, batch, name) for name in names], schema=schema(names))
 
 
 def sequence_batch(stream: str, sequences: Sequence[int], names: Sequence[str]) -> pa.RecordBatch:

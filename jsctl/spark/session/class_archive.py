@@ -1,0 +1,119 @@
+"""The classes of Spark, as the JVM has them in memory, in a file that it maps instead of loading them again.
+
+Most of what a short command takes is the JVM loading 15,000 classes. HotSpot can keep them in an archive
+(class data sharing, JEP 350). The first command that starts Spark makes one, in a process of its own that
+starts when the command is done; later commands start in a third of the processor time.
+
+The archive is never needed: where there is none, where it cannot be made, or where the JVM does not accept
+it, Spark starts as it would without. The JVM itself checks that an archive belongs to it and to its jars; the
+name of the file has a digest of these, so that another Java or Spark gets another archive, which takes the
+place of the old one. `make_class_archive` makes it.
+"""
+
+import contextlib
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+from jsctl.errors import MissingDependency
+from jsctl.spark.session import java
+
+SWITCH = "JSCTL_SPARK_ARCHIVE"
+"""The environment variable that forbids the archive when it is `off`."""
+
+_NEEDED_SPACE = 1 << 30  #: bytes that must be free, several times what an archive takes
+_RETRY_AFTER = 86400  #: seconds after a failure
+_OPTIONS = "-XX:+IgnoreUnrecognizedVMOptions -Xlog:disable"
+"""What is wrong with an archive is of no interest: Spark then starts without."""
+
+
+def folder() -> Path:
+    """Return where archives are, in the folder for what may be deleted at any time."""
+    cache = os.environ.get("XDG_CACHE_HOME") or str(Path(os.environ.get("HOME") or Path.home(), ".cache"))
+    return Path(cache, "jsctl", "spark")
+
+
+def find() -> Path | None:
+    """Return the path that the archive for this Java and Spark has or would have; None where there can be
+    none.
+    """
+    if os.environ.get(SWITCH) == "off":
+        return None
+    try:
+        binary, jars = java.find_java(), _jars()
+        parts = [str(binary), java.release(binary), *_identity(binary), *_identity(jars)]
+        parts += [part for jar in sorted(jars.glob("*.jar")) for part in _identity(jar)]
+    except (OSError, MissingDependency):
+        return None
+    if any(c in str(folder()) for c in "\"\\'"):  # Spark would not pass it on as it is
+        return None
+    digest = hashlib.blake2b("\0".join(parts).encode(errors="surrogateescape"), digest_size=12).hexdigest()
+    return folder() / f"{digest}.jsa"
+
+
+def read_options() -> str:
+    """Return the JVM's options that make it use the archive, empty without one."""
+    archive = find()
+    if archive is None or not archive.is_file():
+        return ""
+    return f'{_OPTIONS} "-XX:SharedArchiveFile={archive}"'
+
+
+def write_options(draft: Path) -> str:
+    """Return the JVM's options that make it write an archive when it ends."""
+    return f'{_OPTIONS} "-XX:ArchiveClassesAtExit={draft}"'
+
+
+def make_behind() -> None:
+    """Start a process that makes the archive, unless there is one or it cannot be made here."""
+    archive = find()
+    if archive is None or archive.exists() or _failed_lately(archive):
+        return
+    with contextlib.suppress(OSError):
+        archive.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if shutil.disk_usage(archive.parent).free < _NEEDED_SPACE:
+            return
+        inherited = ("PATH", "HOME", "JAVA_HOME", "SPARK_HOME", "XDG_CACHE_HOME", "LANG", "LC_ALL", "TMPDIR")
+        environ = {name: os.environ[name] for name in inherited if name in os.environ}
+        environ["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
+        subprocess.Popen(
+            [sys.executable, "-m", "jsctl.spark.session.make_class_archive"],
+            env=environ,
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+
+def _jars() -> Path:
+    """Return the folder with the jars of the Spark that PySpark starts."""
+    home = os.environ.get("SPARK_HOME")
+    if home:
+        return Path(home, "jars")
+    spec = find_spec("pyspark")
+    if spec is None or spec.origin is None:
+        raise OSError("PySpark is not installed")
+    return Path(spec.origin).parent / "jars"
+
+
+def _identity(path: Path) -> list[str]:
+    status = path.stat()
+    return [path.name, str(status.st_size), str(status.st_mtime_ns)]
+
+
+def mark_of_failure(archive: Path) -> Path:
+    return archive.with_suffix(".failed")
+
+
+def _failed_lately(archive: Path) -> bool:
+    try:
+        return time.time() - mark_of_failure(archive).stat().st_mtime < _RETRY_AFTER
+    except OSError:
+        return False

@@ -1,0 +1,139 @@
+"""Make the class archive of `class_archive`: run Spark once, and have its JVM write its classes at the end.
+
+This is a process of its own, `python -m jsctl.spark.session.make_class_archive`. When there are several, the
+first one with the lock makes the archive. Readers see all of it or none.
+"""
+
+import contextlib
+import fcntl
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+
+from jsctl.spark.session import class_archive, session
+from jsctl.spark.session.folders import read_path, write_path
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+_ROWS = 100
+
+
+def make() -> bool:
+    """Make the archive, and remove those of other versions. Returns whether there is one now."""
+    archive = class_archive.find()
+    if archive is None:
+        return False
+    archive.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with _locked(archive.parent / ".lock") as lock:
+        if lock is None or archive.exists():
+            return archive.exists()
+        draft = archive.with_suffix(".draft")
+        draft.unlink(missing_ok=True)
+        try:
+            _write(draft)
+            draft.replace(archive)
+        except Exception:  # it is made again in a day
+            draft.unlink(missing_ok=True)
+            class_archive.mark_of_failure(archive).touch()
+            return False
+        for other in archive.parent.iterdir():
+            if other.suffix in (".jsa", ".draft", ".failed") and other != archive:
+                other.unlink(missing_ok=True)
+    return True
+
+
+def _write(draft: Path) -> None:
+    """Run Spark once, whose JVM writes the archive when it ends."""
+    with session.open_session(conf=session.FAST_START_CONF, new_archive=draft) as spark:
+        work(spark)
+    if not draft.stat().st_size:
+        raise OSError("the JVM wrote nothing")
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[BinaryIO | None]:
+    """Yield the locked file, None when another process has it."""
+    with path.open("ab") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield None
+        else:
+            yield lock
+
+
+def work(spark: "SparkSession") -> None:
+    """Do in small what commands do, so that their classes are loaded."""
+    from pyspark.sql import Observation
+    from pyspark.sql import functions as F
+
+    with tempfile.TemporaryDirectory(prefix="jsctl-spark-") as folder:
+        spark.createDataFrame(_rows()).createOrReplaceTempView("messages")
+        counts = Observation()
+        frame = spark.table("messages").observe(counts, F.count(F.lit(1)).alias("rows"), F.max("sequence"))
+        decoded = frame.withColumn("fields", F.from_json(F.col("data").cast("string"), "a INT, b STRING"))
+        table = decoded.select(
+            "sequence", "timestamp", "data", "fields.*", F.to_date("timestamp").alias("date")
+        )
+        for format in ("parquet", "json", "csv"):
+            written = table.drop("data") if format == "csv" else table
+            written.coalesce(1).write.format(format).save(write_path(Path(folder, format)))
+        table.write.partitionBy("date").parquet(write_path(Path(folder, "by_date")))
+        for name in ("parquet", "by_date", "json"):
+            reader = spark.read.format("json" if name == "json" else "parquet")
+            reader.load(read_path(Path(folder, name))).createOrReplaceTempView(name)
+        spark.sql(
+            "SELECT date, count(*) AS n, percentile(a, 0.5) AS middle, max_by(b, sequence) AS last,"
+            " lag(max(a)) OVER (PARTITION BY date ORDER BY date) AS before"
+            " FROM by_date JOIN parquet USING (date, a, b, sequence) GROUP BY date ORDER BY n"
+        ).toArrow()
+        spark.read.json(spark.table("messages").selectExpr("CAST(data AS STRING) AS value")).schema  # noqa: B018
+        spark.dataSource.register(_Numbers)
+        spark.read.format(_Numbers.name()).load().repartition(2).sortWithinPartitions("n").toArrow()
+        spark.table("json").rdd.map(tuple).count()
+
+
+def _rows() -> "pa.Table":
+    import pyarrow as pa
+
+    columns = {
+        "sequence": pa.array(range(_ROWS), pa.int64()),
+        "timestamp": pa.array([0] * _ROWS, pa.timestamp("us", tz="UTC")),
+        "data": pa.array([b'{"a": 1, "b": "x"}'] * _ROWS, pa.binary()),
+    }
+    return pa.table(columns)
+
+
+class _Numbers(DataSource):
+    """A data source that is read as streams are."""
+
+    @classmethod
+    def name(cls) -> str:
+        return "jsctl_numbers"
+
+    def schema(self) -> str:
+        return "n long"
+
+    def reader(self, schema: object) -> DataSourceReader:
+        return _NumbersReader()
+
+
+class _NumbersReader(DataSourceReader):
+    def partitions(self) -> list[InputPartition]:
+        return [InputPartition(part) for part in range(2)]
+
+    def read(self, partition: InputPartition) -> "Iterator[pa.RecordBatch]":
+        import pyarrow as pa
+
+        yield pa.record_batch({"n": pa.array(range(10), pa.int64())})
+
+
+if __name__ == "__main__":
+    os.nice(10)
+    make()

@@ -1,0 +1,103 @@
+"""The archive of Spark's classes: its name, who makes it, and what is left when that fails."""
+
+import subprocess
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jsctl.spark.session import class_archive, make_class_archive
+
+pytest.importorskip("pyspark")
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A Spark of a few files, and a cache folder of the test's own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv(class_archive.SWITCH, raising=False)
+    for name in ("java/bin/java", "java/release", "spark/jars/spark-core.jar", "spark/jars/scala.jar"):
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text('JAVA_VERSION="17.0.15"\n')
+        file.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "java"))
+    monkeypatch.setenv("SPARK_HOME", str(tmp_path / "spark"))
+    return tmp_path / "cache" / "jsctl" / "spark"
+
+
+def archive() -> Path:
+    path = class_archive.find()
+    assert path is not None
+    return path
+
+
+def test_every_java_and_spark_has_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [archive()]
+    (tmp_path / "spark" / "jars" / "more.jar").touch()
+    names.append(archive())
+    (tmp_path / "spark" / "jars" / "scala.jar").write_text("another version")
+    names.append(archive())
+    (tmp_path / "java" / "release").write_text('JAVA_VERSION="21.0.1"\n')
+    names.append(archive())
+    assert len(set(names)) == 4
+    monkeypatch.setenv(class_archive.SWITCH, "off")
+    assert class_archive.find() is None
+    assert class_archive.read_options() == ""
+
+
+def test_it_is_used_when_it_is_there(cache: Path) -> None:
+    assert class_archive.read_options() == ""
+    cache.mkdir(parents=True)
+    archive().touch()
+    assert class_archive.read_options().endswith(f'"-XX:SharedArchiveFile={archive()}"')
+
+
+def test_two_make_one(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second one leaves it to the first. Archives of other versions go."""
+    cache.mkdir(parents=True)
+    (cache / "old.jsa").touch()
+    started, finish = threading.Event(), threading.Event()
+
+    def write(draft: Path) -> None:
+        started.set()
+        assert finish.wait(20)
+        draft.write_text("classes")
+
+    monkeypatch.setattr(make_class_archive, "_write", write)
+    results: list[bool] = []
+    first = threading.Thread(target=lambda: results.append(make_class_archive.make()))
+    first.start()
+    assert started.wait(20)
+    assert not make_class_archive.make()
+    assert class_archive.read_options() == ""  # half of one is none
+    finish.set()
+    first.join()
+    assert results == [True] and archive().read_text() == "classes"
+    assert [path.name for path in cache.glob("*.*") if path.suffix] == [archive().name]
+
+
+def test_a_failure_is_not_repeated_by_every_command(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def write(draft: Path) -> None:
+        draft.write_text("half")
+        raise OSError("the disk is full")
+
+    started: list[Any] = []
+    monkeypatch.setattr(make_class_archive, "_write", write)
+    monkeypatch.setattr(subprocess, "Popen", lambda *args, **kwargs: started.append(args))
+    class_archive.make_behind()
+    assert len(started) == 1
+    assert not make_class_archive.make()
+    class_archive.make_behind()
+    assert len(started) == 1
+    assert not [path for path in cache.iterdir() if path.suffix in (".jsa", ".draft")]
+
+
+def test_a_folder_that_cannot_be_written_is_no_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    class_archive.make_behind()
+    assert class_archive.read_options() == ""
