@@ -216,7 +216,7 @@ def test_fields_that_appear_later_become_columns(cli: Cli, url: str, spark: Any,
         b'{"id": 1, "who": {"name": "a"}, "items": [{"n": 1}]}',
         b'{"id": 2, "who": {"name": "b", "city": "c"}, "items": [{"n": 2, "price": 0.5}], "new": true}',
     )
-    said = "jsctl: ORDERS has new columns or fields: who.city, items.price, new"
+    said = "jsctl: ORDERS has new columns or fields: items.price, who.city, new"
     for payload in payloads:
         js.publish(url, "ORDERS.a", payload)
         for format in ("parquet", "csv"):

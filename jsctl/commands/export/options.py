@@ -1,10 +1,17 @@
-"""Flags that all exports share."""
+"""Flags that all exports share, and those of decoding."""
 
+import base64
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
+import click
+
 from jsctl.commands.cli import option
+from jsctl.errors import BadInput
+from jsctl.files import CONFIG_SIZE, read_bytes
+from jsctl.spark.export.layout import DECODINGS, WITH_FIELDS
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -32,3 +39,89 @@ def spark_options(function: F) -> F:
         help="Spark cluster to use, such as spark://host:7077 (local[*]); folders must be on a file system"
         " that this machine and all of Spark's share, at the same path",
     )(function)
+
+
+@dataclass(frozen=True, slots=True)
+class DecodeOptions:
+    """How payloads become columns; see `spark.export.layout.TableLayout`."""
+
+    decode: str
+    schema: str
+    schema_file: str
+    message: str
+    registry: bool
+    decompress: str | None
+    keep_data: bool
+
+    def __post_init__(self) -> None:
+        for flag, value, kinds in (
+            ("--schema", self.schema, ("json",)),
+            ("--schema-file", self.schema_file, ("avro", "protobuf")),
+            ("--message", self.message, ("protobuf",)),
+            ("--registry", self.registry, ("avro", "protobuf")),
+            ("--keep-data", self.keep_data, WITH_FIELDS),
+        ):
+            if value and self.decode not in kinds:
+                raise BadInput(f"{flag} is for --decode {' or '.join(kinds)}")
+        if self.decode and self.decode not in DECODINGS:
+            raise BadInput(f"--decode {self.decode!r} is not one of {', '.join(DECODINGS)}")
+        if self.decode in ("avro", "protobuf") and not self.schema_file:
+            what = "an Avro schema (.avsc)" if self.decode == "avro" else "a descriptor file of protoc"
+            raise BadInput(f"--decode {self.decode} needs a schema", f"name {what} with --schema-file")
+
+    def layout_fields(self) -> dict[str, Any]:
+        """Return the fields of a TableLayout, with the content of files. Raises BadInput."""
+        schema = self.schema.strip()
+        if self.schema_file:
+            content = read_bytes(Path(self.schema_file).expanduser(), "--schema-file", CONFIG_SIZE)
+            schema = (
+                content.decode(errors="replace")
+                if self.decode == "avro"
+                else base64.b64encode(content).decode()
+            )
+        return {
+            "decode": self.decode,
+            "schema": schema,
+            "keep_data": self.keep_data,
+            "message": self.message,
+            "registry": self.registry,
+            "decompress": self.decompress or "",
+        }
+
+
+def decode_options(function: F) -> F:
+    """Declare the flags of DecodeOptions."""
+    for declare in reversed(
+        (
+            option(
+                "--decode",
+                metavar="AS",
+                default="",
+                help="Decode payloads into columns: json, variant, avro, protobuf, text or base64",
+            ),
+            option(
+                "--schema", metavar="DDL", default="", help="Fields for --decode json (those in the messages)"
+            ),
+            option(
+                "--schema-file",
+                metavar="FILE",
+                default="",
+                help="Avro schema, or Protobuf descriptors (protoc --include_imports --descriptor_set_out)",
+            ),
+            option(
+                "--message",
+                metavar="NAME",
+                default="",
+                help="Protobuf message, if the file has several (shop.Order)",
+            ),
+            option("--registry", is_flag=True, help="Payloads begin with the schema id of a schema registry"),
+            option(
+                "--decompress",
+                type=click.Choice(["gzip", "s2", "zstd", "auto"]),
+                help="Decompress payloads first; auto goes by their first bytes",
+            ),
+            option("--keep-data", is_flag=True, help="Beside decoded fields: also a column with the payload"),
+        )
+    ):
+        function = declare(function)
+    return function

@@ -6,14 +6,14 @@ from pathlib import Path
 
 from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.commands.export.display import ExportDisplay
-from jsctl.commands.export.options import SparkOptions, spark_options
+from jsctl.commands.export.options import DecodeOptions, SparkOptions, decode_options, spark_options
 from jsctl.commands.report.targets import targets
 from jsctl.commands.shared.pick import stream_name
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.signals import sigterm_as_interrupt
 from jsctl.spark.export import formats
-from jsctl.spark.export.layout import DECODINGS, TableLayout, parse_partitions
+from jsctl.spark.export.layout import TableLayout, parse_partitions
 from jsctl.spark.export.stream_plan import Selection, source_options, stream_sources
 from jsctl.spark.export.stream_run import StreamExportOptions, StreamExportResult, StreamExportRun
 from jsctl.spark.export.stream_target import FILE_FORMATS, StreamTarget
@@ -39,9 +39,7 @@ class Options:
     to_seq: int | None
     subjects: tuple[str, ...]
     partition_by: tuple[str, ...]
-    decode: str
-    schema: str
-    keep_data: bool
+    decoding: DecodeOptions
     headers: bool
     sql: str
     limit: int
@@ -59,10 +57,6 @@ class Options:
                 f"--incremental and --follow cannot add to a table in {format}",
                 f"use {', '.join(FILE_FORMATS[:4])}",
             )
-        if self.decode and self.decode not in DECODINGS:
-            raise BadInput(f"--decode {self.decode!r} is not one of {', '.join(DECODINGS)}")
-        if self.decode != "json" and (self.schema or self.keep_data):
-            raise BadInput(f"{'--schema' if self.schema else '--keep-data'} is for --decode json")
         parse_partitions(self.partition_by)
         if self.follow and (self.until or self.to_seq is not None):
             raise BadInput("--follow has no end", "leave --until and --to-seq out")
@@ -120,9 +114,7 @@ class Options:
 @option("--to-seq", type=int, metavar="SEQ", help="End with this sequence")
 @option("--subject", "subjects", metavar="SUBJECT", multiple=True, help="Only these subjects (repeatable)")
 @option("--partition-by", metavar="WHAT", multiple=True, help="date, hour, or subject:N for the Nth token")
-@option("--decode", metavar="AS", default="", help="Decode payloads into columns: json, text or base64")
-@option("--schema", metavar="DDL", default="", help="Fields for --decode json (those in the messages)")
-@option("--keep-data", is_flag=True, help="With --decode json: also a column with the payload")
+@decode_options
 @option("--headers", is_flag=True, help="Add a column with the headers")
 @option("--query", "sql", metavar="SQL", default="", help="Query the tables afterwards, and print the answer")
 @option(
@@ -151,11 +143,9 @@ def stream(env: Env, options: Options) -> Result:
         sources=sources,
         selection=_selection(env, options),
         layout=TableLayout(
-            options.decode,
-            options.schema.strip(),
-            tuple(dict.fromkeys(options.partition_by)),
-            options.keep_data,
-            options.headers,
+            partition_by=tuple(dict.fromkeys(options.partition_by)),
+            headers=options.headers,
+            **options.decoding.layout_fields(),
         ),
         incremental=options.incremental,
         follow=options.follow,
@@ -170,6 +160,7 @@ def stream(env: Env, options: Options) -> Result:
     for source in sources:
         parse_read_options(source_options(source, export.selection), settings=source.settings)
     check_environment(export.master, export.remote)
+    export.layout.check()
     format = formats.parse_format(options.format)
     target = StreamTarget.open_streams(
         parse_folder(options.to, "--to"), format, [source.table for source in sources]

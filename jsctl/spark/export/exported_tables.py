@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from jsctl.errors import BadInput
 from jsctl.spark.export.formats import spark_options
-from jsctl.spark.export.layout import BAD_PAYLOAD
+from jsctl.spark.export.layout import BAD_PAYLOAD, WITH_FIELDS
 from jsctl.spark.export.stream_target import FILE_FORMATS, KIND, read_checkpoint
 from jsctl.spark.export.target import read_marker
 from jsctl.spark.session.folders import read_path
@@ -62,10 +62,16 @@ def read_exported(
 def check_has_payloads(folder: Path, checkpoint: dict[str, Any]) -> None:
     """Raise BadInput when the payloads are not in the table."""
     settings = checkpoint["settings"]
-    if settings.get("decode") == "json" and not settings.get("keep_data"):
+    if settings.get("keep_data"):
+        return
+    if settings.get("decode") in WITH_FIELDS:
         raise BadInput(
-            f"the payloads are not in {folder}, which was exported with --decode json",
+            f"the payloads are not in {folder}, which was exported with --decode {settings['decode']}",
             "export it with --keep-data",
+        )
+    if settings.get("decompress"):
+        raise BadInput(
+            f"the payloads in {folder} were decompressed", "export it without --decompress to import it"
         )
 
 

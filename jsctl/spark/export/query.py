@@ -64,7 +64,7 @@ def query(spark: "SparkSession", path: Path, sql: str, limit: int = 1000) -> Ans
     sql = check_select(spark, sql, "the query")
     tables = register_views(spark, path)
     try:
-        frame = spark.sql(sql)
+        frame = _with_readable_variants(spark.sql(sql))
         columns = [(field.name, field.dataType.simpleString()) for field in frame.schema.fields]
         # Arrow, because Row would give times without a zone.
         table = frame.limit(limit + 1).toArrow()
@@ -75,6 +75,23 @@ def query(spark: "SparkSession", path: Path, sql: str, limit: int = 1000) -> Ans
     values = [table.column(at).to_pylist() for at in range(table.num_columns)]
     rows = [list(row) for row in zip(*values, strict=True)]
     return Answer(columns, rows[:limit], len(rows) > limit)
+
+
+def _with_readable_variants(frame: "DataFrame") -> "DataFrame":
+    """Return a frame with its variants as JSON; Python would get their bytes."""
+    from pyspark.sql import functions as F
+    from pyspark.sql.types import VariantType
+
+    if not any(isinstance(field.dataType, VariantType) for field in frame.schema.fields):
+        return frame
+    names = [f"_{number}" for number in range(len(frame.columns))]  # those of a query may be equal
+    columns = [
+        F.to_json(name).alias(field.name)
+        if isinstance(field.dataType, VariantType)
+        else F.col(name).alias(field.name)
+        for name, field in zip(names, frame.schema.fields, strict=True)
+    ]
+    return frame.toDF(*names).select(*columns)
 
 
 def check_select(spark: "SparkSession", sql: str, label: str = "--query") -> str:

@@ -195,7 +195,7 @@ class StreamExporter:
             if name == "schema":
                 if self.layout.schema and self.layout.schema != earlier.get("given"):
                     raise BadInput(f"{source.table} was exported with another --schema", "give the same one")
-            elif earlier.get(name) != value:
+            elif earlier.get(name, type(value)()) != value:  # a table may be older than a setting
                 flag = "--" + name.replace("_", "-")
                 raise BadInput(
                     f"{source.table} was exported with other {flag}: {_format_setting(earlier.get(name))}",
@@ -209,6 +209,9 @@ class StreamExporter:
             "partition_by": list(self.layout.partition_by),
             "keep_data": self.layout.keep_data,
             "headers": self.layout.headers,
+            "message": self.layout.message,
+            "registry": self.layout.registry,
+            "decompress": self.layout.decompress,
             "subject": list(self.selection.subjects),
         }
 
@@ -240,7 +243,7 @@ class StreamExporter:
             F.sum(F.length("data")).alias("bytes"),
         )
         table = apply_layout(observed, layout)
-        if layout.decode:
+        if layout.can_be_bad:
             table = table.observe(decode_counts, F.count(BAD_PAYLOAD).alias("bad"))
         table = flatten_for_format(table, format)
         if checkpoint:
@@ -256,7 +259,7 @@ class StreamExporter:
             shared_folder.check_visible(
                 spark, folder, counts["rows"], lambda: read_table(spark, folder, format, table.schema)
             )
-            bad = decode_counts.get["bad"] if layout.decode else 0
+            bad = decode_counts.get["bad"] if layout.can_be_bad else 0
             deleted, lost = self._count_missing(spark, source, read_plan, folder, counts["rows"], table)
             earlier: dict[str, Any] = checkpoint or {}
             outcome = Outcome(

@@ -79,12 +79,12 @@ def compare(
 
 def _row_hash(frame: "DataFrame", columns: list[str]) -> "Column":
     from pyspark.sql import functions as F
-    from pyspark.sql.types import ArrayType, MapType, StructType
+    from pyspark.sql.types import ArrayType, MapType, StructType, VariantType
 
     parts: list[Column] = []
     for field in (frame.schema[name] for name in columns):
         column = F.col(f"`{field.name.replace('`', '``')}`")
-        if isinstance(field.dataType, (ArrayType, MapType, StructType)):
+        if isinstance(field.dataType, (ArrayType, MapType, StructType, VariantType)):
             column = F.to_json(column)
         parts += [column, column.isNull()]  # the hash skips nulls
     return F.xxhash64(*parts).alias("hash")

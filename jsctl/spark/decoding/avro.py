@@ -1,0 +1,108 @@
+"""Avro records: their Arrow type, and payloads as Python values."""
+
+import io
+import json
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from jsctl.errors import BadInput, MissingDependency
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_PRIMITIVES = {
+    "null": pa.null(),
+    "boolean": pa.bool_(),
+    "int": pa.int32(),
+    "long": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "bytes": pa.binary(),
+    "string": pa.string(),
+}
+_LOGICAL = {
+    "date": pa.date32(),
+    "timestamp-millis": pa.timestamp("us", tz="UTC"),
+    "timestamp-micros": pa.timestamp("us", tz="UTC"),
+    "local-timestamp-millis": pa.timestamp("us"),
+    "local-timestamp-micros": pa.timestamp("us"),
+    "time-millis": pa.int64(),
+    "time-micros": pa.int64(),
+    "uuid": pa.string(),
+}
+"""Logical type -> Arrow's; times of day are microseconds."""
+
+_WIDER = ({"int", "long"}, pa.int64()), ({"float", "double"}, pa.float64())
+"""Unions of numbers that have one type for both."""
+
+
+class AvroDecoder:
+    """Decodes records of one schema. text: the schema, as JSON. Raises BadInput, MissingDependency."""
+
+    def __init__(self, text: str) -> None:
+        try:
+            import fastavro
+            from fastavro.schema import SchemaParseException
+        except ImportError:
+            raise MissingDependency(
+                "fastavro is not installed", "run: pip install 'jsctl[decode]', on executors too"
+            ) from None
+        try:
+            self._schema: Any = fastavro.parse_schema(json.loads(text))
+        except (ValueError, KeyError, TypeError, SchemaParseException) as error:
+            raise BadInput(f"the Avro schema is not valid: {error}") from None
+        self._read: Callable[..., Any] = fastavro.schemaless_reader
+        self.type = _arrow_type(json.loads(text), {}, ())
+        if not pa.types.is_struct(self.type):
+            raise BadInput("the Avro schema is not that of a record", "give the schema of whole payloads")
+
+    def decode(self, data: bytes) -> Any:
+        """Return a record as a dict. Raises ValueError for other data, and for data that goes on after it."""
+        stream = io.BytesIO(data)
+        try:
+            record = self._read(stream, self._schema)
+        except Exception as error:  # fastavro raises whatever a wrong byte leads to
+            raise ValueError(f"it is not a record of the schema: {error}") from None
+        if stream.tell() != len(data):
+            raise ValueError("it goes on after the record")
+        return record
+
+
+def _arrow_type(schema: Any, named: dict[str, Any], inside: tuple[str, ...]) -> pa.DataType:
+    """Return the Arrow type of a schema. named: schemas by name so far. inside: names of records around."""
+    if isinstance(schema, list):
+        kinds = [kind for kind in schema if kind != "null"]
+        if len(kinds) == 1:
+            return _arrow_type(kinds[0], named, inside)
+        names = {kind for kind in kinds if isinstance(kind, str)}
+        wider = next((type for members, type in _WIDER if names == members and len(kinds) == 2), None)
+        return wider or pa.string()  # any other union is text, or JSON
+    if isinstance(schema, str):
+        if schema in _PRIMITIVES:
+            return _PRIMITIVES[schema]
+        if schema in inside:
+            raise BadInput(f"the Avro record {schema} holds itself", "columns cannot do that")
+        if schema not in named:
+            raise BadInput(f"the Avro schema names {schema}, which it does not define")
+        return _arrow_type(named[schema], named, inside)
+    kind, logical = schema["type"], schema.get("logicalType")
+    if isinstance(kind, dict | list):
+        return _arrow_type(kind, named, inside)
+    if kind in ("record", "enum", "fixed"):
+        namespace = schema.get("namespace", "")
+        for name in {schema["name"], f"{namespace}.{schema['name']}"}:
+            named[name] = schema
+    if kind == "record":
+        around = (*inside, schema["name"], f"{schema.get('namespace', '')}.{schema['name']}")
+        fields = [pa.field(f["name"], _arrow_type(f["type"], named, around)) for f in schema["fields"]]
+        return pa.struct(fields)
+    if logical == "decimal" and schema["precision"] <= 38:
+        return pa.decimal128(schema["precision"], schema.get("scale", 0))
+    if logical in _LOGICAL:
+        return _LOGICAL[logical]
+    if kind == "array":
+        return pa.list_(pa.field("element", _arrow_type(schema["items"], named, inside)))
+    if kind == "map":
+        return pa.map_(pa.string(), _arrow_type(schema["values"], named, inside))
+    return {"enum": pa.string(), "fixed": pa.binary()}.get(kind) or _arrow_type(kind, named, inside)

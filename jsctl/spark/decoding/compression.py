@@ -1,0 +1,108 @@
+"""Compressed payloads: gzip, zstd, and the streams of S2 and snappy."""
+
+import zlib
+
+from jsctl.errors import MissingDependency
+from jsctl.jetstream.backup.s2 import decompress_block
+
+KINDS = ("gzip", "s2", "zstd")
+AUTO = "auto"
+MOST_BYTES = 256 << 20
+"""Of one payload, decompressed. A larger one is refused, as a small payload can stand for any size."""
+
+_MAGIC = {"gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd", "s2": b"\xff\x06\x00\x00"}
+_COMPRESSED, _UNCOMPRESSED, _FIRST_SKIPPABLE = 0x00, 0x01, 0x80
+
+
+def decompress(data: bytes, kind: str) -> bytes:
+    """Return a payload decompressed. An empty one stays as it is.
+
+    Args:
+        kind: one of KINDS, or AUTO to go by the first bytes; a payload that begins otherwise stays as it is.
+
+    Raises ValueError for a payload that is not of that kind, or is damaged, and MissingDependency.
+    """
+    if kind == AUTO:
+        kind = next((name for name, magic in _MAGIC.items() if data.startswith(magic)), "")
+    if not data or not kind:
+        return data
+    return {"gzip": _gzip, "zstd": _zstd, "s2": _s2}[kind](data)
+
+
+def _gzip(data: bytes) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    while data:  # members may follow each other
+        stream = zlib.decompressobj(wbits=31)
+        try:
+            part = stream.decompress(data, MOST_BYTES - size + 1)
+        except zlib.error as error:
+            raise ValueError(f"it is not gzip: {error}") from None
+        size += len(part)
+        _check_size(size)
+        if not stream.eof:
+            raise ValueError("it is cut")
+        parts.append(part)
+        data = stream.unused_data
+    return b"".join(parts)
+
+
+def _zstd(data: bytes) -> bytes:
+    try:
+        import zstandard
+    except ImportError:
+        raise MissingDependency(
+            "zstandard is not installed", "run: pip install 'jsctl[decode]', on executors too"
+        ) from None
+    try:
+        stream = zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True)
+        unpacked: bytes = stream.read(MOST_BYTES + 1)
+        _check_size(len(unpacked))
+        if not data.startswith(_MAGIC["zstd"]) or not _is_whole_zstd(data):
+            raise ValueError("it is cut")
+    except zstandard.ZstdError as error:
+        raise ValueError(f"it is not zstd: {error}") from None
+    return unpacked
+
+
+def _is_whole_zstd(data: bytes) -> bool:
+    """Whether the last frame ends; the reader above stops silently where the data does."""
+    import zstandard
+
+    while data:
+        stream = zstandard.ZstdDecompressor().decompressobj()
+        stream.decompress(data)
+        if not stream.eof:
+            return False
+        data = stream.unused_data
+    return True
+
+
+def _s2(data: bytes) -> bytes:
+    parts: list[bytes] = []
+    at = size = 0
+    if not data.startswith(_MAGIC["s2"]):
+        raise ValueError("it is not an S2 or snappy stream")
+    while at < len(data):
+        kind, length = data[at], int.from_bytes(data[at + 1 : at + 4], "little")
+        body = data[at + 4 : at + 4 + length]
+        if len(body) < length or at + 4 > len(data):
+            raise ValueError("it is cut")
+        at += 4 + length
+        if kind == _COMPRESSED:
+            part = decompress_block(body[4:])
+        elif kind == _UNCOMPRESSED:
+            part = body[4:]
+        elif kind >= _FIRST_SKIPPABLE:
+            continue
+        else:
+            raise ValueError(f"it has a frame of the unknown kind {kind}")
+        size += len(part)
+        _check_size(size)
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _check_size(size: int) -> None:
+    if size > MOST_BYTES:
+        raise ValueError(f"it holds more than {MOST_BYTES >> 20} MiB")

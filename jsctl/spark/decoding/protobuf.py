@@ -1,0 +1,137 @@
+"""Protobuf messages: their Arrow type, and payloads as Python values."""
+
+from datetime import UTC
+from typing import Any
+
+import pyarrow as pa
+
+from jsctl.errors import BadInput, MissingDependency
+
+_TIMESTAMP = "google.protobuf.Timestamp"
+
+
+class ProtobufDecoder:
+    """Decodes messages of one type.
+
+    Args:
+        descriptors: what `protoc --include_imports --descriptor_set_out` writes.
+        message: the full name of the type, such as shop.Order; empty where there is only one.
+
+    Raises BadInput, MissingDependency.
+    """
+
+    def __init__(self, descriptors: bytes, message: str) -> None:
+        try:
+            from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+            from google.protobuf.message import DecodeError
+        except ImportError:
+            raise MissingDependency(
+                "protobuf is not installed", "run: pip install 'jsctl[decode]', on executors too"
+            ) from None
+        try:
+            files = descriptor_pb2.FileDescriptorSet.FromString(descriptors)
+            pool = descriptor_pool.DescriptorPool()
+            for file in files.file:
+                pool.Add(file)
+        except (DecodeError, TypeError) as error:
+            raise BadInput(
+                f"the descriptor file is not valid: {error}",
+                "write it with protoc --include_imports --descriptor_set_out",
+            ) from None
+        names = [
+            f"{file.package}.{type.name}".lstrip(".")
+            for file in files.file
+            if not file.package.startswith("google.protobuf")
+            for type in file.message_type
+        ]
+        if not message and len(names) != 1:
+            raise BadInput("the descriptor file has several messages", f"name one of {', '.join(names)}")
+        try:
+            descriptor = pool.FindMessageTypeByName(message or names[0])
+        except KeyError:
+            raise BadInput(
+                f"the descriptor file has no message {message}", f"it has {', '.join(names) or 'none'}"
+            ) from None
+        self._class: Any = message_factory.GetMessageClass(descriptor)
+        self._error = DecodeError
+        self.type = _message_type(descriptor, ())
+
+    def decode(self, data: bytes) -> Any:
+        """Return a message as a dict. Raises ValueError for data that is not of that type."""
+        try:
+            return _message(self._class.FromString(data))
+        except (self._error, UnicodeDecodeError) as error:
+            raise ValueError(f"it is not a message of the type: {error}") from None
+
+
+def _message_type(descriptor: Any, inside: tuple[str, ...]) -> pa.DataType:
+    if descriptor.full_name == _TIMESTAMP:
+        return pa.timestamp("us", tz="UTC")
+    if descriptor.full_name in inside:
+        raise BadInput(f"the Protobuf message {descriptor.full_name} holds itself", "columns cannot do that")
+    around = (*inside, descriptor.full_name)
+    return pa.struct([pa.field(field.name, _field_type(field, around)) for field in descriptor.fields])
+
+
+def _field_type(field: Any, inside: tuple[str, ...]) -> pa.DataType:
+    if _is_map(field):
+        key, value = (field.message_type.fields_by_name[name] for name in ("key", "value"))
+        return pa.map_(_one_type(key, inside), _one_type(value, inside))
+    one = _one_type(field, inside)
+    return pa.list_(pa.field("element", one)) if field.is_repeated else one
+
+
+def _one_type(field: Any, inside: tuple[str, ...]) -> pa.DataType:
+    """Return the type of a field's value. Unsigned numbers get a type that holds all of them."""
+    kinds = {
+        field.TYPE_UINT64: pa.decimal128(20, 0),
+        field.TYPE_FIXED64: pa.decimal128(20, 0),
+        field.TYPE_BYTES: pa.binary(),
+    }
+    if field.type in kinds:
+        return kinds[field.type]
+    by_python = {
+        field.CPPTYPE_INT32: pa.int32(),
+        field.CPPTYPE_INT64: pa.int64(),
+        field.CPPTYPE_UINT32: pa.int64(),
+        field.CPPTYPE_DOUBLE: pa.float64(),
+        field.CPPTYPE_FLOAT: pa.float32(),
+        field.CPPTYPE_BOOL: pa.bool_(),
+        field.CPPTYPE_ENUM: pa.string(),
+        field.CPPTYPE_STRING: pa.string(),
+    }
+    return by_python.get(field.cpp_type) or _message_type(field.message_type, inside)
+
+
+def _is_map(field: Any) -> bool:
+    return bool(field.message_type and field.message_type.GetOptions().map_entry)
+
+
+def _message(message: Any) -> Any:
+    if message.DESCRIPTOR.full_name == _TIMESTAMP:
+        try:
+            return message.ToDatetime(tzinfo=UTC)
+        except (ValueError, OverflowError) as error:
+            raise ValueError(f"it has a time out of range: {error}") from None
+    return {
+        field.name: None
+        if field.has_presence and not message.HasField(field.name)
+        else _value(field, getattr(message, field.name))
+        for field in message.DESCRIPTOR.fields
+    }
+
+
+def _value(field: Any, value: Any) -> Any:
+    if _is_map(field):
+        of_value = field.message_type.fields_by_name["value"]
+        return {key: _one(of_value, value[key]) for key in value}
+    return [_one(field, one) for one in value] if field.is_repeated else _one(field, value)
+
+
+def _one(field: Any, value: Any) -> Any:
+    if field.message_type:
+        return _message(value)
+    if field.enum_type:
+        known = field.enum_type.values_by_number.get(value)
+        return known.name if known else str(value)
+    return value
