@@ -2,6 +2,8 @@
 `connect` where an event loop is running."""
 
 import asyncio
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -134,3 +136,40 @@ def test_connect_where_an_event_loop_is_running(url: str, spark: Any) -> None:
         return int(session.read.format("jetstream").option("stream", "ORDERS").load().count())
 
     assert asyncio.run(cell()) == 2
+
+
+CELL = """
+from pyspark.sql import SparkSession
+from jsctl.spark import connect
+spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+connect(spark, servers={url!r})
+print("rows:", spark.read.format("jetstream").option("stream", "ORDERS").load().count())
+"""
+
+
+@pytest.mark.slow
+def test_connect_in_a_notebook(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a real kernel of Jupyter, whose cells run in an event loop."""
+    from jupyter_client.manager import KernelManager
+
+    fill(url, b"1", b"2")
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    line = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    kernel: Any = KernelManager(connection_file=str(tmp_path / "kernel.json"))
+    kernel.kernel_spec.argv = line
+    kernel.start_kernel(cwd=str(tmp_path))
+    try:
+        client = kernel.blocking_client()
+        client.start_channels()
+        client.wait_for_ready(timeout=60)
+        output: list[Any] = []
+        reply = client.execute_interactive(
+            CELL.format(url=url), timeout=110, output_hook=lambda message: output.append(message["content"])
+        )
+        assert reply["content"]["status"] == "ok", output
+        assert "rows: 2" in "".join(content.get("text", "") for content in output)
+        client.stop_channels()
+    finally:
+        kernel.shutdown_kernel(now=True)
