@@ -2,7 +2,6 @@
 together with a checkpoint that says which sequences the table holds."""
 
 import contextlib
-import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -11,9 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jsctl.errors import BadInput, JsctlError
-from jsctl.nats import from_sync, login
-from jsctl.spark.datasource.registration import register
-from jsctl.spark.export import shared_folder, small_range, task_reads
+from jsctl.spark.export import shared_folder
 from jsctl.spark.export.exported_tables import read_table
 from jsctl.spark.export.formats import spark_options
 from jsctl.spark.export.job_errors import job_error
@@ -26,7 +23,8 @@ from jsctl.spark.export.layout import (
     infer_schema,
     parse_partitions,
 )
-from jsctl.spark.export.stream_plan import Outcome, ReadPlan, Selection, StreamSource, source_options
+from jsctl.spark.export.message_reads import MessageReads
+from jsctl.spark.export.stream_plan import Outcome, ReadPlan, Selection, StreamSource
 from jsctl.spark.export.stream_target import StreamTarget
 from jsctl.spark.export.verify import Comparison, compare
 from jsctl.spark.session.folders import write_path
@@ -34,7 +32,7 @@ from jsctl.spark.session.task_progress import report_task_progress
 from jsctl.spark.source import plan as source_plan
 from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.failures import format_lost, format_messages
-from jsctl.spark.source.options import ReadOptions, parse_read_options
+from jsctl.spark.source.options import ReadOptions
 from jsctl.spark.source.planning import with_connection
 from jsctl.spark.source.reader import DataLoss, check_identity
 from jsctl.units import format_rfc3339
@@ -42,9 +40,6 @@ from jsctl.units import format_rfc3339
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
-
-TASK_MESSAGES, TASK_BYTES = 100_000, 64 << 20
-"""What one task reads at most: progress is counted in finished tasks, and files stay of a handy size."""
 
 Progress = Callable[[str, int, int], AbstractContextManager[Callable[[float], None]]]
 """(label, messages, bytes) -> what is called with the share that is done, from 0 to 1."""
@@ -68,20 +63,14 @@ class StreamExporter:
         checkpoint = self.target.checkpoint(source.table) if incremental else None
         if checkpoint:
             self._check_settings(source, checkpoint)
-        options = self._read_options(source)
+        options = self._reads.options(source)
         return with_connection(
             options, lambda connection: self._plan(connection, source, options, checkpoint)
         )
 
-    def read_small(self, source: StreamSource, read_plan: ReadPlan) -> "pa.Table | None":
-        """Return what a run is to write when it is little, else None: Spark's tasks read it then.
-
-        For a Spark of this machine. Raises what they would raise.
-        """
-        if not small_range.is_small(read_plan):
-            return None
-        options = replace(self._read_options(source), headers=self.layout.headers)
-        return small_range.read(options, read_plan)
+    def read_short(self, source: StreamSource, read_plan: ReadPlan) -> "pa.Table | None":
+        """Return what a run is to write, when it is little; see `MessageReads.short`."""
+        return self._reads.short(source, read_plan)
 
     def run(
         self,
@@ -93,7 +82,7 @@ class StreamExporter:
     ) -> Outcome:
         """Read and commit. Raises JsctlError; nothing of the run remains then.
 
-        rows: returns what `read_small` did.
+        rows: returns what `read_short` did.
         """
         begin = time.monotonic()
         self._notify_of_loss(source, read_plan.lost, "before they were read")
@@ -101,7 +90,7 @@ class StreamExporter:
         try:
             table = rows()
             messages = (
-                self._messages(spark, source, read_plan.start, read_plan.end, read_plan)
+                self._reads.frame(spark, source, read_plan.start, read_plan.end, read_plan)
                 if table is None
                 else spark.createDataFrame(table).coalesce(1)
             )
@@ -118,7 +107,7 @@ class StreamExporter:
         checkpoint = self.target.checkpoint(source.table)
         if checkpoint is None:
             raise JsctlError(f"{self.target.path} has no {source.table}")
-        options = self._read_options(source)
+        options = self._reads.options(source)
         stream = with_connection(options, lambda connection: source_plan.fetch_stream(connection, options))
         if stream.created != checkpoint["created"]:
             raise DataLoss(
@@ -130,7 +119,7 @@ class StreamExporter:
         format = self.target.format
         try:
             with self._progress(spark, f"verifying {source.table}", checkpoint["exported"], 0):
-                messages = self._messages(spark, source, first_available, end, lenient=True)
+                messages = self._reads.frame(spark, source, first_available, end, lenient=True)
                 expected = flatten_for_format(apply_layout(messages, layout), format)
                 schema = StructType.fromJson(checkpoint["columns"])
                 table = read_table(spark, self.target.path / source.table, format, schema)
@@ -215,8 +204,9 @@ class StreamExporter:
             "subject": list(self.selection.subjects),
         }
 
-    def _read_options(self, source: StreamSource) -> ReadOptions:
-        return parse_read_options(source_options(source, self.selection), settings=source.settings)
+    @property
+    def _reads(self) -> MessageReads:
+        return MessageReads(self.selection, self.layout.headers)
 
     # -- running ----------------------------------------------------------------------------------
 
@@ -288,40 +278,6 @@ class StreamExporter:
             }
         return replace(outcome, seconds=time.monotonic() - begin)
 
-    def _messages(
-        self,
-        spark: "SparkSession",
-        source: StreamSource,
-        start: int,
-        end: int,
-        read_plan: ReadPlan | None = None,
-        *,
-        lenient: bool = False,
-    ) -> "DataFrame":
-        """The messages of [start, end) as the data source gives them. lenient: loss and deletions are no
-        failure.
-        """
-        selection = self.selection
-        if lenient:
-            selection = replace(selection, fail_on_loss=False, fail_on_deleted=False)
-        options = source_options(source, selection)
-        options |= {"startingOffsets": str(start), "endingOffsets": str(end)}
-        if start == end:
-            # An empty range, which is valid in an empty stream, too.
-            options |= {"startingOffsets": "latest", "endingOffsets": "earliest"}
-        if self.layout.headers:
-            options["includeHeaders"] = "true"
-        if read_plan:
-            tasks = max(read_plan.messages / TASK_MESSAGES, read_plan.bytes / TASK_BYTES)
-            options["minPartitions"] = str(max(1, min(10_000, math.ceil(tasks))))
-        if task_reads.is_possible(spark):
-            settings = from_sync.run(login.with_files(source.settings))
-            return task_reads.read(spark, parse_read_options(options, settings=settings))
-        name = f"jetstream_{source.table}"
-        is_lenient = lenient or not (read_plan is None or read_plan.is_promised)
-        register(spark, source.settings, name, lenient=is_lenient)
-        return spark.read.format(name).options(**options).load()
-
     def _with_schema(
         self,
         spark: "SparkSession",
@@ -360,7 +316,7 @@ class StreamExporter:
 
         Where loss fails the run, nothing is lost here.
         """
-        options = self._read_options(source)
+        options = self._reads.options(source)
         stream = with_connection(options, lambda connection: source_plan.fetch_stream(connection, options))
         if stream.created != read_plan.created:
             raise DataLoss(f"stream {source.stream} was created again while it was read")

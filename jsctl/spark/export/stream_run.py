@@ -180,11 +180,11 @@ class StreamExportRun:
     def _read_first(self, plans: Mapping[str, ReadPlan]) -> "pa.Table | None":
         due = self._due(plans)
         source = next((source for source in self.sources if source.table in due), None)
-        return self._read_small(source, due[source.table]) if source else None
+        return self._read_short(source, due[source.table]) if source else None
 
-    def _read_small(self, source: StreamSource, read_plan: ReadPlan) -> "pa.Table | None":
+    def _read_short(self, source: StreamSource, read_plan: ReadPlan) -> "pa.Table | None":
         is_local = not self.options.remote and cluster.is_local(self.options.master)
-        return self._exporter.read_small(source, read_plan) if is_local else None
+        return self._exporter.read_short(source, read_plan) if is_local else None
 
     def _due(self, plans: Mapping[str, ReadPlan]) -> dict[str, ReadPlan]:
         """Return the plans of streams that have something to export, in the order of the streams."""
@@ -222,7 +222,7 @@ class StreamExportRun:
         for source in self.sources:
             if plan := due.get(source.table):
                 self._check_stop()
-                rows = self._rows.pop(source.table, partial(self._read_small, source, plan))
+                rows = self._rows.pop(source.table, partial(self._read_short, source, plan))
                 outcome = self._exporter.run(spark, source, plan, self._incremental, rows)
                 self._outcomes[source.table] = self._outcomes[source.table].plus(outcome)
 

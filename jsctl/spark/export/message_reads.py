@@ -1,0 +1,130 @@
+"""Read a range of a stream for an export, in the way that costs least.
+
+For a data source Spark starts three Pythons before the first task, one after the other: to look for data
+sources, to make this one, and to plan. On this machine that is left out: the plan is made in this process,
+and tasks get their part of it. A short range is read in this process too, while Spark starts, and handed over
+as one Arrow table. On other machines, Spark's tasks read through the data source.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from jsctl.nats import from_sync, login
+from jsctl.spark.datasource.registration import register
+from jsctl.spark.export.stream_plan import ReadPlan, Selection, StreamSource, source_options
+from jsctl.spark.session.cluster import runs_elsewhere
+from jsctl.spark.source.options import ReadOptions, parse_read_options
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+    from jsctl.spark.source.batch_reader import JetStreamReader
+
+TASK_MESSAGES, TASK_BYTES = 100_000, 64 << 20
+"""What one task reads at most: progress is counted in finished tasks, and files stay of a handy size."""
+
+SHORT_MESSAGES = 20_000
+SHORT_BYTES = 32 << 20
+"""What is read in this process at most; it is in memory several times."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageReads:
+    """Reads messages of streams. headers: with the column for them."""
+
+    selection: Selection
+    headers: bool
+
+    def options(self, source: StreamSource) -> ReadOptions:
+        """Return the options of the source as they are, without a range."""
+        return parse_read_options(source_options(source, self.selection), settings=source.settings)
+
+    def short(self, source: StreamSource, read_plan: ReadPlan) -> "pa.Table | None":
+        """Return the messages of a plan when they are few, else None.
+
+        For a Spark of this machine. Raises what tasks raise that read them.
+        """
+        import pyarrow as pa
+
+        from jsctl.spark.source import columns
+
+        if read_plan.messages > SHORT_MESSAGES or read_plan.bytes > SHORT_BYTES:
+            return None
+        options = self._range(source, read_plan.start, read_plan.end, read_plan)
+        reader = self._reader(source, options, lenient=not read_plan.is_promised)
+        batches: list[pa.RecordBatch] = []
+        size = 0
+        for partition in reader.partitions():
+            for batch in reader.read(partition):
+                batches.append(batch)
+                size += batch.nbytes
+                if size > SHORT_BYTES:  # the plan only estimates
+                    return None
+        return pa.Table.from_batches(batches, columns.schema(reader.options.columns))
+
+    def frame(
+        self,
+        spark: "SparkSession",
+        source: StreamSource,
+        start: int,
+        end: int,
+        read_plan: ReadPlan | None = None,
+        *,
+        lenient: bool = False,
+    ) -> "DataFrame":
+        """Return the messages of [start, end) as the data source gives them.
+
+        lenient: loss and deletions are no failure. Raises what planning raises.
+        """
+        reads = self
+        if lenient:
+            reads = replace(
+                self, selection=replace(self.selection, fail_on_loss=False, fail_on_deleted=False)
+            )
+        options = reads._range(source, start, end, read_plan)
+        is_lenient = lenient or not (read_plan is None or read_plan.is_promised)
+        if not runs_elsewhere(spark) and find_spec("pandas"):  # mapInArrow needs pandas
+            return _read_in_tasks(spark, reads._reader(source, options, lenient=is_lenient))
+        name = f"jetstream_{source.table}"
+        register(spark, source.settings, name, lenient=is_lenient)
+        return spark.read.format(name).options(**options).load()
+
+    def _range(
+        self, source: StreamSource, start: int, end: int, read_plan: ReadPlan | None
+    ) -> dict[str, str]:
+        options = source_options(source, self.selection)
+        options |= {"startingOffsets": str(start), "endingOffsets": str(end)}
+        if start == end:
+            # An empty range, which is valid in an empty stream, too.
+            options |= {"startingOffsets": "latest", "endingOffsets": "earliest"}
+        if self.headers:
+            options["includeHeaders"] = "true"
+        if read_plan:
+            tasks = max(read_plan.messages / TASK_MESSAGES, read_plan.bytes / TASK_BYTES)
+            options["minPartitions"] = str(max(1, min(10_000, math.ceil(tasks))))
+        return options
+
+    def _reader(self, source: StreamSource, options: dict[str, str], *, lenient: bool) -> "JetStreamReader":
+        from jsctl.spark.source.batch_reader import JetStreamReader
+
+        settings = from_sync.run(login.with_files(source.settings))
+        return JetStreamReader(parse_read_options(options, settings=settings), lenient=lenient)
+
+
+def _read_in_tasks(spark: "SparkSession", reader: "JetStreamReader") -> "DataFrame":
+    """Return what a reader reads, in a task for each of its partitions."""
+    from jsctl.spark.source.batch_reader import spark_schema
+
+    partitions = reader.partitions()
+
+    def read(batches: "Iterator[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                yield from reader.read(partitions[number])
+
+    numbers = spark.range(0, len(partitions), 1, len(partitions))
+    return numbers.mapInArrow(read, spark_schema(reader.options))
