@@ -78,7 +78,7 @@ class MessageReads:
     ) -> "DataFrame":
         """Return the messages of [start, end) as the data source gives them.
 
-        lenient: loss and deletions are no failure. Raises what planning raises.
+        lenient: loss and deletions do not fail it. Raises what planning raises.
         """
         reads = self
         if lenient:
