@@ -293,7 +293,7 @@ def test_wrong_lines(cli: Cli, url: str, tmp_path: Path) -> None:
     to = tmp_path / "out"
     for flags, status, said in (
         ("NOPE", 3, "stream not found"),
-        ("ORDERS --decode xml", 64, "not one of json, text, base64"),
+        ("ORDERS --decode xml", 64, "not one of json, variant, avro, protobuf, text, base64"),
         ("ORDERS --partition-by month", 64, "not date, hour or subject:N"),
         ("ORDERS --from-seq 3 --since 1h", 64, "exclude each other"),
         ("ORDERS --from-seq 50", 64, "is beyond ORDERS, whose last message is 3"),
