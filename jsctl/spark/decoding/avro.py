@@ -1,12 +1,12 @@
 """Avro records: their Arrow type, and payloads as Python values."""
 
 import io
-import json
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from jsctl.errors import BadInput, MissingDependency
+from jsctl.json_text import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,11 +49,12 @@ class AvroDecoder:
                 "fastavro is not installed", "run: pip install 'jsctl[decode]', on executors too"
             ) from None
         try:
-            self._schema: Any = fastavro.parse_schema(json.loads(text))
+            schema = parse_json(text)
+            self._schema: Any = fastavro.parse_schema(schema)
         except (ValueError, KeyError, TypeError, SchemaParseException) as error:
             raise BadInput(f"the Avro schema is not valid: {error}") from None
         self._read: Callable[..., Any] = fastavro.schemaless_reader
-        self.type = _arrow_type(json.loads(text), {}, ())
+        self.type = _arrow_type(schema, {}, ())
         if not pa.types.is_struct(self.type):
             raise BadInput("the Avro schema is not that of a record", "give the schema of whole payloads")
 
