@@ -42,6 +42,25 @@ _QUICK = ("unit", "architecture")
 """Folders whose tests take less time than workers need to start."""
 
 
+_ORDER = (
+    "spark/test_chaos.py",
+    "scenarios/test_readme_tour.py",
+    "spark/session",
+    "commands/export",
+    "spark",
+    "scenarios",
+    "architecture/test_lint.py",
+    "commands/test_import.py",
+    "jetstream",
+    "commands/server",
+    "commands",
+    "nats",
+    "fuzz",
+    "contract",
+)
+"""Files and folders by how long they take."""
+
+
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """How many processes `-n auto` means: two, or none where they would not help.
 
@@ -66,6 +85,16 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     of_all = re.search(r"^pytestmark = .*", collection_path.read_text(), re.MULTILINE)
     marks = set(re.findall(r"mark\.(\w+)", of_all[0])) if of_all else set()
     return True if marks & set(re.findall(r"not (\w+)", expression)) else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The slow ones first: two workers, which take a file at a time, then end at about the same time."""
+    folders = [_TESTS / path for path in _ORDER]
+
+    def place(item: pytest.Item) -> int:
+        return next((at for at, path in enumerate(folders) if item.path.is_relative_to(path)), len(folders))
+
+    items.sort(key=place)
 
 
 def pytest_collection_finish() -> None:

@@ -1,6 +1,6 @@
 """Nothing lost, nothing twice: queries in Spark while processes are killed and leaders move.
 
-`JSCTL_CHAOS=30 pytest -n0 -s tests/scenarios/test_spark_chaos.py` is the long form, with 30 kills or more;
+`JSCTL_CHAOS=30 pytest -n0 -s tests/spark/test_chaos.py` is the long form, with 30 kills or more;
 JSCTL_CHAOS_SEED does one again.
 """
 

@@ -1,5 +1,5 @@
 """consumer why: each cause made on a real server, told with its numbers and what would help.
-(Leaders: tests/scenarios/test_consumer_cluster.py.)"""
+(Leaders: tests/jetstream/cluster/test_consumers.py.)"""
 
 import asyncio
 import contextlib

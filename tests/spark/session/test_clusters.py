@@ -89,7 +89,7 @@ class Network:
     def lines(self, lines: list[str], master: str, conf: dict[str, str]) -> list[tuple[int, str, str]]:
         """What lines give, (status, stdout, stderr): in one process, with one Spark if there is a master."""
         asked = {"home": str(self.cli.home), "master": master, "conf": conf, "lines": lines}
-        root = str(Path(__file__).parents[2])
+        root = str(Path(__file__).parents[3])
         done = self.run(sys.executable, "-c", SCRIPT, root, stdin=json.dumps(asked))
         assert done.returncode == 0, done.stderr
         return [(status, out, err) for status, out, err in map(json.loads, done.stdout.splitlines())]

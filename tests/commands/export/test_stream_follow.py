@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.spark.test_export_stream import fill, processes, sequences, start, wait_for
+from tests.commands.export.test_stream import fill, processes, sequences, start, wait_for
 from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import RealServer

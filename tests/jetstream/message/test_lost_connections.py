@@ -17,7 +17,7 @@ import pexpect
 import pytest
 
 from jsctl.units import SECOND
-from tests.jetstream.test_consumer_imports import ACCOUNTS, PREFIX, STREAM
+from tests.jetstream.consumer.test_imports import ACCOUNTS, PREFIX, STREAM
 from tests.support import js
 from tests.support.relay import relay
 from tests.support.run import Cli, Terminal
