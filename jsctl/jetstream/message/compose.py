@@ -5,7 +5,7 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, repeat
-from typing import TextIO
+from typing import NamedTuple, TextIO
 
 from jsctl.errors import BadInput
 from jsctl.jetstream.message import dump
@@ -19,8 +19,7 @@ from jsctl.units import SECOND
 _BURST = 256  #: messages that are composed before they are sent
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(NamedTuple):
     """The templates that messages are composed from."""
 
     subject: Template
@@ -124,7 +123,7 @@ async def compose(
     warnings.check([value for _, value in draft.headers])
     if composition.body is not None or not composition.by_line:
         body = composition.body if composition.body is not None else await read_all(stdin)
-        draft = replace(draft, body=compile_template(body, enabled=composition.templates))
+        draft = draft._replace(body=compile_template(body, enabled=composition.templates))
         warnings.check([draft.body])
         for messages in _bursts(draft.compose_many(1, composition.count), burst):
             yield messages
@@ -158,7 +157,7 @@ def _of_lines(
     for first, line in lines:
         body = compile_template(line, enabled=composition.templates)
         warnings.check([body])
-        yield from replace(draft, body=body).compose_many(first, composition.count)
+        yield from draft._replace(body=body).compose_many(first, composition.count)
 
 
 async def read_dump(

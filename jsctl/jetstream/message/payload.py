@@ -20,14 +20,25 @@ def as_text(data: bytes) -> str | None:
         text = data.decode()
     except UnicodeDecodeError:
         return None
-    return text if text.isprintable() or not re.search(_BINARY, text) else None
+    return None if _is_binary(text) else text
+
+
+def _is_binary(text: str) -> bool:
+    return not text.isprintable() and re.search(_BINARY, text) is not None
 
 
 def shown(data: bytes) -> str:
     """Format data for people: text, or the first bytes as a hex dump. Not yet cleaned for a terminal."""
-    text = as_text(data)
-    if text is not None:
-        return text.replace("\r\n", "\n")
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return _hex_dump(data)
+    if text.isprintable():  # nearly always
+        return text
+    return _hex_dump(data) if _is_binary(text) else text.replace("\r\n", "\n")
+
+
+def _hex_dump(data: bytes) -> str:
     lines = [_dump_line(at, data[at : at + 16]) for at in range(0, min(len(data), _SHOWN), 16)]
     if len(data) > _SHOWN:
         lines.append(f"… {len(data) - _SHOWN:,} bytes more; --raw or --json shows all")
