@@ -8,7 +8,6 @@ from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.files import write_output
 from jsctl.monitor import latency as domain
-from jsctl.nats.connection import Connection
 from jsctl.units import SECOND
 from jsctl.views.message import latency as view
 from jsctl.views.result import Result
@@ -45,27 +44,22 @@ async def latency(env: Env, options: Options) -> Result:
     """One publishes, the other subscribes, both from here: the two servers' clocks do not matter."""
     started = time.monotonic_ns()
     publisher = await env.connection()
-    settings = env.settings()
-    server_b = options.server_b
-    subscriber = await Connection.open(replace(settings, url=server_b) if server_b else settings)
-    try:
+    settings = replace(env.settings(), url=options.server_b) if options.server_b else env.settings()
+
+    def announce(subscribed: str) -> None:
         if not env.wants_json:
-            env.say(
-                f"Publishing {options.rate:,} messages per second on {publisher.url},"
-                f" subscribed on {subscriber.url}"
-            )
-        measured = await domain.measure(
-            publisher,
-            subscriber,
-            size=options.size,
-            rate=options.rate,
-            duration=options.duration,
-            started=started,
-        )
-    finally:
-        await subscriber.close()
+            env.say(view.announcement(publisher.url, subscribed, options.rate))
+
+    measured = await domain.measure(
+        publisher,
+        settings,
+        size=options.size,
+        rate=options.rate,
+        duration=options.duration,
+        started=started,
+        announce=announce,
+    )
     if options.histogram:
-        latencies = "".join(f"{value / 1e6:.6f}\n" for value in measured.latencies)
-        write_output(f"{options.histogram}.raw", latencies)
+        write_output(f"{options.histogram}.raw", view.latencies(measured))
         write_output(f"{options.histogram}.histogram", view.histogram(measured))
     return view.result(measured, size=options.size, rate=options.rate, duration=options.duration)

@@ -5,9 +5,11 @@ import random
 import struct
 import time
 from array import array
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil
 
+from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError, RequestTimeout
 from jsctl.nats.codec import encode_publish
 from jsctl.nats.connection import Connection
@@ -48,13 +50,33 @@ def percentile(ordered: list[int], share: float) -> int:
 
 
 async def measure(
-    publisher: Connection, subscriber: Connection, *, size: int, rate: int, duration: int, started: int
+    publisher: Connection,
+    settings: Settings,
+    *,
+    size: int,
+    rate: int,
+    duration: int,
+    started: int,
+    announce: Callable[[str], None],
 ) -> Measured:
     """Publish `rate` messages per second of `size` bytes each for `duration` ns, and measure when each
-    arrives.
+    arrives on another connection.
 
-    started: monotonic ns when the command began. Raises RequestTimeout or JsctlError when no message arrives.
+    settings: of that connection. started: monotonic ns when the command began. announce: called with the URL
+    of the server that it subscribes on. Raises Unreachable, and RequestTimeout or JsctlError when no message
+    arrives.
     """
+    subscriber = await Connection.open(settings)
+    try:
+        announce(subscriber.url)
+        return await _measure(publisher, subscriber, size, rate, duration, started)
+    finally:
+        await subscriber.close()
+
+
+async def _measure(
+    publisher: Connection, subscriber: Connection, size: int, rate: int, duration: int, started: int
+) -> Measured:
     subject = subscriber.new_inbox()
     arrived: array[int] = array("q")
     wanted = max(rate * duration // SECOND, 1)

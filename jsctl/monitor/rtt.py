@@ -4,6 +4,7 @@ import asyncio
 import ipaddress
 import socket
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from urllib.parse import SplitResult, urlsplit
 
@@ -41,7 +42,27 @@ class Target:
     addresses: list[Address] = field(default_factory=list)
 
 
-async def resolve_targets(settings: Settings) -> list[Target]:
+async def measure_targets(
+    settings: Settings, iterations: int, report_failure: Callable[[Address], None]
+) -> list[Target]:
+    """Return the servers of the settings with the mean of `iterations` pings to each of their addresses.
+
+    report_failure: called with each of several addresses that failed. Raises BadInput, and the last failure
+    when all failed.
+    """
+    targets = await _resolve_targets(settings)
+    addresses = [address for target in targets for address in target.addresses]
+    for address in addresses:
+        await _measure(settings, address, iterations)
+    failures = [address for address in addresses if address.failure]
+    for address in failures if len(addresses) > 1 else ():
+        report_failure(address)
+    if failures and len(failures) == len(addresses) and failures[-1].failure:
+        raise failures[-1].failure
+    return targets
+
+
+async def _resolve_targets(settings: Settings) -> list[Target]:
     """Returns the servers of the settings with all addresses of their names. Raises BadInput."""
     settings = await login.prepare(settings)
     resolved = []
@@ -79,7 +100,7 @@ async def _lookup(host: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(entry[4][0]) for entry in entries)) or [host]
 
 
-async def measure(settings: Settings, address: Address, iterations: int) -> None:
+async def _measure(settings: Settings, address: Address, iterations: int) -> None:
     """Connect, ping `iterations` times, and record the mean in the address, or why it failed."""
     address.time = time.time_ns()
     try:

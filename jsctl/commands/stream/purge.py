@@ -1,7 +1,5 @@
 """`jsctl stream purge`."""
 
-import asyncio
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import click
@@ -9,10 +7,8 @@ import click
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.shared.pick import pick_streams
 from jsctl.env import Env
-from jsctl.errors import BadInput, JsctlError
-from jsctl.jetstream.api import Api
-from jsctl.jetstream.message.purge_estimate import estimate_purge
-from jsctl.jetstream.stream import requests as streams
+from jsctl.errors import BadInput
+from jsctl.jetstream.message.removal import PurgeLimits, estimate_purges, purge_streams
 from jsctl.nats.subjects import is_subject
 from jsctl.views.result import Result
 from jsctl.views.stream import removal as view
@@ -58,33 +54,13 @@ async def purge(env: Env, options: Options) -> Result:
     """Asks once, however many names and patterns are given."""
     api = await env.jetstream()
     names = await pick_streams(env, api, options.stream)
-    infos = await streams.infos(api, names)
+    limits = PurgeLimits(options.subject, options.seq or 0, options.keep or 0)
     if options.dry_run or not options.force:
-        subject, sequence, keep = options.subject, options.seq or 0, options.keep or 0
-        estimates = await asyncio.gather(
-            *(estimate_purge(api, info, subject=subject, sequence=sequence, keep=keep) for info in infos)
-        )
-        losses = dict(zip(names, estimates, strict=True))
+        losses = await estimate_purges(api, names, limits)
         if options.dry_run:
             return view.dry_run("purge", losses)
-        for name in names:
-            if streams.is_internal(name):
-                env.say(f"warning: {name} belongs to a bucket or the system, which may not expect this")
+        for warning in view.warnings(names):
+            env.say(warning)
         await env.confirm(view.question("purge", losses), force=False)
-    return await _purge(env, api, names, options)
-
-
-async def _purge(env: Env, api: Api, names: Sequence[str], options: Options) -> Result:
-    """Purge one after the other; when one fails, say what was done."""
-    done: list[view.Purged] = []
-    for name in names:
-        try:
-            count = await streams.purge(
-                api, name, subject=options.subject, sequence=options.seq or 0, keep=options.keep or 0
-            )
-            done.append(view.Purged(count, await streams.info(api, name)))
-        except JsctlError:
-            if done:
-                env.say("; ".join(map(view.purged_line, done)))
-            raise
-    return view.purged(done)
+    purged = await purge_streams(api, names, limits, lambda done: env.say(view.purged_lines(done)))
+    return view.purged(purged)

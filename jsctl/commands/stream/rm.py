@@ -3,9 +3,8 @@
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.shared.pick import pick_streams
 from jsctl.env import Env
-from jsctl.errors import BadInput, JsctlError
-from jsctl.jetstream.message.purge_estimate import Loss
-from jsctl.jetstream.stream import requests as streams
+from jsctl.errors import BadInput
+from jsctl.jetstream.message.removal import delete_streams, estimate_deletions
 from jsctl.views.result import Result
 from jsctl.views.stream import removal as view
 
@@ -28,21 +27,9 @@ async def rm(env: Env, stream: tuple[str, ...], dry_run: bool, force: bool) -> R
     api = await env.jetstream()
     names = await pick_streams(env, api, stream)
     if dry_run or not force:
-        states = [info["state"] for info in await streams.infos(api, names)]
-        losses = {
-            name: Loss(int(state["messages"]), int(state["bytes"]))
-            for name, state in zip(names, states, strict=True)
-        }
+        losses = await estimate_deletions(api, names)
         if dry_run:
             return view.dry_run("delete", losses)
         await env.confirm(view.question("delete", losses), force=False)
-    removed: list[str] = []
-    for name in names:
-        try:
-            await streams.delete(api, name)
-        except JsctlError:
-            if removed:
-                env.say(view.removed_lines(removed))
-            raise
-        removed.append(name)
-    return view.removed(removed)
+    await delete_streams(api, names, lambda deleted: env.say(view.removed_lines(deleted)))
+    return view.removed(names)

@@ -54,6 +54,17 @@ def result(measured: Measured, *, size: int, rate: int, duration: int) -> Result
     return Result([Sheet("Latency", sections)], data=data)
 
 
+def announcement(published: str, subscribed: str, rate: int) -> str:
+    """Return the line before the first message. published, subscribed: the servers' URLs. rate: messages per
+    second."""
+    return f"Publishing {rate:,} messages per second on {published}, subscribed on {subscribed}"
+
+
+def latencies(measured: Measured) -> str:
+    """Return each latency in ms, a line each, in the order of arrival."""
+    return "".join(f"{value / 1e6:.6f}\n" for value in measured.latencies)
+
+
 def histogram(measured: Measured) -> str:
     """Return lines of value in ms, share, count and 1/(1-share), as plotters of HDR histograms read them."""
     ordered = measured.ordered()

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from jsctl.monitor.rtt import Target
+from jsctl.monitor.rtt import Address, Target
 from jsctl.units import exact_duration, format_rfc3339
 from jsctl.views.result import Column, Result, Table, Text
 
@@ -12,6 +12,11 @@ _COLUMNS = (
     Column("RTT", "rtt", "duration"),
     Column("Error", "error", "prose"),
 )
+
+
+def failure(address: Address) -> str:
+    """Return the line about an address that could not be measured."""
+    return f"Failed to compute rtt for {address.address}: {address.failure}"
 
 
 def result(targets: Sequence[Target]) -> Result:

@@ -1,10 +1,11 @@
 """`stream purge` and `stream rm`: what they would remove, the question before, and what they removed."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.message.purge_estimate import Loss
+from jsctl.jetstream.message.removal import Purged
+from jsctl.jetstream.stream.requests import is_internal
 from jsctl.units import format_bytes
 from jsctl.views.result import Part, Result, Text
 from jsctl.views.shared.text import plural
@@ -49,11 +50,13 @@ def total(losses: Iterable[Loss]) -> Loss:
     )
 
 
-class Purged(NamedTuple):
-    """A stream that was purged. info: of the stream afterwards."""
-
-    messages: int  #: how many were removed
-    info: Json
+def warnings(names: Sequence[str]) -> list[str]:
+    """Returns what to know before streams are purged, a sentence each."""
+    return [
+        f"warning: {name} belongs to a bucket or the system, which may not expect this"
+        for name in names
+        if is_internal(name)
+    ]
 
 
 def purged(streams: Sequence[Purged]) -> Result:
@@ -63,6 +66,11 @@ def purged(streams: Sequence[Purged]) -> Result:
         parts += [Text(purged_line(stream)), *stream_info.sheet(stream.info, state_only=True).parts]
     infos = [stream.info for stream in streams]
     return Result(parts, data=infos if len(infos) > 1 else infos[0])
+
+
+def purged_lines(streams: Sequence[Purged]) -> str:
+    """Returns what purges did, on one line."""
+    return "; ".join(map(purged_line, streams))
 
 
 def purged_line(stream: Purged) -> str:

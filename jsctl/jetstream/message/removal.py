@@ -1,0 +1,80 @@
+"""Purging and deleting several streams: what would be lost, and the removal itself."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from jsctl.errors import JsctlError
+from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.message.purge_estimate import Loss, estimate_purge
+from jsctl.jetstream.stream import requests as streams
+
+
+class PurgeLimits(NamedTuple):
+    """Which messages are purged: those on a subject, those before a sequence, or all but the newest `keep`;
+    empty and 0 are no limit."""
+
+    subject: str = ""
+    sequence: int = 0
+    keep: int = 0
+
+
+class Purged(NamedTuple):
+    """A stream that was purged. messages: how many were removed. info: of the stream afterwards."""
+
+    messages: int
+    info: Json
+
+
+async def estimate_purges(api: Api, names: list[str], limits: PurgeLimits) -> dict[str, Loss]:
+    """Return what a purge would remove from each stream. Raises ApiError for one that does not exist."""
+    infos = await streams.infos(api, names)
+    losses = await asyncio.gather(*(estimate_purge(api, info, **limits._asdict()) for info in infos))
+    return dict(zip(names, losses, strict=True))
+
+
+async def purge_streams(
+    api: Api, names: list[str], limits: PurgeLimits, report_partial: Callable[[Sequence[Purged]], None]
+) -> list[Purged]:
+    """Purge streams one after the other; nothing is purged when one of them does not exist.
+
+    report_partial: called with the streams that were purged before an error. Raises ApiError.
+    """
+    await streams.infos(api, names)
+    purged: list[Purged] = []
+    try:
+        for name in names:
+            count = await streams.purge(api, name, **limits._asdict())
+            purged.append(Purged(count, await streams.info(api, name)))
+    except JsctlError:
+        if purged:
+            report_partial(purged)
+        raise
+    return purged
+
+
+async def estimate_deletions(api: Api, names: list[str]) -> dict[str, Loss]:
+    """Return what each stream holds. Raises ApiError for one that does not exist."""
+    states = [info["state"] for info in await streams.infos(api, names)]
+    return {
+        name: Loss(int(state["messages"]), int(state["bytes"]))
+        for name, state in zip(names, states, strict=True)
+    }
+
+
+async def delete_streams(
+    api: Api, names: Sequence[str], report_partial: Callable[[Sequence[str]], None]
+) -> None:
+    """Delete streams one after the other.
+
+    report_partial: called with those that were deleted before an error. Raises ApiError.
+    """
+    deleted: list[str] = []
+    try:
+        for name in names:
+            await streams.delete(api, name)
+            deleted.append(name)
+    except JsctlError:
+        if deleted:
+            report_partial(deleted)
+        raise
