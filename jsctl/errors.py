@@ -8,16 +8,24 @@ from enum import IntEnum
 
 
 class ExitStatus(IntEnum):
-    """Exit status of the `jsctl` process."""
+    """Exit status of the `jsctl` process. meaning: what README.md says of it."""
 
-    OK = 0  #: done; or the answer to a question was no, and nothing was changed
-    FAILURE = 1  #: the command could not do what it should
-    DIFFERENT = 2  #: `diff` or `edit --dry-run` found a difference
-    NOT_FOUND = 3  #: the stream, consumer, context or message does not exist
-    UNREACHABLE = 4  #: no server, no JetStream in that domain, or no reply in time
-    DENIED = 5  #: the login was refused, or a permission is missing
-    USAGE = 64  #: the command line is not valid; nothing was done
-    INTERRUPTED = 130  #: ctrl-C, at a question too
+    meaning: str
+
+    def __new__(cls, value: int, meaning: str = "") -> "ExitStatus":
+        status = int.__new__(cls, value)
+        status._value_ = value
+        status.meaning = meaning
+        return status
+
+    OK = 0, "done; or the answer to a question was no, and nothing was changed"
+    FAILURE = 1, "the command could not do what it should"
+    DIFFERENT = 2, "`diff` or `edit --dry-run` found a difference"
+    NOT_FOUND = 3, "the stream, consumer, context or message does not exist"
+    UNREACHABLE = 4, "no server, no JetStream in that domain, or no reply in time"
+    DENIED = 5, "the login was refused, or a permission is missing"
+    USAGE = 64, "the command line is not valid; nothing was done"
+    INTERRUPTED = 130, "stopped with ctrl-C, at a question too"
 
 
 class JsctlError(Exception):

@@ -198,6 +198,11 @@ class ServerError(NamedTuple):
         return any(word in self.text.lower() for word in ("authorization", "authentication"))
 
     @property
+    def is_limit(self) -> bool:
+        """Whether the server, or the account, has as many connections as it takes."""
+        return "connections exceeded" in self.text.lower()
+
+    @property
     def violation(self) -> "Violation | None":
         """What is not permitted, where that is the complaint."""
         match = re.match(_VIOLATION, self.text, re.IGNORECASE)

@@ -7,6 +7,15 @@ from jsctl.contexts.settings import Settings
 from jsctl.errors import Denied, JsctlError, Unreachable
 from jsctl.nats.addresses import ServerAddress
 from jsctl.nats.codec import parse_error
+from jsctl.nats.proxy import ProxyFailure
+
+
+class NoTls(ConnectionError):
+    """TLS was asked for, and the server has none."""
+
+
+class NoGreeting(ConnectionError):
+    """What answers did not begin as NATS servers do, with INFO."""
 
 
 class TooManyConnections(Unreachable):
@@ -17,16 +26,16 @@ def connection_failure(error: BaseException, server: ServerAddress, settings: Se
     """Return the error to raise when a connection to one server failed."""
     if isinstance(error, JsctlError):
         return error
-    text = str(error).lower()
-    if settings.socks_proxy and "proxy" in text:
+    complaint = parse_error(str(error))
+    if isinstance(error, ProxyFailure):
         return Unreachable(f"cannot connect to {server.url}: {reason(error)}", "check --socks-proxy")
-    if parse_error(text).is_authentication:
+    if complaint.is_authentication:
         return Denied(
             f"{server.url} refuses the login: {reason(error).lower()}",
             "check user, password, token, creds or JWT; jsctl context info shows what is set",
         )
-    if "connections exceeded" in text:
-        account = " of this account" * ("account" in text)
+    if complaint.is_limit:
+        account = " of this account" * ("account" in complaint.text.lower())
         return TooManyConnections(
             f"{server.url} takes no more connections{account}: the maximum is reached",
             f"close some, or raise max_connections{account}",
@@ -36,18 +45,18 @@ def connection_failure(error: BaseException, server: ServerAddress, settings: Se
             f"cannot connect to {server.url}: no answer in time",
             "is it a NATS server? --server, --tlsfirst or --timeout may help",
         )
-    if "secure connection" in text:
+    if isinstance(error, NoTls):
         return Unreachable(
             f"TLS with {server.url} failed: the server has none", "use nats:// and leave the TLS flags out"
         )
-    if isinstance(error, ssl.SSLError) or "certificate" in text:
+    if isinstance(error, ssl.SSLError):
         hint = (
             "--tlsfirst is for servers that expect it"
             if settings.tlsfirst
             else "check --tlsca, --tlscert, --tlskey"
         )
         return Unreachable(f"TLS with {server.url} failed: {reason(error)}", hint)
-    if "expecting info" in text:
+    if isinstance(error, NoGreeting):
         return Unreachable(
             f"cannot connect to {server.url}: the server closed the connection without a word",
             "is it a NATS server? one with handshake_first needs --tlsfirst",

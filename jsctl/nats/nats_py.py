@@ -32,7 +32,7 @@ from jsctl.nats.codec import (  # noqa: E402
     message_limit,
     parse_error,
 )
-from jsctl.nats.failures import reason  # noqa: E402
+from jsctl.nats.failures import NoGreeting, NoTls, reason  # noqa: E402
 from jsctl.nats.message import Message, MessageHandler, decode_message  # noqa: E402
 from jsctl.nats.server_info import check_info  # noqa: E402
 from jsctl.units import SECOND  # noqa: E402
@@ -136,10 +136,13 @@ class NatsClient(Client):
         await self._process_op_err(error)
 
     async def _process_connect_init(self) -> None:
+        was_greeted = bool(self._server_info)
         try:
             await super()._process_connect_init()
         except (OSError, nats.errors.Error) as error:
             self.raise_last_words(error)
+            if isinstance(error, nats.errors.Error) and not was_greeted and not self._server_info:
+                raise NoGreeting("the server did not greet") from None
             raise
         except (TimeoutError, JsctlError):
             raise
@@ -174,7 +177,7 @@ class NatsClient(Client):
         if initial_connection and "tls" in self.options and not self.options["tls_handshake_first"]:
             # As the Go client: TLS that was asked for is never left out, or secrets would go in the clear.
             if not (info.get("tls_required") or info.get("tls_available")):
-                raise nats.errors.SecureConnWantedError
+                raise NoTls("the server has no TLS")
             info["tls_required"] = True
         await super()._process_info(info, initial_connection)
         self.frames.largest = message_limit(info.get("max_payload", MAX_PAYLOAD))

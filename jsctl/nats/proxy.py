@@ -7,6 +7,10 @@ from urllib.parse import unquote, urlsplit
 from jsctl.errors import BadInput
 
 
+class ProxyFailure(OSError):
+    """The proxy cannot be reached, or refuses. The text has no secret in it."""
+
+
 class Proxy(NamedTuple):
     """A SOCKS5 proxy."""
 
@@ -29,7 +33,7 @@ def parse_proxy(url: str) -> Proxy:
 
 
 async def connect(proxy: Proxy, host: str, port: int, timeout: float) -> socket.socket:
-    """Connect to a host, which the proxy looks up. timeout: seconds. Raises OSError."""
+    """Connect to a host, which the proxy looks up. timeout: seconds. Raises ProxyFailure."""
     from python_socks import ProxyConnectionError, ProxyError, ProxyType
     from python_socks.async_.asyncio import Proxy as SocksProxy
 
@@ -37,6 +41,6 @@ async def connect(proxy: Proxy, host: str, port: int, timeout: float) -> socket.
     try:
         return await socks.connect(host, port, timeout=timeout)
     except ProxyError as error:
-        raise OSError(f"the proxy says: {error}") from None
+        raise ProxyFailure(f"the proxy says: {error}") from None
     except ProxyConnectionError:
-        raise OSError(f"the proxy at {proxy.host}:{proxy.port} cannot be reached") from None
+        raise ProxyFailure(f"the proxy at {proxy.host}:{proxy.port} cannot be reached") from None

@@ -8,17 +8,6 @@ from jsctl.errors import ExitStatus
 
 README = Path(__file__).parents[2] / "README.md"
 
-_STATUS = {
-    ExitStatus.OK: "done; or the answer to a question was no, and nothing was changed",
-    ExitStatus.FAILURE: "the command could not do what it should",
-    ExitStatus.DIFFERENT: "`diff` or `edit --dry-run` found a difference",
-    ExitStatus.NOT_FOUND: "the stream, consumer, context or message does not exist",
-    ExitStatus.UNREACHABLE: "no server, no JetStream in that domain, or no reply in time",
-    ExitStatus.DENIED: "the login was refused, or a permission is missing",
-    ExitStatus.USAGE: "the command line is not valid; nothing was done",
-    ExitStatus.INTERRUPTED: "stopped with ctrl-C, at a question too",
-}
-
 
 def commands() -> str:
     """Every command with its aliases and its line of help."""
@@ -36,7 +25,7 @@ def commands() -> str:
 
 def statuses() -> str:
     """The exit statuses as a table."""
-    rows = [f"| {status.value} | {_STATUS[status]} |" for status in ExitStatus]
+    rows = [f"| {status.value} | {status.meaning} |" for status in ExitStatus]
     return "\n".join(["| status | meaning |", "| --- | --- |", *rows])
 
 

@@ -1,9 +1,8 @@
 """`jsctl consumer info` and `jsctl consumer state`."""
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.shared.pick import pick_consumer
+from jsctl.commands.shared.pick import pick_consumer, require_names
 from jsctl.env import Env
-from jsctl.errors import BadInput
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.views.consumer import info as view
 from jsctl.views.result import Result
@@ -26,8 +25,8 @@ async def state(env: Env, stream: str, consumer: str, no_select: bool) -> Result
 
 
 async def _show(env: Env, stream: str, consumer: str, no_select: bool, *, state_only: bool) -> Result:
-    if no_select and not (stream and consumer):
-        raise BadInput("a name is missing", "give STREAM and CONSUMER")
+    if no_select:
+        require_names(stream=stream, consumer=consumer)
     api = await env.jetstream()
     consumer_info = await consumers.info(api, *await pick_consumer(env, api, stream, consumer))
     return view.sheet(consumer_info, state_only=state_only)

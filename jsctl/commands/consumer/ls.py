@@ -1,9 +1,8 @@
 """`jsctl consumer ls`."""
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.shared.pick import pick_stream
+from jsctl.commands.shared.pick import pick_stream, require_names
 from jsctl.env import Env
-from jsctl.errors import BadInput
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.views.consumer import ls as view
 from jsctl.views.events import Events, names
@@ -15,8 +14,8 @@ from jsctl.views.result import Result
 @option("--names", "-n", "names_only", is_flag=True, help="Only names, one per line")
 @option("--no-select", is_flag=True, help="Never offer a list to pick from")
 async def ls(env: Env, stream: str, names_only: bool, no_select: bool) -> Result | Events[str]:
-    if no_select and not stream:
-        raise BadInput("the stream's name is missing", "give STREAM")
+    if no_select:
+        require_names(stream=stream)
     api = await env.jetstream()
     stream = await pick_stream(env, api, stream)
     if names_only or env.wants_json:

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from jsctl.commands.cli import argument, command
+from jsctl.commands.errors.complete import complete_codes
 from jsctl.commands.errors.validate import check
 from jsctl.commands.shared.editor import edit_text
 from jsctl.env import Env
@@ -17,7 +18,7 @@ from jsctl.views.result import Result
 
 @command("edit", examples=["jsctl errors edit errors.json 10059", "jsctl errors edit errors.json"])
 @argument("file")
-@argument("code", type=int, default=0)
+@argument("code", type=int, default=0, shell_complete=complete_codes)
 async def edit(env: Env, file: str, code: int) -> Result | None:
     """An unknown CODE adds an error with that code; without CODE it gets the next free one."""
     entries = error_catalog.read(file)

@@ -1,6 +1,7 @@
 """`jsctl errors lookup`."""
 
 from jsctl.commands.cli import argument, command
+from jsctl.commands.errors.complete import complete_codes
 from jsctl.env import Env
 from jsctl.jetstream import error_catalog
 from jsctl.jetstream.api import hint
@@ -9,7 +10,7 @@ from jsctl.views.result import Result
 
 
 @command("lookup", examples=["jsctl errors lookup 10059"])
-@argument("code", type=int)
+@argument("code", type=int, shell_complete=complete_codes)
 def lookup(env: Env, code: int) -> Result:
     entry = error_catalog.lookup(error_catalog.load(env.flags.get("errors_file", "")), code)
     return view.details(entry, hint(code))

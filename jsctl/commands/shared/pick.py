@@ -56,6 +56,15 @@ async def pick(
     return str(await (prompter or env.prompter).select(question, names, flag=noun.argument, default=marked))
 
 
+def require_names(**names: str) -> None:
+    """Raise BadInput where a name is missing, for --no-select. names: those on the command line, by noun."""
+    if all(names.values()):
+        return
+    nouns = [registry.noun(name) for name in names]
+    what = f"the {nouns[0].name}'s name" if len(nouns) == 1 else "a name"
+    raise BadInput(f"{what} is missing", f"give {' and '.join(noun.argument for noun in nouns)}")
+
+
 async def pick_several(
     env: Env, noun: Noun, names: Sequence[str], *, api: Api | None = None, message: str = ""
 ) -> list[str]:

@@ -1,9 +1,8 @@
 """`jsctl stream state`."""
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.shared.pick import pick_stream
+from jsctl.commands.shared.pick import pick_stream, require_names
 from jsctl.env import Env
-from jsctl.errors import BadInput
 from jsctl.jetstream.stream import requests as streams
 from jsctl.views.result import Result
 from jsctl.views.stream import info as view
@@ -13,8 +12,8 @@ from jsctl.views.stream import info as view
 @argument("stream", default="")
 @option("--no-select", is_flag=True, help="Never offer a list to pick from")
 async def state(env: Env, stream: str, no_select: bool) -> Result:
-    if no_select and not stream:
-        raise BadInput("the stream's name is missing", "give STREAM")
+    if no_select:
+        require_names(stream=stream)
     api = await env.jetstream()
     info = await streams.info(api, await pick_stream(env, api, stream))
     return view.sheet(info, state_only=True)

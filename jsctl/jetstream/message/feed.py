@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from jsctl.errors import ApiError, Denied, JsctlError, NoResponders, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
+from jsctl.jetstream.message.pull_status import PullEnd, pull_end
 from jsctl.nats.acks import ACK
 from jsctl.nats.codec import encode_publish
 from jsctl.nats.codes import ErrorCode
@@ -294,18 +295,14 @@ class ConsumerFeed(Feed):
             if answer:
                 self._connection.post(encode_publish(answer, b""))
             return
-        if code in (404, 408):
+        end = pull_end(code, description)
+        if end in (PullEnd.COMPLETE, PullEnd.TOO_LARGE, PullEnd.OTHER_CONFLICT):
             self._open -= int(header_value(message.header_block, "Nats-Pending-Messages") or 0)
             self._wake.set()
-        elif code == 503:
+        elif end is PullEnd.NO_RESPONDERS:
             self._in_trouble("the consumer was gone")
-        elif code == 409 and any(
-            word in description.lower() for word in ("leadership", "deleted", "shutdown")
-        ):
+        elif end in (PullEnd.LEADER_CHANGED, PullEnd.DELETED, PullEnd.SHUTDOWN):
             self._in_trouble(f"the server reports {description}")
-        elif code == 409 and "exceeded" not in description.lower():
-            self._open -= int(header_value(message.header_block, "Nats-Pending-Messages") or 0)
-            self._wake.set()
         elif code:
             self._refusal = JsctlError(
                 f"consumer {self._options.stream} > {self._name}: the server says {description or code}",

@@ -12,6 +12,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from jsctl.errors import Denied, JsctlError, NoResponders, NotFound, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.consumer import requests as consumers
+from jsctl.jetstream.message.pull_status import PullEnd, pull_end
 from jsctl.nats.codec import encode_publish
 from jsctl.nats.connection import Connection
 from jsctl.nats.events import ConnectionEvent, Disconnected, PermissionDenied
@@ -173,7 +174,7 @@ class Acks:
 
     @property
     def open(self) -> int:
-        """Acknowledgements that the server has description nothing to."""
+        """Acknowledgements that the server has not answered yet."""
         return self.sent - self.confirmed - self.untaken
 
     async def settle(self, most: int, wait: int) -> None:
@@ -200,11 +201,11 @@ class Acks:
 
 
 _HINTS = {
-    "maxwaiting": "other clients' pulls fill its queue; jsctl consumer info shows how many wait",
-    "maxrequest": "ask for less: --count, --timeout",
-    "leadership": "its leader changed; try again",
-    "shutdown": "its server goes down; try again",
-    "group": "name one of its priority groups: --group",
+    PullEnd.QUEUE_FULL: "other clients' pulls fill its queue; jsctl consumer info shows how many wait",
+    PullEnd.LIMIT_EXCEEDED: "ask for less: --count, --timeout",
+    PullEnd.LEADER_CHANGED: "its leader changed; try again",
+    PullEnd.SHUTDOWN: "its server goes down; try again",
+    PullEnd.BAD_GROUP: "name one of its priority groups: --group",
 }
 
 
@@ -212,21 +213,21 @@ async def _raise_for_status(api: Api, stream: str, consumer: str, status: EndSta
     """Raise the error that a status stands for; some only end a request."""
     code, description = status
     what = f"{stream} > {consumer}"
-    if code in (404, 408):
+    end = pull_end(code, description)
+    if end is PullEnd.COMPLETE:
         return
-    if code == 503:
+    if end is PullEnd.NO_RESPONDERS:
         raise await _explain_silence(api, stream, consumer)
-    lower = description.lower()
-    if "push based" in lower:
+    if end is PullEnd.PUSH_BASED:
         raise JsctlError(
             f"consumer {what} is push based: nothing can be pulled from it",
             f"jsctl consumer sub {stream} {consumer} listens to it",
         )
-    if "consumer deleted" in lower:
+    if end is PullEnd.DELETED:
         raise NotFound(f"consumer {what} was removed meanwhile")
-    hint = next((h for word, h in _HINTS.items() if word in lower.replace(" ", "")), "")
     raise JsctlError(
-        f"consumer {what}: the server answers {description or 'without a reason'} ({code})", hint
+        f"consumer {what}: the server answers {description or 'without a reason'} ({code})",
+        _HINTS.get(end, ""),
     )
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Json
+from jsctl.jetstream.message.pull_status import PullEnd, pull_end
 from jsctl.nats.blocking import ConnectionLost
 from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.reader import RangeReader, ReadJob
@@ -24,6 +25,15 @@ if TYPE_CHECKING:
 
 INACTIVE_THRESHOLD = 60 * SECOND
 """ns without a request after which the server removes the consumer."""
+
+_GONE = (
+    PullEnd.DELETED,
+    PullEnd.LEADER_CHANGED,
+    PullEnd.SHUTDOWN,
+    PullEnd.NO_RESPONDERS,
+    PullEnd.OTHER_CONFLICT,
+)
+"""Ends of a pull after which a task makes a new consumer."""
 
 
 class ConsumerReader(RangeReader):
@@ -53,14 +63,13 @@ class ConsumerReader(RangeReader):
         rows = delivered.messages()
         if rows and sequence_of_row(rows, 0) < self.at:
             raise ConnectionLost("the consumer started over")
-        if not rows and reply.status == 409 and "exceeds maxbytes" in reply.description.lower():
+        end = pull_end(reply.status, reply.description)
+        if not rows and end is PullEnd.TOO_LARGE:
             self._max_bytes = 0  # one message is larger: fetch it alone
             return None
-        if not rows and reply.status == 409 and "max" not in reply.description.lower():
-            raise ConnectionLost(f"the consumer no longer exists: {reply.description}")
-        if not rows and reply.status == 503:
-            raise ConnectionLost("the consumer no longer exists")
-        if not rows and reply.status not in (404, 408):
+        if not rows and end in _GONE:
+            raise ConnectionLost(f"the consumer no longer exists: {reply.description or end.value}")
+        if not rows and end is not PullEnd.COMPLETE:
             raise JsctlError(f"{job.stream}: {reply.status} {reply.description}")
         batch = rows.slice(0, count_before(rows, job.end))
         reached = self._reached(connection, rows, len(batch) < len(rows), delivered.pending)
