@@ -100,9 +100,6 @@ def assert_fails(cli: Cli, line: list[str], status: int, words: str = "") -> Non
     assert words in outcome.err
 
 
-WITHOUT_HINT = {"export stream"}
-"""Verbs whose requests Spark's tasks send too, which know no commands."""
-
 NEEDS_SPARK = {"export stream"}
 """Verbs that start Spark before they look for the server, which takes seconds."""
 
@@ -159,7 +156,7 @@ def test_an_unknown_name_is_not_found(path: str, here: Path, server: RealServer)
         names = {one.name: "NOPE" if one == noun else "PRESENT" for one in nouns}
         parent = names.get(noun.parent, "")
         hint = noun.missing("NOPE", parent)[1]
-        assert_fails(cli, command_line(path, names, here), 3, hint if path not in WITHOUT_HINT else "")
+        assert_fails(cli, command_line(path, names, here), 3, hint)
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def _restored_config(env: Env, backup: Backup, options: Options) -> Json:
         config = without_label(config)
     if options.config_file:
         text = read_input(options.config_file, env.streams.stdin)
-        config = {**config, **STREAM.parse_config(text, options.config_file)}
+        config = STREAM.update(config, STREAM.parse_config(text, options.config_file))
     flags = {
         "subjects": options.subjects,
         "cluster": options.cluster,

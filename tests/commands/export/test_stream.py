@@ -292,7 +292,7 @@ def test_wrong_lines(cli: Cli, url: str, tmp_path: Path) -> None:
     fill(url, 3)
     to = tmp_path / "out"
     for flags, status, said in (
-        ("NOPE", 3, "stream not found"),
+        ("NOPE", 3, "stream NOPE not found"),
         ("ORDERS --decode xml", 64, "not one of json, variant, avro, protobuf, text, base64"),
         ("ORDERS --partition-by month", 64, "not date, hour or subject:N"),
         ("ORDERS --from-seq 3 --since 1h", 64, "exclude each other"),
