@@ -29,7 +29,10 @@ class Purged(NamedTuple):
 async def estimate_purges(api: Api, names: list[str], limits: PurgeLimits) -> dict[str, Loss]:
     """Return what a purge would remove from each stream. Raises ApiError for one that does not exist."""
     infos = await streams.infos(api, names)
-    losses = await asyncio.gather(*(estimate_purge(api, info, **limits._asdict()) for info in infos))
+    subject, sequence, keep = limits
+    losses = await asyncio.gather(
+        *(estimate_purge(api, info, subject=subject, sequence=sequence, keep=keep) for info in infos)
+    )
     return dict(zip(names, losses, strict=True))
 
 
@@ -41,10 +44,11 @@ async def purge_streams(
     report_partial: called with the streams that were purged before an error. Raises ApiError.
     """
     await streams.infos(api, names)
+    subject, sequence, keep = limits
     purged: list[Purged] = []
     try:
         for name in names:
-            count = await streams.purge(api, name, **limits._asdict())
+            count = await streams.purge(api, name, subject=subject, sequence=sequence, keep=keep)
             purged.append(Purged(count, await streams.info(api, name)))
     except JsctlError:
         if purged:
