@@ -7,17 +7,8 @@ from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer.availability import check_filters, check_name_is_free
 from jsctl.jetstream.consumer.config import CONSUMER, get_filters, with_filters, with_start
 from jsctl.nats.subjects import split_subjects, validate_name
+from jsctl.prompts.fields import ask_field
 from jsctl.prompts.prompter import Prompter
-
-_HELP = {
-    "ack_policy": "explicit: each message is acknowledged; all: a message and those before it; none: what was"
-    " delivered is done",
-    "deliver_policy": "Where in the stream to start: all, new, last, subject (the last of each), a sequence,"
-    " 1h for the last hour, or a time",
-    "deliver_subject": "Subject that a push consumer delivers on; a pull consumer's clients ask for messages",
-    "replay_policy": "instant: as fast as possible; original: at the pace at which messages were stored",
-}
-"""What `?` shows where the flag's own help is too short."""
 
 
 async def ask_name(prompter: Prompter, api: Api | None, stream: str) -> str:
@@ -54,62 +45,31 @@ async def ask_rest(
     """
     answered = dict(draft)
 
-    async def ask_number(key: str, message: str, default: str) -> None:
-        field = CONSUMER.by_key[key]
+    fields = CONSUMER.by_key
+
+    async def ask(key: str, default: str | None = None) -> None:
         if key not in answered:
-            text = await prompter.text(
-                message, flag=f"--{field.flag}", default=default, check=field.kind.parse, help=field.help
-            )
-            answered[key] = field.kind.parse(text)
+            answered[key] = fields[key].kind.parse(await ask_field(prompter, fields[key], default=default))
 
     async def verify_filter(text: str) -> None:
         if api is not None:
             await check_filters(api, stream_config, split_subjects([text]))
 
-    if not pull and "deliver_subject" not in answered:
-        target = await prompter.text(
-            "Delivery target (empty for Pull Consumers)",
-            flag="--target or --pull",
-            check=CONSUMER.by_key["deliver_subject"].kind.parse,
-            help=_HELP["deliver_subject"],
-        )
-        if target:
-            answered["deliver_subject"] = target
+    if not pull:
+        await ask("deliver_subject")
+        if not answered["deliver_subject"]:
+            del answered["deliver_subject"]
     if "deliver_policy" not in answered:
-        start = await prompter.text(
-            "Start policy (all, new, last, 1h, msg sequence)",
-            flag="--deliver",
-            default="all",
-            check=lambda text: with_start({}, text, now),
-            help=_HELP["deliver_policy"],
+        start = await ask_field(
+            prompter, fields["deliver_policy"], check=lambda text: with_start({}, text, now)
         )
         answered = with_start(answered, start, now)
-    if "ack_policy" not in answered:
-        answered["ack_policy"] = await prompter.select(
-            "Acknowledgement policy",
-            ["explicit", "all", "none"],
-            flag="--ack",
-            default="none" if answered.get("deliver_subject") else "explicit",
-            help=_HELP["ack_policy"],
-        )
-    if "replay_policy" not in answered:
-        answered["replay_policy"] = await prompter.select(
-            "Replay policy",
-            ["instant", "original"],
-            flag="--replay",
-            default="instant",
-            help=_HELP["replay_policy"],
-        )
+    await ask("ack_policy", "none" if answered.get("deliver_subject") else None)
+    await ask("replay_policy")
     if not all_subjects and not get_filters(answered):
-        text = await prompter.text(
-            "Filter Stream by subject (blank for all)",
-            flag="--filter",
-            check=CONSUMER.by_key["filter_subjects"].kind.parse,
-            verify=verify_filter,
-            help=CONSUMER.by_key["filter_subjects"].help,
-        )
+        text = await ask_field(prompter, fields["filter_subjects"], verify=verify_filter)
         answered = with_filters(answered, [text])
     if answered.get("ack_policy") != "none":
-        await ask_number("max_deliver", "Maximum Allowed Deliveries", "-1")
-        await ask_number("max_ack_pending", "Maximum Acknowledgements Pending", "0")
+        await ask("max_deliver")
+        await ask("max_ack_pending")
     return answered

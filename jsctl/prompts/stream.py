@@ -3,26 +3,16 @@
 Each question fills one key of the draft; a key that the draft has is not asked for.
 """
 
-from collections.abc import Sequence
-
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.stream.availability import check_name_is_free, check_subjects_are_free
 from jsctl.jetstream.stream.config import STREAM, default_window
 from jsctl.jetstream.stream.origins import has_start, import_from, is_imported, with_start
 from jsctl.nats.subjects import split_subjects, validate_name
-from jsctl.prompts.prompter import Choice, Prompter
+from jsctl.prompts.fields import ask_field
+from jsctl.prompts.prompter import Prompter
 from jsctl.units import exact_duration, parse_time
 
-_RETENTION = (Choice("Limits", "limits"), Choice("Interest", "interest"), Choice("Work Queue", "workqueue"))
-_DISCARD = (Choice("New", "new"), Choice("Old", "old"))
 _NAME_HELP = "A name without dots, spaces, wildcards or slashes"
-_HELP = {
-    "storage": "Where messages are kept: file survives a restart of the server, memory is faster",
-    "retention": "Limits keeps messages up to the limits; Interest until every consumer acknowledged them;"
-    " Work Queue until one consumer did",
-    "discard": "What happens at a limit: Old removes the oldest messages, New refuses new ones",
-}
-"""What `?` shows for the choices; their flags' own help is too short."""
 
 
 async def ask_name(prompter: Prompter, api: Api | None) -> str:
@@ -44,13 +34,7 @@ async def ask_subjects(prompter: Prompter, api: Api | None) -> list[str]:
         if api is not None:
             await check_subjects_are_free(api, split_subjects([text]))
 
-    answer = await prompter.text(
-        "Subjects to consume",
-        flag="--subjects",
-        check=_check_subjects,
-        verify=verify,
-        help=STREAM.by_key["subjects"].help,
-    )
+    answer = await ask_field(prompter, STREAM.by_key["subjects"], check=_check_subjects, verify=verify)
     return split_subjects([answer])
 
 
@@ -62,38 +46,22 @@ async def ask_rest(prompter: Prompter, draft: Json, *, size_needed: bool = False
     answered = dict(draft)
     mirror, collects = "mirror" in answered, bool(answered.get("sources"))
 
-    async def ask_choice(key: str, message: str, choices: Sequence[str | Choice], default: str) -> None:
+    async def ask(key: str, default: str | None = None) -> None:
         if key not in answered:
-            answered[key] = await prompter.select(
-                message, choices, flag=f"--{STREAM.by_key[key].flag}", default=default, help=_HELP[key]
-            )
+            field = STREAM.by_key[key]
+            answer = await ask_field(prompter, field, default=default)
+            answered[key] = field.kind.parse(answer)
 
-    async def ask_number(key: str, message: str, default: str, note: str = "") -> None:
-        field = STREAM.by_key[key]
-        if key not in answered:
-            text = await prompter.text(
-                message,
-                flag=f"--{field.flag}",
-                default=default,
-                check=field.kind.parse,
-                help=field.help,
-                note=note,
-            )
-            answered[key] = field.kind.parse(text)
-
-    await ask_choice("storage", "Storage backend", ["file", "memory"], "file")
-    await ask_choice("retention", "Retention Policy", _RETENTION, "Limits")
-    await ask_choice("discard", "Discard Policy", _DISCARD, "Old")
-    await ask_number("max_msgs", "Stream Messages Limit", "-1")
+    for key in ("storage", "retention", "discard", "max_msgs"):
+        await ask(key)
     if not mirror and not collects:
-        await ask_number("max_msgs_per_subject", "Per Subject Messages Limit", "-1")
-    await ask_number("max_bytes", "Message size limit", "256MB" if size_needed else "-1", "(whole stream)")
-    await ask_number("max_age", "Maximum message age limit", "-1")
-    await ask_number("max_msg_size", "Maximum individual message size", "-1")
+        await ask("max_msgs_per_subject")
+    await ask("max_bytes", "256MB" if size_needed else None)
+    await ask("max_age")
+    await ask("max_msg_size")
     if not mirror:
-        window = exact_duration(default_window(answered["max_age"])).replace("m0s", "m")
-        await ask_number("duplicate_window", "Duplicate tracking time window", window)
-    await ask_number("num_replicas", "Replicas", "1")
+        await ask("duplicate_window", exact_duration(default_window(answered["max_age"])).replace("m0s", "m"))
+    await ask("num_replicas")
     if mirror:
         answered["mirror"] = await _ask_origin(prompter, answered["mirror"], _MirrorWords())
     if collects:

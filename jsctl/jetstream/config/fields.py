@@ -1,6 +1,8 @@
 """What is known of one key of a configuration."""
 
+from collections.abc import Mapping
 from enum import Enum
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from jsctl.jetstream.config.kind import Kind
@@ -12,6 +14,23 @@ class Change(Enum):
     ANY = "any"
     NEVER = "never"
     ONLY_ON = "only on"  #: it can be turned on, and not off
+
+
+class FieldQuestion(NamedTuple):
+    """How a questionnaire asks for a key.
+
+    default: the answer that stands there. choices: the titles of a list, and the value of each; without
+    any, a text that the key's kind parses is asked for. help: what `?` shows, where the flag's own help is
+    too short. note: shown beside the message. flag: what answers it on the command line, where that is not
+    the field's flag.
+    """
+
+    message: str
+    default: str = ""
+    choices: Mapping[str, str] = MappingProxyType({})
+    help: str = ""
+    note: str = ""
+    flag: str = ""
 
 
 class Field(NamedTuple):
@@ -27,6 +46,7 @@ class Field(NamedTuple):
     default: what the server takes for a missing key, and may leave out.
     change: whether the server changes it later.
     turns_on: switches that the server turns on with it (nats-server: checkStreamCfg).
+    question: how a questionnaire asks for it; None where none does.
     """
 
     key: str
@@ -41,6 +61,7 @@ class Field(NamedTuple):
     default: Any = None
     change: Change = Change.ANY
     turns_on: tuple[str, ...] = ()
+    question: FieldQuestion | None = None
 
     @property
     def path(self) -> tuple[str, ...]:

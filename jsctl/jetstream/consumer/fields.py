@@ -1,6 +1,6 @@
 """The keys of a consumer's configuration."""
 
-from jsctl.jetstream.config.fields import Change, Field
+from jsctl.jetstream.config.fields import Change, Field, FieldQuestion
 from jsctl.jetstream.config.kind import Text
 from jsctl.jetstream.config.kinds import Choice, ListOf, Map, Subject, Subjects, Switch, Texts, Time
 from jsctl.jetstream.config.numbers import Duration, Limit, Number, Size
@@ -40,6 +40,13 @@ FIELDS: tuple[Field, ...] = (
         label="Ack Policy",
         create_only=True,
         change=Change.NEVER,
+        question=FieldQuestion(
+            "Acknowledgement policy",
+            default="explicit",
+            choices={"explicit": "explicit", "all": "all", "none": "none"},
+            help="explicit: each message is acknowledged; all: a message and those before it; none: what was"
+            " delivered is done",
+        ),
     ),
     Field(
         "rate_limit_bps",
@@ -70,6 +77,7 @@ FIELDS: tuple[Field, ...] = (
         flag="filter",
         help="Only these subjects; may be repeated, '' is all",
         label="Filter Subjects",
+        question=FieldQuestion("Filter Stream by subject (blank for all)"),
     ),
     Field(
         "flow_control",
@@ -104,6 +112,7 @@ FIELDS: tuple[Field, ...] = (
         help="Times that a message is delivered; -1 is unlimited",
         label="Maximum Deliveries",
         default=-1,
+        question=FieldQuestion("Maximum Allowed Deliveries", "-1"),
     ),
     Field(
         "max_ack_pending",
@@ -112,6 +121,7 @@ FIELDS: tuple[Field, ...] = (
         help="Unacknowledged messages before delivery stops; -1 is unlimited",
         label="Max Ack Pending",
         default=1000,
+        question=FieldQuestion("Maximum Acknowledgements Pending", "0"),
     ),
     Field(
         "max_waiting",
@@ -153,6 +163,12 @@ FIELDS: tuple[Field, ...] = (
         create_only=True,
         initial="instant",
         change=Change.NEVER,
+        question=FieldQuestion(
+            "Replay policy",
+            default="instant",
+            choices={"instant": "instant", "original": "original"},
+            help="instant: as fast as possible; original: at the pace at which messages were stored",
+        ),
     ),
     Field(
         "deliver_subject",
@@ -160,6 +176,11 @@ FIELDS: tuple[Field, ...] = (
         flag="target",
         help="Push messages to this subject",
         label="Delivery Subject",
+        question=FieldQuestion(
+            "Delivery target (empty for Pull Consumers)",
+            help="Subject that a push consumer delivers on; a pull consumer's clients ask for messages",
+            flag="--target or --pull",
+        ),
     ),
     Field(
         "ack_wait",
@@ -210,7 +231,20 @@ FIELDS: tuple[Field, ...] = (
     Field("name", Text(), label="Name"),
     Field("durable_name", Text(), label="Durable Name", change=Change.NEVER),
     Field("filter_subject", Subject(), label="Filter Subject"),
-    Field("deliver_policy", DELIVER_POLICY, label="Deliver Policy", initial="all", change=Change.NEVER),
+    Field(
+        "deliver_policy",
+        DELIVER_POLICY,
+        label="Deliver Policy",
+        initial="all",
+        change=Change.NEVER,
+        question=FieldQuestion(
+            "Start policy (all, new, last, 1h, msg sequence)",
+            default="all",
+            help="Where in the stream to start: all, new, last, subject (the last of each), a sequence,"
+            " 1h for the last hour, or a time",
+            flag="--deliver",
+        ),
+    ),
     Field("opt_start_seq", Number(least=1), change=Change.NEVER),
     Field("opt_start_time", Time(), change=Change.NEVER),
     Field("backoff", ListOf(Duration()), label="Backoff"),

@@ -11,8 +11,8 @@ from jsctl.jetstream.stream import requests as streams
 
 
 class PurgeLimits(NamedTuple):
-    """Which messages are purged: those on a subject, those before a sequence, or all but the newest `keep`;
-    empty and 0 are no limit."""
+    """Which messages are purged: those on a subject, those before a sequence, or all but the newest `keep`.
+    What is empty or 0 limits nothing."""
 
     subject: str = ""
     sequence: int = 0

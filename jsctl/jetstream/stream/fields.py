@@ -1,6 +1,6 @@
 """The keys of a stream's configuration."""
 
-from jsctl.jetstream.config.fields import Change, Field
+from jsctl.jetstream.config.fields import Change, Field, FieldQuestion
 from jsctl.jetstream.config.kind import Text
 from jsctl.jetstream.config.kinds import Choice, ListOf, Map, Subjects, Switch, Texts
 from jsctl.jetstream.config.numbers import Duration, Limit, Number, Size
@@ -33,6 +33,7 @@ FIELDS: tuple[Field, ...] = (
         flag="subjects",
         help="Subjects that the stream stores; repeat it or separate them by commas",
         label="Subjects",
+        question=FieldQuestion("Subjects to consume"),
     ),
     Field(
         "description",
@@ -50,6 +51,12 @@ FIELDS: tuple[Field, ...] = (
         create_only=True,
         initial="file",
         change=Change.NEVER,
+        question=FieldQuestion(
+            "Storage backend",
+            default="file",
+            choices={"file": "file", "memory": "memory"},
+            help="Where messages are kept: file survives a restart of the server, memory is faster",
+        ),
     ),
     Field(
         "compression",
@@ -67,6 +74,7 @@ FIELDS: tuple[Field, ...] = (
         label="Replicas",
         blank=1,
         initial=1,
+        question=FieldQuestion("Replicas", "1"),
     ),
     Field(
         "placement.tags",
@@ -97,6 +105,13 @@ FIELDS: tuple[Field, ...] = (
         help="When messages are removed",
         label="Retention",
         initial="limits",
+        question=FieldQuestion(
+            "Retention Policy",
+            default="Limits",
+            choices={"Limits": "limits", "Interest": "interest", "Work Queue": "workqueue"},
+            help="Limits keeps messages up to the limits; Interest until every consumer acknowledged them;"
+            " Work Queue until one consumer did",
+        ),
     ),
     Field(
         "discard",
@@ -105,6 +120,12 @@ FIELDS: tuple[Field, ...] = (
         help="Whether old or new messages are dropped at a limit",
         label="Discard Policy",
         initial="old",
+        question=FieldQuestion(
+            "Discard Policy",
+            default="Old",
+            choices={"New": "new", "Old": "old"},
+            help="What happens at a limit: Old removes the oldest messages, New refuses new ones",
+        ),
     ),
     Field(
         "discard_new_per_subject",
@@ -128,6 +149,7 @@ FIELDS: tuple[Field, ...] = (
         label="Maximum Age",
         blank=0,
         initial=0,
+        question=FieldQuestion("Maximum message age limit", "-1"),
     ),
     Field(
         "max_bytes",
@@ -137,6 +159,7 @@ FIELDS: tuple[Field, ...] = (
         label="Maximum Bytes",
         blank=-1,
         initial=-1,
+        question=FieldQuestion("Message size limit", "-1", note="(whole stream)"),
     ),
     Field(
         "max_consumers",
@@ -155,6 +178,7 @@ FIELDS: tuple[Field, ...] = (
         label="Maximum Message Size",
         blank=-1,
         initial=-1,
+        question=FieldQuestion("Maximum individual message size", "-1"),
     ),
     Field(
         "max_msgs",
@@ -164,6 +188,7 @@ FIELDS: tuple[Field, ...] = (
         label="Maximum Messages",
         blank=-1,
         initial=-1,
+        question=FieldQuestion("Stream Messages Limit", "-1"),
     ),
     Field(
         "max_msgs_per_subject",
@@ -173,6 +198,7 @@ FIELDS: tuple[Field, ...] = (
         label="Maximum Per Subject",
         blank=-1,
         initial=-1,
+        question=FieldQuestion("Per Subject Messages Limit", "-1"),
     ),
     Field(
         "duplicate_window",
@@ -181,6 +207,7 @@ FIELDS: tuple[Field, ...] = (
         help="How long message IDs are remembered: 2m",
         label="Duplicate Window",
         blank=0,
+        question=FieldQuestion("Duplicate tracking time window"),
     ),
     Field(
         "mirror",

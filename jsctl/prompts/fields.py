@@ -1,0 +1,35 @@
+"""Questions for keys of a configuration, as their fields describe them."""
+
+from typing import Any
+
+from jsctl.jetstream.config.fields import Field, FieldQuestion
+from jsctl.prompts.prompter import Check, Choice, Prompter, Verify
+
+
+async def ask_field(
+    prompter: Prompter,
+    field: Field,
+    *,
+    default: str | None = None,
+    check: Check | None = None,
+    verify: Verify | None = None,
+) -> Any:
+    """Return the value of a choice, or the text that was answered; the field's kind parses it.
+
+    default: instead of the question's own. check: instead of the kind's. verify: asks a server as well.
+    """
+    question = field.question or FieldQuestion(field.label)
+    flag, help = question.flag or f"--{field.flag}", question.help or field.help
+    answer = question.default if default is None else default
+    if question.choices:
+        choices = [Choice(title, value) for title, value in question.choices.items()]
+        return await prompter.select(question.message, choices, flag=flag, default=answer, help=help)
+    return await prompter.text(
+        question.message,
+        flag=flag,
+        default=answer,
+        check=check or field.kind.parse,
+        verify=verify,
+        help=help,
+        note=question.note,
+    )
