@@ -11,9 +11,7 @@ from jsctl.spark.rollup import history as stored
 from jsctl.spark.session.folders import parse_folder
 from jsctl.units import parse_past_time, seconds_to_ns, to_datetime
 from jsctl.views.report import history as view
-from jsctl.views.result import Chart, Result, Table, Text
-
-_HEIGHT = 5
+from jsctl.views.result import Result
 
 
 @command(
@@ -51,33 +49,16 @@ def history(
     rollups = stored.load(path, daily=not hourly, since=first, until=end, pattern=pattern)
     from jsctl.render.plot import sparkline
 
-    charts = view.series(rollups.reports, rollups.daily)
+    series = view.series(rollups.reports, rollups.daily)
     tables = view.tables(rollups.reports, rollups.movers, rollups.daily, sparkline)
-    data = {"period": "hour" if hourly else "day", **rollups.reports, "movers": rollups.movers}
-    if not tables:
-        return Result([Text("nothing was sampled in that time")], data)
-    if html:
-        return _page(env, Path(html).expanduser(), path, charts, tables)
-    plots = [Chart(_caption(chart), chart.values, "dots", _HEIGHT) for chart in charts]
-    return Result([*plots, *tables], data)
-
-
-def _caption(chart: view.Series) -> str:
-    from jsctl.render.text import show
-
-    known = [value for value in chart.values if value is not None]
-    first, last = (f"{at:%m-%d %H:%M}" for at in (chart.times[0], chart.times[-1]))
-    most, now = show(round(max(known)), chart.kind), show(round(known[-1]), chart.kind)
-    return f"{chart.title}, {first} to {last}: {now}, at most {most}"
-
-
-def _page(env: Env, file: Path, source: Path, charts: list[view.Series], tables: list[Table]) -> Result:
+    if not html or not tables:
+        data = {"period": "hour" if hourly else "day", **rollups.reports, "movers": rollups.movers}
+        return view.history(series, tables, data)
     from jsctl.render.page import page
 
-    created = to_datetime(seconds_to_ns(env.clock()))
-    text = page("JetStream history", f"From {source.name}, made {created:%Y-%m-%d %H:%M} UTC", charts, tables)
-    write_output(str(file), text)
-    return Result([Text(f"wrote {file} ({len(text.encode()):,} bytes)")], {"file": str(file)})
+    document = page(view.PAGE_TITLE, view.page_note(path.name, env.clock()), series, tables)
+    write_output(html, document)
+    return view.page_written(str(Path(html).expanduser()), len(document.encode()))
 
 
 def _time(env: Env, flag: str, text: str | None) -> datetime | None:

@@ -180,89 +180,41 @@ def rows_by_table(samples: Iterable[Sample]) -> dict[str, Sequence[Mapping[str, 
 
 
 def _stream_row(row: StreamRow, config: Json) -> dict[str, Any]:
-    return {
-        "stream": row.stream,
-        "storage": row.storage,
-        "placement": row.placement,
-        "created": row.created,
-        "replicas": row.replicas,
-        "consumers": row.consumers,
-        "messages": row.messages,
-        "bytes": row.bytes,
-        "lost": row.lost,
-        "lost_bytes": row.lost_bytes,
-        "deleted": row.deleted,
-        "subjects": row.subjects,
-        "first_seq": row.first_seq,
-        "last_seq": row.last_seq,
-        "first_ts": row.first_ts,
-        "last_ts": row.last_ts,
-        "api_level": row.api_level,
-        "cluster": row.cluster,
-        "leader": row.leader,
-        "peers": ", ".join(row.peers),
-        "offline": row.offline,
-        "max_messages": _limit(config.get("max_msgs")),
-        "max_bytes": _limit(config.get("max_bytes")),
-    }
+    return _values(
+        STREAMS,
+        row,
+        peers=", ".join(row.peers),
+        max_messages=_limit(config.get("max_msgs")),
+        max_bytes=_limit(config.get("max_bytes")),
+    )
 
 
 def _consumer_row(info: Json) -> dict[str, Any]:
     row = consumer_row(info, 0)
     delivered = info.get("delivered") or {}
-    return {
-        "stream": row.stream,
-        "consumer": row.consumer,
-        "mode": row.mode,
-        "ack_policy": row.ack_policy,
-        "delivered": int(delivered.get("consumer_seq", 0)),
-        "delivered_seq": int(delivered.get("stream_seq", 0)),
-        "ack_floor": row.ack_floor,
-        "ack_pending": row.ack_pending,
-        "max_ack_pending": row.max_ack_pending,
-        "redelivered": row.redelivered,
-        "unprocessed": row.unprocessed,
-        "ack_age": _known(row.ack_age),
-        "waiting": row.waiting,
-        "bound": row.bound,
-        "paused_until": row.paused_until,
-        "cluster": row.cluster,
-        "leader": row.leader,
-        "peers": ", ".join(row.peers),
-    }
+    return _values(
+        CONSUMERS,
+        row,
+        delivered=int(delivered.get("consumer_seq", 0)),
+        delivered_seq=int(delivered.get("stream_seq", 0)),
+        ack_age=_known(row.ack_age),
+        peers=", ".join(row.peers),
+    )
 
 
 def _server_row(row: JetStreamRow) -> dict[str, Any]:
-    return {
-        "domain": row.domain,
-        "server": row.server,
-        "cluster": row.cluster,
-        "streams": row.streams,
-        "consumers": row.consumers,
-        "messages": row.messages,
-        "bytes": row.bytes,
-        "memory": row.memory,
-        "file": row.file,
-        "api": row.api,
-        "errors": row.errors,
-        "pending": row.pending,
-        "leads": row.leads,
-        "stream_leaders": row.stream_leaders,
-        "consumer_leaders": row.consumer_leaders,
-    }
+    return {"domain": row.domain, **_values(SERVERS, row)}
 
 
 def _replication_row(row: ReplicationRow) -> dict[str, Any]:
-    return {
-        "stream": row.stream,
-        "kind": row.kind,
-        "api_prefix": row.api_prefix,
-        "origin": row.origin,
-        "filters": row.filters,
-        "active": _known(row.active),
-        "lag": row.lag,
-        "error": row.error,
-    }
+    return _values(REPLICATION, row, active=_known(row.active))
+
+
+def _values(table: TableSchema, row: object, **values: Any) -> dict[str, Any]:
+    """Return the values of a table's columns but those of the sample: attributes of the row with the same
+    names, and `values` in their place."""
+    names = [column.name for column in table.columns[len(_SAMPLE) :]]
+    return {name: values[name] if name in values else getattr(row, name) for name in names}
 
 
 def _known(span: int) -> int | None:

@@ -4,11 +4,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from jsctl.units import SECOND, format_count
-from jsctl.views.result import Cell, Column, Kind, Result, Table, Text
+from jsctl.units import SECOND, format_bytes, format_count, seconds_to_ns, to_datetime
+from jsctl.views.result import Cell, Chart, Column, Kind, Result, Table, Text
 
 Row = Mapping[str, Any]
 Values = Sequence[float | None]
+
+PAGE_TITLE = "JetStream history"
+
+_HEIGHT = 5  #: lines of a chart
 
 MANY = 300
 """Periods that a trend shows at most, the latest ones."""
@@ -31,6 +35,32 @@ def rolled(rows: Mapping[str, int], where: str, took: int) -> Result:
     total = sum(rows.values())
     text = f"wrote {format_count(total)} row{'' if total == 1 else 's'} to {where} in {took / SECOND:.1f}s"
     return Result([Text(text)], {"rows": dict(rows), "to": where, "seconds": round(took / SECOND, 3)})
+
+
+def history(series: Sequence[Series], tables: Sequence[Table], data: Any) -> Result:
+    """Return the result of `report history`: a chart for each series, and tables."""
+    if not tables:
+        return Result([Text("nothing was sampled in that time")], data)
+    charts = [Chart(_caption(one), one.values, "dots", _HEIGHT) for one in series]
+    return Result([*charts, *tables], data)
+
+
+def _caption(series: Series) -> str:
+    known = [value for value in series.values if value is not None]
+    first, last = (f"{at:%m-%d %H:%M}" for at in (series.times[0], series.times[-1]))
+    form = format_bytes if series.kind == "bytes" else format_count
+    return f"{series.title}, {first} to {last}: {form(round(known[-1]))}, at most {form(round(max(known)))}"
+
+
+def page_note(source: str, created: float) -> str:
+    """Return the line below the title of a page. source: the name of the folder. created: seconds since
+    1970."""
+    return f"From {source}, made {to_datetime(seconds_to_ns(created)):%Y-%m-%d %H:%M} UTC"
+
+
+def page_written(file: str, size: int) -> Result:
+    """Return the result of `report history --html`. size: bytes of the page."""
+    return Result([Text(f"wrote {file} ({size:,} bytes)")], {"file": file})
 
 
 def axis(rows: Iterable[Row], daily: bool) -> list[datetime]:
