@@ -13,6 +13,7 @@ from typing import Any
 from jsctl.units import parse_time_ns
 
 _LARGEST = 1 << 64
+_SMALLEST = -_LARGEST
 
 Fields = dict[str, Any]
 """A field's shape by name: a type, `TIME` or `BASE64`, a Shape, a list of one shape, or a dict of `*` to the
@@ -307,14 +308,15 @@ def _check(value: Any, shape: Any) -> None:
 def _check_object(value: Any, shape: Shape) -> None:
     if type(value) is not dict:
         raise Malformed("is not an object")
-    required, fields = shape.required, shape.fields
+    required, expected_of = shape.required, shape.fields.get
     if not required <= value.keys():
         raise Malformed("is missing").within(min(required - value.keys()))
+    least, most = _SMALLEST, _LARGEST
     for name, item in value.items():
-        expected = fields.get(name)
+        expected = expected_of(name)
         # Lists hold thousands of objects, and most of their fields are numbers, texts and switches.
         if type(item) is expected:
-            if expected is not int or -_LARGEST < item < _LARGEST:
+            if expected is not int or least < item < most:
                 continue
         elif expected is None or (expected is TIME and _is_servers_time(item)):
             continue
@@ -324,17 +326,21 @@ def _check_object(value: Any, shape: Shape) -> None:
             if not isinstance(expected, type):
                 continue
         try:
-            _check(item, expected)
+            if type(expected) is Shape:
+                _check_object(item, expected)
+            else:
+                _check(item, expected)
         except Malformed as fault:
             raise fault.within(name) from None
 
 
 def _check_items(items: Iterable[tuple[Any, Any]], shape: Any, place: str) -> None:
+    check = _check_object if isinstance(shape, Shape) else _check
     for name, item in items:
         if type(item) is shape and shape is not int:
             continue
         try:
-            _check(item, shape)
+            check(item, shape)
         except Malformed as fault:
             raise fault.within(place.format(name)) from None
 
@@ -350,7 +356,7 @@ def _check_scalar(value: Any, kind: Any) -> None:
             binascii.a2b_base64(value, strict_mode=True) if value else b""
         except (ValueError, TypeError):
             raise Malformed("is not base64") from None
-    elif type(value) is not kind or (kind is int and not -_LARGEST < value < _LARGEST):
+    elif type(value) is not kind or (kind is int and not _SMALLEST < value < _LARGEST):
         what = {int: "a number", str: "a text", bool: "true or false"}[kind]
         raise Malformed(f"is not {what}")
 

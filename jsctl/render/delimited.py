@@ -4,7 +4,6 @@ What is not known is empty, spans of time are whole ns and say so in their headi
 control characters, except on a terminal.
 """
 
-import csv
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TextIO
@@ -38,6 +37,8 @@ def write(result: Result, out: TextIO, delimiters: Delimiters) -> list[str]:
         rows: Iterator[Sequence[Any]] = iter(tables[0].data_rows())
     else:
         head, rows = _of_document(result.document())
+    import csv  # which names and events do without
+
     writer = csv.writer(out, delimiter=delimiters.separator, lineterminator="\n")
     if head and not delimiters.headed:
         writer.writerow(head)
@@ -47,6 +48,8 @@ def write(result: Result, out: TextIO, delimiters: Delimiters) -> list[str]:
 
 def write_values(heading: str, values: Sequence[str], out: TextIO, delimiters: Delimiters) -> None:
     """Write a column of texts."""
+    import csv  # which names and events do without
+
     writer = csv.writer(out, delimiter=delimiters.separator, lineterminator="\n")
     if not delimiters.headed:
         writer.writerow([heading])

@@ -1,12 +1,10 @@
 """Writing a Result to an output stream: as tables, plain text, JSON, CSV or TSV."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, Literal, TextIO
 
-from jsctl.render import delimited, fit, sheet, table
-from jsctl.render.delimited import Delimiters
 from jsctl.render.style import paint
 from jsctl.render.text import clean_json, clean_lines
 from jsctl.views.result import Cell, Chart, Result, Sheet, Table, Text
@@ -31,14 +29,19 @@ def emit(
     safe, headed: of CSV and TSV, see `Delimiters`. Raises BadInput for them where the result has no data.
     """
     if form == "json":
-        _write(out, json_pieces(result.document()))
+        for piece in json_pieces(result.document()):
+            out.write(piece)
         out.write("\n")
     elif form in ("csv", "tsv"):
+        from jsctl.render import delimited
+        from jsctl.render.delimited import Delimiters
+
         delimiters = Delimiters("," if form == "csv" else "\t", safe=safe, headed=headed)
         return delimited.write(result, out, delimiters)
     else:
         lines = text_lines(result, form == "table", width=width, scheme=scheme, color=color)
-        _write(out, (line + "\n" for line in lines))
+        while batch := list(islice(lines, _BATCH)):  # a write for each line would cost as much as the table
+            out.write("\n".join(batch) + "\n")
     return []
 
 
@@ -104,9 +107,13 @@ def text_lines(
             case Table() if part.empty and not part.rows:
                 yield _folded(clean_lines(part.empty), width)
             case Table():
+                from jsctl.render import table
+
                 shown = part.without_blanks() if part.optional else part
                 yield from table.boxed(shown, width, scheme, color) if box else table.plain(shown)
             case Sheet():
+                from jsctl.render import sheet
+
                 yield from sheet.lines(part, scheme, color, width)
             case Chart():
                 from jsctl.render.plot import chart_lines
@@ -120,15 +127,12 @@ def text_lines(
 def _folded(text: str, width: int | None) -> str:
     if not width or len(text) <= width // 2:
         return text
+    from jsctl.render.fit import fold
+
     lines = text.split("\n")
     return "\n".join(
-        piece for line in lines for piece in fit.fold(line, width, " " * (len(line) - len(line.lstrip()) + 2))
+        piece for line in lines for piece in fold(line, width, " " * (len(line) - len(line.lstrip()) + 2))
     )
-
-
-def _write(out: TextIO, pieces: Iterable[str]) -> None:
-    for piece in pieces:
-        out.write(piece)
 
 
 def plain_value(value: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from jsctl import registry
 from jsctl.errors import ApiError, Denied, MissingName
-from jsctl.jetstream import api_levels, paging
+from jsctl.jetstream import paging
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.paging import Collected
 from jsctl.nats.codes import ErrorCode
@@ -119,6 +119,8 @@ async def delete_message(api: Api, name: str, sequence: int) -> None:
 
 async def check_level(api: Api, config: Json) -> None:
     """Raise BadInput when the configuration needs a newer server; only asks when it needs any API level."""
+    from jsctl.jetstream import api_levels  # for what creates and updates
+
     await api_levels.require(api, _needed_levels(config))
 
 
