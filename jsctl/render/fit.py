@@ -111,7 +111,8 @@ def longest_word(text: str) -> int:
 def _comfortable(column: Column, width: int, prose: int) -> int:
     """Returns how narrow a column may be while another one can be left out."""
     least = prose if column.kind == "prose" else _COMFORTABLE
-    return width if column.kind in NUMBERS or column.kind == "url" else max(least, cells(column.title))
+    whole = column.kind in NUMBERS or column.kind in ("url", "time")
+    return width if whole else max(least, cells(column.title))
 
 
 def _beginning(text: str, width: int) -> str:

@@ -49,7 +49,8 @@ async def diff(env: Env, options: Options) -> Result:
     one = await _open(env, options.bucket, options.from_context, options.from_domain)
     other = await _open(env, options.other, options.to_context, options.to_domain)
     differing, same = await compare(one, other, patterns)
-    return view.differences(_label(options.bucket, options), options.other, differing, same)
+    labels = _labels(options)
+    return view.differences(*labels, differing, same)
 
 
 async def _open(env: Env, text: str, context: str, domain: str | None) -> Bucket:
@@ -58,6 +59,13 @@ async def _open(env: Env, text: str, context: str, domain: str | None) -> Bucket
     return await open_named(env, name, api)
 
 
-def _label(name: str, options: Options) -> str:
-    """What the first bucket is called where both have one name."""
-    return name if name != options.other else f"{name} (first)"
+def _labels(options: Options) -> tuple[str, str]:
+    """What the buckets are called: with their places where these are named, so that they differ."""
+    first = _label(options.bucket, options.from_context, options.from_domain)
+    second = _label(options.other, options.to_context, options.to_domain)
+    return (f"{first} (first)", f"{second} (second)") if first == second else (first, second)
+
+
+def _label(name: str, context: str, domain: str | None) -> str:
+    where = name if "@" in name or not domain else f"{name}@{domain}"
+    return f"{where} of {context}" if context else where

@@ -40,7 +40,7 @@ _HEAD = (
     Column("Size", "size", "bytes"),
 )
 _TTL = Column("TTL", "ttl")
-_VALUE = Column("Value", "value", "prose")
+_VALUE = Column("Value", "value")
 
 
 def keys(bucket: str, entries: Sequence[Entry], *, with_values: bool) -> Result:
@@ -90,7 +90,7 @@ def history(bucket: str, key: str, entries: Sequence[Entry]) -> Result:
             short_value(entry),
         ]
 
-    table = Table(f"History of {bucket} > {key}", columns, LazySequence(entries, row), spare=("key",))
+    table = Table(f"History of {bucket} > {key}", columns, LazySequence(entries, row), spare=("size",))
     return Result([table], data=lambda: [full_record(bucket, entry) for entry in entries])
 
 

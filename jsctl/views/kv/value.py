@@ -7,7 +7,7 @@ from jsctl.jetstream.kv.entry import Entry, record
 from jsctl.jetstream.message.payload import as_text
 from jsctl.views.result import Cell
 
-_SHOWN = 40  #: characters of a value in a table
+_SHOWN = 33  #: characters of a value in a table
 
 
 def value_fields(value: bytes) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.support import js
+from tests.support.lagging import Lagging
 from tests.support.run import Cli
 from tests.support.waiting import wait_for
 
@@ -78,3 +79,15 @@ def test_a_bucket_of_a_cluster(cluster_cli: Cli) -> None:
     assert "Replica" in cli("kv info R", status=0).out
     cli("kv purge R '>' --force", status=0)
     assert cli("kv ls R --json", status=0).json == []
+
+
+def test_a_replica_that_lags_leaves_nothing_out(cli: Cli, url: str) -> None:
+    js.bucket(url, "S", max_msgs_per_subject=2)
+    js.publish_all(url, ((f"$KV.S.k.{number:03}", b"%d" % number) for number in range(40)))
+    with Lagging(url) as lagging:
+        for _ in range(4):
+            shown = cli("kv get S 'k.*' --json --js-api-prefix LAG", status=0).json
+            assert [one["value"] for one in shown] == [str(number) for number in range(40)]
+            every = cli("kv history S 'k.*' --json --js-api-prefix LAG", status=0).json
+            assert len(every) == 40
+        assert lagging.short, "the replica lagged at least once"
