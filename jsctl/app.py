@@ -16,7 +16,7 @@ from jsctl.env import Env, Streams
 from jsctl.errors import BadInput, Declined, ExitStatus, JsctlError
 
 
-@click.version_option(__version__, "--version", message="jsctl %(version)s")
+@click.version_option(__version__, "--version", message="jsctl %(version)s", help="Show the version")
 @click.group(cls=Group, name="jsctl", examples=["jsctl demo", "jsctl stream ls", "jsctl report --watch"])
 def root() -> None:
     """A terminal tool for NATS JetStream.

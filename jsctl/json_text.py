@@ -55,7 +55,7 @@ def _refuse_constant(text: str) -> None:
 
 def _may_be_deep(raw: bytes) -> bool:
     """Whether a text can be nested too deeply. As fast as a look at its brackets: innermost pairs are removed
-    again and again; brackets in texts may remain."""
+    repeatedly; brackets in texts may remain."""
     marks = raw.translate(None, _OTHERS)
     for _ in range(MAX_DEPTH):
         if len(marks) <= MAX_DEPTH:

@@ -98,7 +98,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What is there now stays until the end: the garbage collector need not look at it again and again."""
+    """What is there now stays until the end: the garbage collector need not look at it repeatedly."""
     gc.collect()
     gc.freeze()
 

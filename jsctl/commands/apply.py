@@ -42,8 +42,8 @@ async def apply(
         consumers:
           - {name: TAIL, deliver_subject: "out.logs.p{{i}}", ack_policy: none}
 
-    Keys are those of `jsctl stream info --json`. What a file does not name stays as it is; null takes a
-    key away; a key that is newer than jsctl goes below `extra:`. {{name}} is a variable, \\{{name}} plain
+    Keys are those of `jsctl stream info --json`. What a file does not name stays as it is; null removes a
+    key; a key that jsctl does not know yet goes below `extra:`. {{name}} is a variable, \\{{name}} plain
     text. On a terminal it asks before it changes what exists; only --prune removes anything.
     """
     declared = read_files(env, files, var)

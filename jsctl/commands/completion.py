@@ -12,11 +12,11 @@ from jsctl.views.result import Result, Text
     "completion",
     examples=[
         "jsctl completion bash > ~/.local/share/bash-completion/completions/jsctl",
-        "jsctl completion zsh > ~/.zfunc/_jsctl   # fpath+=~/.zfunc stands before compinit in ~/.zshrc",
+        "jsctl completion zsh > ~/.zfunc/_jsctl   # with fpath+=~/.zfunc before compinit in ~/.zshrc",
         "jsctl completion fish > ~/.config/fish/completions/jsctl.fish",
     ],
 )
 @argument("shell", type=click.Choice(list(shells.FILES)), metavar="bash|zsh|fish")
 def completion(env: Env, shell: str) -> Result:
-    """The folders must exist; a new shell reads the file."""
+    """The folder must exist. New shells then complete commands, flags and names."""
     return Result([Text(shells.script(shell), whole=True)])

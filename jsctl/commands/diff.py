@@ -17,7 +17,7 @@ from jsctl.views.result import Result
     ],
 )
 @file_flags
-@option("--prune", is_flag=True, help="Show also what apply --prune would remove")
+@option("--prune", is_flag=True, help="Also show what apply --prune would remove")
 async def diff(env: Env, files: tuple[str, ...], var: tuple[str, ...], prune: bool) -> Result:
     """jsctl apply --help explains the files."""
     declared = read_files(env, files, var)

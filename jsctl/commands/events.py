@@ -16,12 +16,13 @@ from jsctl.views.events import Events
 from jsctl.views.message import events as view
 
 HELP = """\
-JetStream advisories and metrics, and connections, disconnections and refused logins, which only users of
-the system account get. --js-advisory or --js-metric alone leave the other out. With --js-domain only
-JetStream events of that domain are shown. --json writes each event as the server sent it, one a line.
+The events are advisories and metrics of JetStream, and the connections, disconnections and refused logins of
+clients, which only users of the system account receive. With --js-advisory or --js-metric alone, the other is
+left out. With --js-domain, only JetStream events of that domain are shown. --json writes each event as the
+server sent it, one per line.
 
-Acknowledgement samples come from consumers that were created with --sample. Ctrl-C ends it, with status 0;
-with --count, before all events were received, with status 130.
+Ack samples come from consumers that were created with --sample. Ctrl-C ends the command with status 0, or 130
+if --count was not reached.
 """
 
 
@@ -64,7 +65,7 @@ class Options:
         "jsctl events --subjects '$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.>' --json",
     ],
 )
-@option("--all", "-a", "all_", is_flag=True, help="Show all events (that is so without other flags)")
+@option("--all", "-a", "all_", is_flag=True, help="Show all events (the default without other flags)")
 @option("--cloudevent", is_flag=True, help="Write CloudEvents 1.0, one a line")
 @option("--short", is_flag=True, help="Show each event on one line")
 @option("--filter", "pattern", metavar="REGEX", default=".", help="Only events whose JSON matches")

@@ -35,13 +35,15 @@ class Options:
     options=Options,
     examples=["jsctl latency", "jsctl latency --server-b nats://leaf:4222 --rate 5000 --duration 10s"],
 )
-@option("--server-b", metavar="URL", default="", help="Subscribe on this server; without it, on the same")
+@option("--server-b", metavar="URL", default="", help="Subscribe on this server (the same one)")
 @option("--size", type=int, default=8, metavar="BYTES", help="Size of a message (8)")
 @option("--rate", type=int, default=1000, metavar="N", help="Messages per second (1000)")
 @option("--duration", type=DURATION, default=5 * SECOND, metavar="DURATION", help="How long to publish (5s)")
 @option("--histogram", metavar="FILE", default="", help="Write FILE.raw and FILE.histogram")
 async def latency(env: Env, options: Options) -> Result:
-    """One publishes, the other subscribes, both from here: the two servers' clocks do not matter."""
+    """One connection publishes and the other subscribes, both on this machine, so that the clocks of the
+    servers do not matter.
+    """
     started = time.monotonic_ns()
     publisher = await env.connection()
     settings = replace(env.settings(), url=options.server_b) if options.server_b else env.settings()

@@ -123,9 +123,9 @@ class Options:
 @argument("subject", required=False, default="")
 @argument("body", required=False)
 @option("--reply", metavar="SUBJECT", default="", help="Reply subject of the messages")
-@option("--header", "-H", "headers", metavar="K:V", multiple=True, help="Add a header; several times")
+@option("--header", "-H", "headers", metavar="K:V", multiple=True, help="Add a header; may be repeated")
 @option("--count", type=int, default=1, metavar="N", help="Publish N messages")
-@option("--sleep", type=DURATION, default=0, metavar="DURATION", help="Wait between messages")
+@option("--sleep", type=DURATION, default=0, metavar="DURATION", help="Wait this long between messages")
 @option("--templates/--no-templates", default=True, help="Fill templates in subject and body (yes)")
 @option("--send-on", type=str, default="eof", metavar="eof|newline", help="When stdin is sent (eof)")
 @option("--force-stdin", is_flag=True, help="Take the body from stdin")
@@ -133,9 +133,13 @@ class Options:
 @option("--wait", "-w", "jetstream_old", is_flag=True, hidden=True, help="Old name of --jetstream")
 @option("--atomic", is_flag=True, help="Store all messages or none of them; implies --jetstream")
 @option("--quiet", "-q", is_flag=True, help="Show nothing but errors")
-@option("--ttl", type=DURATION, metavar="DURATION", help="The stream removes the message after this")
+@option("--ttl", type=DURATION, metavar="DURATION", help="The stream removes the message after this time")
 @option(
-    "--schedule-after", "after", type=DURATION, metavar="DURATION", help="The stream publishes it after this"
+    "--schedule-after",
+    "after",
+    type=DURATION,
+    metavar="DURATION",
+    help="The stream publishes it this much later",
 )
 @option("--schedule-at", "at", metavar="TIME", help="The stream publishes it at an RFC 3339 time")
 @option(
@@ -143,7 +147,7 @@ class Options:
     "every",
     type=DURATION,
     metavar="DURATION",
-    help="The stream publishes it again and again, this far apart",
+    help="The stream publishes it repeatedly, at this interval",
 )
 @option("--schedule-cron", "cron", metavar="CRON", help="The stream publishes it by a cron expression")
 @option("--schedule-dest", "dest", metavar="SUBJECT", help="Where a scheduled message is published")
@@ -151,17 +155,17 @@ class Options:
     "--schedule-source",
     "source",
     metavar="SUBJECT",
-    help="Publish the last message of this subject instead",
+    help="Publish the last message on this subject instead of the body",
 )
 @option(
     "--schedule-ttl",
     "message_ttl",
     type=DURATION,
     metavar="DURATION",
-    help="TTL of what a schedule publishes",
+    help="TTL of the messages that a schedule publishes",
 )
 @option("--from-dump", "dumped", metavar="PATH", default="", help="Publish what sub --dump wrote; - is stdin")
-@option("--original-pace", "paced", is_flag=True, help="With --from-dump: as far apart as they were")
+@option("--original-pace", "paced", is_flag=True, help="With --from-dump: publish at the recorded pace")
 async def publish(env: Env, options: Options) -> Events[Published]:
     options = replace(options, body=body_of(env, options))
     composition = _composition(env, options)

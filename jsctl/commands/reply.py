@@ -16,7 +16,7 @@ from jsctl.views.message import reply as view
 
 HELP = """\
 The answer is BODY, a template as in `jsctl publish --help` with {{Request}} for the request's payload; with
---echo the request itself; or what a command writes on stdout. In a command, {{0}}, {{1}} ... are the tokens
+--echo the request itself; or what a command writes to stdout. In a command, {{0}}, {{1}} ... are the tokens
 of the request's subject and {{Request}} its payload. They are filled in after the command was split into
 words: a request cannot add words, and no shell reads them. The command finds both in
 NATS_REQUEST_SUBJECT and NATS_REQUEST_BODY as well. Where it fails, the reply says so in its headers.
@@ -60,11 +60,11 @@ class Options:
 @argument("subject")
 @argument("body", required=False, default="")
 @option("--echo", is_flag=True, help="Answer with the request")
-@option("--command", metavar="COMMAND", default="", help="Answer with what a command writes on stdout")
+@option("--command", metavar="COMMAND", default="", help="Answer with what a command writes to stdout")
 @option("--queue", "-q", metavar="GROUP", default="NATS-RPLY-22", help="Queue group (NATS-RPLY-22)")
 @option("--weight", type=int, default=1, metavar="N", help="Take N shares of the group's requests (1)")
-@option("--sleep", type=DURATION, default=0, metavar="MAX", help="Wait before an answer, at most MAX")
-@option("--header", "-H", "headers", metavar="K:V", multiple=True, help="Add a header; several times")
+@option("--sleep", type=DURATION, default=0, metavar="MAX", help="Wait up to MAX before each reply")
+@option("--header", "-H", "headers", metavar="K:V", multiple=True, help="Add a header; may be repeated")
 @option("--count", type=int, default=0, metavar="N", help="End after N requests")
 async def reply(env: Env, options: Options) -> Events[Request]:
     answers = Answers(

@@ -20,13 +20,13 @@ _ANNOUNCED = 20  #: of more requests than this only the replies are shown
 _UNLIMITED = 1 << 30  #: replies
 
 HELP = """\
-Subject, body and header values may hold templates as in `jsctl publish --help`; that page says when stdin is
-the body: all of it is, or with --send-on newline each line a request.
+Subject, body and header values may hold templates. `jsctl publish --help` lists them, and says when stdin is
+the body; with --send-on newline, each line of it is a request.
 
-In a pipe, only the bodies of replies are on stdout; their headers are on stderr. --raw shows each body on a
-line, --raw-bytes byte for byte, with nothing added.
+In a pipe, stdout has the bodies of replies only, and stderr their headers. --raw shows each body on a line of
+its own; --raw-bytes writes it byte for byte, with nothing added.
 
-No responder, or no reply in time, is an error with status 4.
+Without a responder or a reply in time, the exit status is 4.
 """
 
 
@@ -71,9 +71,9 @@ class Options:
 @option("--wait", "-w", "wait", is_flag=True, hidden=True, help="Accepted: a request always waits")
 @option("--raw", "-r", is_flag=True, help="Show payloads alone, a line each")
 @option("--raw-bytes", is_flag=True, help="Show payloads byte for byte, with no line end added")
-@option("--header", "-H", "headers", metavar="K:V", multiple=True, help="Add a header; several times")
+@option("--header", "-H", "headers", metavar="K:V", multiple=True, help="Add a header; may be repeated")
 @option("--count", type=int, default=1, metavar="N", help="Send N requests")
-@option("--replies", type=int, default=1, metavar="N", help="Wait for N replies; 0 until --timeout (1)")
+@option("--replies", type=int, default=1, metavar="N", help="Wait for N replies (1); 0 waits until --timeout")
 @option(
     "--reply-timeout",
     "gap",

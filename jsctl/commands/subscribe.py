@@ -20,11 +20,10 @@ HELP = """\
 With --stream, --all, --new, --last, --since, --start-sequence, --last-per-subject, --durable or --direct the
 messages come from a stream: the one that is named, or the one that takes the subject.
 
-Lost connections and gaps are reported on stderr as they happen and counted at the end. Ctrl-C ends with a
-summary and status 0; with --count, before all messages were received, with status 130.
+Lost connections and gaps are reported on stderr as they happen and counted at the end. Ctrl-C ends the
+command with a summary and status 0, or 130 if --count was not reached.
 
---raw shows each payload on a line of its own: a line end follows one that has none. --raw-bytes is byte for
-byte, with nothing added.
+--raw shows each payload on a line of its own; --raw-bytes writes it byte for byte, with nothing added.
 
 --json writes a line of JSON for each message; --dump FILE.jsonl saves these lines, for pub --from-dump.
 """
@@ -76,7 +75,7 @@ class Options:
     def __post_init__(self) -> None:
         starts = self.starts
         if len(starts) > 1:
-            raise BadInput(f"{_flag(starts[0])} and {_flag(starts[1])} exclude each other")
+            raise BadInput(f"{_flag(starts[0])} and {_flag(starts[1])} cannot be used together")
         for one, other in (
             ("durable", "direct"),
             ("timestamp", "delta"),
@@ -84,7 +83,7 @@ class Options:
             ("raw_bytes", "dump"),
         ):
             if getattr(self, one) and getattr(self, other):
-                raise BadInput(f"{_flag(one)} and {_flag(other)} exclude each other")
+                raise BadInput(f"{_flag(one)} and {_flag(other)} cannot be used together")
         if not self.subjects and not self.inbox and not self.stream:
             raise BadInput("the subject is missing", "give SUBJECT, --stream STREAM or --inbox")
         if self.to_end and not self.reads_stream:
@@ -93,7 +92,7 @@ class Options:
             if getattr(self, name) and self.reads_stream:
                 raise BadInput(f"{_flag(name)} is not for streams")
         if self.dump == "-" and self.inbox:
-            raise BadInput("--inbox and --dump - exclude each other", "dump to a file")
+            raise BadInput("--inbox and --dump - cannot be used together", "dump to a file")
         if self.report_top < 1:
             raise BadInput("--report-top must be 1 or more")
         if self.count < 0:

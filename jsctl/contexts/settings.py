@@ -132,7 +132,7 @@ def flag_values(flags: Mapping[str, Any], from_environment: Collection[str | Non
         values.pop("password", None)
     check_paths(values)
     if values.get("js_domain") and values.get("js_api_prefix"):
-        raise BadInput("--js-domain and --js-api-prefix exclude each other", "give only one")
+        raise BadInput("--js-domain and --js-api-prefix cannot be used together", "give only one")
     if values.get("colors") and values["colors"] not in COLOR_SCHEMES:
         raise BadInput(
             f"unknown colour scheme {values['colors']!r}", f"use one of {', '.join(COLOR_SCHEMES)}"

@@ -1,4 +1,4 @@
-"""What is fetched again and again."""
+"""What is fetched repeatedly."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable

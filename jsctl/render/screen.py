@@ -1,4 +1,4 @@
-"""The live screen: the one writer of everything that is drawn again and again on a terminal.
+"""The live screen: the one writer of everything that is drawn repeatedly on a terminal.
 
 A command turns what it knows into a `Frame`, which draws for the size that the terminal has. `live_screen`
 takes the terminal, draws the last frame again when the size changes, ends with `q`, and gives the terminal

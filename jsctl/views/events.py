@@ -58,7 +58,7 @@ class Events(NamedTuple, Generic[E]):
     text: the event for people, with its line ends; it is cleaned before a terminal sees it.
     title: a line above the first text.
     snapshot: the event as a Result, written in place of `text` and in every form, CSV included: for what is
-        shown whole again and again.
+        shown whole repeatedly.
     picture: the event on a live screen, where there is one, in place of what is written. The next replaces
         it, `q` ends them, and the last stays on the terminal.
     record: the event as JSON; None leaves it out, a tuple is several records.

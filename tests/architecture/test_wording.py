@@ -18,6 +18,14 @@ PHRASES = {
     r"\bparted by\b": 'say "separated by"',
     r"\btold\b": "say what happens: shown, reported, known from",
     r"\b(messages|msgs|bytes|acks|requests|replies|rows|events|reads) a second\b": 'say "per second"',
+    r"\(repeatable\)|; several times\b|\bgiven (several times|more than once)\b": 'say "may be repeated"',
+    r"\bexclude each other\b": 'say "cannot be used together"',
+    r"\bagain and again\b|\bthis far apart\b": 'say "repeatedly", "at this interval"',
+    r"\bgo(es)? on with\b": 'say "continue with", "keep showing"',
+    r"\brights to [a-z]+ and [a-z]+ alone": "name the subjects that need permission",
+    r"\btakes? (a key|it) away\b": 'say "removes"',
+    r"\bcome along\b": 'say "are copied, too"',
+    r"\bwhat has a default takes it\b": 'say "takes the defaults"',
 }
 """Phrases that help, prompts, errors, docstrings and comments do without, and what to write instead."""
 

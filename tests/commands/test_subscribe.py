@@ -55,7 +55,7 @@ def later(url: str, listening: str, *messages: tuple[str, bytes]) -> threading.T
 
 
 def publish_until(url: str, subject: str, data: bytes, done: threading.Event) -> None:
-    """Publish again and again, for a reader that takes new messages only."""
+    """Publish repeatedly, for a reader that takes new messages only."""
     while not done.wait(0.1):
         js.publish(url, subject, data)
 

@@ -107,3 +107,26 @@ def test_an_unknown_flag_is_one_line(noun: str, offline_cli: Cli) -> None:
         assert outcome.out == "", path
         assert outcome.err.startswith("jsctl: error: "), path
         assert len(outcome.err.splitlines()) == 1, path
+
+
+@pytest.mark.parametrize(
+    "path", ["stream add", "stream edit", "stream copy", "consumer add", "consumer edit"]
+)
+def test_many_flags_are_in_sections(path: str, offline_cli: Cli) -> None:
+    shown = offline_cli([*path.split(), "--help"], status=0).out
+    flags = shown.split("Flags:\n")[1].split("\n\n")[0]
+    assert flags.count("\n  -") <= 11, "a flag of the configuration has no section"
+    assert shown.count(":\n  -") >= 6
+
+
+def test_help_names_everything_that_works(offline_cli: Cli) -> None:
+    shown = offline_cli("--help", status=0).out
+    assert re.search(r"^  help +\w", shown, re.MULTILINE) and re.search(
+        r"^  version +\w", shown, re.MULTILINE
+    )
+    assert offline_cli("version", status=0).out.startswith("jsctl ")
+
+
+@pytest.mark.parametrize("path", VERBS)
+def test_help_has_no_conditions(path: str, offline_cli: Cli) -> None:
+    assert not re.search(r"\[.*x[<>]", offline_cli([*path.split(), "--help"], status=0).out)

@@ -61,6 +61,13 @@ def test_commands_and_flags_complete(tmp_path: Path) -> None:
     assert "ls" in complete("jsctl stream l", 2, tmp_path)
     assert "--names" in complete("jsctl stream ls --na", 3, tmp_path)
     assert complete("jsctl completion ", 2, tmp_path) == list(FILES)
+    assert {"help", "version"} <= set(complete("jsctl ", 1, tmp_path))
+    assert complete("jsctl help str", 2, tmp_path) == ["stream"]
+    assert (
+        complete("jsctl help stream clu", 3, tmp_path)
+        == ["cluster"]
+        == complete("jsctl stream help clu", 3, tmp_path)
+    )
 
 
 @pytest.mark.slow

@@ -28,7 +28,7 @@ from tests.support.waiting import wait_for
 KILLED = int(os.environ.get("JSCTL_CHAOS", "0"))
 SEED = int(os.environ.get("JSCTL_CHAOS_SEED") or random.randrange(1 << 32))
 
-# What happens in the short form, and what happens again and again in the long one.
+# What happens in the short form, and what happens repeatedly in the long one.
 QUERY = ("driver", "executor", "server", "leader")
 QUERY_LONG = (*QUERY, *QUERY[1:], "worker", "worker", "server", "restart", "leader")
 EXPORT = ("driver", "server", "leader")

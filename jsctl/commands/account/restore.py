@@ -25,18 +25,18 @@ class Options:
     examples=["jsctl account restore /data/backup", "jsctl account restore /data/backup --update-streams"],
 )
 @argument("directory")
-@option("--cluster", metavar="CLUSTER", default="", help="Place the streams in a specific cluster")
+@option("--cluster", metavar="CLUSTER", default="", help="Place the streams in this cluster")
 @option("--tag", metavar="TAG", multiple=True, help="Place the streams on servers with this tag")
 @option(
     "--update-streams",
     is_flag=True,
-    help="Bring streams that exist to the configuration of the backup, and add their missing consumers",
+    help="Give existing streams the configuration of the backup, and add their missing consumers",
 )
 @option("--force", "-f", is_flag=True, help="Remove what an unfinished restore left, without asking")
 async def restore(env: Env, options: Options) -> Result:
-    """DIRECTORY is what jsctl account backup made, or the nats tool. All of it is read and compared with its
-    digests first. A stream that is broken or exists does not stop the others; it is named at the end, and the
-    exit status says so.
+    """DIRECTORY was made by jsctl account backup or by the nats tool. All of it is read and compared with
+    its digests first. A stream that is damaged or exists does not stop the others; it is named at the end,
+    and the exit status says so.
     """
     path = backup_path(options.directory)
     result = await restore_account(

@@ -29,7 +29,7 @@ def command(
             paging: Paging             # a dataclass: it takes the flags of its own fields
 
             def __post_init__(self) -> None:
-                ...                    # raise BadInput for flags that exclude each other
+                ...                    # raise BadInput for flags that cannot be used together
 
         @command("ls", options=Options, examples=["jsctl stream ls"])
         @argument("stream")

@@ -1,7 +1,9 @@
 """Commands, which take the global flags, and groups, which import their commands when they are called."""
 
 import inspect
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,6 +15,9 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
+_BUILT_IN = {"help": "Show help on a command", "version": "Show the version"}
+"""What every group, and the program alone, does besides the commands of the registry."""
+
 _NEVER_SUGGESTED = ("seal", "rm", "rmm", "purge")
 """Verbs that destroy: a slip of the finger must not lead to them."""
 
@@ -21,9 +26,11 @@ class _WithGlobals(click.Command):
     """A command with the global flags that it does not define itself.
 
     summary: its line of help in the registry, shown above its own paragraphs. examples: shown below them.
+    sections: titles of help, each with the flags below it; the others are above these.
     """
 
     examples: Sequence[str] = ()
+    sections: Mapping[str, Sequence[str]] = MappingProxyType({})
     summary: str = ""
 
     def get_short_help_str(self, limit: int = 45) -> str:
@@ -48,10 +55,13 @@ class _WithGlobals(click.Command):
                 self.params.append(option)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        own = [p.get_help_record(ctx) for p in self.params if _is_own(p) and isinstance(p, click.Option)]
-        if rows := [row for row in own if row]:
-            with formatter.section("Flags"):
-                formatter.write_dl(rows)
+        own = [p for p in self.params if _is_own(p) and isinstance(p, click.Option)]
+        named = {flag: title for title, flags in self.sections.items() for flag in flags}
+        for title in ("", *self.sections):
+            records = [p.get_help_record(ctx) for p in own if named.get(p.opts[0], "") == title]
+            if rows := [(flags, _without_range(help)) for flags, help in filter(None, records)]:
+                with formatter.section(title or "Flags"):
+                    formatter.write_dl(rows)
         if isinstance(self, click.Group):
             self.format_commands(ctx, formatter)
         if ctx.parent is None:
@@ -86,11 +96,17 @@ class Command(_WithGlobals):
     """
 
     def __init__(
-        self, *args: Any, examples: Sequence[str] = (), takes_number: bool = False, **attrs: Any
+        self,
+        *args: Any,
+        examples: Sequence[str] = (),
+        sections: Mapping[str, Sequence[str]] = MappingProxyType({}),
+        takes_number: bool = False,
+        **attrs: Any,
     ) -> None:
         attrs.setdefault("context_settings", {"help_option_names": ["--help", "-h"]})
         super().__init__(*args, **attrs)
         self.examples = examples
+        self.sections = sections
         self._takes_number = takes_number
         self.add_globals()
 
@@ -132,9 +148,8 @@ class Group(_WithGlobals, click.Group):
         """Complete commands from the registry, without importing them, and flags."""
         from click.shell_completion import CompletionItem
 
-        commands = registry.children(self.path).items()
         items = [
-            CompletionItem(name, help=entry.help) for name, entry in commands if name.startswith(incomplete)
+            CompletionItem(name, help=help) for name, help in self._rows() if name.startswith(incomplete)
         ]
         return [*items, *click.Command.shell_complete(self, ctx, incomplete)]
 
@@ -143,11 +158,13 @@ class Group(_WithGlobals, click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         children = registry.children(self.path)
         if args[0] == "help" and args[0] not in children:
+            if ctx.resilient_parsing:  # completion: what is to be shown has the same names
+                return self.resolve_command(ctx, args[1:]) if args[1:] else (None, None, [])
             if not args[1:]:
                 click.echo(ctx.get_help(), color=ctx.color)
                 ctx.exit()
             return self.resolve_command(ctx, [*args[1:], "--help"])
-        if args[0] == "version" and not self.path:
+        if args[0] == "version" and not self.path and not ctx.resilient_parsing:
             from jsctl import __version__
 
             click.echo(f"jsctl {__version__}")
@@ -163,10 +180,19 @@ class Group(_WithGlobals, click.Group):
             raise click.UsageError(f"no command {args[0]!r}; {hint}", ctx) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        rows = [(name, entry.help) for name, entry in registry.children(self.path).items()]
-        if rows:
+        if rows := self._rows():
             with formatter.section("Commands"):
                 formatter.write_dl(rows)
+
+    def _rows(self) -> list[tuple[str, str]]:
+        """Return the commands and their help."""
+        rows = [(name, entry.help) for name, entry in registry.children(self.path).items()]
+        return rows if self.path else [*rows, *_BUILT_IN.items()]
+
+
+def _without_range(help: str) -> str:
+    """Return the help of a flag without the range that click adds, such as `[x>=1]`."""
+    return re.sub(r"\s*\[[^][]*x[<>]=?[^][]*\]$", "", help)
 
 
 def _is_own(param: click.Parameter) -> bool:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from jsctl.commands.cli import argument, command
-from jsctl.commands.consumer.flags import NewConsumerFlags, consumer_flags
+from jsctl.commands.consumer.flags import SECTIONS, NewConsumerFlags, consumer_flags
 from jsctl.commands.shared.adding import AddOptions, add_flags, ask_all
 from jsctl.commands.shared.pick import consumer_name, pick_stream, stream_name
 from jsctl.env import Env
@@ -31,6 +31,7 @@ class Options:
 
 @command(
     "add",
+    sections=SECTIONS,
     options=Options,
     examples=[
         "jsctl consumer add ORDERS NEW --filter ORDERS.received --ack explicit --pull --sample 100",
@@ -44,9 +45,8 @@ class Options:
 @add_flags
 @consumer_flags("add")
 async def add(env: Env, options: Options) -> Result:
-    """Asks for what flags leave out; with --defaults, or without a terminal, what has a default takes it.
-    A pull consumer acknowledges explicitly, a push consumer (--target) not at all, unless --ack says
-    otherwise.
+    """Asks for what the flags leave out; with --defaults, or without a terminal, it takes the defaults. The
+    default of --ack is explicit for a pull consumer, and none for a push consumer (--target).
     """
     start = options.flags.apply(options.add.read_config(env, CONSUMER), env.clock())
     stream, draft = await _complete(env, options, start)

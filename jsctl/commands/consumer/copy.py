@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from jsctl.commands.cli import argument, command
-from jsctl.commands.consumer.flags import NewConsumerFlags, consumer_flags
+from jsctl.commands.consumer.flags import SECTIONS, NewConsumerFlags, consumer_flags
 from jsctl.commands.shared.pick import consumer_name, pick_consumer
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -27,6 +27,7 @@ class Options:
 
 @command(
     "copy",
+    sections=SECTIONS,
     options=Options,
     examples=[
         "jsctl consumer copy ORDERS NEW NEW2 --filter ORDERS.eu",
@@ -38,7 +39,7 @@ class Options:
 @argument("destination", default="")
 @consumer_flags("copy")
 async def copy(env: Env, options: Options) -> Result:
-    """Flags replace single settings."""
+    """Flags replace settings of the source."""
     flags = options.flags
     if options.destination:
         consumer_name(options.destination)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from jsctl.commands.cli import argument, command
-from jsctl.commands.consumer.flags import ConsumerFlags, consumer_flags
+from jsctl.commands.consumer.flags import SECTIONS, ConsumerFlags, consumer_flags
 from jsctl.commands.shared.editing import Editable, EditOptions, edit_config, edit_flags
 from jsctl.commands.shared.pick import pick_consumer
 from jsctl.env import Env
@@ -27,6 +27,7 @@ class Options:
 
 @command(
     "edit",
+    sections=SECTIONS,
     options=Options,
     examples=[
         "jsctl consumer edit ORDERS NEW --max-pending 5000",
@@ -39,7 +40,7 @@ class Options:
 @edit_flags("consumer")
 @consumer_flags("edit")
 async def edit(env: Env, options: Options) -> Result:
-    """Whatever no flag names stays as it is."""
+    """Settings that no flag names stay as they are."""
     flags = options.flags
     file = options.edit.read_config(env, CONSUMER, changed=bool(flags))
     api = await env.jetstream()

@@ -24,6 +24,43 @@ from jsctl.units import MINUTE
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
+SECTIONS = {
+    "Delivery": (
+        "--filter",
+        "--deliver",
+        "--replay",
+        "--headers-only",
+        "--description",
+        "--metadata",
+        "--pause",
+    ),
+    "Acknowledgement and retries": (
+        "--ack",
+        "--wait",
+        "--max-deliver",
+        "--max-pending",
+        "--backoff",
+        "--backoff-steps",
+        "--backoff-min",
+        "--backoff-max",
+        "--sample",
+    ),
+    "Pull consumers": (
+        "--pull",
+        "--max-waiting",
+        "--max-pull-batch",
+        "--max-pull-expire",
+        "--max-pull-bytes",
+        "--pinned-groups",
+        "--pinned-ttl",
+        "--overflow-groups",
+        "--prioritized-groups",
+    ),
+    "Push consumers": ("--target", "--deliver-group", "--flow-control", "--heartbeat", "--bps"),
+    "State": ("--ephemeral", "--inactive-threshold", "--memory", "--replicas"),
+}
+"""Titles of the flags in help."""
+
 _GROUP_HELP = {
     "pinned-groups": "Priority groups whose messages go to one pinned client",
     "overflow-groups": "Priority groups that only get what overflows",
@@ -32,14 +69,33 @@ _GROUP_HELP = {
 _RETRY_OPTIONS = (
     option("--backoff", metavar="MODE", help="Wait before retries: linear, none, or 1s,5s,1m"),
     option("--backoff-steps", type=int, default=10, metavar="NUMBER", help="Retries (10)"),
-    option("--backoff-min", type=DURATION, default=MINUTE, metavar="DURATION", help="Shortest retry (1m)"),
     option(
-        "--backoff-max", type=DURATION, default=20 * MINUTE, metavar="DURATION", help="Longest retry (20m)"
+        "--backoff-min",
+        type=DURATION,
+        default=MINUTE,
+        metavar="DURATION",
+        help="Shortest wait (1m)",
     ),
-    option("--sample", type=click.IntRange(0, 100), metavar="PERCENT", help="Acknowledgements to sample"),
+    option(
+        "--backoff-max",
+        type=DURATION,
+        default=20 * MINUTE,
+        metavar="DURATION",
+        help="Longest wait (20m)",
+    ),
+    option(
+        "--sample",
+        type=click.IntRange(0, 100),
+        metavar="PERCENT",
+        help="How many acknowledgements to sample",
+    ),
 )
 _CREATE_OPTIONS = (
-    option("--deliver", metavar="POLICY", help="Start at all, new, last, subject, 1h, a time or a sequence"),
+    option(
+        "--deliver",
+        metavar="POLICY",
+        help="Start with all, new, last, subject, 1h, a time or a sequence",
+    ),
     option("--ephemeral", is_flag=True, help="Remove it when nobody uses it"),
     option("--pull", is_flag=True, help="Make it a pull consumer"),
     option("--pause", metavar="TIME", help="Start paused, until a time or for a duration"),
@@ -111,7 +167,7 @@ class NewConsumerFlags(ConsumerFlags):
 
     def __post_init__(self) -> None:
         if self.pull and self.push:
-            raise BadInput("--pull and --target exclude each other")
+            raise BadInput("--pull and --target cannot be used together")
 
     def apply(self, config: Json, now: float) -> Json:
         updated = as_pull(config) if self.pull else dict(config)

@@ -30,7 +30,7 @@ class Options:
 
     def __post_init__(self) -> None:
         if (self.ack and (self.nak or self.term)) or (self.nak and self.term):
-            raise BadInput("--ack, --nak and --term exclude each other")
+            raise BadInput("--ack, --nak and --term cannot be used together")
 
     @property
     def acknowledgement(self) -> bytes | None:
@@ -54,21 +54,22 @@ class Options:
 @argument("stream", default="")
 @argument("consumer", default="")
 @option("--ack/--no-ack", default=None, help="Acknowledge what is received (default)")
-@option("--nak", is_flag=True, help="Acknowledge negatively: it is delivered again")
-@option("--term", is_flag=True, help="Terminate: it is not delivered again")
-@option("--raw", "-r", is_flag=True, help="Only the payload, byte for byte, and a line end")
+@option("--nak", is_flag=True, help="Acknowledge negatively: messages are delivered again")
+@option("--term", is_flag=True, help="Terminate messages: they are not delivered again")
+@option("--raw", "-r", is_flag=True, help="Show payloads only, byte for byte, each followed by a line end")
 @option(
     "--wait",
     type=DURATION,
     default=0,
     metavar="DURATION",
-    help="Wait before acknowledging, at most DURATION",
+    help="Wait up to DURATION before acknowledging",
 )
 @option("--count", type=click.IntRange(min=1), default=1, metavar="NUMBER", help="Messages to fetch (1)")
 @option("--group", metavar="GROUP", default="", help="Priority group to pull for")
 async def next_message(env: Env, options: Options) -> Events[Delivery | Acknowledgement]:
-    """Ends after --count messages, or when none arrives for --timeout. Needs the rights to NEXT and ACK
-    alone."""
+    """Ends after --count messages, or when none arrives within --timeout. It needs permission to publish to
+    $JS.API.CONSUMER.MSG.NEXT.STREAM.CONSUMER and $JS.ACK.STREAM.CONSUMER.> only.
+    """
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, options.stream, options.consumer)
     deliveries = Deliveries(

@@ -26,9 +26,8 @@ from jsctl.views.shared.tables import unreachable_streams
 @option("--raw", "-r", is_flag=True, help="Show exact numbers, without units or separators")
 @option("--leaders", "-l", is_flag=True, help="Show which servers lead how many consumers")
 async def report(env: Env, stream: tuple[str, ...], raw: bool, leaders: bool) -> Result:
-    """Covers one stream, several or all.
-
-    Unprocessed is set against what the consumer's filter can match.
+    """Covers the streams that are named, or all of them. The share beside Unprocessed is that of the messages
+    that the consumer's filter matches.
     """
     api = await env.jetstream()
     names = list(dict.fromkeys(map(stream_name, stream))) or await _pick(env, api)

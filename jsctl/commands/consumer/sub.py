@@ -15,8 +15,8 @@ from jsctl.views.events import Events
 from jsctl.views.message import subscribe as view
 
 HELP = """\
-Without --count, one message is taken from a pull consumer, as `consumer next` does, and messages are taken
-from a push consumer until ctrl-C. --count 0 goes on until ctrl-C with either.
+Without --count, it takes one message from a pull consumer, as `consumer next` does, and messages until ctrl-C
+from a push consumer. With --count 0, it continues until ctrl-C with either.
 """
 
 
@@ -27,10 +27,10 @@ from a push consumer until ctrl-C. --count 0 goes on until ctrl-C with either.
 )
 @argument("stream", default="")
 @argument("consumer", default="")
-@option("--ack/--no-ack", default=None, help="Acknowledge what is received (when the consumer wants it)")
+@option("--ack/--no-ack", default=None, help="Acknowledge what is received (if the consumer expects it)")
 @option("--raw", "-r", is_flag=True, help="Show payloads alone, a line each")
 @option("--deliver-group", metavar="GROUP", default="", help="Queue group that a push consumer delivers to")
-@option("--count", type=click.IntRange(min=0), metavar="N", help="End after N messages; 0 does not end")
+@option("--count", type=click.IntRange(min=0), metavar="N", help="End after N messages; 0 is unlimited")
 async def sub(
     env: Env, stream: str, consumer: str, ack: bool | None, raw: bool, deliver_group: str, count: int | None
 ) -> Events[Received] | Events[Delivery | Acknowledgement]:

@@ -33,13 +33,13 @@ class Options:
 )
 @argument("name", noun="context", default="")
 @context_flags
-@option("--defaults", is_flag=True, help="Ask nothing; take the default for what flags left out")
+@option("--defaults", is_flag=True, help="Use defaults for what the flags leave out, instead of asking")
 async def add(env: Env, options: Options) -> Result:
     """A password, token, creds, nkey, JWT or seed may say where it is: file://PATH, env://NAME,
     op://VAULT/ITEM/FIELD, data:;base64,TEXT, and nsc://OPERATOR/ACCOUNT/USER for creds.
 
-    An existing context keeps what no flag replaces; --context names one to start a new one from.
-    On a terminal, asks for the server and the login when flags left them out.
+    An existing context keeps what no flag replaces; a new one starts from the context of --context.
+    On a terminal, asks for the server and the login if the flags leave them out.
     """
     store = env.contexts
     name = options.name or await ask_name(env.prompter)

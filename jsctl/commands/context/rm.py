@@ -9,7 +9,7 @@ from jsctl.errors import BadInput, JsctlError
 
 @command("rm", examples=["jsctl context rm old", "jsctl context rm old --force"])
 @argument("name", noun="context", default="")
-@option("--force", "-f", is_flag=True, help="Remove without asking, also the selected context")
+@option("--force", "-f", is_flag=True, help="Remove without asking, even the selected context")
 async def rm(env: Env, name: str, force: bool) -> None:
     store = env.contexts
     if force and not name:

@@ -37,7 +37,7 @@ def context_flags(function: F) -> F:
         option("--nsc", metavar="URL", help="User to look up with nsc: nsc://operator/account/user"),
         option("--embed", is_flag=True, help="Store what --creds or --nkey holds, not its path"),
         option("--select", "-S", "select_it", is_flag=True, help="Select the saved context"),
-        option("--description", metavar="TEXT", help="Friendly description, shown when listing"),
+        option("--description", metavar="TEXT", help="Description, shown in lists"),
     ):
         function = declare(function)
     return function

@@ -44,7 +44,7 @@ class Options:
 @option("--consumers/--no-consumers", "with_consumers", default=True, help="With durable consumers (default)")
 @option("--all", "-a", "all_streams", is_flag=True, help="With the streams of buckets and the system")
 async def config(env: Env, options: Options) -> Result | Events[str]:
-    """Applying the file changes nothing. --context and --js-domain may be given several times. Consumers
+    """Applying the file changes nothing. --context and --js-domain may be repeated. Consumers
     without a durable name come and go, and are left out.
     """
     if env.form in TABLES:

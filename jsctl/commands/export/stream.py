@@ -64,7 +64,7 @@ class Options:
             raise BadInput("--every must be more than 0")
         if self.fail_on_deleted and self.subjects:
             raise BadInput(
-                "--fail-on-deleted and --subject exclude each other",
+                "--fail-on-deleted and --subject cannot be used together",
                 "where only some subjects are read, nobody sees what was deleted",
             )
         self._check_range()
@@ -75,14 +75,14 @@ class Options:
             (self.until, self.to_seq, "--until and --to-seq"),
         ):
             if time and sequence is not None:
-                raise BadInput(f"{names} exclude each other", "give one")
+                raise BadInput(f"{names} cannot be used together", "give one")
         for flag, sequence in (("--from-seq", self.from_seq), ("--to-seq", self.to_seq)):
             if sequence is not None and sequence < 1:
                 raise BadInput(f"{flag} {sequence} is not a sequence", "sequences start at 1")
         if self.from_seq is not None and self.to_seq is not None and self.from_seq > self.to_seq:
             raise BadInput(f"--from-seq {self.from_seq} is after --to-seq {self.to_seq}")
         if any("," in subject for subject in self.subjects):
-            raise BadInput("--subject takes one subject", "give the flag several times")
+            raise BadInput("--subject takes one subject", "repeat the flag for more")
 
 
 @command(
@@ -112,7 +112,9 @@ class Options:
 @option("--until", metavar="TIME", default="", help="End before a time, or this long ago (1h)")
 @option("--from-seq", type=int, metavar="SEQ", help="Start at this sequence")
 @option("--to-seq", type=int, metavar="SEQ", help="End with this sequence")
-@option("--subject", "subjects", metavar="SUBJECT", multiple=True, help="Only these subjects (repeatable)")
+@option(
+    "--subject", "subjects", metavar="SUBJECT", multiple=True, help="Only these subjects; may be repeated"
+)
 @option("--partition-by", metavar="WHAT", multiple=True, help="date, hour, or subject:N for the Nth token")
 @decode_options
 @option("--headers", is_flag=True, help="Add a column with the headers")
@@ -129,13 +131,13 @@ class Options:
 )
 @option("--fail-on-deleted", is_flag=True, help="Fail when messages were deleted within the stream")
 @option("--force", "-f", is_flag=True, help="Replace tables that exist, without asking")
-@option("--conf", metavar="KEY=VALUE", multiple=True, help="Setting for Spark (repeatable)")
+@option("--conf", metavar="KEY=VALUE", multiple=True, help="Setting for Spark; may be repeated")
 @spark_options
 def stream(env: Env, options: Options) -> Result:
     """Each stream gets a folder below DIR, with the columns stream, subject, sequence, timestamp (UTC) and
     the payload. Data and the position at which --incremental continues are committed together: a run that is
     killed loses nothing and repeats nothing. With --decode, payloads that do not fit go into the column
-    bad_payload. --context and --js-domain may be given several times; their names are then part of the names
+    bad_payload. --context and --js-domain may be repeated; their names are then part of the names
     of the folders.
     """
     sources = stream_sources(targets(env), list(map(stream_name, options.stream)))

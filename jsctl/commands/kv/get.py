@@ -33,7 +33,7 @@ async def get(env: Env, bucket: str, key: tuple[str, ...], revision: int | None,
     A key that is gone is status 3, and the error says why.
     """
     if raw and env.wants_json:
-        raise BadInput("--raw and --json exclude each other")
+        raise BadInput("--raw and --json cannot be used together")
     patterns = [key_pattern(one) for one in key]
     single = len(patterns) == 1 and not is_pattern(patterns[0])
     if revision and not single:

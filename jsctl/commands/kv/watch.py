@@ -34,7 +34,7 @@ class Options:
         starts = {"--history": self.history, "--updates": self.updates, "--revision": self.revision}
         chosen = [flag for flag, value in starts.items() if value]
         if len(chosen) > 1:
-            raise BadInput(f"{chosen[0]} and {chosen[1]} exclude each other")
+            raise BadInput(f"{chosen[0]} and {chosen[1]} cannot be used together")
 
     @property
     def start(self) -> str:

@@ -68,7 +68,7 @@ _SORTS = ("name", "messages", "bytes", "rate", "lag", "trouble")
 @option(
     "--consumers/--no-consumers",
     default=None,
-    help="Show consumers too; by default when at most 100 streams have some",
+    help="Include consumers (the default if at most 100 streams have any)",
 )
 @option(
     "--spark",
@@ -85,13 +85,13 @@ async def report(
     consumers: bool | None,
     spark: str,
 ) -> Result | Events[Round]:
-    """Give --context and --js-domain more than once to see all of them: each domain of each context has a
-    part of its own; one that cannot be reached says so while the others go on.
+    """--context and --js-domain may be repeated: the report then has a part for each domain of each context.
+    A domain that cannot be reached is named, and does not hold up the others.
 
     With --json, one document {"at", "reports": [{"context", "domain", "at", "error", "trouble",
     "streams", "replication", "consumers"}]}; with --watch, one on each line.
-    The exit status is 4 when a context could not be reached; with --watch it is 0, also after ctrl-C,
-    unless ctrl-C cuts --count short.
+    The exit status is 4 when a context could not be reached; with --watch it is 0, even after ctrl-C,
+    unless --count was not reached.
     """
     if watch is not None and watch < 100 * MS:
         raise BadInput("--watch takes 100ms or more", "2s is the default")

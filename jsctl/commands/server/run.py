@@ -66,7 +66,7 @@ class Options:
     def _configured(self) -> Topology:
         if self.domain:
             raise BadInput(
-                "--domain and --config exclude each other", "write the domain into the configuration"
+                "--domain and --config cannot be used together", "write the domain into the configuration"
             )
         file = Path(self.config).expanduser()
         if not file.is_file():
@@ -77,7 +77,7 @@ class Options:
         """Return where and how to start it. Raises BadInput, JsctlError."""
         if self.logs and self.background:
             raise BadInput(
-                "--logs and --background exclude each other", "the logs are in the folder of --store"
+                "--logs and --background cannot be used together", "the logs are in the folder of --store"
             )
         network = self._spec() or self._configured()
         data = Path(self.store).expanduser() if self.store else folder.default(env.environ, network.name)
@@ -118,8 +118,8 @@ async def run(env: Env, options: Options) -> Result | None:
     leaf on port 4111, with the users acc/acc and admin/admin. Without a topology one server starts, which
     needs no login.
 
-    A context is written for each login. It stays when the servers stop, as the next run has the same
-    address; with free ports it is removed. Contexts of your own never change. Data goes to
+    A context is written for each login. It is kept when the servers stop, because the next run has the
+    same address; with free ports it is removed. Your own contexts are never changed. Data goes to
     ~/.local/share/jsctl/NAME, or to the folder of --store.
     """
     plan = options.plan(env)

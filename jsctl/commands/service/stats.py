@@ -27,7 +27,7 @@ from jsctl.views.service import documents as view
 )
 @argument("service", default="")
 @argument("id", default="")
-@option("--watch", is_flag=True, help="Show rates, errors and skew over the instances, again and again")
+@option("--watch", is_flag=True, help="Show rates, errors and skew over the instances, repeatedly")
 @option("--every", type=DURATION, default=SECOND, metavar="DURATION", help="Time between two looks (1s)")
 @silence_flag
 async def stats(
@@ -51,7 +51,7 @@ async def stats(
 async def _rounds(
     env: Env, connection: Connection, service: str, id: str, every: int, silence: int
 ) -> AsyncGenerator[Result, None]:
-    """Yield what happened since the last look, again and again. every: ns."""
+    """Yield what happened since the last look, repeatedly. every: ns."""
     before: dict[statistics.Key, statistics.Count] = {}
     looked = 0
     while True:

@@ -21,7 +21,7 @@ T = TypeVar("T")
 _FLAGS = (
     option("--config", metavar="FILE", help="Configuration in JSON or YAML; flags replace its values"),
     option("--validate", is_flag=True, help="Only check the configuration"),
-    option("--output", metavar="FILE", help="Save the configuration (- prints it) instead of creating"),
+    option("--output", metavar="FILE", help="Write the configuration to FILE (-: stdout) and create nothing"),
     option("--defaults", is_flag=True, help="Take every default instead of asking"),
 )
 

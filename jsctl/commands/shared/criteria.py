@@ -64,7 +64,7 @@ _COMMON: Sequence[Flag] = (
     ("--created", {"type": DURATION, "metavar": "DURATION", "help": "Created at least this long ago"}),
     ("--replicas", {"type": Count(), "metavar": "COUNT", "help": "With at most this many replicas"}),
     ("--leader", {"metavar": "SERVER", "help": "Led by this server"}),
-    ("--invert/--no-invert", {"default": False, "help": "Match the opposite of each of these"}),
+    ("--invert/--no-invert", {"default": False, "help": "Invert each of these conditions"}),
     (
         "--expression",
         {"type": Expression(), "metavar": "EXPRESSION", "help": "For which this condition holds"},

@@ -88,7 +88,7 @@ def edit_flags(noun: str) -> Callable[[F], F]:
         option(
             "--interactive/--no-interactive", "-i", "interactive", default=False, help="Edit in your EDITOR"
         ),
-        option("--dry-run", is_flag=True, help="Only show what would change; status 2 when something would"),
+        option("--dry-run", is_flag=True, help="Only show what would change; exit with 2 if anything would"),
     )
 
     def declare(function: F) -> F:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from jsctl.commands.cli import argument, command
 from jsctl.commands.shared.adding import AddOptions, add_flags, ask_all
 from jsctl.commands.shared.pick import stream_name
-from jsctl.commands.stream.flags import StreamFlags, stream_flags
+from jsctl.commands.stream.flags import SECTIONS, StreamFlags, stream_flags
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.jetstream import api_levels
@@ -33,6 +33,7 @@ class Options:
 
 @command(
     "add",
+    sections=SECTIONS,
     options=Options,
     examples=[
         "jsctl stream add ORDERS --subjects 'ORDERS.*' --max-age 1y --defaults",
@@ -46,11 +47,11 @@ class Options:
 @add_flags
 @stream_flags("add")
 async def add(env: Env, options: Options) -> Result:
-    """Asks for what flags leave out; with --defaults, or without a terminal, what has a default takes it.
+    """Asks for what the flags leave out; with --defaults, or without a terminal, it takes the defaults.
 
     A mirror or source is a stream's NAME; NAME@DOMAIN takes it from another JetStream domain.
     Settings may follow: NAME,api=PREFIX,deliver=PREFIX for another account, start=SEQUENCE or
-    start=TIME, filter=SUBJECT or filter=SUBJECT:DESTINATION. The server's own JSON works, too.
+    start=TIME, filter=SUBJECT or filter=SUBJECT:DESTINATION. The server's own JSON works as well.
     """
     draft = options.flags.apply(options.add.read_config(env, STREAM))
     if options.stream:

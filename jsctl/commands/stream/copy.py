@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from jsctl.commands.cli import argument, command
 from jsctl.commands.shared.pick import pick_stream, stream_name
 from jsctl.commands.stream.copy_data import DataOptions, copy_data, data_flags, ends
-from jsctl.commands.stream.flags import StreamFlags, stream_flags
+from jsctl.commands.stream.flags import SECTIONS, StreamFlags, stream_flags
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
@@ -32,6 +32,7 @@ class Options:
 
 @command(
     "copy",
+    sections=SECTIONS,
     options=Options,
     examples=[
         "jsctl stream copy ORDERS ORDERS2 --subjects 'ORDERS2.>'",
@@ -45,11 +46,11 @@ class Options:
 @stream_flags("copy")
 @data_flags
 async def copy(env: Env, options: Options) -> Result:
-    """Flags replace single settings.
+    """Flags replace settings of the source.
 
-    With --data the messages come along, with their sequences, subjects, headers and times: a snapshot of the
-    source is restored as the copy, and all messages are compared afterwards. Started again after it was
-    interrupted, it sends what is missing, where servers allow that, and continues with the comparison.
+    With --data the messages are copied, too, with their sequences, subjects, headers and times: a snapshot of
+    the source is restored as the copy, and all messages are compared afterwards. If it is interrupted, run it
+    again: where servers allow that, it sends what is missing and continues with the comparison.
     """
     data, stream, destination = options.data, options.stream, options.destination
     if not stream:

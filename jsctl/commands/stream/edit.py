@@ -6,7 +6,7 @@ from functools import partial
 from jsctl.commands.cli import argument, command
 from jsctl.commands.shared.editing import Editable, EditOptions, edit_config, edit_flags
 from jsctl.commands.shared.pick import pick_stream
-from jsctl.commands.stream.flags import StreamFlags, stream_flags
+from jsctl.commands.stream.flags import SECTIONS, StreamFlags, stream_flags
 from jsctl.env import Env
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM, find_warnings
@@ -25,6 +25,7 @@ class Options:
 
 @command(
     "edit",
+    sections=SECTIONS,
     options=Options,
     examples=[
         "jsctl stream edit ORDERS --max-age 30d",
@@ -36,7 +37,7 @@ class Options:
 @edit_flags("stream")
 @stream_flags("edit")
 async def edit(env: Env, options: Options) -> Result:
-    """Whatever no flag names stays as it is."""
+    """Settings that no flag names stay as they are."""
     file = options.edit.read_config(env, STREAM, changed=bool(options.flags.fields))
     api = await env.jetstream()
     name = await pick_stream(env, api, options.stream or STREAM.name_of(file or {}))

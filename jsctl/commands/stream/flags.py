@@ -13,6 +13,69 @@ from jsctl.jetstream.stream.origins import import_from, parse_origin
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+SECTIONS = {
+    "Subjects and messages": (
+        "--subjects",
+        "--description",
+        "--metadata",
+        "--ack",
+        "--first-sequence",
+        "--dupe-window",
+        "--transform-source",
+        "--transform-destination",
+        "--no-transform",
+    ),
+    "Storage and placement": (
+        "--storage",
+        "--compression",
+        "--persist-mode",
+        "--replicas",
+        "--tag",
+        "--cluster",
+    ),
+    "Limits": (
+        "--retention",
+        "--discard",
+        "--discard-per-subject",
+        "--max-age",
+        "--max-bytes",
+        "--max-consumers",
+        "--max-msg-size",
+        "--max-msgs",
+        "--max-msgs-per-subject",
+        "--limit-consumer-inactive",
+        "--limit-consumer-max-pending",
+    ),
+    "Mirror and sources": (
+        "--mirror",
+        "--mirror-domain",
+        "--mirror-api-prefix",
+        "--mirror-deliver-prefix",
+        "--no-mirror",
+        "--source",
+    ),
+    "Permissions and features": (
+        "--allow-batch",
+        "--allow-fast",
+        "--allow-counter",
+        "--allow-rollup",
+        "--deny-delete",
+        "--deny-purge",
+        "--allow-direct",
+        "--allow-mirror-direct",
+        "--allow-msg-ttl",
+        "--subject-del-markers-ttl",
+        "--allow-schedules",
+    ),
+    "Republishing": (
+        "--republish-source",
+        "--republish-destination",
+        "--republish-headers",
+        "--no-republish",
+    ),
+}
+"""Titles of the flags in help."""
+
 
 @dataclass(frozen=True, slots=True)
 class StreamFlags(ConfigFlags):

@@ -16,7 +16,9 @@ from jsctl.views.stream import gaps as view
 @option("--force", "-f", is_flag=True, help="Do not ask before the whole stream is read")
 @option("--progress/--no-progress", default=True, help="Show progress while the stream is read")
 async def gaps(env: Env, stream: str, force: bool, progress: bool) -> Result:
-    """The server knows them; only a stream with more than two million deleted messages is read."""
+    """The server reports them. A stream with more than two million deleted messages is read as a
+    whole.
+    """
     api = await env.jetstream()
     name = await pick_stream(env, api, stream)
     info = await streams.info(api, name)

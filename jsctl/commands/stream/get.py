@@ -29,7 +29,7 @@ class Options:
 
     def __post_init__(self) -> None:
         if self.id > 0 and self.last_for:
-            raise BadInput("a sequence and --last-for exclude each other")
+            raise BadInput("a sequence and --last-for cannot be used together")
 
 
 @command(

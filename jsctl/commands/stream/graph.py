@@ -16,11 +16,11 @@ from jsctl.views.stream import graph as view
 
 @command("graph", examples=["jsctl stream graph ORDERS", "jsctl stream graph ORDERS --count 60 --json"])
 @argument("stream", default="")
-@option("--every", type=DURATION, default=SECOND, metavar="DURATION", help="How often to look (1s)")
+@option("--every", type=DURATION, default=SECOND, metavar="DURATION", help="Time between two samples (1s)")
 @option("--count", type=click.IntRange(min=1), metavar="NUMBER", help="End after this many samples")
 async def graph(env: Env, stream: str, every: int, count: int | None) -> Events[StreamSample]:
-    """Charts on a terminal until ctrl-C or q; in a pipe a line for each sample, with --json a document a
-    line."""
+    """Draws charts on a terminal until ctrl-C or q; in a pipe, writes a line per sample, as JSON with
+    --json."""
     check_graph(env, every)
     api = await env.jetstream()
     name = await pick_stream(env, api, stream)

@@ -27,7 +27,7 @@ class Options:
 
     def __post_init__(self) -> None:
         if self.seq and self.keep:
-            raise BadInput("--seq and --keep exclude each other")
+            raise BadInput("--seq and --keep cannot be used together")
         if self.subject and not is_subject(self.subject):
             raise BadInput(f"{self.subject!r} is not a valid subject")
 

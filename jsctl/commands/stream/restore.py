@@ -58,7 +58,7 @@ class Options:
 @option("--config", "config_file", metavar="FILE", help="Merge this configuration into the backup's")
 @option("--name", metavar="NAME", default="", help="Restore under another name")
 @option("--subjects", metavar="SUBJECTS", multiple=True, help="Store messages on these subjects")
-@option("--cluster", metavar="CLUSTER", default=None, help="Place the stream in a specific cluster")
+@option("--cluster", metavar="CLUSTER", default=None, help="Place the stream in this cluster")
 @option("--tag", metavar="TAG", multiple=True, help="Place the stream on servers with this tag")
 @option("--replicas", type=int, metavar="COUNT", default=None, help="How many replicas of the data to keep")
 @option("--force", "-f", is_flag=True, help="Remove what an unfinished restore left, without asking")

@@ -20,8 +20,8 @@ SORTS = ("name", "subjects", "messages", "count")
 )
 @argument("stream", default="")
 @argument("filter", default=">")
-@option("--sort", type=click.Choice(SORTS), default="messages", help="Order: name or messages")
-@option("--reverse", "-R", is_flag=True, help="In reverse order")
+@option("--sort", type=click.Choice(SORTS), default="messages", help="Sort by name or by messages")
+@option("--reverse", "-R", is_flag=True, help="Sort in reverse order")
 @option("--names/--no-names", default=False, help="Only the subjects, one per line")
 async def subjects(env: Env, stream: str, filter: str, sort: str, reverse: bool, names: bool) -> Result:
     if not is_subject(filter):

@@ -40,7 +40,7 @@ class Options:
 
     def __post_init__(self) -> None:
         if self.start is not None and self.since is not None:
-            raise BadInput("--id and --since exclude each other")
+            raise BadInput("--id and --since cannot be used together")
         if self.subject and not is_subject(self.subject):
             raise BadInput(f"{self.subject!r} is not a valid subject")
 
@@ -59,18 +59,23 @@ class Options:
 @argument("stream", default="")
 @argument("size", type=click.IntRange(min=1), required=False)
 @option("--id", "start", type=click.IntRange(min=1), metavar="ID", help="Start at this sequence")
-@option("--since", type=DURATION, metavar="DURATION", help="Start with messages not older than this")
-@option("--raw", is_flag=True, help="Only payloads; in a pipe byte for byte, a line end after each")
+@option(
+    "--since",
+    type=DURATION,
+    metavar="DURATION",
+    help="Start with messages that are at most this old",
+)
+@option("--raw", is_flag=True, help="Show payloads only; in a pipe byte for byte, each with a line end")
 @option("--translate", metavar="COMMAND", default="", help="Show payloads as this command translates them")
-@option("--subject", metavar="SUBJECT", default="", help="Only messages on this subject; wildcards too")
+@option("--subject", metavar="SUBJECT", default="", help="Only messages on this subject; may hold wildcards")
 @option("--match", metavar="REGEX", default="", help="Only messages whose payload matches")
-@option("--follow", is_flag=True, help="Go on with new messages, until ctrl-C")
+@option("--follow", is_flag=True, help="Keep showing new messages until ctrl-C")
 async def view(env: Env, options: Options) -> Events[Message]:
-    """On a terminal pages of SIZE messages (10), with a question between; in a pipe the first SIZE, or all.
+    """On a terminal, shows pages of SIZE messages (10) and asks after each; in a pipe, the first SIZE or all.
     No consumer is created, and nothing is acknowledged: it works on work queues, too.
     """
     if options.raw and env.wants_json:
-        raise BadInput("--raw and --json exclude each other")
+        raise BadInput("--raw and --json cannot be used together")
     pattern = _pattern(options.match)
     api = await env.jetstream()
     name = await pick_stream(env, api, options.stream)

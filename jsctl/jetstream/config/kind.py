@@ -40,7 +40,7 @@ class Kind:
     """Text, and the base of all other kinds.
 
     metavar: what stands for a value in help. takes: what a value must be, for errors. repeatable: whether
-    the flag may be given several times. sheet: how an information sheet shows it, a kind of `views.result`.
+    the flag may be repeated. sheet: how an information sheet shows it, a kind of `views.result`.
     """
 
     metavar = "TEXT"
@@ -110,7 +110,7 @@ class Anything(Kind):
 
 
 def merge(below: Json, above: Mapping[str, Any], *, keep_none: bool = False) -> Json:
-    """`above` applied to `below`, objects key by key. None takes a key away, or with keep_none stays."""
+    """`above` applied to `below`, objects key by key. None removes a key, or with keep_none stays."""
     merged = dict(below)
     for key, value in above.items():
         if isinstance(value, dict) and (isinstance(merged.get(key), dict) or not keep_none):

@@ -215,7 +215,7 @@ def with_priority_groups(config: Json, groups: Mapping[str, Sequence[str]]) -> J
     if not by_flag:
         return config
     if len(by_flag) > 1:
-        raise BadInput(f"{' and '.join('--' + flag for flag in by_flag)} exclude each other")
+        raise BadInput(f"{' and '.join('--' + flag for flag in by_flag)} cannot be used together")
     ((flag, names),) = by_flag.items()
     return {**config, "priority_policy": PRIORITY_FLAGS[flag], "priority_groups": names}
 

@@ -28,7 +28,7 @@ class Place:
 class Consumer:
     """A declared consumer.
 
-    config: the declared keys in the server's form; None takes a key away. position: file:line.
+    config: the declared keys in the server's form; None removes a key. position: file:line.
     """
 
     name: str

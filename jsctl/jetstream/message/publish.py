@@ -92,7 +92,7 @@ async def _burst(
         first, size = at, 0
         while at < len(burst) and size < BURST:
             message = burst[at]
-            if message is not last:  # messages without templates are the same one again and again
+            if message is not last:  # messages without templates are the same one repeatedly
                 if len(message.header_block) + len(message.data) > largest:
                     connection.check_size(message)
                 framed = encode_publish(message.subject, message.data, message.reply, message.header_block)

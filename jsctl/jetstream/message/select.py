@@ -22,7 +22,7 @@ class Selection:
     """Which messages of a stream to read.
 
     start: the first sequence. since: ns since 1970, in place of it. subject: a subject filter, empty for all.
-    pattern: matches the payload. follow: go on with messages that are stored later. limit: how many are
+    pattern: matches the payload. follow: continue with messages that are stored later. limit: how many are
     wanted, 0 for all; it decides how they are read. translate: the words of a command that translates
     payloads.
     """

@@ -84,7 +84,7 @@ def import_from(origin: Json, *, domain: str = "", api: str = "", deliver: str =
     """A copy of `origin` that is imported from a domain, or from where another account's API is."""
     imported = dict(origin)
     if domain and api:
-        raise BadInput("--mirror-domain and --mirror-api-prefix exclude each other")
+        raise BadInput("--mirror-domain and --mirror-api-prefix cannot be used together")
     if domain or api:
         _set_external(imported, api=api or api_of(domain))
     if deliver:

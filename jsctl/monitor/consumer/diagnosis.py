@@ -26,7 +26,7 @@ from jsctl.units import (
 )
 
 _ORDER = {STOPPED: 0, SLOW: 1, FINE: 2}
-_RECENT = 10 * SECOND  #: since a delivery: a client that asks again and again has no pull open all the time
+_RECENT = 10 * SECOND  #: since a delivery: a client that asks repeatedly has no pull open all the time
 
 
 def find_causes(facts: Facts) -> list[Cause]:
@@ -172,7 +172,7 @@ def _no_pulls(facts: Facts, config: Json, now: Delivery, due: int, *, can_pull: 
     groups = config.get("priority_groups") or []
     group = f" --group {groups[0]}" if groups else ""
     since = f"; the last delivery was {format_duration(now.age)} ago" if now.age != NEVER else ""
-    # Clients that ask again and again, and those that still work on what they have, have no pull open.
+    # Clients that ask repeatedly, and those that still work on what they have, have no pull open.
     is_busy = now.age != NEVER and (now.age < _RECENT or (now.unacked > 0 and not now.overdue))
     again = "" if now.pending else ", to be delivered again,"
     return Cause(

@@ -1,4 +1,4 @@
-"""Reports in rounds: what is known of every context and domain, once or again and again."""
+"""Reports in rounds: what is known of every context and domain, once or repeatedly."""
 
 from collections.abc import AsyncGenerator, Sequence
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Several contexts and domains, polled again and again, each independently of the others.
+"""Several contexts and domains, polled repeatedly, each independently of the others.
 
 There is one connection for each context; a lost one is opened again. What is fetched is up to the caller.
 """

@@ -69,7 +69,7 @@ def check_environment(master: str = "", remote: str = "") -> None:
     """Raise MissingDependency unless PySpark can run here, BadInput when both a master and a remote are
     named, Unreachable when a cluster does not answer. A remote Spark (Connect) needs no Java."""
     if master and remote:
-        raise BadInput("--master and --remote exclude each other", "give one")
+        raise BadInput("--master and --remote cannot be used together", "give one")
     if remote and not remote.startswith("sc://"):
         raise BadInput(
             f"--remote {cluster.public_url(remote)} is not the URL of a Spark Connect server",

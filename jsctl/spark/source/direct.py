@@ -36,7 +36,7 @@ class _Request(NamedTuple):
 
 
 class MirrorAnswered(JsctlError):
-    """A mirror answers again and again in place of the stream."""
+    """A mirror answers repeatedly in place of the stream."""
 
 
 class DirectReader(RangeReader):

@@ -185,7 +185,7 @@ def parse_read_options(
     start_time, end_time = values.time("startingTimestamp"), values.time("endingTimestamp")
     for name, one, other in (("starting", start, start_time), ("ending", end, end_time)):
         if one != "" and other:
-            raise BadInput(f"options {name}Offsets and {name}Timestamp exclude each other", "give one")
+            raise BadInput(f"options {name}Offsets and {name}Timestamp cannot be used together", "give one")
     if streams and (_is_sequence(start) or _is_sequence(end)):
         raise BadInput(
             "a sequence is a place in one stream, and streams names several",
@@ -205,7 +205,7 @@ def parse_read_options(
     fail_on_deleted = values.flag("failOnDeleted", False)
     if subjects and fail_on_deleted:
         raise BadInput(
-            "options failOnDeleted and subject exclude each other",
+            "options failOnDeleted and subject cannot be used together",
             "where only some subjects are read, nobody sees what was deleted",
         )
     max_offsets = values.count("maxOffsetsPerTrigger", 0, least=1)
@@ -255,7 +255,7 @@ def _streams(values: OptionValues) -> tuple[str, tuple[str, ...]]:
     if not stream and not streams:
         raise BadInput("option stream is missing", 'use .option("stream", "ORDERS")')
     if stream and streams:
-        raise BadInput("options stream and streams exclude each other", "give one")
+        raise BadInput("options stream and streams cannot be used together", "give one")
     if any(c in stream for c in _NOT_IN_NAMES):
         hint = 'use .option("streams", ...) for several streams, or a pattern of names'
         raise BadInput(f"{stream!r} is not a stream name", hint if set(stream) & set("*,") else "")
@@ -284,7 +284,7 @@ def _columns(values: OptionValues) -> tuple[str, ...]:
             raise BadInput(f"columns {text!r}: there is no column {name}", f"use {', '.join(COLUMNS)}")
     for option in ("includeHeaders", "includeData"):
         if values.text(option):
-            raise BadInput(f"options columns and {option} exclude each other", "give one")
+            raise BadInput(f"options columns and {option} cannot be used together", "give one")
     return tuple(name for name in COLUMNS if name in names)
 
 
@@ -315,9 +315,9 @@ def connection_settings(
     if "servers" not in options and "context" not in options:
         raise BadInput("option servers or context is missing", 'use .option("servers", "nats://host:4222")')
     if "servers" in options and "context" in options:
-        raise BadInput("options servers and context exclude each other", "give one")
+        raise BadInput("options servers and context cannot be used together", "give one")
     if options.get("domain") and options.get("apiprefix"):
-        raise BadInput("options domain and apiPrefix exclude each other", "give one")
+        raise BadInput("options domain and apiPrefix cannot be used together", "give one")
     flags: dict[str, Any] = {setting: options[n] for n, setting in _CONNECTION.items() if n in options}
     if "tlsfirst" in options:
         flags["tlsfirst"] = OptionValues(options).flag("tlsFirst", False)

@@ -165,7 +165,7 @@ def test_validate_asks_no_server(offline_cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("--pull --target x", "exclude each other"),
+        ("--pull --target x", "cannot be used together"),
         ("--deliver sometime", "--deliver: 'sometime' is not a start policy"),
         ("--backoff never", "--backoff: "),
         ("--pause tomorrow", "--pause: "),

@@ -80,7 +80,7 @@ def test_no_ack_nak_and_term(cli: Cli, url: str, pull: None) -> None:
     assert "\nTerminated message\n" in cli("consumer next S C --term", status=0).out
     assert state(cli) == {"pending": 0, "acks": 1}
     for line in ("--ack --term", "--nak --term", "--ack --nak"):
-        assert "exclude each other" in cli(f"consumer next S C {line}", status=64).err
+        assert "cannot be used together" in cli(f"consumer next S C {line}", status=64).err
 
 
 def test_count_fetches_batches_and_never_more(cli: Cli, url: str, pull: None) -> None:

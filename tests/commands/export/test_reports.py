@@ -257,7 +257,7 @@ def _domain_call(cli: Cli, domain: str) -> Any:
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
-        ("--master spark://x --remote sc://y", "exclude each other"),
+        ("--master spark://x --remote sc://y", "cannot be used together"),
         ("--for 5s", "--for needs --every"),
         ("--every -1s", "--for needs --every"),
         ("--format avro", "'avro' is not one of"),

@@ -295,7 +295,7 @@ def test_wrong_lines(cli: Cli, url: str, tmp_path: Path) -> None:
         ("NOPE", 3, "stream NOPE not found"),
         ("ORDERS --decode xml", 64, "not one of json, variant, avro, protobuf, text, base64"),
         ("ORDERS --partition-by month", 64, "not date, hour or subject:N"),
-        ("ORDERS --from-seq 3 --since 1h", 64, "exclude each other"),
+        ("ORDERS --from-seq 3 --since 1h", 64, "cannot be used together"),
         ("ORDERS --from-seq 50", 64, "is beyond ORDERS, whose last message is 3"),
         ("ORDERS --since soon", 64, "is not a time"),
         ("ORDERS --schema 'id INT'", 64, "is for --decode json"),
@@ -310,7 +310,7 @@ def test_wrong_lines(cli: Cli, url: str, tmp_path: Path) -> None:
         (
             "ORDERS --fail-on-deleted --subject ORDERS.1.x",
             64,
-            "--fail-on-deleted and --subject exclude each other",
+            "--fail-on-deleted and --subject cannot be used together",
         ),
         ("ORDERS --format text", 64, "--format text cannot hold messages: it has one column"),
         ("ORDERS --format a/b", 64, "--format 'a/b' is not a format"),

@@ -121,7 +121,7 @@ def test_a_value_in_an_editor(config: Cli) -> None:
     assert "left as it is" in config("kv edit CONFIG user.1", status=0).out
     assert "is not text" in config("kv edit CONFIG logo", status=64).err
     assert "key none not found" in config("kv edit CONFIG none", status=3).err
-    assert "exclude each other" in config("kv edit CONFIG user.1 --history 3", status=64).err
+    assert "cannot be used together" in config("kv edit CONFIG user.1 --history 3", status=64).err
 
 
 def test_a_value_that_somebody_else_changed_meanwhile(config: Cli, tmp_path: Path, url: str) -> None:

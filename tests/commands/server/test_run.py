@@ -383,7 +383,7 @@ def test_an_edited_configuration_stays(start: Callable[..., Run], tmp_path: Path
         ("server run --store x --domain 'a.b'", "'a.b' is not a valid JetStream domain"),
         ("server run hub-leaf --domain x", "--domain cannot be used with hub-leaf"),
         ("server run hub-leaf --config x", "--config cannot be used with hub-leaf"),
-        ("server run --domain x --config y", "--domain and --config exclude each other"),
+        ("server run --domain x --config y", "--domain and --config cannot be used together"),
         ("server run --domain 'a b'", "'a b' is not a valid JetStream domain"),
         ("server run --name ../x", "'../x' is not a valid name"),
         ("server run --port 99999", "99999 is not in the range"),
@@ -432,4 +432,4 @@ def test_background_returns_and_stop_ends_it(start: Callable[..., Run]) -> None:
 
 def test_background_shows_no_logs(offline_cli: Cli) -> None:
     refused = offline_cli("server run --background --logs", status=64)
-    assert "--logs and --background exclude each other" in refused.err
+    assert "--logs and --background cannot be used together" in refused.err

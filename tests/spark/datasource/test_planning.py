@@ -204,7 +204,7 @@ def test_an_overtaken_range_is_empty_where_loss_is_allowed(url: str) -> None:
         ({"streams": "S,T", "startingOffsets": "5"}, "a sequence is a place in one stream"),
         ({"streams": "NONE_*"}, "no stream has a name like NONE_"),
         ({"columns": "subject,size"}, "there is no column size"),
-        ({"columns": "subject", "includeData": "false"}, "exclude each other"),
+        ({"columns": "subject", "includeData": "false"}, "cannot be used together"),
         ({"startingTimestamp": "-10 apples"}, "or -10m for ten minutes ago"),
         ({"startingOffsets": "-0"}, "or -1000 for the last thousand"),
         ({"maxBytesPerTrigger": "5MB"}, "is for spark.readStream"),

@@ -128,7 +128,7 @@ def test_lost_messages_fail_the_query_unless_told_otherwise(spark: Any, url: str
     with pytest.raises(Exception, match="1 message of S was deleted between") as failed:
         frame(spark, url, failOnDeleted="true").collect()
     assert str(failed.value).count("\n") <= 8
-    with pytest.raises(Exception, match="failOnDeleted and subject exclude each other"):
+    with pytest.raises(Exception, match="failOnDeleted and subject cannot be used together"):
         frame(spark, url, failOnDeleted="true", subject="S.a").collect()
 
 

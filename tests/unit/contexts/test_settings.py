@@ -108,7 +108,7 @@ def test_domain_and_prefix() -> None:
     assert (replaced.js_domain, replaced.js_api_prefix) == ("", "JS.x")
     cleared = settings(behind, js_domain="")
     assert (cleared.js_domain, cleared.js_api_prefix) == ("", "")
-    with pytest.raises(BadInput, match="exclude each other"):
+    with pytest.raises(BadInput, match="cannot be used together"):
         settings(js_domain="a", js_api_prefix="b")
     with pytest.raises(BadInput, match="both a JetStream domain and an API prefix"):
         settings(hub | behind)

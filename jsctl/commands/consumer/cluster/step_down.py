@@ -19,7 +19,7 @@ from jsctl.views.result import Result
 @argument("stream", default="")
 @argument("consumer", default="")
 @option("--preferred", metavar="SERVER", default="", help="Server that should lead next")
-@option("--force", "-f", is_flag=True, help="Also when no leader is known")
+@option("--force", "-f", is_flag=True, help="Proceed even if no leader is known")
 async def step_down(env: Env, stream: str, consumer: str, preferred: str, force: bool) -> Result:
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)

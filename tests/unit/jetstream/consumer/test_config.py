@@ -107,7 +107,7 @@ def test_priority_groups() -> None:
         "priority_policy": "overflow",
         "priority_groups": ["a", "b"],
     }
-    with pytest.raises(BadInput, match="exclude each other"):
+    with pytest.raises(BadInput, match="cannot be used together"):
         with_priority_groups({}, {"overflow-groups": ["a"], "pinned-groups": ["b"]})
 
 
