@@ -154,7 +154,8 @@ class Demo:
     async def run_in_turn(self, lines: Sequence[Sequence[str]]) -> None:
         """Run command lines one after the other, without their output. Stops at one that fails."""
         for line in lines:
-            status, _ = await self.run(self._filled(line), asyncio.subprocess.DEVNULL, gentle=False)
+            nowhere = asyncio.subprocess.DEVNULL  # a progress bar would tear the live screen
+            status, _ = await self.run(self._filled(line), nowhere, gentle=False, stderr=nowhere)
             if status:
                 return
 
@@ -171,16 +172,20 @@ class Demo:
         finally:
             await connection.close()
 
-    async def run(self, args: Sequence[str], stdout: int | None, *, gentle: bool) -> tuple[int, str]:
+    async def run(
+        self, args: Sequence[str], stdout: int | None, *, gentle: bool, stderr: int | None = None
+    ) -> tuple[int, str]:
         """Run a command line to its end.
 
-        stdout: the descriptor that its output goes to; None returns the output.
+        stdout: the descriptor that its output goes to; None returns the output. stderr: that of its messages;
+        None for ours.
         Returns the exit status and the output.
         """
         process = await asyncio.create_subprocess_exec(
             *module_command("jsctl", *args),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE if stdout is None else stdout,
+            stderr=stderr,
             env=self._environ,
             start_new_session=True,  # so that all processes that it starts can be stopped with it
         )

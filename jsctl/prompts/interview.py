@@ -31,6 +31,7 @@ class Interview(Prompter):
         self._at = 0  #: questions of this round
         self._earlier: dict[str, Any] = {}
         self.has_asked = False
+        self._completes = False
 
     async def run(self, questions: Callable[[Prompter], Awaitable[T]]) -> T:
         """Return what the function returns. It may be called several times, and must only ask."""
@@ -41,10 +42,25 @@ class Interview(Prompter):
             except GoBack:
                 self._answers.pop()
 
+    @property
+    def answers(self) -> int:
+        """How many questions were answered."""
+        return len(self._answers)
+
+    async def complete(self, questions: Callable[[Prompter], Awaitable[T]]) -> T:
+        """Return what the function returns for the answers so far, with the defaults of all other questions.
+
+        A text without a default is the name of its flag in capitals. Raises what the function raises.
+        """
+        self._at, self._completes = 0, True
+        return await questions(self)
+
     async def ask(self, question: Question) -> Any:
         at, self._at = self._at, self._at + 1
         if at < len(self._answers):
             return self._answers[at]
+        if self._completes:
+            return _assumed(question)
         if not self.has_asked:
             if self._begin:
                 await self._begin()
@@ -64,3 +80,14 @@ class Interview(Prompter):
             return question.default
         answer = self._earlier[question.message]
         return next((choice.title for choice in question.choices if choice.value == answer), answer)
+
+
+def _assumed(question: Question) -> Any:
+    """What stands for an answer that was not given."""
+    if question.form is Form.SELECT:
+        titles = [choice.title for choice in question.choices]
+        return question.choices[titles.index(question.default) if question.default in titles else 0].value
+    if question.form is Form.CONFIRM:
+        return bool(question.default)
+    placeholder = question.flag.lstrip("-").upper() if " " not in question.flag else "NAME"
+    return question.default if question.default or not question.check else placeholder

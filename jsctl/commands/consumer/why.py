@@ -1,7 +1,10 @@
 """`jsctl consumer why`."""
 
+import shlex
+
 from jsctl.commands.cli import argument, command
 from jsctl.commands.shared.pick import pick_consumer
+from jsctl.commands.shared.repeat import place_flags
 from jsctl.env import Env
 from jsctl.monitor.consumer.diagnosis import find_causes
 from jsctl.monitor.consumer.why import fetch_facts
@@ -16,4 +19,9 @@ async def why(env: Env, stream: str, consumer: str) -> Result:
     """Each reason comes with the numbers that show it and with what would help."""
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)
-    return view.explained(stream, consumer, find_causes(await fetch_facts(api, stream, consumer)))
+    causes = find_causes(await fetch_facts(api, stream, consumer))
+    place = shlex.join(place_flags(env))
+    helped = [
+        cause._replace(help=f"{cause.help} {place}".strip()) if cause.help else cause for cause in causes
+    ]
+    return view.explained(stream, consumer, helped)

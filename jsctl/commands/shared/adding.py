@@ -1,5 +1,6 @@
 """What every add shares: reading, saving and validating a configuration."""
 
+import contextlib
 import json
 import shlex
 from collections.abc import Awaitable, Callable, Sequence
@@ -7,7 +8,9 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from jsctl.commands.cli import option
+from jsctl.commands.shared.repeat import place_flags
 from jsctl.env import Env
+from jsctl.errors import Cancelled, JsctlError
 from jsctl.files import read_input, write_output
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.config.schema import Schema
@@ -80,14 +83,25 @@ async def ask_all(
 ) -> T:
     """Ask the questions of a questionnaire, with a way back, and return what they give.
 
-    Where anything was asked, the same as a command line is shown last, whatever happens then. begin: awaited
-    before the first question. command_line: the words after `jsctl`.
+    Where anything was asked, the same as a command line is shown last, whatever happens then; after ctrl-C
+    what was answered before. begin: awaited before the first question. command_line: the words after `jsctl`.
     """
     if not env.can_ask:
         return await questions(env.prompter)
     interview = Interview(env.prompter, env.say, begin)
-    outcome = await interview.run(questions)
+
+    def show(title: str, outcome: T) -> None:
+        words = command_line(outcome)
+        place = [] if words[0] == "context" else place_flags(env)
+        env.last_words.append(f"\n{title}:\n  {shlex.join(['jsctl', *words, *place])}")
+
+    try:
+        outcome = await interview.run(questions)
+    except Cancelled:
+        if interview.answers:
+            with contextlib.suppress(JsctlError, ValueError):
+                show("With the answers so far", await interview.complete(questions))
+        raise
     if interview.has_asked:
-        line = shlex.join(["jsctl", *command_line(outcome)])
-        env.last_words.append(f"\nThe same without questions:\n  {line}")
+        show("The same without questions", outcome)
     return outcome

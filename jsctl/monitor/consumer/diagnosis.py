@@ -12,7 +12,17 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.consumer.config import get_filters
 from jsctl.jetstream.consumer.requests import RESETTABLE
 from jsctl.jetstream.state import peers as follower_names
-from jsctl.monitor.consumer.facts import FINE, NOBODY, SLOW, STOPPED, Cause, Delivery, Facts, delivery_numbers
+from jsctl.monitor.consumer.facts import (
+    FINE,
+    NOBODY,
+    SLOW,
+    STOPPED,
+    WAITING,
+    Cause,
+    Delivery,
+    Facts,
+    delivery_numbers,
+)
 from jsctl.monitor.trouble import Trouble, has_leader, of_replicas
 from jsctl.nats.subjects import overlap
 from jsctl.units import (
@@ -25,7 +35,7 @@ from jsctl.units import (
     whole_seconds,
 )
 
-_ORDER = {STOPPED: 0, SLOW: 1, FINE: 2}
+_ORDER = {STOPPED: 0, SLOW: 1, WAITING: 2, FINE: 3}
 _RECENT = 10 * SECOND  #: since a delivery: a client that asks repeatedly has no pull open all the time
 
 
@@ -95,7 +105,7 @@ def _of_delivery(facts: Facts, now: Delivery) -> Iterator[Cause]:
         yield Cause(
             kind="original pace",
             weight=SLOW,
-            says="it delivers messages as far apart as they were stored",
+            says="it delivers messages at the pace at which they were stored",
             numbers={"replay_policy": "original"},
         )
     if now.pending and (rate := int(config.get("rate_limit_bps") or 0)):
@@ -177,7 +187,7 @@ def _no_pulls(facts: Facts, config: Json, now: Delivery, due: int, *, can_pull: 
     again = "" if now.pending else ", to be delivered again,"
     return Cause(
         kind="no waiting pulls",
-        weight=FINE if is_busy else STOPPED,
+        weight=WAITING if is_busy else STOPPED,
         says=f"{_messages(due, 'is', 'are')} there{again} and no client asks for more: 0 pulls wait{since}",
         numbers={"num_pending": now.pending, "num_waiting": 0},
         help=f"jsctl consumer next {facts.both}{group}" if can_pull else "",

@@ -6,7 +6,7 @@ from jsctl.jetstream.api import Json
 from jsctl.monitor.trouble import Trouble
 from jsctl.units import NEVER, age
 
-STOPPED, SLOW, FINE = "stopped", "slow", "fine"
+STOPPED, SLOW, WAITING, FINE = "stopped", "slow", "waiting", "fine"
 NOBODY = ("nobody pulls", "no subscriber")  #: words of a trouble
 
 
@@ -14,8 +14,9 @@ class Cause(NamedTuple):
     """One reason.
 
     kind: a word for programs. weight: STOPPED when nothing is delivered, SLOW when less is than could be,
-    FINE for no fault. says: a sentence. numbers: what shows it. help: a command that would help, or empty.
-    trouble: its few words in a report; None for what is wanted or ordinary.
+    WAITING where its clients are between two pulls, FINE for no fault. says: a sentence. numbers: what shows
+    it. help: a command that would help, or empty. trouble: its few words in a report; None for what is wanted
+    or ordinary.
     """
 
     kind: str

@@ -6,7 +6,12 @@ from typing import Any
 from jsctl.monitor.consumer.facts import FINE, STOPPED, Cause
 from jsctl.views.result import Part, Result, Style, Text
 
-_VERDICTS = {"stopped": "does not move", "slow": "is held up", "fine": "is well"}
+_VERDICTS = {
+    "stopped": "does not move",
+    "slow": "is held up",
+    "waiting": "waits for its clients",
+    "fine": "is well",
+}
 
 
 def explained(stream: str, consumer: str, causes: Sequence[Cause]) -> Result:

@@ -297,3 +297,14 @@ def test_the_streams_own_limit_of_pending_messages(cli: Cli, url: str) -> None:
     cli(limit["help"].removeprefix("jsctl ") + " --force", status=0)
     cli("consumer next L C --no-ack", status=0)
     assert cli("consumer why L C --json", status=0).json["causes"][0]["help"] == ""
+
+
+def test_messages_that_wait_between_two_pulls(cli: Cli, url: str) -> None:
+    js.publish(url, "s.a", count=3)
+    add(cli)
+    cli("consumer next S C", status=0)
+    found = why(cli)
+    assert found["verdict"] == "waiting" and set(found) == {"no waiting pulls", "verdict"}
+    shown = cli(["consumer", "why", "S", "C", "-s", url], status=0).out
+    assert "waits for its clients" in shown and "is well" not in shown
+    assert f"try: jsctl consumer next S C --server nats://{url.split(chr(64))[1]}" in shown

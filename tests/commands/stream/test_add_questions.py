@@ -162,3 +162,28 @@ def test_the_command_line_makes_the_same_stream(have: Cli) -> None:
     have("stream rm ONE -f", status=0)
     have(shlex.split(line)[1:], status=0)
     assert have("stream info ONE --json", status=0).json["config"] == one
+
+
+@pytest.mark.slow
+def test_ctrl_c_leaves_what_was_answered(screen: Terminal, have: Cli) -> None:
+    screen.send("NEW\r")
+    screen.expect_exact("Subjects to consume")
+    screen.send("new.>\r")
+    screen.expect_exact("Storage backend")
+    screen.send("\x1b[B\r")  # memory
+    screen.expect_exact("Retention Policy")
+    screen.send("\x03")
+    screen.expect_exact("interrupted; nothing was changed")
+    screen.expect_exact("With the answers so far:")
+    screen.expect(r"  (jsctl stream add NEW [^\r]*(\r\n +[^\r]+)*)")
+    line = " ".join(str(screen.match[1]).split())  # type: ignore[index]
+    assert "--subjects 'new.>'" in line and "--storage memory" in line and "--defaults" in line
+    assert end(screen) == 130
+    have(shlex.split(line)[1:], status=0)
+    assert have("stream info NEW --json", status=0).json["config"]["storage"] == "memory"
+
+
+def test_the_command_line_says_where(cli: Cli, url: str) -> None:
+    cli("context add here --server " + url, status=0)
+    told = cli("stream add --context here", answers=["NEW", "new.>"] + [...] * 30)
+    assert "--context here" in told.err.splitlines()[-1], told
