@@ -24,6 +24,8 @@ PHRASES = {
     r"\bgo(es)? on with\b": 'say "continue with", "keep showing"',
     r"\brights to [a-z]+ and [a-z]+ alone": "name the subjects that need permission",
     r"\btakes? (a key|it) away\b": 'say "removes"',
+    r"\b(bad|trouble), .*to watch\b|\{\w+(:,)?\} (bad|to watch)\b": 'say "2 problems, 1 warning"',
+    r"\blaid key by key\b|\bor so often\b|\bso and so many\b": "say it plainly",
     r"\bcome along\b": 'say "are copied, too"',
     r"\bwhat has a default takes it\b": 'say "takes the defaults"',
 }

@@ -1,6 +1,6 @@
 """What a server is too old for is refused, and the version that it takes is named; the rest works there too.
 
-Most of it runs where JSCTL_OLD_SERVER names nats-servers of 2.10 to 2.14, parted by colons.
+Most of it runs where JSCTL_OLD_SERVER names nats-servers of 2.10 to 2.14, separated by colons.
 """
 
 import os

@@ -50,7 +50,7 @@ def fill(text: str, number: int) -> str:
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealServer]:
     """With an account that has a stream and a user for each row."""
-    users = [{"user": "all", "password": "all"}]
+    users: list[dict[str, object]] = [{"user": "all", "password": "all"}]
     for number, (commands, subjects) in enumerate(ROWS):
         added = "add" in " ".join(commands)
         allowed = [

@@ -13,6 +13,7 @@ from jsctl.views.report import spark_queries
 from jsctl.views.report.panes import STYLES, Pane, Section
 from jsctl.views.report.records import Line, consumer_line, link_line, stream_line
 from jsctl.views.result import Cell, Column, Part, Result, Table, Text
+from jsctl.views.shared.text import plural
 
 _STREAMS = (
     Column("Stream", "stream"),
@@ -211,8 +212,8 @@ def pane(state: DomainState, sort: Sort) -> Pane:
         summary = Text(f"{_word(state)}, as of {since}", "bad")
         messages.insert(0, Text(error, "bad"))
     elif bad or warned:
-        words = [f"{bad:,} bad"] if bad else []
-        words += [f"{warned:,} to watch"] if warned else []
+        words = [plural(bad, "problem")] if bad else []
+        words += [plural(warned, "warning")] if warned else []
         summary = Text(", ".join(words), STYLES[level])
     else:
         summary = Text("all well", "good")
