@@ -165,7 +165,7 @@ def _fail(env: Env, message: str, status: ExitStatus) -> int:
         if env.streams.stderr.isatty():  # which would break it inside words
             from jsctl.render.fit import fold
 
-            line = "\n".join(fold(line, env.width))
+            line = "\n".join(fold(line, env.error_width))
         env.streams.stderr.write(line + "\n")
         env.streams.stderr.flush()
     except (OSError, ValueError):

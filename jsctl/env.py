@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_NARROW = 40  #: columns of the narrowest terminal that is worth folding for
+
 
 class Streams:
     """Where input comes from and where output goes. Each stream knows whether it is a terminal.
@@ -97,6 +99,14 @@ class Env:
     @property
     def width(self) -> int:
         """Columns of the terminal; 100 without one."""
+        return self._columns(self.streams.stdout)
+
+    @property
+    def error_width(self) -> int:
+        """Columns of the terminal that stderr is; 100 without one."""
+        return self._columns(self.streams.stderr)
+
+    def _columns(self, stream: TextIO) -> int:
         if self.streams.width:
             return self.streams.width
         # Not shutil, which imports every compression library.
@@ -104,7 +114,7 @@ class Env:
         if columns.isdigit() and int(columns):
             return int(columns)
         try:
-            return os.get_terminal_size(self.streams.stdout.fileno()).columns or 100
+            return os.get_terminal_size(stream.fileno()).columns or 100
         except (OSError, ValueError):
             return 100
 
@@ -139,10 +149,15 @@ class Env:
         return self._prompter
 
     def say(self, text: str) -> None:
-        """Write a line for people to stderr, without control characters."""
+        """Write a line for people to stderr, without control characters, folded on a terminal."""
         from jsctl.render.text import clean_lines
 
-        self.streams.stderr.write(clean_lines(text) + "\n")
+        lines = clean_lines(text)
+        if len(lines) > _NARROW and self.streams.stderr.isatty():
+            from jsctl.render.fit import fold_lines
+
+            lines = fold_lines(lines, self.error_width)
+        self.streams.stderr.write(lines + "\n")
         self.streams.stderr.flush()
 
     @contextmanager
@@ -316,6 +331,7 @@ class Env:
             emit=self.emit,
             screen=self.live_screen if self.has_screen else None,
             frame=self.frame,
+            width=self.width if self.is_terminal else None,
         )
 
     async def confirm(self, message: str, *, force: bool, flag: str = "--force") -> None:

@@ -127,12 +127,9 @@ def text_lines(
 def _folded(text: str, width: int | None) -> str:
     if not width or len(text) <= width // 2:
         return text
-    from jsctl.render.fit import fold
+    from jsctl.render.fit import fold_lines
 
-    lines = text.split("\n")
-    return "\n".join(
-        piece for line in lines for piece in fold(line, width, " " * (len(line) - len(line.lstrip()) + 2))
-    )
+    return fold_lines(text, width)
 
 
 def plain_value(value: Any) -> Any:

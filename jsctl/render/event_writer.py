@@ -11,6 +11,7 @@ from jsctl.errors import BadInput, ExitStatus, JsctlError
 from jsctl.render import delimited
 from jsctl.render.delimited import TABLES, Delimiters
 from jsctl.render.emit import Form, emit, json_items, plain_value
+from jsctl.render.fit import fold_lines
 from jsctl.render.text import clean_json, clean_lines
 from jsctl.signals import interrupts
 from jsctl.views.events import Ending, Events, Gauge, Picture
@@ -62,6 +63,7 @@ async def write_events(
     emit: Callable[[Result], object] = lambda result: None,
     screen: OpenScreen | None = None,
     frame: Callable[[Picture], "Frame"] | None = None,
+    width: int | None = None,
 ) -> Result | ExitStatus | None:
     """Write events as they occur, until their end, their count or ctrl-C.
 
@@ -73,6 +75,7 @@ async def write_events(
         emit: writes a snapshot to `out` in its form.
         screen: opens the live screen that pictures are drawn on; without it a gauge is written as lines.
         frame: draws a picture on it.
+        width: columns of the terminal; None for no limit.
 
     Returns: what is to be shown last.
 
@@ -80,7 +83,7 @@ async def write_events(
     """
     if form in TABLES and not events.heading and events.snapshot is None:
         raise BadInput("messages and events have no table for CSV or TSV", "use --json")
-    return await _Writer(events, out, form, say, emit, screen, frame).run()
+    return await _Writer(events, out, form, say, emit, screen, frame, width).run()
 
 
 class _Writer(Generic[E]):
@@ -93,6 +96,7 @@ class _Writer(Generic[E]):
         emit: Callable[[Result], object],
         screen: OpenScreen | None,
         frame: Callable[[Picture], "Frame"] | None,
+        width: int | None,
     ) -> None:
         self._events = events
         self._out = out
@@ -106,6 +110,7 @@ class _Writer(Generic[E]):
         self._open_screen = screen if events.gauge or events.picture else None
         self._screen: Screen | None = None
         self._frame = frame
+        self._width = width
         self._title = events.title  #: until it is written
         self._write_events = self._chosen()
         self._written = 0  #: events that count
@@ -229,7 +234,11 @@ class _Writer(Generic[E]):
         if self._title:
             self._put(clean_lines(self._title) + "\n")
             self._title = ""
-        self._put(clean_lines("".join(map(self._events.text, batch))))
+        if self._width and self._events.folds:
+            texts = map(clean_lines, map(self._events.text, batch))
+            self._put("".join(_folded(text, self._width, self._events.folds) for text in texts))
+        else:
+            self._put(clean_lines("".join(map(self._events.text, batch))))
 
     def _snapshots(self, batch: Sequence[E]) -> None:
         if self._events.snapshot is not None:
@@ -322,3 +331,12 @@ async def _closing(batches: AsyncIterator[E]) -> AsyncIterator[AsyncIterator[E]]
         close = getattr(batches, "aclose", None)
         if close is not None:
             await close()
+
+
+def _folded(text: str, width: int, which: str) -> str:
+    """Return an event's text with its first line, or all of them, folded; empty lines may be ahead."""
+    if which == "all":
+        return fold_lines(text, width)
+    body = text.lstrip("\n")
+    first, end, rest = body.partition("\n")
+    return text[: len(text) - len(body)] + fold_lines(first, width) + end + rest

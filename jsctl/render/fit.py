@@ -26,6 +26,8 @@ NUMBERS = frozenset(
 )
 """Kinds of columns that are aligned at the right."""
 
+_COMMAND = re.compile(r" *(\$ |try: )?jsctl ")
+
 _COMFORTABLE = 18  #: cells of a text that are not cut for the sake of a column that can be left out
 _NARROWEST = 6  #: a column is not cut below this many cells
 
@@ -85,9 +87,10 @@ def cut_end(text: str, width: int) -> str:
 def fold(text: str, width: int, indent: str = "") -> Iterator[str]:
     """Yields lines of at most `width` cells, folded between words; `indent` begins all but the first.
 
-    A word that is longer has a line of its own and stays whole: half of an address is of no use.
+    A word that is longer has a line of its own and stays whole: half of an address is of no use. So does a
+    line that is a command of jsctl: it is there to be copied.
     """
-    if cells(text) <= width:
+    if cells(text) <= width or _COMMAND.match(text):
         yield text
         return
     start = re.match(r" *", text)
@@ -96,11 +99,20 @@ def fold(text: str, width: int, indent: str = "") -> Iterator[str]:
     for gap, word in re.findall(r"( *)([^ ]+)", text[len(line) :]):
         if begun and cells(line) + len(gap) + cells(word) > width:
             yield line
-            line, begun = indent, False
+            line, begun = indent[: max(0, width - cells(word))], False
         line += (gap if begun else "") + word
         begun = True
     if begun:
         yield line
+
+
+def fold_lines(text: str, width: int) -> str:
+    """Returns a text with all its lines folded; what follows a fold is two columns further in."""
+    return "\n".join(
+        piece
+        for line in text.split("\n")
+        for piece in fold(line, width, " " * (len(line) - len(line.lstrip()) + 2))
+    )
 
 
 def longest_word(text: str) -> int:

@@ -37,7 +37,7 @@ def _field(field: Field, longest: int, colon: str, color: bool, width: int | Non
     indent = " " * (longest + 2)
     values, begins_below = _fitted(_values(field), width, len(indent))
     if begins_below:
-        indent = _INDENT
+        indent = _INDENT[: max(0, (width or 0) - max(map(longest_word, values)))]
     if color and isinstance(field.value, Cell) and field.value.style:
         values = [paint(value, field.value.style) for value in values]
     if begins_below:

@@ -63,6 +63,7 @@ class Events(NamedTuple, Generic[E]):
         it, `q` ends them, and the last stays on the terminal.
     record: the event as JSON; None leaves it out, a tuple is several records.
     counts: how many an event counts for towards `limit`; one without it.
+    folds: which lines of the text are ours, to be folded on a terminal: none, the first one, or all.
     raw: the event byte for byte, in place of `text` where stdout is not a terminal.
     notice: a line on stderr ahead of each event, whatever its form; empty for none.
     as_json: write records whatever form was asked for.
@@ -85,6 +86,7 @@ class Events(NamedTuple, Generic[E]):
     title: str = ""
     snapshot: Callable[[E], Result] | None = None
     picture: Callable[[E], Picture] | None = None
+    folds: Literal["", "first", "all"] = ""
     raw: Callable[[E], bytes] | None = None
     notice: Callable[[E], str] | None = None
     as_json: bool = False

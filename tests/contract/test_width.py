@@ -56,3 +56,40 @@ def test_names_stay_whole_in_a_pipe(wide: Cli) -> None:
         assert LONG in out
         assert "…" not in out
     assert f"{LONG}-consumer" in wide(f"consumer ls {LONG}", width=80, status=0).out
+
+
+def too_wide(text: str, width: int) -> list[str]:
+    """The lines that do not fit and are not one long word, nor a command to copy."""
+    lines = [line.strip() for line in text.splitlines() if cells(line) > width]
+    return [line for line in lines if " " in line and not line.removeprefix("try: ").startswith("jsctl ")]
+
+
+@pytest.mark.parametrize("width", [80, 60])
+def test_messages_and_events_are_folded(wide: Cli, width: int) -> None:
+    for line in (
+        f"sub --stream {LONG} --all -T",
+        f"stream view {LONG}",
+        f"stream get {LONG} 1",
+        f"consumer next {LONG} {LONG}-consumer",
+        "events --wait 50ms",
+        "latency --duration 50ms",
+        f"consumer why {LONG} C",
+        f"stream info {LONG}-that-is-not-there",
+        f"stream purge {LONG} --dry-run",
+    ):
+        told = wide(line, tty=True, width=width, environ={"NO_COLOR": "1"})
+        assert too_wide(told.out + told.err, width) == [], line
+
+
+def test_payloads_and_command_lines_stay_whole(wide: Cli, url: str) -> None:
+    js.publish(url, "orders.eu.new", b"word " * 30)
+    for line in (f"stream get {LONG} 4", f"stream view {LONG} --id 4"):
+        assert "word " * 29 + "word" in wide(line, tty=True, width=60, status=0).out
+    shown = wide(f"consumer why {LONG} {LONG}-consumer", tty=True, width=60, status=0).out
+    assert f"try: jsctl consumer next {LONG} {LONG}-consumer\n" in shown
+
+
+def test_several_servers_have_a_line_each(cli: Cli) -> None:
+    cli("context add c --server nats://a.example.com:4222,nats://b.example.com:4222", status=0)
+    shown = [line.strip() for line in cli("context info c", tty=True, width=80, status=0).out.splitlines()]
+    assert "nats://b.example.com:4222" in shown

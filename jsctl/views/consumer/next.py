@@ -10,6 +10,7 @@ from jsctl.nats.acks import ACK, NAK, TERM
 from jsctl.nats.message import Message
 from jsctl.units import exact_duration, format_clock, format_count, format_rfc3339, seconds_to_ns
 from jsctl.views.events import Ending, Events
+from jsctl.views.shared.text import plural
 
 _ACKNOWLEDGED = {
     ACK: "Acknowledged message",
@@ -27,6 +28,7 @@ def events(
         batches=deliveries.batches(),
         text=raw_text if raw else text_view(clock),
         record=record,
+        folds="" if raw else "first",
         raw=raw_bytes if raw else None,
         layout="single" if limit == 1 else "array",
         indent=2,
@@ -112,7 +114,7 @@ def summary(deliveries: Deliveries, ending: Ending) -> str:
     received, limit = deliveries.received, deliveries.options.limit
     if received < limit:
         lines.append(
-            f"jsctl: {format_count(received)} of {format_count(limit)} messages;"
+            f"jsctl: {format_count(received)} of {plural(limit, 'message')};"
             f" no more came in {exact_duration(deliveries.timeout)}"
         )
     return "\n".join(lines)

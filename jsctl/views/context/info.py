@@ -80,6 +80,8 @@ def connection_cell(check: "ContextCheck") -> Cell:
 
 def _value(key: str, value: Any) -> Any:
     if key not in FILES:
+        if key == "url" and "," in str(value):
+            return [url.strip() for url in str(value).split(",")]
         return _text(value) if key != "tls_first" else value
     if reference := schemes.parse(str(value)):
         return Cell(value, f"{value} ({_PLACES[reference.scheme]})")

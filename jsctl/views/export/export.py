@@ -6,6 +6,7 @@ from typing import Any, Protocol
 from jsctl.errors import ExitStatus
 from jsctl.units import SECOND, format_bytes, format_count
 from jsctl.views.result import Column, Kind, Result, Table, Text
+from jsctl.views.shared.text import plural
 
 _KINDS: dict[str, Kind] = {
     "bigint": "count",
@@ -197,7 +198,7 @@ def _verified(row: Mapping[str, Any]) -> str:
     if comparison["same"]:
         table = comparison["stream"]
         span = f", sequences {table['first']} to {table['last']}" if table["messages"] else ""
-        count = f"{format_count(table['messages'])} messages"
+        count = plural(table["messages"], "message")
         return f"verified {row['table']}: {count}{span}, digest {table['digest']}{suffix}"
     words = ("missing", "changed", "twice", "foreign")
     wrong = ", ".join(f"{format_count(comparison[word])} {word}" for word in words if comparison[word])

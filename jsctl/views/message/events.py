@@ -41,6 +41,7 @@ def events(listener: EventListener, *, short: bool = False, cloudevent: bool = F
         batches=listener.batches(),
         text=show,
         record=record,
+        folds="all",
         as_json=cloudevent,
         limit=listener.selection.limit,
         counts=lambda event: event.document is not None,

@@ -39,6 +39,7 @@ def events(
         batches=batches,
         text=text,
         record=record,
+        folds="" if show.raw else "first",
         raw=raw_view(exact=show.exact) if show.raw else None,
         limit=receiver.options.limit,
         endless=True,

@@ -20,6 +20,7 @@ from jsctl.jetstream.backup.events import (
     ServerCheckStarted,
 )
 from jsctl.units import format_bytes, format_count
+from jsctl.views.shared.text import plural
 
 
 def sentence(event: Event) -> str:
@@ -61,11 +62,11 @@ def question(request: Question) -> str:
         case ReplaceBackup(path, existing):
             return f"{path} holds {existing}. Replace it"
         case RemoveUnfinished(stream, messages, other_than):
-            count = f"{format_count(messages)} messages"
+            count = plural(messages, "message")
             foreign = f", some of them not of Stream {other_than}" if other_than else ""
             return f"Stream {stream} is what an unfinished restore left, with {count}{foreign}. Remove it"
         case RemoveOtherCopy(stream, messages):
-            count = f"{format_count(messages)} messages"
+            count = plural(messages, "message")
             return (
                 f"Stream {stream} is what an unfinished copy of another stream left, with {count}. Remove it"
             )
@@ -90,4 +91,4 @@ def _restarted(event: CopyRestarted) -> str:
 
 
 def _amount(messages: int, size: int) -> str:
-    return f"{format_count(messages)} messages, {format_bytes(size)}"
+    return f"{plural(messages, 'message')}, {format_bytes(size)}"

@@ -31,6 +31,7 @@ def one(stream: str, message: Message, data: bytes, now: float, *, raw: bool) ->
         batches=once(message),
         text=(lambda message: shown(data) + "\n") if raw else text,
         record=stored_record,
+        folds="" if raw else "first",
         raw=(lambda message: data) if raw else None,
         layout="single",
     )
@@ -44,6 +45,7 @@ def several(
         batches=batches,
         text=(lambda message: shown(message.data) + "\n") if raw else listed,
         record=record,
+        folds="" if raw else "first",
         raw=(lambda message: message.data + b"\n") if raw else None,
         layout="lines" if follow else "array",
         limit=limit,

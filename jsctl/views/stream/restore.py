@@ -1,9 +1,9 @@
 """`stream restore`."""
 
 from jsctl.jetstream.backup.stream_restore import StreamRestore
-from jsctl.units import format_count, format_duration
+from jsctl.units import format_duration
 from jsctl.views.result import Result, Text
-from jsctl.views.shared.text import transfer_rate
+from jsctl.views.shared.text import plural, transfer_rate
 from jsctl.views.stream import info as stream_info
 
 
@@ -12,7 +12,7 @@ def restored(restore: StreamRestore) -> Result:
     backup, info, duration = restore.backup, restore.info, restore.duration
     summary = (
         f"Restored Stream {info['config']['name']} from {backup.path} in {format_duration(duration)}, "
-        f"{transfer_rate(backup.size, duration)}, {format_count(info['state']['messages'])} messages"
+        f"{transfer_rate(backup.size, duration)}, {plural(info['state']['messages'], 'message')}"
     )
     sheet = stream_info.sheet(info)
     return Result([Text(summary), *sheet.parts], data=sheet.data)

@@ -34,7 +34,7 @@ def test_get_what_is_not_there(orders: Cli) -> None:
         assert outcome.out == ""
         assert "has no message" in outcome.err
     assert "give ID or --last-for" in orders("stream get ORDERS", status=64).err
-    assert "exclude" in orders("stream get ORDERS 1 --last-for ORDERS.new", status=64).err
+    assert "used together" in orders("stream get ORDERS 1 --last-for ORDERS.new", status=64).err
 
 
 def test_get_asks(orders: Cli) -> None:

@@ -97,7 +97,7 @@ def test_a_pattern_leaves_buckets_alone(cli: Cli, url: str) -> None:
 def test_nothing_is_purged_when_one_is_missing(orders: Cli, url: str) -> None:
     orders("stream purge ORDERS NOPE --force", status=3)
     assert js.info(url, "ORDERS")["state"]["messages"] == 5
-    assert "exclude" in orders("stream purge ORDERS --seq 3 --keep 1", status=64).err
+    assert "used together" in orders("stream purge ORDERS --seq 3 --keep 1", status=64).err
 
 
 def test_what_was_purged_is_told_when_a_later_one_is_refused(orders: Cli, url: str) -> None:

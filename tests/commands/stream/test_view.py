@@ -61,9 +61,9 @@ def test_view_as_json(orders: Cli) -> None:
     ("line", "told"),
     [
         ("--match '('", "not a valid regular expression"),
-        ("--id 1 --since 1h", "exclude"),
+        ("--id 1 --since 1h", "used together"),
         ("--subject a..b", "not a valid subject"),
-        ("--raw --json", "exclude"),
+        ("--raw --json", "used together"),
         ("--as csv", "no table"),
         ("--since soon", "not a duration"),
     ],

@@ -81,7 +81,7 @@ def test_values_of_sheets_are_folded_beside_or_below_their_labels() -> None:
         "  Subjects: orders.new, orders.new, orders.new,",
         "            orders.new, orders.new",
         "       URL:",
-        "    nats://" + "x" * 40,
+        "   nats://" + "x" * 40,
     ]
 
 
