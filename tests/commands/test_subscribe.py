@@ -351,3 +351,19 @@ authorization { users: [{user: u, password: p, permissions: {subscribe: ["ok", "
 def test_wrong_lines(line: str, cli: Cli) -> None:
     failed = cli(line, status=64)
     assert failed.out == "" and failed.err.count("\n") == 1
+
+
+def test_a_dump_that_the_disk_does_not_take_holds_whole_messages(cli: Cli, url: str, tmp_path: Path) -> None:
+    js.stream(url, "S", "s.>")
+    js.publish(url, "s.a", b"x" * 300, count=20)
+    file = tmp_path / "d.jsonl"
+    line = f"ulimit -f 2; {sys.executable} -m jsctl sub --stream S --all -T --dump {file}"
+    ended = subprocess.run(
+        ["bash", "-c", line], env={**os.environ, **cli.environ}, capture_output=True, text=True, check=False
+    )
+    messages = [json.loads(text) for text in file.read_text().splitlines()]
+    assert ended.returncode == 1
+    assert (
+        f"cannot write to {file}: File too large; it holds the first {len(messages)} messages" in ended.stderr
+    )
+    assert [message["sequence"] for message in messages] == list(range(1, len(messages) + 1)) != []

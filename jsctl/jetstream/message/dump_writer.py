@@ -4,16 +4,18 @@ import base64
 import json
 import time
 from collections.abc import Sequence
+from io import FileIO
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TextIO
+from typing import Any
 
-from jsctl.errors import BadInput
+from jsctl.errors import BadInput, JsctlError
 from jsctl.files import write_atomically
 from jsctl.jetstream.message import dump
 from jsctl.jetstream.message.payload import headers_field
 from jsctl.jetstream.message.receive import Received
 from jsctl.nats.message import Message
+from jsctl.units import format_count
 
 _LINES = (".jsonl", ".ndjson")
 _encode = json.JSONEncoder(ensure_ascii=False).encode
@@ -33,21 +35,23 @@ class DumpWriter:
     """Writes messages to a file of JSON lines (FILE.jsonl), or each to a file of a folder, named by its
     sequence, in the form of the `nats` tool.
 
-    A context manager. Raises BadInput when the file or folder cannot be written.
+    A context manager. Raises BadInput when the file or folder cannot be created, and JsctlError when it takes
+    no more: then it holds whole messages, and says how many.
     """
 
     def __init__(self, path: str) -> None:
         self._path = Path(path).expanduser()
-        self._file: TextIO | None = None
+        self._file: FileIO | None = None
+        self._messages = 0  #: whole ones on the disk
 
     def __enter__(self) -> "DumpWriter":
         try:
             if self._path.suffix in _LINES:
-                self._file = self._path.open("w", encoding="utf-8")
+                self._file = FileIO(self._path, "w")
             else:
                 self._path.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
-            raise self._failure(error) from None
+            raise BadInput(f"cannot write to {self._path}: {error.strerror}") from None
         return self
 
     def __exit__(
@@ -63,20 +67,40 @@ class DumpWriter:
 
     def write(self, batch: Sequence[Received]) -> None:
         """Write messages, and the replies that were matched to them."""
+        messages = [
+            (message, received.number, suffix)
+            for received in batch
+            for message, suffix in ((received.message, ""), (received.reply, "_reply"))
+            if message is not None
+        ]
         try:
-            for received in batch:
-                self._write(received.message, received.number, "")
-                if received.reply is not None:
-                    self._write(received.reply, received.number, "_reply")
+            if self._file is None:
+                for message, number, suffix in messages:
+                    self._write_file(message, number, suffix)
+            else:
+                now = time.time_ns()
+                lines = [_encode(dump.record(message, number, now)) for message, number, _ in messages]
+                self._write_lines(self._file, "".join(line + "\n" for line in lines).encode())
         except OSError as error:
             raise self._failure(error) from None
 
-    def _write(self, message: Message, number: int, suffix: str) -> None:
-        if self._file is not None:
-            self._file.write(_encode(dump.record(message, number, time.time_ns())) + "\n")
-            return
+    def _write_file(self, message: Message, number: int, suffix: str) -> None:
         path = self._path / f"{message.sequence or number}{suffix}.json"
         write_atomically(path, json.dumps(nats_record(message)), mode=None, durable=False)
+        self._messages += 1
 
-    def _failure(self, error: OSError) -> BadInput:
-        return BadInput(f"cannot write to {self._path}: {error.strerror}")
+    def _write_lines(self, file: FileIO, text: bytes) -> None:
+        done = 0
+        try:
+            while done < len(text):
+                done += file.write(text[done:])
+        finally:
+            whole = text.rfind(b"\n", 0, done) + 1
+            self._messages += text.count(b"\n", 0, whole)
+            if whole < done and file.seekable():  # the disk is full: no half of a message stays
+                file.truncate(file.tell() - (done - whole))
+
+    def _failure(self, error: OSError) -> JsctlError:
+        messages = "message" if self._messages == 1 else f"{format_count(self._messages)} messages"
+        kept = f"it holds the first {messages}" if self._messages else ""
+        return JsctlError(f"cannot write to {self._path}: {error.strerror}", kept)

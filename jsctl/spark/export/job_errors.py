@@ -4,7 +4,7 @@ import re
 
 from jsctl import errors
 from jsctl.errors import JsctlError
-from jsctl.spark.session.spark_errors import first_line, missing_dependency
+from jsctl.spark.session.spark_errors import first_line, full_folder, missing_dependency
 from jsctl.spark.source.reader import DataLoss
 
 _OPTION_TO_FLAG = {
@@ -32,6 +32,6 @@ def job_error(error: Exception) -> JsctlError:
         if isinstance(kind, type) and issubclass(kind, JsctlError) and kind is not errors.ApiError:
             return kind(message)
         return JsctlError(message)
-    # The first line of an error in the JVM says only what was called.
-    inner = re.match(r"An error occurred while calling .*\n: [\w.$]+: (.*)", text)
-    return JsctlError(f"Spark failed: {first_line(RuntimeError(inner[1])) if inner else first_line(error)}")
+    if folder := full_folder(text):
+        return JsctlError(f"Spark cannot write to {folder}: {first_line(error)}")
+    return JsctlError(f"Spark failed: {first_line(error)}")

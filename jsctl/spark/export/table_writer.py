@@ -114,4 +114,5 @@ def _write(spark: "SparkSession", table: Any, format: str, folder: Path) -> None
     except JsctlError:
         raise
     except Exception as error:
-        raise JsctlError(f"Spark cannot write to {folder.parent}: {first_line(error)}") from None
+        path = str(folder.parent).partition("/.staging")[0]
+        raise JsctlError(f"Spark cannot write to {path}: {first_line(error)}") from None

@@ -8,14 +8,31 @@ from jsctl.errors import JsctlError, MissingDependency
 _PYTHON_HINT = "PYSPARK_PYTHON names the Python of the executors"
 
 
+DISK_FULL = "No space left on device"
+
+
 def first_line(error: BaseException) -> str:
-    """Return the message of a Spark error, without its class, its SQLSTATE and its Java stack."""
+    """Return the message of a Spark error, without its class, its SQLSTATE and its Java stack. Of a call that
+    failed in the JVM it is the cause; a full disk is always told."""
     try:
         text = str(error)
     except Exception:  # a Java error has its text in the JVM, which may be gone
         text = "the JVM is gone"
-    line = next(iter(text.strip().splitlines()), "") or type(error).__name__
+    if DISK_FULL in text:
+        return DISK_FULL
+    lines = text.strip().splitlines()
+    line = next(iter(lines), "") or type(error).__name__
+    if line.startswith("An error occurred while calling"):  # only what was called
+        causes = re.findall(r"^(?:Caused )?(?:by)?: [\w.$]+: (.+)", text, re.MULTILINE)
+        line = causes[-1] if causes else line
     return re.sub(r"^\[[A-Z0-9_.]+\] | SQLSTATE: .*", "", line)
+
+
+def full_folder(text: str) -> str:
+    """Return the folder of an export on whose disk a job found no space, from its text; empty for other
+    failures."""
+    match = re.search(r"file:/*(/\S*?)/\.staging/", text) if DISK_FULL in text else None
+    return unquote(match[1]) if match else ""
 
 
 def damaged_file(error: BaseException) -> str:
