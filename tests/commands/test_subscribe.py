@@ -357,10 +357,9 @@ def test_a_dump_that_the_disk_does_not_take_holds_whole_messages(cli: Cli, url: 
     js.stream(url, "S", "s.>")
     js.publish(url, "s.a", b"x" * 300, count=20)
     file = tmp_path / "d.jsonl"
+    environ = {**os.environ, **cli.environ, "PYTHONDONTWRITEBYTECODE": "1"}  # half of it would stay
     line = f"ulimit -f 2; {sys.executable} -m jsctl sub --stream S --all -T --dump {file}"
-    ended = subprocess.run(
-        ["bash", "-c", line], env={**os.environ, **cli.environ}, capture_output=True, text=True, check=False
-    )
+    ended = subprocess.run(["bash", "-c", line], env=environ, capture_output=True, text=True, check=False)
     messages = [json.loads(text) for text in file.read_text().splitlines()]
     assert ended.returncode == 1
     assert (

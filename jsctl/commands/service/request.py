@@ -40,7 +40,7 @@ class Options:
 @argument("service")
 @argument("endpoint", metavar="ENDPOINT")
 @argument("body", metavar="[PAYLOAD]", required=False)
-@option("--header", "-H", "headers", metavar="K:V", multiple=True, help="Add a header; several times")
+@option("--header", "-H", "headers", metavar="K:V", multiple=True, help="Add a header; may be repeated")
 @option("--raw", "-r", is_flag=True, help="Show payloads alone, a line each")
 @option("--count", type=int, default=1, metavar="N", help="Send N requests")
 @option("--translate", metavar="COMMAND", default="", help="Show each payload as this command translates it")

@@ -124,7 +124,7 @@ async def read(
 
 def _after(sequence: int, position: int, stream: str) -> int:
     """Return the sequence after a message that was asked for from `position` on. Raises MalformedAnswer for
-    an earlier one: it would be read again and again."""
+    an earlier one: it would be read repeatedly."""
     if sequence < position:
         why = f"it holds message {sequence}, where {position} or a later one was asked for"
         raise MalformedAnswer(f"messages of {stream}", why)

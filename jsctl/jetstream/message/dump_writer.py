@@ -102,5 +102,5 @@ class DumpWriter:
 
     def _failure(self, error: OSError) -> JsctlError:
         messages = "message" if self._messages == 1 else f"{format_count(self._messages)} messages"
-        kept = f"it holds the first {messages}" if self._messages else ""
-        return JsctlError(f"cannot write to {self._path}: {error.strerror}", kept)
+        hint = f"it holds the first {messages}" if self._messages else ""
+        return JsctlError(f"cannot write to {self._path}: {error.strerror}", hint)

@@ -13,7 +13,7 @@ DISK_FULL = "No space left on device"
 
 def first_line(error: BaseException) -> str:
     """Return the message of a Spark error, without its class, its SQLSTATE and its Java stack. Of a call that
-    failed in the JVM it is the cause; a full disk is always told."""
+    failed in the JVM it is the cause; of a full disk, always that it is full."""
     try:
         text = str(error)
     except Exception:  # a Java error has its text in the JVM, which may be gone

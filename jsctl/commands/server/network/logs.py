@@ -15,7 +15,7 @@ from jsctl.views.result import Result, Text
 
 @command("logs", examples=["jsctl server network logs srv-4222", "jsctl server network logs hub --follow"])
 @argument("servers", nargs=-1, metavar="[SERVER|CLUSTER]...")
-@option("--follow", "-F", is_flag=True, help="Go on with new lines until ctrl-C")
+@option("--follow", "-F", is_flag=True, help="Keep showing new lines until ctrl-C")
 @option(
     "--lines",
     "-l",
