@@ -76,7 +76,7 @@ async def kill(env: Env, servers: Names, everything: bool, network: str) -> None
 @command("pause", examples=["jsctl server network pause srv-4242"])
 @choose_servers
 async def pause(env: Env, servers: Names, everything: bool, network: str) -> None:
-    """Sends SIGSTOP: they do nothing, as a machine that hangs. jsctl server network resume lets them continue."""
+    """Sends SIGSTOP: they do nothing, as a machine that hangs, until jsctl server network resume."""
     await _act(env, network, servers, everything, networks.pause_nodes, "paused")
 
 
