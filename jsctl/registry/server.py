@@ -18,6 +18,26 @@ VERBS: dict[str, Entry] = {
     "run": verb("Run real nats-servers with JetStream on this machine until ctrl-C", "server.run:run"),
     "stop": verb("Stop nats-servers that jsctl started on this machine", "server.stop:stop"),
     "list": verb("List all servers of the network", "server.list_:list_", "ls"),
+    "info": verb("Show a server", "server.info:info", "i"),
+    "ping": verb("Show how fast all servers answer", "server.ping:ping"),
+    "account": group("Show and purge accounts, with the system account", aliases=("acct",)),
+    "account info": verb("Show what servers know of an account", "server.account.info:info", "i"),
+    "account purge": verb("Remove all streams and consumers of an account", "server.account.purge:purge"),
+    "cluster": group("Manage the servers of a JetStream domain", aliases=("r", "raft")),
+    "cluster step-down": verb(
+        "Elect another leader of a JetStream domain",
+        "server.cluster.step_down:step_down",
+        "stepdown",
+        "sd",
+        "elect",
+        "down",
+        "d",
+    ),
+    "cluster peer-remove": verb(
+        "Remove a server from a JetStream domain", "server.cluster.peer_remove:peer_remove", "rm", "pr"
+    ),
+    "config": group("Manage the configuration of servers", aliases=("cfg",)),
+    "config reload": verb("Let a server read its configuration again", "server.config.reload:reload"),
     "report": group("Report on servers", target="server.report.group:report", aliases=("rep",)),
     "report jetstream": verb(
         "Report on JetStream across all servers of the network",

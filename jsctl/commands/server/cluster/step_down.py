@@ -1,0 +1,29 @@
+"""`jsctl server cluster step-down`."""
+
+from jsctl.commands.cli import command, option
+from jsctl.commands.shared import leaders
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.jetstream.cluster.meta import meta_group
+from jsctl.monitor.server.meta import fetch_meta
+from jsctl.views.result import Result
+
+
+@command("step-down", examples=["jsctl server cluster step-down", "jsctl server cluster step-down --host n2"])
+@option("--cluster", metavar="CLUSTER", default="", help="A server of this cluster should lead next")
+@option("--tags", metavar="TAG", multiple=True, help="A server with this tag should; may be repeated")
+@option("--host", metavar="NAME", default="", help="This server should lead next")
+@option("--force", "-f", is_flag=True, help="Also when no leader is known")
+async def step_down(env: Env, cluster: str, tags: tuple[str, ...], host: str, force: bool) -> Result:
+    """The leader of the meta group, which places streams and consumers, stands down. Needs a login of the
+    system account.
+    """
+    if host and (cluster or tags):
+        raise BadInput("--host cannot be used with --cluster and --tags", "a server is enough")
+    api, connection = await env.jetstream(), await env.connection()
+
+    async def fetch() -> dict[str, object]:
+        return await fetch_meta(connection, api.domain)
+
+    change = await leaders.step_down(env, meta_group(api, fetch, cluster=cluster, tags=tags), host, force)
+    return Result(data={"old_leader": change.old_leader, "new_leader": change.new_leader})

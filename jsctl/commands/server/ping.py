@@ -1,0 +1,28 @@
+"""`jsctl server ping`."""
+
+import click
+
+from jsctl.commands.cli import argument, command, option
+from jsctl.env import Env
+from jsctl.errors import ExitStatus
+from jsctl.monitor.server.list_ import fetch_servers
+from jsctl.units import MS
+from jsctl.views.result import Chart, Result
+from jsctl.views.server import info as view
+
+
+@command("ping", examples=["jsctl server ping", "jsctl server ping 9 --graph"])
+@argument("expect", type=click.IntRange(min=1), required=False)
+@option("--graph", is_flag=True, help="Draw the times of the answers")
+@option("--id", "with_ids", is_flag=True, help="With the IDs of the servers")
+async def ping(env: Env, expect: int | None, graph: bool, with_ids: bool) -> Result:
+    """Needs a login of the system account. EXPECT is the number of servers; fewer are a failure."""
+    answers = await fetch_servers(await env.connection(), expect or 0)
+    result = view.ping(answers, with_ids=with_ids)
+    if graph:
+        chart = Chart("round-trip times of the servers in ms", [rtt / MS for _, rtt in answers])
+        result = result._replace(parts=[*result.parts, chart])
+    if expect and len(answers) < expect:
+        env.say(f"{len(answers)} of {expect} servers answered")
+        return result._replace(status=ExitStatus.FAILURE)
+    return result

@@ -1,0 +1,48 @@
+"""The meta group of a JetStream domain: its leader, its servers, the assets of accounts.
+
+The requests need a login of the system account (server/jetstream_api.go: JSApiLeaderStepDown,
+JSApiRemoveServer, JSApiAccountPurge).
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from jsctl.errors import NotFound
+from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.cluster.leaders import RaftGroup
+
+
+def meta_group(
+    api: Api, fetch: Callable[[], Awaitable[Json]], *, cluster: str = "", tags: Sequence[str] = ()
+) -> RaftGroup:
+    """Return the meta group. fetch: its state {"leader", "replicas"}. cluster, tags: where to lead next."""
+
+    async def fetch_info() -> Json:
+        return {"cluster": await fetch()}
+
+    async def step_down(preferred: str) -> None:
+        placement = {"cluster": cluster, "tags": list(tags), "preferred": preferred}
+        placement = {key: value for key, value in placement.items() if value}
+        await api.call("META.LEADER.STEPDOWN", {"placement": placement} if placement else {})
+
+    return RaftGroup("meta", "the meta group", fetch_info, step_down)
+
+
+async def remove_server(api: Api, meta: Json, server: str) -> None:
+    """Remove a server that is offline from the meta group. server: its name or ID.
+
+    Raises NotFound when it is not in the group.
+    """
+    for peer in meta.get("replicas") or ():
+        if server in (peer.get("name"), peer.get("peer")):
+            await api.call("SERVER.REMOVE", {"peer": peer.get("name", ""), "peer_id": peer.get("peer", "")})
+            return
+    names = ", ".join(str(peer.get("name") or peer.get("peer")) for peer in meta.get("replicas") or ())
+    raise NotFound(
+        f"{server!r} is not a follower of the meta group",
+        f"these are: {names}; the leader cannot be removed" if names else "it has no followers",
+    )
+
+
+async def purge_account(api: Api, account: str) -> None:
+    """Remove all streams and consumers of an account from the domain, for good."""
+    await api.call(f"ACCOUNT.PURGE.{account}", {})

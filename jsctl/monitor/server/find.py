@@ -1,0 +1,40 @@
+"""One server of the network, by its name or ID."""
+
+from typing import Any
+
+from jsctl.errors import NotFound
+from jsctl.monitor.server.requests import ask_server, ping
+from jsctl.nats.connection import Connection
+from jsctl.registry.noun_record import nearest_name
+
+Json = dict[str, Any]
+
+
+async def find_server(connection: Connection, name: str = "") -> Json:
+    """Fetch {"server": {...}, "data": {...}}, with VARZ, of the server of a name or ID; without one, of the
+    server that jsctl is connected to. Raises NotFound, Denied."""
+    replies = await ping(connection, "VARZ")
+    wanted = name or connection.server_info.get("server_id", "")
+    for reply in replies:
+        if wanted in (reply["server"]["name"], reply["server"]["id"]):
+            return reply
+    names = [reply["server"]["name"] for reply in replies]
+    near = nearest_name(name, names)
+    hint = f"did you mean {near}? " if near else ""
+    raise NotFound(f"there is no server {name!r}", f"{hint}jsctl server list shows the servers")
+
+
+async def fetch_account(connection: Connection, account: str, server: str = "") -> Json:
+    """Fetch what a server knows of an account. server: its name; empty for the one that answers first.
+
+    Raises ApiError for an account that it does not know, Denied.
+    """
+    if server:
+        named = await find_server(connection, server)
+        reply = await ask_server(connection, named["server"]["id"], "ACCOUNTZ", {"account": account})
+    else:
+        reply = (await ping(connection, "ACCOUNTZ", {"account": account}, expect=1))[0]
+    detail: Json | None = (reply.get("data") or {}).get("account_detail")
+    if not detail:
+        raise NotFound(f"there is no account {account!r}", "jsctl server report accounts shows the accounts")
+    return detail

@@ -1,0 +1,29 @@
+"""The meta group of a JetStream domain, as its servers know it."""
+
+from typing import Any
+
+from jsctl.errors import JsctlError
+from jsctl.monitor.server.requests import fetch_jetstream
+from jsctl.nats.connection import Connection
+
+Json = dict[str, Any]
+
+
+async def fetch_meta(connection: Connection, domain: str = "") -> Json:
+    """Fetch {"name", "leader", "replicas"} of the meta group of a domain; without one, of that of the server
+    that jsctl is connected to. Raises JsctlError when that is not clustered."""
+    replies = await fetch_jetstream(connection)
+    if not domain:
+        own = [one for one in replies if one["server"]["id"] == connection.server_info.get("server_id", "")]
+        domain = own[0]["server"].get("domain", "") if own else ""
+    metas: list[Json] = [
+        {**meta, "is_leader": meta.get("leader") == reply["server"]["name"]}
+        for reply in replies
+        if reply["server"].get("domain", "") == domain
+        and (meta := (reply.get("data") or {}).get("meta_cluster"))
+    ]
+    if not metas:
+        where = f" of domain {domain}" if domain else ""
+        raise JsctlError(f"the servers{where} are not clustered", "there is no meta group")
+    # The leader knows its followers; the others know who leads.
+    return max(metas, key=lambda meta: bool(meta["is_leader"]))
