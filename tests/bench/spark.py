@@ -1,5 +1,8 @@
 """Streams into Spark, as ratios in one run: `python tests/bench/spark.py [--messages N] [--size BYTES]`.
 
+What each stage costs (socket, cutting replies into columns, columns of Spark, Parquet), and how much faster
+1 % of the subjects are read than all.
+
 The reader by itself beside a bare socket loop that asks the same and only counts (aim: 80 %); to Parquet with
 two tasks beside a reader with nats-py's fetch (aim: 250,000 a second, five times as fast); the time until a
 publisher has its ack while an export runs (aim: 99 of 100 below 20 ms); the most memory that driver, JVM and
@@ -23,12 +26,16 @@ from urllib.parse import urlsplit
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import nats
+import pyarrow as pa
+import pyarrow.parquet as pq
 from nats.js.api import AckPolicy, ConsumerConfig
 
 from jsctl.contexts.settings import Settings
 from jsctl.nats.connection import Connection
+from jsctl.spark.source.columns import to_spark_batch
 from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.direct import DirectReader
+from jsctl.spark.source.options import COLUMNS
 from jsctl.spark.source.reader import ReadJob
 from tests.support import js
 from tests.support.processes import in_session
@@ -91,6 +98,8 @@ def measure(url: str, server: int, count: int, rounds: int, folder: Path) -> Non
     # What limits it: server and client share two cores, and the server alone keeps more than one busy.
     for name in ("bare socket loop", "reader"):
         print(f"a message in the {name}: {cores[name]}")
+    stages(url, count)
+    filtered(url, count)
     ratio = best["to Parquet"] / best["nats-py's fetch"]
     print(f"to Parquet to nats-py's fetch: {ratio:.1f} times (aim 5, and 250,000 a second)")
     busy, whole = during_export(url, folder, count)
@@ -130,6 +139,52 @@ def bare(url: str, count: int) -> None:
                 if asked < len(batches):
                     request(connection, batches[asked])
                     asked += 1
+
+
+def stages(url: str, count: int) -> None:
+    """Print what each stage between the server and a Parquet file costs, in CPU time of this process."""
+    runs = run_sizes(url, count)
+    job = ReadJob("S", js.info(url, "S")["created"], 1, count + 1)
+    begin = time.process_time()
+    bare(url, count)
+    socket_time = time.process_time() - begin
+    begin = time.process_time()
+    batches = list(DirectReader(job, lambda: StreamConnection.open(Settings(url=url))))
+    cut = time.process_time() - begin - socket_time
+    begin = time.process_time()
+    rows = [to_spark_batch("S", [batch], COLUMNS[:-1]) for batch in batches]
+    arrow = time.process_time() - begin
+    begin = time.process_time()
+    pq.write_table(pa.Table.from_batches(rows), pa.BufferOutputStream())
+    parquet = time.process_time() - begin
+    for name, seconds in (("socket", socket_time), ("cut", cut), ("Arrow", arrow), ("Parquet", parquet)):
+        print(f"stage {name:8} {seconds / count * 1e6:5.2f} us a message")
+    print(f"messages in an answer: {runs:.0f}")
+
+
+def run_sizes(url: str, count: int) -> float:
+    """Messages in each batch that the reader yields, on average."""
+    job = ReadJob("S", js.info(url, "S")["created"], 1, min(count, 50_000) + 1)
+    sizes = [len(batch) for batch in DirectReader(job, lambda: StreamConnection.open(Settings(url=url)))]
+    return statistics.mean(sizes)
+
+
+def filtered(url: str, count: int) -> None:
+    """Print how much faster 1 % of the subjects are read than all."""
+    js.stream(url, "F", "F.>", allow_direct=True)
+    js.publish_all(url, ((f"F.{number % 100}", b"x" * 200) for number in range(count)))
+    while js.info(url, "F")["state"]["messages"] < count:
+        time.sleep(0.1)
+    job = ReadJob("F", js.info(url, "F")["created"], 1, count + 1)
+
+    def read(job: ReadJob) -> int:
+        return sum(len(rows) for rows in DirectReader(job, lambda: StreamConnection.open(Settings(url=url))))
+
+    best = {
+        name: min(timed(lambda wanted=wanted: read(wanted)) for _ in range(3))  # type: ignore[misc]
+        for name, wanted in (("all", job), ("some", job._replace(subjects=("F.7",))))
+    }
+    print(f"1 % of the subjects: {best['all'] / best['some']:.0f} times as fast as all (aim 20)")
 
 
 def request(connection: socket.socket, at: int) -> None:

@@ -31,7 +31,7 @@ from jsctl.spark.source.planning import PlanningConnection
 from jsctl.spark.source.pull import ConsumerReader
 from jsctl.spark.source.pushdown import Pushdown
 from jsctl.spark.source.reader import RangeReader, ReadJob
-from jsctl.spark.source.replies import payload_size
+from jsctl.spark.source.replies import whole_size
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -185,7 +185,7 @@ def read_partition(options: ReadOptions, partition: RangePartition) -> "Iterator
     for batch in _read_batches(options, partition):
         pending.append(batch)
         rows += len(batch)
-        size += payload_size(batch)
+        size += whole_size(batch)
         if rows >= BATCH_ROWS or size >= BATCH_BYTES:
             yield columns.to_spark_batch(stream, pending, names)
             pending, rows, size = [], 0, 0

@@ -15,6 +15,7 @@ from jsctl.jetstream.api import Json, parse_response
 from jsctl.nats.acks import ack_tokens
 from jsctl.nats.addresses import ServerAddress
 from jsctl.nats.blocking import BlockingConnection, ConnectionLost
+from jsctl.nats.codec import MAX_LINE
 from jsctl.nats.codes import ErrorCode
 from jsctl.nats.direct_get import STREAM_MARK
 from jsctl.spark.source.replies import Reply
@@ -22,6 +23,9 @@ from jsctl.spark.source.replies import Reply
 RUN, LONG = 16 << 10, 512 << 10
 """Bytes of replies to a direct get: at least RUN are parsed together, and beyond LONG no more are waited for.
 """
+
+LARGE = 3 << 10
+"""Bytes of a message from which on it is cheaper to parse it alone than to search all of it for marks."""
 
 PAUSE = 0.02
 """Seconds of silence after which what was received is parsed as it is."""
@@ -115,7 +119,7 @@ class StreamConnection(BlockingConnection):
             ends.append(end)
         while at < filled:
             end = at
-            if at >= one_by_one and buffer.startswith(self._mark[2:], at):
+            if at >= one_by_one and buffer.startswith(self._mark[2:], at) and self._size_at(at) < LARGE:
                 while ends[-1] < at:
                     ends.pop()
                 # Until the last one, which may be incomplete, or is the end of the answer.
@@ -130,6 +134,12 @@ class StreamConnection(BlockingConnection):
             at = end
         self._drop(at)
         self._unparsed = 0
+
+    def _size_at(self, at: int) -> int:
+        """Return the size of the message whose line begins at `at`; 0 when the line is not complete."""
+        end = self._buffer.find(b"\r\n", at, at + MAX_LINE)
+        size = self._buffer[at : max(at, end)].rpartition(b" ")[2]
+        return int(size) if size.isdigit() and len(size) < 10 else 0
 
     def _parse_run(self, at: int, run: int) -> int:
         """Hand out the replies from `at` until `run`; returns where the next one starts, or `at` when there

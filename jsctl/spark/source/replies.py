@@ -100,3 +100,8 @@ def sequence_of_row(batch: "pa.RecordBatch", row: int) -> int:
 def payload_size(batch: "pa.RecordBatch") -> int:
     """Return about how many bytes of payload a batch has."""
     return int(batch.column(3).nbytes)
+
+
+def whole_size(batch: "pa.RecordBatch") -> int:
+    """Return about how many bytes of payload and headers a batch has."""
+    return payload_size(batch) + int(batch.column(4).nbytes)

@@ -7,6 +7,8 @@ import json
 import operator
 import pickle
 import random
+import subprocess
+import sys
 import threading
 import time
 import urllib.request
@@ -32,12 +34,13 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable
 
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, Denied, JsctlError, Unreachable
+from jsctl.nats.codec import encode_publish
 from jsctl.nats.connection import Connection
 from jsctl.spark.source.batch_reader import FilteringReader, JetStreamReader, RangePartition
 from jsctl.spark.source.options import parse_read_options
 from jsctl.spark.source.reader import DataLoss
 from jsctl.spark.source.stream_reader import JetStreamStreamReader
-from jsctl.units import parse_bytes
+from jsctl.units import SECOND, parse_bytes
 from tests.support import js
 from tests.support.servers import Cluster, RealServer, free_port
 from tests.support.waiting import wait_for
@@ -625,3 +628,57 @@ def test_a_filtered_read_is_many_times_faster(url: str) -> None:
     some = seconds(lambda: read(filtered(url, EqualTo(("subject",), "S.7"))), 500)
     print(f"{whole / some:.0f} times faster")
     assert whole / some > 4  # the aim, 20, is for a million messages: see tests/bench/spark.py
+
+
+# -- wide streams ---------------------------------------------------------------------------------
+
+MEMORY = """
+import resource, sys
+import pyarrow.parquet, pyspark.sql.datasource
+from jsctl.spark.source.batch_reader import JetStreamReader
+from jsctl.spark.source.options import parse_read_options
+options = {"servers": sys.argv[1], "stream": sys.argv[2], "includeHeaders": "true", "minPartitions": "2"}
+reader = JetStreamReader(parse_read_options(options))
+partitions = reader.partitions()
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+rows = sum(len(batch) for part in partitions for batch in reader.read(part))
+print(rows, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
+"""
+
+
+@pytest.mark.parametrize(
+    ("count", "head", "size", "most"),
+    [(20, 0, 10 << 20, 150), (4000, 50_000, 10, 150), (100_000, 0, 10, 150)],
+)
+def test_memory_is_flat(tmp_path: Path, count: int, head: int, size: int, most: int) -> None:
+    """200 MB of large payloads, 200 MB of headers, a thousand subjects. most: MiB."""
+    own = RealServer(
+        tmp_path, 'listen: "127.0.0.1:{port}"\nmax_payload: 16MB\njetstream { store_dir: "{store}" }\n'
+    ).start()
+    try:
+        js.stream(own.url, "S", "S.>", allow_direct=True)
+        block = b"NATS/1.0\r\nA: " + b"y" * head + b"\r\n\r\n" if head else b""
+        _publish_many(own.url, count, block, b"x" * size)
+        line = [sys.executable, "-c", MEMORY, own.url, "S"]
+        done = subprocess.run(line, capture_output=True, text=True, check=True, timeout=100)
+        rows, grown = map(int, done.stdout.split())
+        assert rows == count
+        assert grown < most, f"{grown} MiB"
+    finally:
+        own.stop()
+
+
+def _publish_many(url: str, count: int, header_block: bytes, data: bytes) -> None:
+    async def work() -> None:
+        connection = await Connection.open(Settings(url=url))
+        some = max(1, min(1000, (8 << 20) // (len(header_block) + len(data))))
+        for at in range(0, count, some):
+            numbers = range(at, min(at + some, count))
+            subjects = [f"S.{number % 1000}" for number in numbers]
+            await connection.send(
+                b"".join(encode_publish(subject, data, "", header_block) for subject in subjects[:-1])
+            )
+            await connection.request(subjects[-1], data, timeout=30 * SECOND)
+        await connection.close()
+
+    asyncio.run(work())
