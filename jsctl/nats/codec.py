@@ -20,6 +20,20 @@ def encode_publish(subject: str, data: bytes, reply: str = "", header_block: byt
     return b"PUB %b %d\r\n%b\r\n" % (where.encode(), len(data), data)
 
 
+_SMALL = 8 << 10
+
+
+def publish_parts(subject: str, data: bytes, reply: str = "", header_block: bytes = b"") -> tuple[bytes, ...]:
+    """Encode as `encode_publish`, in parts that the caller joins: large data is then copied once."""
+    if len(data) < _SMALL:
+        return (encode_publish(subject, data, reply, header_block),)
+    where = f"{subject} {reply}".encode() if reply else subject.encode()
+    size = len(header_block) + len(data)
+    if header_block:
+        return b"HPUB %b %d %d\r\n%b" % (where, len(header_block), size, header_block), data, b"\r\n"
+    return b"PUB %b %d\r\n" % (where, size), data, b"\r\n"
+
+
 Frame = tuple[int, bytes, bytes, bytes, bytes, bytes]
 """Where the frame ends in its buffer, then the subscription id, subject, reply subject, header block and data
 of a message. A frame without a message has an empty subscription id, and its line as data."""

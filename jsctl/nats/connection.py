@@ -262,6 +262,16 @@ class Connection:
         except OSError as error:
             raise Unreachable(f"lost the connection to {self.url}: {reason(error)}") from None
 
+    @contextlib.contextmanager
+    def sending_ahead(self, size: int) -> Iterator[None]:
+        """Hand over up to `size` bytes before the system takes them, so that the next are made meanwhile: for
+        bulk data whose acks are awaited, as nothing else gets through until they are sent."""
+        self._client.send_ahead(size)
+        try:
+            yield
+        finally:
+            self._client.send_ahead(None)
+
     def post(self, frames: bytes) -> None:
         """As `send`, without waiting: for acknowledgements from within a MessageHandler."""
         self._client.post(frames)

@@ -13,7 +13,7 @@ from jsctl import units
 from jsctl.errors import Denied, JsctlError, RequestTimeout, Unreachable
 from jsctl.jetstream.message.patience import Patience, is_temporary, still_without_leader
 from jsctl.jetstream.message.publish import Bursts, PublishedHandler, PublishTotals, on_denied, parse_ack
-from jsctl.nats.codec import encode_publish
+from jsctl.nats.codec import publish_parts
 from jsctl.nats.connection import Connection
 from jsctl.nats.events import ConnectionEvent, Disconnected
 from jsctl.nats.message import Message, OutgoingMessage
@@ -174,11 +174,11 @@ class _Run:
                 await self._wait()
 
     async def _transmit(self, numbers: Iterable[int]) -> None:
-        block = []
+        block: list[bytes] = []
         for number in numbers:
             message = self._waiting[number]
             reply = f"{self.inbox}.{number}"
-            block.append(encode_publish(message.subject, message.data, reply, message.header_block))
+            block += publish_parts(message.subject, message.data, reply, message.header_block)
         try:
             await self._connection.send(b"".join(block))
         except Unreachable:

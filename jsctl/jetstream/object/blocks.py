@@ -7,7 +7,7 @@ from typing import BinaryIO, NamedTuple
 import crc32c
 
 _BLOCK = 1 << 20
-"""Bytes that are read at once, at least a chunk."""
+"""Bytes that are read ahead, at least a chunk."""
 
 
 class Chunk(NamedTuple):
@@ -24,7 +24,7 @@ class BlockReader:
     def __init__(self, file: BinaryIO, chunk_size: int) -> None:
         self._file = file
         self._chunk_size = chunk_size
-        self._block = max(_BLOCK // chunk_size, 1) * chunk_size
+        self._ahead_of = max(_BLOCK // chunk_size, 1)  #: chunks that are read at once
         self._hash = hashlib.sha256()
         self._ahead: asyncio.Task[list[Chunk]] | None = None
         self.size = 0  #: bytes that were read
@@ -51,20 +51,20 @@ class BlockReader:
             self._ahead.cancelled() or self._ahead.exception()
 
     def _read(self) -> list[Chunk]:
-        block = self._fill()
-        self._hash.update(block)
-        self.size += len(block)
-        size, first = self._chunk_size, self.chunks
-        parts = [block[at : at + size] for at in range(0, len(block), size)]
-        self.chunks += len(parts)
-        return [Chunk(first + at, part, crc32c.crc32c(part)) for at, part in enumerate(parts)]
+        chunks: list[Chunk] = []
+        while len(chunks) < self._ahead_of and (data := self._fill()):
+            self._hash.update(data)
+            self.size += len(data)
+            chunks.append(Chunk(self.chunks, data, crc32c.crc32c(data)))
+            self.chunks += 1
+        return chunks
 
     def _fill(self) -> bytes:
-        """Read a whole block, also from a pipe, which gives less at a time."""
-        block = self._file.read(self._block)
-        if not block or len(block) == self._block:
-            return block
-        parts, left = [block], self._block - len(block)
+        """Read a whole chunk, also from a pipe, which gives less at a time."""
+        data = self._file.read(self._chunk_size)
+        if not data or len(data) == self._chunk_size:
+            return data
+        parts, left = [data], self._chunk_size - len(data)
         while left and (part := self._file.read(left)):
             parts.append(part)
             left -= len(part)

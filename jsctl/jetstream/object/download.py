@@ -45,9 +45,10 @@ async def get(
     digest = hashlib.sha256()
     size = 0
 
-    def take(block: bytes) -> None:
-        digest.update(block)
-        write(block)
+    def take(block: list[bytes]) -> None:
+        for part in block:
+            digest.update(part)
+            write(part)
 
     if object_info.chunks or object_info.size:
         reader = _Reader(api, object_info, retried)
@@ -55,8 +56,9 @@ async def get(
         try:
             while block := await reader.blocks.get():
                 await asyncio.to_thread(take, block)
-                size += len(block)
-                advance(len(block))
+                length = sum(map(len, block))
+                size += length
+                advance(length)
                 if size > object_info.size:
                     break
         finally:
@@ -95,7 +97,7 @@ class _Reader:
         self._position = 1
         self._left = object_info.chunks
         self.failure: Exception | None = None
-        self.blocks: asyncio.Queue[bytes] = asyncio.Queue(_AHEAD)
+        self.blocks: asyncio.Queue[list[bytes]] = asyncio.Queue(_AHEAD)
 
     async def run(self) -> None:
         """Read everything, or what there is before `failure`."""
@@ -103,7 +105,7 @@ class _Reader:
             await self._read_patiently()
         except Exception as error:
             self.failure = error
-        await self.blocks.put(b"")
+        await self.blocks.put([])
 
     async def _read_patiently(self) -> None:
         loop = asyncio.get_running_loop()
@@ -145,9 +147,9 @@ class _Reader:
                 parts.append(message.data)
                 size += len(message.data)
                 if size >= _BLOCK or self._left == 0:
-                    await self.blocks.put(b"".join(parts))
+                    await self.blocks.put(parts)
                     parts, size = [], 0
                 if self._left == 0:
                     return
         if parts:
-            await self.blocks.put(b"".join(parts))
+            await self.blocks.put(parts)

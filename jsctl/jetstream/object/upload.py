@@ -41,9 +41,13 @@ MARK = "Jsctl-Chunk"
 WINDOW = 16 << 20
 """Bytes on their way without an ack."""
 
+_AHEAD = 4 << 20
+"""Bytes that are handed over before the system takes them."""
+
 _PATIENCE = 6
 """How many times the time-out nothing may be stored before a put gives up."""
 
+_PURGES = 20
 _PAUSE = 0.25  #: seconds before the same is tried again
 _HEADER_SIZE = 128  #: bytes of a chunk's message beside its data, at the most
 
@@ -158,7 +162,13 @@ def _nuid(
 
 async def _remove_chunks(api: Api, bucket: str, nuid: str) -> None:
     try:
-        await requests.remove_chunks(api, bucket, nuid)
+        await api.connection.flush()
+        for _ in range(_PURGES):
+            await requests.remove_chunks(api, bucket, nuid)
+            # The server may still have chunks that it has not stored yet.
+            await asyncio.sleep(_PAUSE / 2)
+            if not await buckets.chunk_count(api, bucket, chunk_subject(bucket, nuid)):
+                return
     except JsctlError:
         return  # what failed before says more
 
@@ -224,13 +234,11 @@ class _Upload:
         await self._delete(surplus)
 
     async def _send(self) -> None:
-        await publish_with_acks(
-            self._api.connection,
-            self._bursts(),
-            PublishTotals(),
-            self._acknowledged,
-            window=WINDOW,
-        )
+        connection = self._api.connection
+        with connection.sending_ahead(_AHEAD):
+            await publish_with_acks(
+                connection, self._bursts(), PublishTotals(), self._acknowledged, window=WINDOW
+            )
 
     async def _bursts(self) -> AsyncIterator[Sequence[OutgoingMessage]]:
         """Yield what has no ack yet, then what follows in the file."""
