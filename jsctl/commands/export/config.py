@@ -16,6 +16,7 @@ from jsctl.files import open_output
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.declared import write
 from jsctl.jetstream.declared.collect import collect_declarations
+from jsctl.jetstream.kv.names import stream_of
 from jsctl.render.delimited import TABLES
 from jsctl.views.events import Events, text_in_pieces
 from jsctl.views.result import Result, Text
@@ -53,6 +54,7 @@ async def config(env: Env, options: Options) -> Result | Events[str]:
         )
     places = targets(env)
     declared: list[Json] = []
+    buckets: list[Json] = []
     missing_consumers: list[str] = []
     hidden = 0
     for settings, connection in zip(places, await open_connections(env, places), strict=True):
@@ -64,16 +66,20 @@ async def config(env: Env, options: Options) -> Result | Events[str]:
             with_consumers=options.with_consumers,
         )
         declared += collected.streams
+        buckets += collected.buckets
         missing_consumers += collected.missing_consumers
         hidden += collected.hidden
         if missing := collected.missing_streams:
             env.say(f"left out: {plural(len(missing), 'stream')} that did not answer: {', '.join(missing)}")
-    _check_patterns(options.stream, declared, hidden)
+    names = [stream["name"] for stream in declared]
+    _check_patterns(options.stream, [*names, *(stream_of(bucket["name"]) for bucket in buckets)], hidden)
     if hidden:
         env.say(f"left out: {hidden_hint(hidden)}")
     if missing_consumers:
         env.say(f"left out: {plural(len(missing_consumers), 'consumer')} without a durable name or answer")
     document: Json = {**(_place(env, places[0]) if len(places) == 1 else {}), "streams": declared}
+    if buckets:
+        document["buckets"] = buckets
     if options.output == "-" and env.wants_json:
         return Result(data=document)
     if options.output == "-":
@@ -81,7 +87,9 @@ async def config(env: Env, options: Options) -> Result | Events[str]:
     with open_output(options.output) as file:
         file.writelines(piece.encode() for piece in write.render_yaml(document))
     consumers = sum(len(stream.get("consumers", ())) for stream in declared)
-    text = f"wrote {plural(len(declared), 'stream')} and {plural(consumers, 'consumer')} to {options.output}"
+    counts = [plural(len(declared), "stream"), plural(consumers, "consumer")]
+    counts += [plural(len(buckets), "bucket")] if buckets else []
+    text = f"wrote {', '.join(counts[:-1])} and {counts[-1]} to {options.output}"
     return Result([Text(text, whole=True)], data=document)
 
 
@@ -91,10 +99,10 @@ def _place(env: Env, settings: Settings) -> dict[str, str]:
     return {**place, "domain": settings.js_domain} if env.repeated.get("js_domain") else place
 
 
-def _check_patterns(patterns: Sequence[str], declared: Sequence[Json], hidden: int) -> None:
+def _check_patterns(patterns: Sequence[str], names: Sequence[str], hidden: int) -> None:
     """Raise NotFound for a pattern without a stream."""
     for pattern in patterns:
-        if not any(fnmatchcase(stream["name"], pattern) for stream in declared):
+        if not any(fnmatchcase(name, pattern) for name in names):
             raise NotFound(
                 f"no stream matches {pattern}",
                 only_hidden_hint(hidden) if hidden else registry.noun("stream").hint,

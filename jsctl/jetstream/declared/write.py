@@ -6,11 +6,13 @@ Every key that the server has is written, so that a later diff sees what drifted
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from jsctl.jetstream.config.differences import find_differences
 from jsctl.jetstream.config.kind import Json
 from jsctl.jetstream.config.kinds import ListOf
 from jsctl.jetstream.config.schema import Object, Schema
 from jsctl.jetstream.consumer.config import CONSUMER
 from jsctl.jetstream.declared.variables import escape
+from jsctl.jetstream.kv.config import BUCKET, from_stream, to_stream
 from jsctl.jetstream.stream.config import STREAM
 
 
@@ -23,6 +25,17 @@ def declare_stream(config: Json, consumers: Sequence[Json], place: Mapping[str, 
     return declared
 
 
+def declare_bucket(config: Json, place: Mapping[str, str]) -> Json | None:
+    """A bucket of a file, in its own words; None for a stream that is more than these can say. config: of the
+    stream."""
+    own = STREAM.without_server_keys(config)
+    bucket = from_stream(own)
+    if BUCKET.find_problems(bucket) or find_differences(own, to_stream(bucket), STREAM):
+        return None
+    rest = _escape({key: value for key, value in bucket.items() if key != "name"})
+    return {"name": bucket["name"], **place, **rest}
+
+
 def is_durable(config: Json) -> bool:
     """Whether a consumer stays when nobody uses it."""
     return bool(config.get("durable_name"))
@@ -32,7 +45,7 @@ def render_yaml(document: Json) -> Iterator[str]:
     """YAML that holds exactly this, durations and sizes as people write them, to the last unit; and
     nothing that a terminal would take for a command. One piece for each stream: one of many takes little
     memory."""
-    if place := {key: value for key, value in document.items() if key != "streams"}:
+    if place := {key: value for key, value in document.items() if key not in ("streams", "buckets")}:
         yield _dump(place)
     yield "streams:\n" if document["streams"] else "streams: []\n"
     for stream in document["streams"]:
@@ -40,6 +53,9 @@ def render_yaml(document: Json) -> Iterator[str]:
         if "consumers" in stream:
             readable["consumers"] = [CONSUMER.write(consumer) for consumer in stream["consumers"]]
         yield _dump([readable])
+    if document.get("buckets"):
+        yield "buckets:\n"
+        yield from (_dump([BUCKET.write(bucket)]) for bucket in document["buckets"])
 
 
 def _dump(value: Any) -> str:

@@ -94,3 +94,16 @@ def test_what_is_no_counter(hits: Cli, url: str) -> None:
     js.ask(url, "STREAM.CREATE.ODD", {"name": "ODD", "subjects": ["odd"], "allow_direct": True})
     refused = hits("counter get odd", status=1)
     assert len(refused.err.splitlines()) == 1
+
+
+def test_what_is_counted_here_and_elsewhere(hits: Cli, url: str) -> None:
+    move = {"src": "hits.>", "dest": "sum.>"}
+    source = {"name": "HITS", "subject_transforms": [move]}
+    js.stream(url, "SUM", "sum.>", allow_msg_counter=True, allow_direct=True, sources=[source])
+    hits("counter incr hits.a 5", status=0)
+    wait_for(lambda: hits("counter get sum.a").out == "5\n", "the part of the source arrives")
+    assert hits("counter incr sum.a 2", status=0).out == "7\n"
+    assert hits("counter view sum.a --json", status=0).json["sources"] == {"HITS": {"hits.a": "5"}}
+    shown = hits("counter view sum.a", status=0).out
+    assert "HITS: hits.a: 5" in shown
+    assert "Counted Here: 2" in shown
