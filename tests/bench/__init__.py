@@ -1,0 +1,11 @@
+"""What the benchmarks share."""
+
+import os
+from pathlib import Path
+
+
+def environment(home: str | Path) -> dict[str, str]:
+    """Return the variables of a measured process: with contexts of its own, and with compiled modules, as
+    every user has them from the second start on."""
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**inherited, "XDG_CONFIG_HOME": str(home)}

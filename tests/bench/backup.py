@@ -18,6 +18,7 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from jsctl.units import parse_bytes
+from tests.bench import environment
 from tests.support.js import ask, publish_all, stream
 from tests.support.servers import RealServer
 
@@ -86,9 +87,7 @@ def run(command: list[str], home: Path) -> Cost:
     """What one process costs. Raises AssertionError when it fails."""
     started = time.perf_counter()
     with (home / "said").open("wb") as said:
-        process = subprocess.Popen(
-            command, stdout=said, stderr=said, env={**os.environ, "XDG_CONFIG_HOME": str(home)}
-        )
+        process = subprocess.Popen(command, stdout=said, stderr=said, env=environment(home))
         _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     assert process.returncode == 0, (home / "said").read_text()

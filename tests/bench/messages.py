@@ -20,6 +20,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from tests.bench import environment
 from tests.support import js
 from tests.support.servers import RealServer, many_accounts
 
@@ -85,10 +86,6 @@ def works(url: str, home: str) -> dict[str, Callable[[list[str]], float]]:
         "sub --stream S --all --raw": timed(*everything, "--raw"),
         "sub --stream S --all --direct": timed(*everything, "--direct"),
     }
-
-
-def environment(home: str) -> dict[str, str]:
-    return {**os.environ, "XDG_CONFIG_HOME": home}
 
 
 def run(line: list[str], home: str) -> None:

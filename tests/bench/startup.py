@@ -14,6 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from tests.bench import environment
 from tests.support.servers import RealServer, many_accounts
 
 PYTHON = sys.executable
@@ -51,7 +52,7 @@ def lines(url: str) -> dict[str, list[str]]:
 
 def measure(commands: dict[str, list[str]], rounds: int, home: str) -> dict[str, float]:
     """Best wall time in seconds of each command."""
-    environ = {**os.environ, "XDG_CONFIG_HOME": home}
+    environ = environment(home)
     best = dict.fromkeys(commands, float("inf"))
     for _ in range(rounds):
         for name, command in commands.items():

@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from jsctl.contexts.settings import Settings
 from jsctl.jetstream.api import Api
 from jsctl.nats.connection import Connection
+from tests.bench import environment
 from tests.bench.startup import JSCTL, measure
 from tests.support.servers import RealServer, many_accounts
 
@@ -85,7 +86,7 @@ def peaks(commands: dict[str, list[str]], home: str) -> dict[str, int]:
     )
     found = {}
     for name, command in commands.items():
-        environ = {**os.environ, "XDG_CONFIG_HOME": home}
+        environ = environment(home)
         found[name] = int(subprocess.check_output([sys.executable, "-c", code, *command], env=environ))
     return found
 
