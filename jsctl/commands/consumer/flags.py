@@ -4,22 +4,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-import click
-
-from jsctl.commands.cli import DURATION, option
-from jsctl.commands.shared.field_flags import ConfigFlags, config_flags
+from jsctl.commands.shared.field_flags import ConfigFlags, config_flags, extra_flags
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.consumer.config import (
     CONSUMER,
-    PRIORITY_FLAGS,
     as_pull,
     parse_backoff,
     parse_deadline,
     with_priority_groups,
     with_start,
 )
-from jsctl.units import MINUTE
+from jsctl.jetstream.consumer.fields import EXTRA_FLAGS, GROUP_FLAGS
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -60,50 +56,6 @@ SECTIONS = {
     "State": ("--ephemeral", "--inactive-threshold", "--memory", "--replicas"),
 }
 """Titles of the flags in help."""
-
-_GROUP_HELP = {
-    "pinned-groups": "Priority groups whose messages go to one pinned client",
-    "overflow-groups": "Priority groups that only get what overflows",
-    "prioritized-groups": "Priority groups whose clients have priorities",
-}
-_RETRY_OPTIONS = (
-    option("--backoff", metavar="MODE", help="Wait before retries: linear, none, or 1s,5s,1m"),
-    option("--backoff-steps", type=int, default=10, metavar="NUMBER", help="Retries (10)"),
-    option(
-        "--backoff-min",
-        type=DURATION,
-        default=MINUTE,
-        metavar="DURATION",
-        help="Shortest wait (1m)",
-    ),
-    option(
-        "--backoff-max",
-        type=DURATION,
-        default=20 * MINUTE,
-        metavar="DURATION",
-        help="Longest wait (20m)",
-    ),
-    option(
-        "--sample",
-        type=click.IntRange(0, 100),
-        metavar="PERCENT",
-        help="How many acknowledgements to sample",
-    ),
-)
-_CREATE_OPTIONS = (
-    option(
-        "--deliver",
-        metavar="POLICY",
-        help="Start with all, new, last, subject, 1h, a time or a sequence",
-    ),
-    option("--ephemeral", is_flag=True, help="Remove it when nobody uses it"),
-    option("--pull", is_flag=True, help="Make it a pull consumer"),
-    option("--pause", metavar="TIME", help="Start paused, until a time or for a duration"),
-    *(
-        option(f"--{flag}", into="groups", multiple=True, metavar="GROUP", help=_GROUP_HELP[flag])
-        for flag in PRIORITY_FLAGS
-    ),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,8 +141,8 @@ def consumer_flags(verb: str) -> Callable[[F], F]:
     `NewConsumerFlags`."""
 
     def declare(function: F) -> F:
-        for add_option in reversed((*_RETRY_OPTIONS, *(() if verb == "edit" else _CREATE_OPTIONS))):
-            function = add_option(function)
+        function = extra_flags(GROUP_FLAGS, verb, into="groups")(function)
+        function = extra_flags(EXTRA_FLAGS, verb)(function)
         return config_flags(CONSUMER, verb)(function)
 
     return declare

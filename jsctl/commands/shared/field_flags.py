@@ -1,6 +1,6 @@
 """Flags made from the fields of a configuration, for every noun alike."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -8,7 +8,7 @@ import click
 
 from jsctl.commands.cli import option
 from jsctl.commands.cli.declare import CollectedOption
-from jsctl.jetstream.config.fields import Field
+from jsctl.jetstream.config.fields import ExtraFlag, Field
 from jsctl.jetstream.config.kind import Kind, Text
 from jsctl.jetstream.config.kinds import Choice, ListOf, Map, Switch, Texts
 from jsctl.jetstream.config.schema import Schema
@@ -70,16 +70,33 @@ def config_flags(schema: Schema, verb: str) -> Callable[[F], F]:
     return declare
 
 
+def extra_flags(flags: Sequence[ExtraFlag], verb: str, *, into: str = "") -> Callable[[F], F]:
+    """Add flags that have no key of their own, of those that `verb` takes. into: see `cli.option`."""
+
+    def declare(function: F) -> F:
+        for extra in reversed(flags):
+            if not (extra.create_only and verb == "edit"):
+                attrs = {"default": extra.default} | ({"into": into} if into else {})
+                function = _kind_option(extra.flag, extra.kind, extra.help, extra.metavar, attrs)(function)
+        return function
+
+    return declare
+
+
 def _field_option(field: Field) -> Callable[[F], F]:
-    flag, kind = f"--{field.flag}", field.kind
-    attrs: dict[str, Any] = {"multiple": kind.repeatable, "metavar": kind.metavar}
+    metavar = field.flag.rstrip("s").upper() if isinstance(field.kind, Texts) else ""
+    return _kind_option(field.flag, field.kind, field.help, metavar, {"into": "fields", "default": None})
+
+
+def _kind_option(flag: str, kind: Kind, help: str, metavar: str, attrs: dict[str, Any]) -> Callable[[F], F]:
+    """Return the option of a flag whose value is of a kind. metavar: instead of the kind's."""
+    name = f"--{flag}"
+    own: dict[str, Any] = {"multiple": kind.repeatable, "metavar": metavar or kind.metavar}
     if isinstance(kind, Switch):
-        flag = f"{flag}/--no-{field.flag}" if kind.negatable else flag
-        attrs = {"is_flag": True}
+        name = f"{name}/--no-{flag}" if kind.negatable else name
+        own = {"is_flag": True}
     elif isinstance(kind, Choice):
-        attrs = {"type": click.Choice(list(kind.choices), case_sensitive=False)}
-    elif isinstance(kind, Texts):
-        attrs["metavar"] = field.flag.rstrip("s").upper()
-    elif not isinstance(kind, (Text, Map, ListOf)):
-        attrs["type"] = KindType(kind)
-    return option(flag, into="fields", default=None, help=field.help, **attrs)
+        own = {"type": click.Choice(list(kind.choices), case_sensitive=False)}
+    elif not isinstance(kind, (Text, Map, ListOf, Texts)):
+        own["type"] = KindType(kind)
+    return option(name, help=help, **attrs, **own)

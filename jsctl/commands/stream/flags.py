@@ -4,12 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from jsctl.commands.cli import option
-from jsctl.commands.shared.field_flags import ConfigFlags, config_flags
+from jsctl.commands.shared.field_flags import ConfigFlags, config_flags, extra_flags
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.stream.config import STREAM
-from jsctl.jetstream.stream.origins import import_from, parse_origin
+from jsctl.jetstream.stream.origins import IMPORT_FLAGS, import_from, parse_origin
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -107,12 +106,7 @@ def stream_flags(verb: str) -> Callable[[F], F]:
     """Add the flags that `verb` ("add", "edit", "copy") takes, for `StreamFlags`."""
 
     def declare(function: F) -> F:
-        for flag, metavar, help in (
-            ("--mirror-deliver-prefix", "PREFIX", "Prefix of the subjects that --mirror is delivered on"),
-            ("--mirror-api-prefix", "PREFIX", "API prefix of the account that --mirror is in"),
-            ("--mirror-domain", "DOMAIN", "JetStream domain that --mirror is in"),
-        ):
-            function = option(flag, metavar=metavar, default="", help=help)(function)
+        function = extra_flags(IMPORT_FLAGS, verb)(function)
         return config_flags(STREAM, verb)(function)
 
     return declare

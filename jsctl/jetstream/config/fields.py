@@ -67,3 +67,19 @@ class Field(NamedTuple):
     def path(self) -> tuple[str, ...]:
         """The key and those above it, outermost first."""
         return tuple(self.key.split("."))
+
+
+class ExtraFlag(NamedTuple):
+    """A flag without a key of its own: it sets several, or says more of another flag. The noun's own code
+    applies it.
+
+    kind: of its value. metavar: instead of the kind's. default: the value where it is not given.
+    create_only: whether it is for `add` and `copy` alone.
+    """
+
+    flag: str
+    kind: Kind
+    help: str
+    metavar: str = ""
+    default: Any = None
+    create_only: bool = False

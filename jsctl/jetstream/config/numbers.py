@@ -42,6 +42,18 @@ class Number(Kind):
         return number
 
 
+class Percent(Number):
+    """A whole number from 0 to 100."""
+
+    metavar = "PERCENT"
+    takes = "a whole number from 0 to 100"
+
+    def _check(self, number: int) -> int:
+        if not 0 <= number <= 100:
+            raise ValueError(f"{number} is not {self.takes}")
+        return number
+
+
 class Limit(Number):
     """A count; -1, and in the server's answers any number below 1, is unlimited."""
 

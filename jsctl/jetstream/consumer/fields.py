@@ -1,10 +1,10 @@
 """The keys of a consumer's configuration."""
 
-from jsctl.jetstream.config.fields import Change, Field, FieldQuestion
+from jsctl.jetstream.config.fields import Change, ExtraFlag, Field, FieldQuestion
 from jsctl.jetstream.config.kind import Text
 from jsctl.jetstream.config.kinds import Choice, ListOf, Map, Subject, Subjects, Switch, Texts, Time
-from jsctl.jetstream.config.numbers import Duration, Limit, Number, Size
-from jsctl.units import SECOND
+from jsctl.jetstream.config.numbers import Duration, Limit, Number, Percent, Size
+from jsctl.units import MINUTE, SECOND
 
 ACK_POLICY = Choice(
     {
@@ -254,3 +254,59 @@ FIELDS: tuple[Field, ...] = (
     Field("priority_groups", Texts(), label="Priority Groups"),
     Field("direct", Switch()),
 )
+
+EXTRA_FLAGS: tuple[ExtraFlag, ...] = (
+    ExtraFlag("backoff", Text(), "Wait before retries: linear, none, or 1s,5s,1m", metavar="MODE"),
+    ExtraFlag("backoff-steps", Number(least=None), "Retries (10)", default=10),
+    ExtraFlag("backoff-min", Duration(), "Shortest wait (1m)", default=MINUTE),
+    ExtraFlag("backoff-max", Duration(), "Longest wait (20m)", default=20 * MINUTE),
+    ExtraFlag("sample", Percent(), "How many acknowledgements to sample, 0 to 100"),
+    ExtraFlag(
+        "deliver",
+        Text(),
+        "Start with all, new, last, subject, 1h, a time or a sequence",
+        metavar="POLICY",
+        create_only=True,
+    ),
+    ExtraFlag(
+        "ephemeral",
+        Switch(negatable=False),
+        "Remove it when nobody uses it",
+        default=False,
+        create_only=True,
+    ),
+    ExtraFlag("pull", Switch(negatable=False), "Make it a pull consumer", default=False, create_only=True),
+    ExtraFlag(
+        "pause",
+        Text(),
+        "Start paused, until a time or for a duration",
+        metavar="TIME",
+        create_only=True,
+    ),
+)
+"""`consumer.config` applies them: `with_start`, `parse_backoff`, `parse_deadline`, `as_pull`, `with_name`."""
+
+GROUP_FLAGS: tuple[ExtraFlag, ...] = (
+    ExtraFlag(
+        "pinned-groups",
+        Texts(),
+        "Priority groups whose messages go to one pinned client",
+        metavar="GROUP",
+        create_only=True,
+    ),
+    ExtraFlag(
+        "overflow-groups",
+        Texts(),
+        "Priority groups that only get what overflows",
+        metavar="GROUP",
+        create_only=True,
+    ),
+    ExtraFlag(
+        "prioritized-groups",
+        Texts(),
+        "Priority groups whose clients have priorities",
+        metavar="GROUP",
+        create_only=True,
+    ),
+)
+"""Flags of priority groups; `config.PRIORITY_FLAGS` has the policy of each."""

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jsctl.errors import BadInput
-from jsctl.jetstream.config.fields import Field
+from jsctl.jetstream.config.fields import ExtraFlag, Field
 from jsctl.jetstream.config.kind import KeepKey, Text, refuse_unknown
 from jsctl.jetstream.config.kinds import ListOf, Subject, Time
 from jsctl.jetstream.config.nodes import Node
@@ -206,3 +206,23 @@ def _set_external(origin: Json, *, api: str = "", deliver: str = "") -> None:
     if deliver:
         external["deliver"] = deliver
     origin["external"] = external
+
+
+IMPORT_FLAGS = (
+    ExtraFlag("mirror-domain", Text(), "JetStream domain that --mirror is in", metavar="DOMAIN", default=""),
+    ExtraFlag(
+        "mirror-api-prefix",
+        Text(),
+        "API prefix of the account that --mirror is in",
+        metavar="PREFIX",
+        default="",
+    ),
+    ExtraFlag(
+        "mirror-deliver-prefix",
+        Text(),
+        "Prefix of the subjects that --mirror is delivered on",
+        metavar="PREFIX",
+        default="",
+    ),
+)
+"""Flags that say where a mirror's origin is, for `import_from`."""
