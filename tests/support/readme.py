@@ -71,6 +71,10 @@ _SOURCE = {
     "includeData": "`false` leaves the column `data` out (`true`)",
     "columns": "columns to read, separated by commas, instead of the two before",
     "committedConsumer": "durable consumer whose ack floor follows the checkpoint; streaming queries only",
+    "bucket": "key-value bucket to read instead of a stream, with columns of its own",
+    "objects": "object bucket whose objects to list instead",
+    "keys": "keys of the bucket, with `*` and `>`, separated by commas (all)",
+    "history": "`latest` revision of each key, or `all` changes (`latest`; in streaming queries `all`)",
 }
 
 _SINK = {

@@ -62,6 +62,8 @@ def read_exported(
 def check_has_payloads(folder: Path, checkpoint: dict[str, Any]) -> None:
     """Raise BadInput when the payloads are not in the table."""
     settings = checkpoint["settings"]
+    if settings.get("bucket") or settings.get("objects"):
+        raise BadInput(f"{folder} is a table of a bucket, not of messages", "export its stream to import it")
     if settings.get("keep_data"):
         return
     if settings.get("decode") in WITH_FIELDS:

@@ -7,11 +7,12 @@ as one Arrow table. On other machines, Spark's tasks read through the data sourc
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from jsctl.contexts.settings import Settings
 from jsctl.nats import from_sync, login
 from jsctl.spark.datasource.registration import register
 from jsctl.spark.export.stream_plan import ReadPlan, Selection, StreamSource, source_options
@@ -55,7 +56,7 @@ class MessageReads:
         if read_plan.messages > SHORT_MESSAGES or read_plan.bytes > SHORT_BYTES:
             return None
         options = self._range(source, read_plan.start, read_plan.end, read_plan)
-        reader = self._reader(source, options, lenient=not read_plan.is_promised)
+        reader = _reader(source.settings, options, lenient=not read_plan.is_promised)
         batches: list[pa.RecordBatch] = []
         size = 0
         for partition in reader.partitions():
@@ -87,11 +88,8 @@ class MessageReads:
             )
         options = reads._range(source, start, end, read_plan)
         is_lenient = lenient or not (read_plan is None or read_plan.is_promised)
-        if not runs_elsewhere(spark) and find_spec("pandas"):  # mapInArrow needs pandas
-            return _read_in_tasks(spark, reads._reader(source, options, lenient=is_lenient))
         name = f"jetstream_{source.table}"
-        register(spark, source.settings, name, lenient=is_lenient)
-        return spark.read.format(name).options(**options).load()
+        return read_frame(spark, source.settings, name, options, lenient=is_lenient)
 
     def _range(
         self, source: StreamSource, start: int, end: int, read_plan: ReadPlan | None
@@ -108,11 +106,30 @@ class MessageReads:
             options["minPartitions"] = str(max(1, min(10_000, math.ceil(tasks))))
         return options
 
-    def _reader(self, source: StreamSource, options: dict[str, str], *, lenient: bool) -> "JetStreamReader":
-        from jsctl.spark.source.batch_reader import JetStreamReader
 
-        settings = from_sync.run(login.with_files(source.settings))
-        return JetStreamReader(parse_read_options(options, settings=settings), lenient=lenient)
+def read_frame(
+    spark: "SparkSession", settings: Settings, name: str, options: Mapping[str, str], *, lenient: bool = False
+) -> "DataFrame":
+    """Return what the data source reads with these options, in the way that costs least.
+
+    Args:
+        name: of a data source that is registered for it, if it is needed.
+        options: those of the data source, without the connection's.
+        lenient: sequences in the options that are gone are left out.
+
+    Raises what planning raises.
+    """
+    if not runs_elsewhere(spark) and find_spec("pandas"):  # mapInArrow needs pandas
+        return _read_in_tasks(spark, _reader(settings, options, lenient=lenient))
+    register(spark, settings, name, lenient=lenient)
+    return spark.read.format(name).options(**options).load()
+
+
+def _reader(settings: Settings, options: Mapping[str, str], *, lenient: bool) -> "JetStreamReader":
+    from jsctl.spark.source.batch_reader import JetStreamReader
+
+    portable = from_sync.run(login.with_files(settings))
+    return JetStreamReader(parse_read_options(options, settings=portable), lenient=lenient)
 
 
 def _read_in_tasks(spark: "SparkSession", reader: "JetStreamReader") -> "DataFrame":

@@ -11,6 +11,7 @@ from pyspark.sql.types import (
     BinaryType,
     DataType,
     LongType,
+    MapType,
     StringType,
     StructField,
     StructType,
@@ -22,12 +23,12 @@ from jsctl.errors import BadInput, Denied, JsctlError
 from jsctl.nats import from_sync, login
 from jsctl.nats.addresses import ServerAddress
 from jsctl.spark.session.task_archive import provide_pynacl
-from jsctl.spark.source import columns, plan, pushdown, ranges
+from jsctl.spark.source import buckets, columns, plan, pushdown, ranges
 from jsctl.spark.source.connection import Connector, StreamConnection
 from jsctl.spark.source.direct import DirectReader, MirrorAnswered
 from jsctl.spark.source.failures import without_traceback
 from jsctl.spark.source.options import ReadOptions
-from jsctl.spark.source.planning import PlanningConnection
+from jsctl.spark.source.planning import PlanningConnection, with_connection
 from jsctl.spark.source.pull import ConsumerReader
 from jsctl.spark.source.pushdown import Pushdown
 from jsctl.spark.source.reader import RangeReader, ReadJob
@@ -41,6 +42,10 @@ _ARE_KNOWN = frozenset(("stream", "sequence"))
 
 BATCH_ROWS, BATCH_BYTES = 8192, 4 << 20
 """Size of one Arrow batch, whichever is reached first."""
+
+
+_ROUNDS = 10
+"""How often `latest` reads on, where keys change all the time."""
 
 
 class RangePartition(InputPartition):
@@ -162,6 +167,8 @@ def plan_partitions(
 ) -> list[RangePartition]:
     """Split a job into partitions, one for each task; an empty one is one partition."""
     count = ranges.count_ranges(job.end - job.start, options.min_partitions, os.cpu_count() or 1)
+    if options.latest:
+        count = 1  # a task that does not see the later revisions cannot tell which is the last
     parts = ranges.split_range(job.start, job.end, count) or [(job.start, job.start)]
     settings = None
     if not options.settings.files:
@@ -176,6 +183,26 @@ def plan_partitions(
 def read_partition(options: ReadOptions, partition: RangePartition) -> "Iterator[pa.RecordBatch]":
     """Yield a partition's messages in batches of the Spark schema. Raises what RangeReader raises."""
     provide_pynacl()
+    if options.latest:
+        yield from buckets.latest(_read_until_quiet(options, partition), options.columns[1])
+    else:
+        yield from _read_rows(options, partition)
+
+
+def _read_until_quiet(options: ReadOptions, partition: RangePartition) -> "Iterator[pa.RecordBatch]":
+    """Yield a partition's messages, and those that superseded some of them while they were read."""
+    for _ in range(_ROUNDS):
+        yield from _read_rows(options, partition)
+        portable = replace(options, settings=partition.settings or options.settings)
+        stream = with_connection(portable, lambda connection: plan.fetch_stream(connection, portable))  # noqa: B023
+        job = partition.job
+        if stream.end <= job.end or stream.created != job.created:
+            return
+        job = job._replace(start=job.end, end=stream.end)
+        partition = RangePartition(job, partition.direct, partition.settings, partition.addresses)
+
+
+def _read_rows(options: ReadOptions, partition: RangePartition) -> "Iterator[pa.RecordBatch]":
     stream, names = partition.job.stream, options.columns
     if partition.deleted is not None:
         yield from _known_rows(partition.job, names, partition.deleted)
@@ -228,6 +255,15 @@ def spark_schema(options: ReadOptions) -> StructType:
         "timestamp": TimestampType(),
         "data": BinaryType(),
         "headers": ArrayType(StructType(pair)),
+        "revision": LongType(),
+        "created": TimestampType(),
+        "value": BinaryType(),
+        "size": LongType(),
+        "chunks": LongType(),
+        "metadata": MapType(StringType(), StringType()),
+        **dict.fromkeys(
+            ("bucket", "key", "operation", "name", "description", "digest", "link"), StringType()
+        ),
     }
     return StructType([StructField(name, types[name]) for name in options.columns])
 

@@ -8,13 +8,15 @@
 | timestamp | timestamp                                  | when the server stored it, UTC, cut to the µs |
 | data      | binary                                     | the payload                                   |
 | headers   | array of struct(key string, value binary)  | with includeHeaders; null without headers     |
+
+Buckets have other columns, which `buckets` describes.
 """
 
 from collections.abc import Sequence
 
 import pyarrow as pa
 
-from jsctl.spark.source import messages
+from jsctl.spark.source import buckets, messages
 
 _TIME = pa.timestamp("us", tz="UTC")
 _PAIR = pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())])
@@ -28,16 +30,23 @@ _TYPES = {
     "data": pa.binary(),
     "headers": _HEADERS,
 }
+_TYPES_OF_BUCKETS = (buckets.KV_TYPES, buckets.OBJECT_TYPES)
 
 
 def schema(names: Sequence[str]) -> pa.Schema:
     """Return the schema of the named columns."""
-    return pa.schema([pa.field(name, _TYPES[name]) for name in names])
+    types = next((types for types in _TYPES_OF_BUCKETS if tuple(types) == tuple(names)), _TYPES)
+    return pa.schema([pa.field(name, types[name]) for name in names])
 
 
 def to_spark_batch(stream: str, batches: Sequence[pa.RecordBatch], names: Sequence[str]) -> pa.RecordBatch:
     """Join batches of messages.SCHEMA into one batch of the named columns."""
     batch = messages.join_batches(batches)
+    if tuple(names) == tuple(buckets.KV_TYPES):
+        return buckets.kv_batch(stream, *batch.columns)
+    if tuple(names) == tuple(buckets.OBJECT_TYPES):
+        _, sequences, times, data, _ = batch.columns
+        return buckets.object_batch(stream, sequences, times, data)
     return pa.RecordBatch.from_arrays([_column(stream, batch, name) for name in names], schema=schema(names))
 
 

@@ -16,6 +16,7 @@ from jsctl.contexts.store import ContextStore
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import api_prefix
 from jsctl.nats.subjects import covers, overlap
+from jsctl.spark.source.bucket_options import parse_bucket
 from jsctl.spark.source.option_values import OptionValues
 from jsctl.units import SECOND
 
@@ -95,6 +96,10 @@ OPTION_NAMES = (
     "includeData",
     "columns",
     "committedConsumer",
+    "bucket",
+    "objects",
+    "keys",
+    "history",
 )
 
 COLUMNS = ("stream", "subject", "sequence", "timestamp", "data", "headers")
@@ -118,7 +123,7 @@ class ReadOptions:
     auto, direct or consumer. batch, max_bytes: messages and bytes for each request. timeout: ns without an
     answer. retries: attempts without progress. retry_timeout: ns for which a server may be away. is_patient:
     whether that holds for the first contact, too. columns: to read, in their order. consumer: whose ack floor
-    shows what was committed; empty for none.
+    shows what was committed; empty for none. latest: only the last revision of each key of a bucket.
     """
 
     settings: Settings
@@ -145,6 +150,7 @@ class ReadOptions:
     is_patient: bool
     columns: tuple[str, ...]
     consumer: str
+    latest: bool = False
 
     @property
     def prefix(self) -> str:
@@ -180,7 +186,8 @@ def parse_read_options(
         )
     refuse_unknown_options(options, OPTION_NAMES)
     values = OptionValues(options)
-    stream, streams = _streams(values)
+    bucket = parse_bucket(values, streaming)
+    stream, streams = (bucket.stream, ()) if bucket else _streams(values)
     start, end = values.offset("startingOffsets", relative=True), values.offset("endingOffsets")
     start_time, end_time = values.time("startingTimestamp"), values.time("endingTimestamp")
     for name, one, other in (("starting", start, start_time), ("ending", end, end_time)):
@@ -201,7 +208,7 @@ def parse_read_options(
     mode = values.text("fetchMode", "auto")
     if mode not in ("auto", "direct", "consumer"):
         raise BadInput(f"fetchMode {mode!r} is not auto, direct or consumer")
-    subjects = parse_subjects(values.text("subject"))
+    subjects = parse_subjects(",".join(bucket.subjects) if bucket else values.text("subject"))
     fail_on_deleted = values.flag("failOnDeleted", False)
     if subjects and fail_on_deleted:
         raise BadInput(
@@ -234,7 +241,8 @@ def parse_read_options(
         min_offsets=min_offsets,
         max_delay=values.duration("maxTriggerDelay", 15 * 60 * SECOND),
         min_partitions=values.count("minPartitions", 0, least=1),
-        fail_on_loss=values.flag("failOnDataLoss", True),
+        # A bucket drops what was superseded: its head moves although no key is lost.
+        fail_on_loss=values.flag("failOnDataLoss", bucket is None),
         fail_on_deleted=fail_on_deleted,
         fetch_mode=mode,
         batch=values.count("batchSize", 1000, least=1, most=50_000),
@@ -243,8 +251,9 @@ def parse_read_options(
         retries=values.count("retries", 5, least=0),
         retry_timeout=values.duration("retryTimeout", RETRY_TIMEOUT),
         is_patient="retrytimeout" in options,
-        columns=_columns(values),
+        columns=bucket.columns if bucket else _columns(values),
         consumer=consumer,
+        latest=bucket.latest if bucket else False,
     )
 
 

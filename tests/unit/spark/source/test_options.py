@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from jsctl.errors import BadInput, NotFound
 from jsctl.nats.subjects import covers
+from jsctl.spark.source import buckets
 from jsctl.spark.source.admission import Sizes, limit_ends
 from jsctl.spark.source.columns import parse_headers
 from jsctl.spark.source.options import OPTION_NAMES, parse_read_options
@@ -205,3 +206,26 @@ def test_headers_keep_order_duplicates_and_bytes() -> None:
     assert parse_headers(raw) == [("A", b"1"), ("B", b"2"), ("A", b"\xff"), ("C", b"a:b")]
     assert parse_headers(None) is None
     assert parse_headers(b"NATS/1.0\r\n") is None
+
+
+def test_buckets() -> None:
+    connection = {"servers": BASE["servers"]}
+    kv = parse_read_options({**connection, "bucket": "B", "keys": "a.*, b"})
+    assert (kv.stream, kv.subjects, kv.latest) == ("KV_B", ("$KV.B.a.*", "$KV.B.b"), True)
+    assert (kv.columns, kv.fail_on_loss) == (tuple(buckets.KV_TYPES), False)
+    changes = parse_read_options({**connection, "bucket": "B"}, streaming=True)
+    assert (changes.subjects, changes.latest) == (("$KV.B.>",), False)
+    objects = parse_read_options({**connection, "objects": "B", "history": "all"})
+    assert (objects.stream, objects.subjects, objects.latest) == ("OBJ_B", ("$O.B.M.>",), False)
+    assert objects.columns == tuple(buckets.OBJECT_TYPES)
+    for wrong, said in (
+        ({"bucket": "B", "objects": "B"}, "exclude each other"),
+        ({"bucket": "B.C"}, "is not the name of a bucket"),
+        ({"bucket": "B", "stream": "S"}, "option stream is for streams"),
+        ({"bucket": "B", "history": "some"}, "neither latest nor all"),
+        ({"stream": "S", "keys": "a"}, "option keys is for buckets"),
+    ):
+        with pytest.raises(BadInput, match=said):
+            parse_read_options({**connection, **wrong})
+    with pytest.raises(BadInput, match=r"is for spark\.read"):
+        parse_read_options({**connection, "bucket": "B", "history": "latest"}, streaming=True)

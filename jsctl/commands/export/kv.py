@@ -1,0 +1,101 @@
+"""`jsctl export kv` and `jsctl export objects`."""
+
+import time
+from dataclasses import dataclass
+
+import click
+
+from jsctl.commands.cli import argument, command, option
+from jsctl.commands.export.options import SparkOptions, spark_options
+from jsctl.env import Env
+from jsctl.errors import BadInput, ExitStatus
+from jsctl.spark.export import bucket_exporter
+from jsctl.spark.export.bucket_exporter import BucketSource
+from jsctl.spark.export.stream_target import StreamTarget
+from jsctl.spark.session.folders import parse_folder
+from jsctl.spark.session.session import FAST_START_CONF, check_environment, open_session
+from jsctl.units import SECOND
+from jsctl.views.export import export as view
+from jsctl.views.result import Result
+
+FORMATS = ("parquet", "json", "csv")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    buckets: tuple[str, ...]
+    to: str
+    format: str
+    history: bool
+    keys: tuple[str, ...]
+    force: bool
+    spark: SparkOptions
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectOptions:
+    buckets: tuple[str, ...]
+    to: str
+    format: str
+    history: bool
+    force: bool
+    spark: SparkOptions
+
+
+@command(
+    "kv",
+    options=Options,
+    examples=["jsctl export kv SETTINGS --to tables", "jsctl export kv SETTINGS --to changes --history"],
+)
+@argument("buckets", metavar="BUCKET...", nargs=-1, required=True)
+@option("--to", metavar="DIR", required=True, help="Folder for the tables, one for each bucket")
+@option("--format", type=click.Choice(FORMATS), default="parquet", help="Format of the files (parquet)")
+@option("--history", is_flag=True, help="All changes that the bucket has, not only the latest of each key")
+@option("--key", "keys", metavar="KEY", multiple=True, help="Only these keys, with * and > (repeatable)")
+@option("--force", "-f", is_flag=True, help="Replace tables that exist, without asking")
+@spark_options
+def kv(env: Env, options: Options) -> Result:
+    """Each bucket gets a table with the columns bucket, key, value, revision, operation (put, delete, purge)
+    and created. Without --history, a key that was deleted has a row that says so, as long as the bucket has
+    it.
+    """
+    settings = env.settings()
+    keys = tuple(dict.fromkeys(options.keys))
+    sources = [BucketSource(settings, name, keys=keys, history=options.history) for name in options.buckets]
+    return _export(env, sources, options)
+
+
+@command("objects", options=ObjectOptions, examples=["jsctl export objects FILES --to tables"])
+@argument("buckets", metavar="BUCKET...", nargs=-1, required=True)
+@option("--to", metavar="DIR", required=True, help="Folder for the tables, one for each bucket")
+@option("--format", type=click.Choice(FORMATS), default="parquet", help="Format of the files (parquet)")
+@option("--history", is_flag=True, help="All that the bucket has, not only the latest of each object")
+@option("--force", "-f", is_flag=True, help="Replace tables that exist, without asking")
+@spark_options
+def objects(env: Env, options: ObjectOptions) -> Result:
+    """Each object bucket gets a table of what is known about its objects: bucket, name, description, size,
+    chunks, digest, metadata, link, revision, operation and created. The objects themselves are not read.
+    """
+    settings = env.settings()
+    sources = [BucketSource(settings, name, "objects", history=options.history) for name in options.buckets]
+    return _export(env, sources, options)
+
+
+def _export(env: Env, sources: list[BucketSource], options: Options | ObjectOptions) -> Result:
+    names = [source.bucket for source in sources]
+    if len(set(names)) < len(names):
+        raise BadInput("a bucket is named several times", "name each once")
+    begin = time.monotonic()
+    master, remote = options.spark.master, options.spark.remote
+    target = StreamTarget.open_streams(parse_folder(options.to, "--to"), options.format, names)
+    check_environment(master, remote)
+    bucket_exporter.check(sources)
+    if existing := target.existing_tables():
+        question = f"Really replace {', '.join(existing)} in {target.path}"
+        env.run(env.confirm(question, force=options.force))
+    with (
+        target.lock(),
+        open_session(master, remote, name="jsctl export kv", conf=FAST_START_CONF) as spark,
+    ):
+        rows = {source.bucket: bucket_exporter.export(spark, source, target) for source in sources}
+    return view.reports(rows, str(target.path), int((time.monotonic() - begin) * SECOND), ExitStatus.OK)

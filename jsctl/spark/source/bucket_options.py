@@ -1,0 +1,71 @@
+"""The options of the data source that name a bucket, and what they mean for its stream."""
+
+import re
+from typing import NamedTuple
+
+from jsctl.errors import BadInput
+from jsctl.spark.source.option_values import OptionValues
+
+KV_COLUMNS = ("bucket", "key", "value", "revision", "operation", "created")
+OBJECT_COLUMNS = (
+    "bucket",
+    "name",
+    "description",
+    "size",
+    "chunks",
+    "digest",
+    "metadata",
+    "link",
+    "revision",
+    "operation",
+    "created",
+)
+"""Columns of buckets, which `buckets` describes."""
+
+_NOT_FOR_BUCKETS = (
+    "stream",
+    "streams",
+    "subject",
+    "columns",
+    "includeHeaders",
+    "includeData",
+    "failOnDeleted",
+)
+
+
+class Bucket(NamedTuple):
+    """What the options of a bucket mean for its stream."""
+
+    stream: str
+    subjects: tuple[str, ...]
+    columns: tuple[str, ...]
+    latest: bool
+
+
+def parse_bucket(values: OptionValues, streaming: bool | None) -> Bucket | None:
+    """Return the bucket to read, None for a stream. Raises BadInput."""
+    bucket, objects = values.text("bucket"), values.text("objects")
+    name, history = bucket or objects, values.text("history")
+    if not name:
+        for option in ("keys", "history"):
+            if values.text(option):
+                raise BadInput(f"option {option} is for buckets", "name one with the option bucket")
+        return None
+    if bucket and objects:
+        raise BadInput("options bucket and objects exclude each other", "give one")
+    if not re.fullmatch(r"[a-zA-Z0-9_-]+", name):
+        raise BadInput(f"{name!r} is not the name of a bucket")
+    for option in _NOT_FOR_BUCKETS:
+        if values.text(option):
+            raise BadInput(f"option {option} is for streams, not for buckets", "leave it out")
+    if history not in ("", "latest", "all"):
+        raise BadInput(f"history {history!r} is neither latest nor all")
+    if history == "latest" and streaming:
+        raise BadInput("history latest is for spark.read", "a streaming query reads all changes")
+    latest = history != "all" and not streaming
+    if objects:
+        if values.text("keys"):
+            raise BadInput("option keys is for key-value buckets")
+        return Bucket(f"OBJ_{name}", (f"$O.{name}.M.>",), OBJECT_COLUMNS, latest)
+    keys = [key.strip() for key in values.text("keys").split(",") if key.strip()] or [">"]
+    return Bucket(f"KV_{name}", tuple(f"$KV.{name}.{key}" for key in keys), KV_COLUMNS, latest)

@@ -1,0 +1,171 @@
+"""Key-value and object buckets as tables: their columns, and the latest revision of each key.
+
+A bucket is a stream (ADR-8, ADR-20): KV_<bucket> with a subject $KV.<bucket>.<key> for each key, or
+OBJ_<bucket> with a subject $O.<bucket>.M.<name in base64> for what is known about each object.
+
+| column      | Spark type          |                                                                       |
+|-------------|---------------------|-----------------------------------------------------------------------|
+| bucket      | string              |                                                                       |
+| key         | string              |                                                                       |
+| value       | binary              | null when the key was deleted                                         |
+| revision    | long                | the message's sequence                                                |
+| operation   | string              | put, delete (the key) or purge (the key and its history)              |
+| created     | timestamp           | when the server stored it, UTC                                        |
+
+| column      | Spark type          |                                                                       |
+|-------------|---------------------|-----------------------------------------------------------------------|
+| bucket, revision, operation, created | | as above, without purge                          |
+| name        | string              | of the object                                                         |
+| description | string              |                                                                       |
+| size        | long                | bytes                                                                 |
+| chunks      | long                | messages that hold them                                               |
+| digest      | string              | SHA-256=..., in base64                                                |
+| metadata    | map(string, string) |                                                                       |
+| link        | string              | bucket, or bucket/name, that it stands for; null for other objects    |
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jsctl.jetstream.api import Json
+
+KV_PREFIX, OBJECT_PREFIX = "KV_", "OBJ_"
+
+_TIME = pa.timestamp("us", tz="UTC")
+KV_TYPES = {
+    "bucket": pa.string(),
+    "key": pa.string(),
+    "value": pa.binary(),
+    "revision": pa.int64(),
+    "operation": pa.string(),
+    "created": _TIME,
+}
+OBJECT_TYPES = {
+    "bucket": pa.string(),
+    "name": pa.string(),
+    "description": pa.string(),
+    "size": pa.int64(),
+    "chunks": pa.int64(),
+    "digest": pa.string(),
+    "metadata": pa.map_(pa.string(), pa.string()),
+    "link": pa.string(),
+    "revision": pa.int64(),
+    "operation": pa.string(),
+    "created": _TIME,
+}
+
+_OPERATIONS = {"DEL": "delete", "PURGE": "purge"}
+_MARKERS = {"maxage": "purge", "purge": "purge", "remove": "delete"}
+"""Why the server wrote a marker in the place of messages that it removed (ADR-43) -> the operation, as
+clients read it."""
+
+_COMPACT_BYTES = 256 << 20
+"""Rows of `latest` in memory after which earlier revisions are dropped."""
+
+
+def kv_batch(
+    stream: str, subjects: pa.Array, sequences: pa.Array, times: pa.Array, data: pa.Array, headers: pa.Array
+) -> pa.RecordBatch:
+    """Return the rows of messages of a bucket. headers: header blocks, null without any."""
+    operations = [_operation(block) for block in headers.to_pylist()]
+    is_put = pa.array([operation == "put" for operation in operations], pa.bool_())
+    columns = [
+        _bucket(stream, KV_PREFIX, len(sequences)),
+        pa.array([_key(subject) for subject in subjects.to_pylist()], pa.string()),
+        pc.if_else(is_put, data, pa.scalar(None, pa.binary())),
+        sequences,
+        pa.array(operations, pa.string()),
+        times.cast(_TIME, safe=False),
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=pa.schema(list(KV_TYPES.items())))
+
+
+def object_batch(stream: str, sequences: pa.Array, times: pa.Array, data: pa.Array) -> pa.RecordBatch:
+    """Return the rows of messages about objects. What is not JSON has no name."""
+    rows = [_object(payload) for payload in data.to_pylist()]
+    columns: list[pa.Array] = []
+    for name, type in OBJECT_TYPES.items():
+        if name == "bucket":
+            columns.append(_bucket(stream, OBJECT_PREFIX, len(sequences)))
+        elif name == "revision":
+            columns.append(sequences)
+        elif name == "created":
+            columns.append(times.cast(_TIME, safe=False))
+        else:
+            columns.append(pa.array([row.get(name) for row in rows], type))
+    return pa.RecordBatch.from_arrays(columns, schema=pa.schema(list(OBJECT_TYPES.items())))
+
+
+def latest(batches: Iterator[pa.RecordBatch], key: str) -> Iterator[pa.RecordBatch]:
+    """Yield the row with the highest revision of each key. key: the column that says whose a row is."""
+    rows: list[pa.RecordBatch] = []
+    size = limit = 0
+    for batch in batches:
+        rows.append(batch)
+        size += batch.nbytes
+        if size > max(limit, _COMPACT_BYTES):
+            rows = _compact(rows, key)
+            size = sum(batch.nbytes for batch in rows)
+            limit = 2 * size
+    yield from _compact(rows, key)
+
+
+def _compact(rows: Sequence[pa.RecordBatch], key: str) -> list[pa.RecordBatch]:
+    if not rows:
+        return []
+    table = pa.Table.from_batches(rows)
+    newest = table.select([key, "revision"]).group_by(key).aggregate([("revision", "max")])
+    newest_rows = table.filter(pc.is_in(table["revision"], newest["revision_max"]))
+    return list(newest_rows.to_batches(max_chunksize=8192))
+
+
+def _bucket(stream: str, prefix: str, count: int) -> pa.Array:
+    return pa.repeat(pa.scalar(stream.removeprefix(prefix), pa.string()), count)
+
+
+def _key(subject: bytes | str) -> str:
+    text = subject.decode(errors="replace") if isinstance(subject, bytes) else subject
+    return text.split(".", 2)[-1]  # a mirror has the subjects of its origin, whose bucket has another name
+
+
+def _operation(block: bytes | None) -> str:
+    for line in (block or b"").split(b"\r\n")[1:]:
+        name, _, value = line.partition(b":")
+        text = value.strip().decode(errors="replace")
+        if name.lower() == b"kv-operation":
+            return _OPERATIONS.get(text.upper(), "put")
+        if name.lower() == b"nats-marker-reason":
+            return _MARKERS.get(text.lower(), "purge")
+    return "put"
+
+
+def _object(payload: bytes) -> dict[str, Any]:
+    """Return what the client wrote about an object, without what is not of the type that it should be."""
+    try:
+        info: Json = json.loads(payload)
+        link = (info.get("options") or {}).get("link") or {}
+        place = "/".join(str(part) for part in (link.get("bucket"), link.get("name")) if part)
+        return {
+            "name": _text(info.get("name")),
+            "description": _text(info.get("description")),
+            "size": _number(info.get("size")),
+            "chunks": _number(info.get("chunks")),
+            "digest": _text(info.get("digest")),
+            "metadata": [(str(key), str(value)) for key, value in (info.get("metadata") or {}).items()],
+            "link": place or None,
+            "operation": "delete" if info.get("deleted") else "put",
+        }
+    except (ValueError, AttributeError, RecursionError):  # not by a client of object buckets
+        return {"operation": "put"}
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _number(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 63 else None

@@ -1,0 +1,108 @@
+"""Key-value and object buckets as tables: `export kv`, `export objects`, and the data source."""
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import js
+from tests.support.run import Cli
+
+pytestmark = pytest.mark.spark
+
+
+def bucket(url: str, name: str, *subjects: str, **config: Any) -> None:
+    """Make the stream of a bucket, as clients do."""
+    js.stream(url, name, *subjects, allow_direct=True, allow_rollup_hdrs=True, discard="new", **config)
+
+
+def change(url: str, key: str, value: bytes, operation: str = "") -> None:
+    header = f"NATS/1.0\r\nKV-Operation: {operation}\r\n\r\n" if operation else "NATS/1.0\r\n\r\n"
+    js.publish_framed(url, f"$KV.B.{key}", header.encode(), value)
+
+
+def short(rows: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
+    return [(row["key"], row["value"], row["revision"], row["operation"]) for row in rows]
+
+
+def test_keys_and_their_history(cli: Cli, url: str, spark: Any, tmp_path: Path) -> None:
+    bucket(url, "KV_B", "$KV.B.>", max_msgs_per_subject=5)
+    for key, value, operation in (
+        ("a", b"1", ""),
+        ("b.c", b"1", ""),
+        ("a", b"2", ""),
+        ("gone", b"1", ""),
+        ("gone", b"", "DEL"),
+        ("b.c", b"", "PURGE"),
+        ("b.c", b"\xff", ""),
+    ):
+        change(url, key, value, operation)
+    latest = [("a", b"2", 3, "put"), ("gone", None, 5, "delete"), ("b.c", b"\xff", 7, "put")]
+
+    done = cli(f"export kv B --to {tmp_path}/out --json", status=0).json
+    assert done["rows"] == {"B": 3}
+    table = spark.read.parquet(str(tmp_path / "out" / "B")).orderBy("revision")
+    assert short(table.toArrow().to_pylist()) == latest
+    again = f"export kv B --to {tmp_path}/out --history --key a --key gone --json"
+    assert "--force" in cli(again, status=64).err
+    assert cli(f"{again} --force", status=0).json["rows"] == {"B": 4}
+    sql = "SELECT key, count(*) AS changes FROM B GROUP BY key ORDER BY key"
+    answer = cli(["export", "query", "--from", f"{tmp_path}/out", sql, "--json"], status=0).json
+    assert answer == [{"key": "a", "changes": 2}, {"key": "gone", "changes": 2}]
+    refused = cli(f"import {tmp_path}/out/B --stream KV_B", status=64)
+    assert "is a table of a bucket, not of messages" in refused.err
+
+    source = spark.read.format("jetstream").options(servers=url, bucket="B").load()
+    assert short(source.orderBy("revision").toArrow().to_pylist()) == latest
+    query = (
+        spark.readStream.format("jetstream")
+        .options(servers=url, bucket="B", startingOffsets="earliest")
+        .load()
+        .writeStream.format("parquet")
+        .options(path=str(tmp_path / "changes"), checkpointLocation=str(tmp_path / "checkpoint"))
+        .trigger(availableNow=True)
+        .start()
+    )
+    query.awaitTermination(100)
+    changes = spark.read.parquet(str(tmp_path / "changes")).orderBy("revision").toArrow().to_pylist()
+    assert [row["operation"] for row in changes] == ["put", "put", "put", "put", "delete", "purge", "put"]
+
+
+def test_objects(cli: Cli, url: str, spark: Any, tmp_path: Path) -> None:
+    bucket(url, "OBJ_FILES", "$O.FILES.C.>", "$O.FILES.M.>")
+    js.publish(url, "$O.FILES.C.chunks", b"content", 3)
+    for info in (
+        {"name": "a.txt", "size": 21, "chunks": 3, "digest": "SHA-256=x", "metadata": {"k": "v"}},
+        {"name": "link", "options": {"link": {"bucket": "FILES", "name": "a.txt"}}},
+        {"name": "gone", "deleted": True, "size": 0, "chunks": 0},
+    ):
+        name = base64.urlsafe_b64encode(str(info["name"]).encode()).decode()
+        js.publish(url, f"$O.FILES.M.{name}", json.dumps(info).encode())
+    js.publish(url, "$O.FILES.M.other", b"not JSON")
+    assert cli(f"export objects FILES --to {tmp_path}/out --json", status=0).json["rows"] == {"FILES": 4}
+    rows = spark.read.parquet(str(tmp_path / "out" / "FILES")).orderBy("revision").toArrow().to_pylist()
+    assert [(row["name"], row["size"], row["operation"], row["link"]) for row in rows] == [
+        ("a.txt", 21, "put", None),
+        ("link", None, "put", "FILES/a.txt"),
+        ("gone", 0, "delete", None),
+        (None, None, "put", None),
+    ]
+    assert rows[0]["metadata"] == [("k", "v")]
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "said"),
+    [
+        ("export kv NONE --to {}/out", 3, "there is no bucket NONE"),
+        ("export objects NONE --to {}/out", 3, "there is no bucket NONE"),
+        ("export kv a.b --to {}/out", 64, "is not the name of a bucket"),
+        ("export kv A A --to {}/out", 64, "named several times"),
+        ("export kv A --key a..b --to {}/out", 64, "is not a valid subject filter"),
+    ],
+)
+def test_wrong_lines(cli: Cli, tmp_path: Path, line: str, status: int, said: str) -> None:
+    wrong = cli(line.format(tmp_path), status=status)
+    assert said in wrong.err and wrong.err.count("\n") == 1
+    assert not (tmp_path / "out").exists()
