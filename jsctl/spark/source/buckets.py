@@ -24,7 +24,6 @@ OBJ_<bucket> with a subject $O.<bucket>.M.<name in base64> for what is known abo
 | link        | string              | bucket, or bucket/name, that it stands for; null for other objects    |
 """
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -32,6 +31,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jsctl.jetstream.api import Json
+from jsctl.json_text import parse_json
 
 KV_PREFIX, OBJECT_PREFIX = "KV_", "OBJ_"
 
@@ -146,7 +146,7 @@ def _operation(block: bytes | None) -> str:
 def _object(payload: bytes) -> dict[str, Any]:
     """Return what the client wrote about an object, without what is not of the type that it should be."""
     try:
-        info: Json = json.loads(payload)
+        info: Json = parse_json(payload)
         link = (info.get("options") or {}).get("link") or {}
         place = "/".join(str(part) for part in (link.get("bucket"), link.get("name")) if part)
         return {
