@@ -51,7 +51,7 @@ class ObjectOptions:
 @option("--to", metavar="DIR", required=True, help="Folder for the tables, one for each bucket")
 @option("--format", type=click.Choice(FORMATS), default="parquet", help="Format of the files (parquet)")
 @option("--history", is_flag=True, help="All changes that the bucket has, not only the latest of each key")
-@option("--key", "keys", metavar="KEY", multiple=True, help="Only these keys, with * and > (repeatable)")
+@option("--key", "keys", metavar="KEY", multiple=True, help="Only these keys, with * and >; may be repeated")
 @option("--force", "-f", is_flag=True, help="Replace tables that exist, without asking")
 @spark_options
 def kv(env: Env, options: Options) -> Result:
