@@ -52,7 +52,7 @@ def parse_bucket(values: OptionValues, streaming: bool | None) -> Bucket | None:
                 raise BadInput(f"option {option} is for buckets", "name one with the option bucket")
         return None
     if bucket and objects:
-        raise BadInput("options bucket and objects exclude each other", "give one")
+        raise BadInput("options bucket and objects cannot be used together", "give one")
     if not re.fullmatch(r"[a-zA-Z0-9_-]+", name):
         raise BadInput(f"{name!r} is not the name of a bucket")
     for option in _NOT_FOR_BUCKETS:

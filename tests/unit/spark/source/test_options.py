@@ -219,7 +219,7 @@ def test_buckets() -> None:
     assert (objects.stream, objects.subjects, objects.latest) == ("OBJ_B", ("$O.B.M.>",), False)
     assert objects.columns == tuple(buckets.OBJECT_TYPES)
     for wrong, said in (
-        ({"bucket": "B", "objects": "B"}, "exclude each other"),
+        ({"bucket": "B", "objects": "B"}, "cannot be used together"),
         ({"bucket": "B.C"}, "is not the name of a bucket"),
         ({"bucket": "B", "stream": "S"}, "option stream is for streams"),
         ({"bucket": "B", "history": "some"}, "neither latest nor all"),
