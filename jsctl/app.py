@@ -1,6 +1,7 @@
 """The root command, and the one place where errors become a line on stderr and an exit status."""
 
 import contextlib
+import errno
 import gc
 import os
 import sys
@@ -145,6 +146,8 @@ def _system_error(env: Env, error: OSError) -> str:
     reason = error.strerror or str(error)
     if error.filename:
         return f"cannot use {error.filename}: {reason}"
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):  # files have a name
+        return f"cannot write the output: {reason}"
     try:
         env.streams.stdout.flush()
     except (OSError, ValueError):

@@ -2,8 +2,10 @@
 
 import contextlib
 import errno
+import fcntl
 import os
 import stat
+import time
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -78,6 +80,41 @@ def open_atomically(path: Path, *, mode: int | None = PRIVATE, durable: bool = T
         raise
     if durable:
         sync_folder(target.parent)
+
+
+@contextlib.contextmanager
+def temporary_folder(prefix: str) -> Iterator[Path]:
+    """Yield a folder for this user alone, which is removed at the end, and remove those that killed processes
+    left. prefix: of its name, in the folder for temporary files."""
+    import shutil  # 5 ms
+    import tempfile
+
+    parent = Path(tempfile.gettempdir())
+    for left in parent.glob(f"{prefix}*"):
+        _remove_unused(left)
+    folder = Path(tempfile.mkdtemp(prefix=prefix))
+    lock = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
+
+
+def _remove_unused(folder: Path) -> None:
+    """Remove a folder of ours that no process holds; one that was made a moment ago may not be held yet."""
+    import shutil
+
+    with contextlib.suppress(OSError):  # another user's, or gone
+        lock = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            status = os.fstat(lock)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if status.st_uid == os.getuid() and (any(folder.iterdir()) or time.time() - status.st_mtime > 60):
+                shutil.rmtree(folder, ignore_errors=True)
+        finally:
+            os.close(lock)
 
 
 def _owned_prefix() -> str:

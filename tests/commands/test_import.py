@@ -113,13 +113,13 @@ def test_columns_that_are_missing_or_broken(spark: Any, cli: Cli, tmp_path: Path
     assert broken.err.count("\n") == 1
 
 
-@pytest.mark.parametrize("format", ["parquet", "json", "orc"])
+@pytest.mark.parametrize("format", ["parquet", "json", "orc", "csv"])
 def test_one_damaged_file_of_a_folder_is_named(spark: Any, cli: Cli, tmp_path: Path, format: str) -> None:
     url = cli.environ["NATS_URL"]
     js.stream(url, "S", "S.>")
     rows = [(f"S.{number}", str(number % 7) * 300) for number in range(3000)]
     frame = spark.createDataFrame(rows, "subject string, data string").repartition(3)
-    frame.write.format(format).save(str(tmp_path / "in"))
+    frame.write.format(format).option("header", "true").save(str(tmp_path / "in"))
     file = sorted((tmp_path / "in").glob("part-*"))[1]
     data = bytearray(file.read_bytes())
     middle = len(data) // 3
@@ -130,6 +130,22 @@ def test_one_damaged_file_of_a_folder_is_named(spark: Any, cli: Cli, tmp_path: P
     refused = cli(f"import {tmp_path}/in --stream S", status=64)
     assert str(file) in refused.err and "is damaged; nothing was published" in refused.err
     assert refused.err.count("\n") == 1
+    assert messages(cli, "S") == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("subject,data\nS.a,x\nS.b\n", "line 3 is damaged"),
+        ("subject,data\nS.a,x\nS.b,y,z\n", "line 3 is damaged"),
+        ('subject,data\nS.a,x\nS.b,"y\n', "after line 3 is damaged"),
+    ],
+)
+def test_a_damaged_line_of_csv_is_named(spark: Any, cli: Cli, tmp_path: Path, text: str, line: str) -> None:
+    js.stream(cli.environ["NATS_URL"], "S", "S.>")
+    (tmp_path / "in.csv").write_text(text)
+    refused = cli(f"import {tmp_path}/in.csv --stream S", status=64)
+    assert f"in.csv {line}; nothing was published" in refused.err
     assert messages(cli, "S") == 0
 
 

@@ -13,6 +13,7 @@ import pytest
 from jsctl import app
 from jsctl.env import Env, Streams
 from jsctl.errors import ExitStatus, JsctlError
+from tests.support import js
 from tests.support.run import Cli, Outcome
 
 
@@ -85,6 +86,51 @@ def test_streams_that_take_nothing(line: str, tmp_path: Path) -> None:
         Streams(broken, broken, broken), {"XDG_CONFIG_HOME": str(tmp_path), "NATS_URL": "nats://127.0.0.1:1"}
     )
     assert app.run(line.split(), env) in set(ExitStatus) - {ExitStatus.OK}
+
+
+FORMS = (
+    "stream ls",
+    "stream ls --json",
+    "stream ls --as csv",
+    "stream ls --names",
+    "stream info S",
+    "stream info S --json",
+    "stream view S",
+    "stream view S --raw",
+    "sub --stream S --all -T",
+    "sub --stream S --all -T --json",
+    "sub --stream S --all -T --raw-bytes",
+    "stream get S 1",
+    "export config S",
+    "report",
+    "errors ls --json",
+    "completion zsh",
+    "server run --help",
+)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
+def test_every_form_of_output_on_a_full_disk(cli: Cli, url: str) -> None:
+    """Also when there is more of it than a buffer holds."""
+    js.stream(url, "S", "s.>")
+    js.publish(url, "s.a", b"x" * 100_000, count=3)
+    with Path("/dev/full").open("wb") as full:
+        running = {
+            line: subprocess.Popen(
+                [sys.executable, "-m", "jsctl", *line.split()],
+                env={**os.environ, **cli.environ},
+                stdout=full,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            for line in FORMS
+        }
+        for line, process in running.items():
+            _, err = process.communicate(timeout=60)
+            errors = [said for said in err.splitlines() if said.startswith("jsctl: ")]
+            assert process.returncode == 1, (line, err)
+            assert errors == ["jsctl: error: cannot write the output: No space left on device"], (line, err)
 
 
 LINES = ["--help", "stream --help", "stream", "cheat streams", "cheat --json", "--version"]

@@ -5,6 +5,7 @@ rows ids made of the files that they are in. Repeating an import within the stre
 nothing twice.
 """
 
+import csv
 import functools
 import hashlib
 import re
@@ -112,6 +113,8 @@ def message_rows(spark: "SparkSession", options: ImportOptions) -> "tuple[DataFr
     from pyspark.sql import functions as F
 
     files = find_files(options)
+    if where := _damaged_csv(files):
+        raise BadInput(f"{where} is damaged", "nothing was published")
     try:
         frame = _read(spark, options, files)
         columns = dict(frame.dtypes)
@@ -179,6 +182,25 @@ def _damaged_line(files: ImportFiles) -> str:
                             parse_json(line, half_characters=True)
                     except ValueError:
                         return f"{file} line {number}"
+    return ""
+
+
+def _damaged_csv(files: ImportFiles) -> str:
+    """Return the first place in CSV files that is not text, or has more or less columns than the first line,
+    in words; Spark would take what it finds."""
+    if files.format != "csv":
+        return ""
+    csv.field_size_limit(1 << 30)
+    for path in files.paths:
+        for file in [path] if path.is_file() else sorted(path.rglob("*.csv")):
+            with suppress(OSError), file.open(encoding="utf-8", newline="") as text:
+                rows = csv.reader(text, strict=True)
+                try:
+                    width = len(next(rows, []))
+                    if any(row and len(row) != width for row in rows):
+                        return f"{file} line {rows.line_num}"
+                except (csv.Error, UnicodeDecodeError):
+                    return f"{file} after line {rows.line_num}"
     return ""
 
 

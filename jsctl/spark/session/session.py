@@ -12,7 +12,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import threading
 import warnings
 from collections.abc import Iterator, Mapping
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jsctl.errors import BadInput, JsctlError, MissingDependency, Unreachable
+from jsctl.files import temporary_folder
 from jsctl.spark.session import class_archive, cluster, java, task_archive
 from jsctl.spark.session.spark_errors import first_line
 
@@ -52,6 +52,9 @@ _STATIC_CONF = {
     "spark.sql.catalogImplementation": "in-memory",  # Hive's would leave a metastore_db
 }
 
+
+FOLDERS = "jsctl-spark-"
+"""How the names of sessions' temporary folders begin: Spark's own files, and the archive with its key."""
 
 DRIVER_OPTIONS = "spark.driver.extraJavaOptions"
 FAST_START_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -127,14 +130,15 @@ def open_session(
             new_session.conf.set(key, value)
         yield new_session
         return
-    with tempfile.TemporaryDirectory(prefix="jsctl-spark-", ignore_cleanup_errors=True) as folder:
+    with temporary_folder(FOLDERS) as folder:
+        where = str(folder)
         opened = (
-            _connect(remote, conf or {}) if remote else _start(master, name, conf or {}, folder, new_archive)
+            _connect(remote, conf or {}) if remote else _start(master, name, conf or {}, where, new_archive)
         )
         with opened as spark:
             if remote or not cluster.is_local(master):
                 with cluster.watch_connection(spark, remote or master):
-                    task_archive.ship(spark, Path(folder))
+                    task_archive.ship(spark, folder)
                     yield spark
             else:
                 yield spark
@@ -195,6 +199,7 @@ def _start(
         "spark.sql.warehouse.dir": str(Path(folder, "warehouse")),
         "spark.local.dir": str(Path(folder, "local")),
         "spark.sql.artifact.isolation.enabled": "false",  # would make a folder artifacts/ here
+        "spark.hadoop.fs.permissions.umask-mode": f"{_umask():03o}",  # Hadoop has one of its own
     }
     if master.startswith("spark:"):
         # Executors must reach this process, also where its host's name means 127.0.1.1.
@@ -237,6 +242,12 @@ def _start(
             shutil.rmtree(Path(_find_spark_home(), "work", application), ignore_errors=True)
     if not archive:
         class_archive.make_behind()
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
 
 
 @contextlib.contextmanager

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING
 
 import jsctl
 from jsctl.errors import MissingDependency
+from jsctl.files import temporary_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -45,8 +46,9 @@ def ship(spark: "SparkSession", folder: Path | None = None) -> None:
             folder is used, which is removed when this process ends.
     """
     if folder is None:
-        folder = Path(tempfile.mkdtemp(prefix="jsctl-spark-"))
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        stack = contextlib.ExitStack()
+        folder = stack.enter_context(temporary_folder("jsctl-spark-"))
+        atexit.register(stack.close)
     archive = write_archive(folder / "jsctl.zip")
     if getattr(spark, "_sc", None) is None:
         spark.addArtifacts(str(archive), pyfile=True)

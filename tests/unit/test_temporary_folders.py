@@ -1,0 +1,59 @@
+"""What killed processes leave in the folder for temporary files is removed by the next run."""
+
+import os
+import signal
+import stat
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from jsctl.files import temporary_folder, write_atomically
+
+
+@pytest.fixture
+def parent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+def killed_in(parent: Path) -> None:
+    """Leave a folder as `kill -9` does."""
+    pid = os.fork()
+    if not pid:
+        with temporary_folder("mine-") as folder:
+            (folder / "key").write_text("secret")
+            os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(pid, 0)
+    assert [file.read_text() for file in parent.rglob("key")] == ["secret"]
+
+
+def test_left_folders_are_swept(parent: Path) -> None:
+    killed_in(parent)
+    with temporary_folder("mine-") as folder:
+        assert list(parent.iterdir()) == [folder]
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        (folder / "in use").touch()
+        with temporary_folder("mine-") as other:
+            assert sorted(parent.iterdir()) == sorted([folder, other])
+    assert not list(parent.iterdir())
+
+
+def test_what_is_not_ours_stays(parent: Path) -> None:
+    (parent / "other").mkdir()
+    (parent / "mine-link").symlink_to(parent / "other")
+    (parent / "other" / "file").touch()
+    with temporary_folder("mine-"):
+        pass
+    assert (parent / "other" / "file").exists()
+
+
+def test_left_files_are_swept(tmp_path: Path) -> None:
+    pid = os.fork()
+    if not pid:
+        os.fsync = lambda handle: os.kill(os.getpid(), signal.SIGKILL)
+        write_atomically(tmp_path / "a", "secret")
+    os.waitpid(pid, 0)
+    assert [file.read_text() for file in tmp_path.iterdir()] == ["secret"]
+    write_atomically(tmp_path / "b", "new")
+    assert [file.name for file in tmp_path.iterdir()] == ["b"]
