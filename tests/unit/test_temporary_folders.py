@@ -48,10 +48,10 @@ def test_what_is_not_ours_stays(parent: Path) -> None:
     assert (parent / "other" / "file").exists()
 
 
-def test_left_files_are_swept(tmp_path: Path) -> None:
+def test_left_files_are_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pid = os.fork()
     if not pid:
-        os.fsync = lambda handle: os.kill(os.getpid(), signal.SIGKILL)
+        monkeypatch.setattr(os, "fsync", lambda handle: os.kill(os.getpid(), signal.SIGKILL))
         write_atomically(tmp_path / "a", "secret")
     os.waitpid(pid, 0)
     assert [file.read_text() for file in tmp_path.iterdir()] == ["secret"]
