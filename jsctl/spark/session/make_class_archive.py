@@ -7,13 +7,13 @@ first one with the lock makes the archive. Readers see all of it or none.
 import contextlib
 import fcntl
 import os
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
+from jsctl.files import temporary_folder
 from jsctl.spark.session import class_archive, session
 from jsctl.spark.session.folders import read_path, write_path
 
@@ -73,7 +73,7 @@ def work(spark: "SparkSession") -> None:
     from pyspark.sql import Observation
     from pyspark.sql import functions as F
 
-    with tempfile.TemporaryDirectory(prefix="jsctl-spark-") as folder:
+    with temporary_folder("jsctl-spark-") as folder:
         spark.createDataFrame(_rows()).createOrReplaceTempView("messages")
         counts = Observation()
         frame = spark.table("messages").observe(counts, F.count(F.lit(1)).alias("rows"), F.max("sequence"))

@@ -110,7 +110,7 @@ def _unpack(packed: zipfile.ZipFile, folder: Path) -> Path:
     try:
         draft = Path(tempfile.mkdtemp(prefix=".jsctl-", dir=folder.parent))
     except OSError:  # the folder of the archive is read-only
-        draft = folder = Path(tempfile.mkdtemp(prefix="jsctl-spark-"))
+        draft = folder = Path(tempfile.mkdtemp(prefix="jsctl-compiled-"))
         atexit.register(shutil.rmtree, draft, ignore_errors=True)
     packed.extractall(draft, names)
     if draft != folder:
