@@ -263,7 +263,9 @@ class _Upload:
         return OutgoingMessage(self._subject, chunk.data, header_block=block)
 
     def _acknowledged(self, message: OutgoingMessage, ack: Json | None) -> None:
-        number = int(header_value(message.header_block, MARK).split()[0])
+        number = next(iter(self._waiting), -1)
+        if number < 0 or self._waiting[number].data is not message.data:  # not the one that is awaited
+            number = int(header_value(message.header_block, MARK).split()[0])
         self._acks[number] = int((ack or {}).get("seq", 0))
         while (first := next(iter(self._waiting), -1)) in self._acks:
             self._last = self._acks.pop(first)
