@@ -1,0 +1,72 @@
+"""`jsctl server check consumer`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from jsctl.commands.cli import DURATION, command, option
+from jsctl.commands.server.check.flags import limits_of, run_check
+from jsctl.env import Env
+from jsctl.monitor.check.outcome import Check
+from jsctl.monitor.check.streams import check_consumer
+from jsctl.views.result import Result
+
+
+@command(
+    "consumer",
+    examples=["jsctl server check consumer --stream ORDERS --consumer NEW --unprocessed-critical 1000"],
+)
+@option("--stream", required=True, noun="stream", metavar="STREAM", help="The stream")
+@option("--consumer", required=True, metavar="CONSUMER", help="The consumer")
+@option(
+    "--outstanding-ack-critical",
+    into="thresholds",
+    type=int,
+    metavar="N",
+    help="Critical above this number of unacknowledged messages",
+)
+@option(
+    "--waiting-critical",
+    into="thresholds",
+    type=int,
+    metavar="N",
+    help="Critical above this number of waiting pulls",
+)
+@option(
+    "--unprocessed-critical",
+    into="thresholds",
+    type=int,
+    metavar="N",
+    help="Critical above this number of unprocessed messages",
+)
+@option(
+    "--last-delivery-critical",
+    into="thresholds",
+    type=DURATION,
+    metavar="DURATION",
+    help="Critical if nothing was delivered for this time",
+)
+@option(
+    "--last-ack-critical",
+    into="thresholds",
+    type=DURATION,
+    metavar="DURATION",
+    help="Critical if nothing was acknowledged for this time",
+)
+@option(
+    "--redelivery-critical",
+    into="thresholds",
+    type=int,
+    metavar="N",
+    help="Critical above this number of redeliveries",
+)
+@option("--pinned", is_flag=True, help="Every group must have a pinned client")
+async def consumer(
+    env: Env, stream: str, consumer: str, pinned: bool, thresholds: Mapping[str, Any]
+) -> Result:
+    """Thresholds may stand in the metadata of the consumer, too: io.nats.monitor.waiting-critical: 20."""
+
+    async def check() -> Check:
+        api = await env.jetstream()
+        return await check_consumer(api, stream, consumer, limits_of(thresholds), pinned=pinned)
+
+    return await run_check(env, "consumer", f"{stream}_{consumer}", check())

@@ -1,0 +1,105 @@
+"""`jsctl server check jetstream`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from jsctl.commands.cli import DURATION, command, option
+from jsctl.commands.server.check.flags import limits_of, run_check
+from jsctl.env import Env
+from jsctl.monitor.check.outcome import Check
+from jsctl.monitor.check.streams import check_account
+from jsctl.units import SECOND
+from jsctl.views.result import Result
+
+_DEFAULTS = {
+    "mem-warn": 75.0,
+    "mem-critical": 90.0,
+    "store-warn": 75.0,
+    "store-critical": 90.0,
+    "replica-seen-critical": 5.0 * SECOND,
+    "replica-lag-critical": 200.0,
+}
+
+
+@command(
+    "jetstream", examples=["jsctl server check jetstream", "jsctl server check jetstream --streams-warn 80"]
+)
+@option(
+    "--mem-warn",
+    into="thresholds",
+    type=int,
+    metavar="PERCENT",
+    help="Warn above this percentage of the memory; 75",
+)
+@option(
+    "--mem-critical",
+    into="thresholds",
+    type=int,
+    metavar="PERCENT",
+    help="Critical above this percentage of the memory; 90",
+)
+@option(
+    "--store-warn",
+    into="thresholds",
+    type=int,
+    metavar="PERCENT",
+    help="Warn above this percentage of the disk space; 75",
+)
+@option(
+    "--store-critical",
+    into="thresholds",
+    type=int,
+    metavar="PERCENT",
+    help="Critical above this percentage of the disk space; 90",
+)
+@option(
+    "--streams-warn",
+    into="thresholds",
+    type=int,
+    metavar="PERCENT",
+    help="Warn above this percentage of the streams",
+)
+@option(
+    "--streams-critical",
+    into="thresholds",
+    type=int,
+    metavar="PERCENT",
+    help="Critical above this percentage of the streams",
+)
+@option(
+    "--consumers-warn",
+    into="thresholds",
+    type=int,
+    metavar="PERCENT",
+    help="Warn above this percentage of the consumers",
+)
+@option(
+    "--consumers-critical",
+    into="thresholds",
+    type=int,
+    metavar="PERCENT",
+    help="Critical above this percentage of the consumers",
+)
+@option("--replicas/--no-replicas", default=True, help="Check the replicas of all streams")
+@option(
+    "--replica-seen-critical",
+    into="thresholds",
+    type=DURATION,
+    metavar="DURATION",
+    help="Critical if a replica was seen longer ago; 5s",
+)
+@option(
+    "--replica-lag-critical",
+    into="thresholds",
+    type=int,
+    metavar="OPERATIONS",
+    help="Critical above this lag of a replica; 200",
+)
+async def jetstream(env: Env, replicas: bool, thresholds: Mapping[str, Any]) -> Result:
+    """The percentages are of what the account may use."""
+
+    async def check() -> Check:
+        limits = limits_of(thresholds, _DEFAULTS)
+        return await check_account(await env.jetstream(), limits, replicas=replicas)
+
+    return await run_check(env, "jetstream", "JetStream", check())

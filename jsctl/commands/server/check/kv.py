@@ -1,0 +1,27 @@
+"""`jsctl server check kv`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from jsctl.commands.cli import command, option
+from jsctl.commands.server.check.flags import limits_of, run_check
+from jsctl.env import Env
+from jsctl.monitor.check.outcome import Check
+from jsctl.monitor.check.streams import check_bucket
+from jsctl.views.result import Result
+
+
+@command("kv", examples=["jsctl server check kv --bucket CONFIG --key ready"])
+@option("--bucket", required=True, noun="bucket", metavar="BUCKET", help="The bucket")
+@option("--key", metavar="KEY", default="", help="A key that must have a value")
+@option("--values-warn", into="thresholds", type=int, metavar="N", help="Warn above this number of values")
+@option(
+    "--values-critical", into="thresholds", type=int, metavar="N", help="Critical above this number of values"
+)
+async def kv(env: Env, bucket: str, key: str, thresholds: Mapping[str, Any]) -> Result:
+    """A bucket that does not exist is critical."""
+
+    async def check() -> Check:
+        return await check_bucket(await env.jetstream(), bucket, key, limits_of(thresholds))
+
+    return await run_check(env, "kv", bucket, check())

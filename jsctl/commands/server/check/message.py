@@ -1,0 +1,42 @@
+"""`jsctl server check message`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from jsctl.commands.cli import DURATION, command, option
+from jsctl.commands.server.check.flags import limits_of, run_check
+from jsctl.env import Env
+from jsctl.monitor.check.outcome import Check
+from jsctl.monitor.check.streams import check_message
+from jsctl.units import seconds_to_ns
+from jsctl.views.result import Result
+
+
+@command(
+    "message", examples=["jsctl server check message --stream ORDERS --subject ORDERS.new --age-critical 1h"]
+)
+@option("--stream", required=True, noun="stream", metavar="STREAM", help="The stream")
+@option("--subject", metavar="SUBJECT", default=">", help="Subject of the message (>)")
+@option("--age-warn", into="thresholds", type=DURATION, metavar="DURATION", help="Warn if it is older")
+@option(
+    "--age-critical", into="thresholds", type=DURATION, metavar="DURATION", help="Critical if it is older"
+)
+@option("--content", metavar="REGEX", default=".", help="What its body must match")
+@option("--body-timestamp", is_flag=True, help="Its body is its time, in seconds since the epoch")
+async def message(
+    env: Env, stream: str, subject: str, content: str, body_timestamp: bool, thresholds: Mapping[str, Any]
+) -> Result:
+    """Looks at the last message on a subject."""
+
+    async def check() -> Check:
+        return await check_message(
+            await env.jetstream(),
+            stream,
+            subject,
+            limits_of(thresholds),
+            content=content,
+            body_timestamp=body_timestamp,
+            now=seconds_to_ns(env.clock()),
+        )
+
+    return await run_check(env, "message", "Stream Message", check())

@@ -1,0 +1,62 @@
+"""`jsctl server check request`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from jsctl.commands.cli import DURATION, command, option
+from jsctl.commands.server.check.flags import limits_of, run_check
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.monitor.check.outcome import Check
+from jsctl.monitor.check.servers import check_request
+from jsctl.views.result import Result
+
+
+@command("request", examples=["jsctl server check request --subject echo --payload hi --match-payload hi"])
+@option("--subject", required=True, metavar="SUBJECT", help="Subject of the service")
+@option("--payload", metavar="TEXT", default="", help="Body of the request")
+@option(
+    "--headers", "-H", metavar="NAME:VALUE", multiple=True, help="A header of the request; may be repeated"
+)
+@option("--match-payload", metavar="REGEX", default="", help="What the answer must match")
+@option(
+    "--match-headers", metavar="NAME:REGEX", multiple=True, help="What a header must match; may be repeated"
+)
+@option(
+    "--response-critical",
+    into="thresholds",
+    type=DURATION,
+    metavar="DURATION",
+    help="Critical above this time",
+)
+@option("--response-warn", into="thresholds", type=DURATION, metavar="DURATION", help="Warn above this time")
+async def request(
+    env: Env,
+    subject: str,
+    payload: str,
+    headers: tuple[str, ...],
+    match_payload: str,
+    match_headers: tuple[str, ...],
+    thresholds: Mapping[str, Any],
+) -> Result:
+    sent, expected = [_pair(one) for one in headers], [_pair(one) for one in match_headers]
+
+    async def check() -> Check:
+        return await check_request(
+            await env.connection(),
+            subject,
+            payload.encode(),
+            sent,
+            limits_of(thresholds),
+            match_payload=match_payload,
+            match_headers=expected,
+        )
+
+    return await run_check(env, "request", subject, check())
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, colon, value = text.partition(":")
+    if not colon or not name.strip():
+        raise BadInput(f"{text!r} is not a header", "write it as NAME:VALUE")
+    return name.strip(), value.strip()

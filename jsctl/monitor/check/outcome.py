@@ -1,0 +1,78 @@
+"""The outcome of a check as monitoring systems want it: what is good, what is bad, and the numbers."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+
+class CheckStatus(IntEnum):
+    """Status of a Nagios plugin, which is the exit status."""
+
+    OK = 0
+    WARNING = 1
+    CRITICAL = 2
+    UNKNOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A number of a check. unit: s, B, % or empty. warn, critical: thresholds; None for none."""
+
+    name: str
+    value: float
+    label: str
+    unit: str = ""
+    warn: float | None = None
+    critical: float | None = None
+
+
+@dataclass(slots=True)
+class Check:
+    """What a check says. suite: what was checked, "stream". name: which, "ORDERS"."""
+
+    suite: str
+    name: str
+    good: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    criticals: list[str] = field(default_factory=list)
+    measures: list[Measure] = field(default_factory=list)
+
+    @property
+    def status(self) -> CheckStatus:
+        """The worst of it."""
+        if self.criticals:
+            return CheckStatus.CRITICAL
+        return CheckStatus.WARNING if self.warnings else CheckStatus.OK
+
+    def measure(
+        self,
+        name: str,
+        value: float,
+        label: str,
+        *,
+        unit: str = "",
+        warn: float | None = None,
+        critical: float | None = None,
+        few: bool = False,
+        show: Callable[[float], str] = "{:,g}".format,
+    ) -> None:
+        """Add a number, and compare it with its thresholds, which are allowed values.
+
+        label: what it is, for people. few: small numbers are bad; so they are, but for seconds, when
+        `critical` is below `warn`.
+        show: how people read the number.
+        """
+        self.measures.append(Measure(name, value, label, unit, warn, critical))
+        is_span = unit == "s"
+        few = few or (not is_span and warn is not None and critical is not None and critical < warn)
+        bound = "at least" if few else "at most"
+        for limit, sentences in ((critical, self.criticals), (warn, self.warnings)):
+            if limit is not None and (value < limit if few else value > limit):
+                sentences.append(f"{label} {show(value)}, {bound} {show(limit)}")
+                return
+        if warn is not None or critical is not None:
+            self.good.append(f"{label} {show(value)}")
+
+    def require(self, holds: bool, good: str, critical: str) -> None:
+        """Add a sentence: a good one, or a critical one where it does not hold."""
+        (self.good if holds else self.criticals).append(good if holds else critical)

@@ -1,0 +1,228 @@
+"""Checks of streams, messages, consumers, buckets and an account's use of JetStream.
+
+Thresholds are by the name of their flag; spans are ns. Those that the command line leaves out come from
+metadata of the stream or consumer: `io.nats.monitor.lag-critical` (natscli: server check stream).
+"""
+
+import re
+from collections.abc import Mapping
+
+from jsctl.errors import BadInput, NotFound
+from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.consumer import requests as consumers
+from jsctl.jetstream.message.browse import fetch_last
+from jsctl.jetstream.stream import requests as streams
+from jsctl.monitor.check.outcome import Check
+from jsctl.units import SECOND, age, format_duration, parse_duration, parse_time_ns
+
+_METADATA = "io.nats.monitor."
+_SPANS = frozenset({"seen-critical", "peer-seen-critical", "last-delivery-critical", "last-ack-critical"})
+
+Limits = Mapping[str, float]
+
+
+def with_metadata(limits: Limits, config: Json) -> dict[str, float]:
+    """Return thresholds with those that metadata has; flags go first.
+
+    Raises BadInput for metadata that is not a number or a span.
+    """
+    declared: dict[str, float] = {}
+    for key, text in (config.get("metadata") or {}).items():
+        name = key.removeprefix(_METADATA)
+        if name == key or text in ("true", "false"):
+            continue
+        try:
+            declared[name] = parse_duration(text) if name in _SPANS else float(text)
+        except ValueError:
+            raise BadInput(f"metadata {key} is {text!r}", "it should be a number or a span of time") from None
+    return {**declared, **limits}
+
+
+async def check_stream(api: Api, name: str, flags: Limits) -> Check:
+    """Check mirror, sources, replicas, messages and subjects of a stream. Raises JsctlError."""
+    info = await streams.info(api, name)
+    limits = with_metadata(flags, info["config"])
+    check = Check("stream", name)
+    _check_origins(check, info, limits)
+    _check_peers(check, info.get("cluster") or {}, limits)
+    state = info["state"]
+    messages, subjects = state["messages"], state.get("num_subjects", 0)
+    warn, critical = limits.get("msgs-warn"), limits.get("msgs-critical")
+    check.measure("messages", messages, "messages", few=True, warn=warn, critical=critical)
+    warn, critical = limits.get("subjects-warn"), limits.get("subjects-critical")
+    check.measure("subjects", subjects, "subjects", warn=warn, critical=critical)
+    return check
+
+
+def _check_origins(check: Check, info: Json, limits: Limits) -> None:
+    origins = [info["mirror"]] if info.get("mirror") else info.get("sources") or []
+    if not info.get("mirror") and ("min-sources" in limits or "max-sources" in limits):
+        least, most = limits.get("min-sources", 0), limits.get("max-sources", float("inf"))
+        text = f"{len(origins)} sources"
+        check.require(least <= len(origins) <= most, text, f"{text}, expected {least:g} to {most:g}")
+    for origin in origins:
+        name, lag, active = origin["name"], origin.get("lag", 0), origin.get("active", -1)
+        if origin.get("error"):
+            check.criticals.append(f"{name}: {origin['error'].get('description', 'an error')}")
+        check.measure("lag", lag, f"lag behind {name}", critical=limits.get("lag-critical"))
+        if "seen-critical" in limits:
+            seen = "never" if active < 0 else f"{format_duration(active)} ago"
+            good = 0 <= active <= limits["seen-critical"]
+            check.require(good, f"{name} seen {seen}", f"{name} was seen {seen}")
+
+
+def _check_peers(check: Check, cluster: Json, limits: Limits) -> None:
+    peers = cluster.get("replicas") or []
+    expected = limits.get("peer-expect")
+    if expected is None and not peers:
+        return
+    if cluster:
+        check.require(bool(cluster.get("leader")), f"led by {cluster.get('leader')}", "no leader")
+    if expected is not None:
+        text = f"{len(peers) + 1 if cluster else 0} replicas"
+        check.require(bool(cluster) and len(peers) + 1 == expected, text, f"{text}, expected {expected:g}")
+    for peer in peers:
+        if peer.get("offline"):
+            check.criticals.append(f"{peer['name']} is offline")
+        lag, active = limits.get("peer-lag-critical"), limits.get("peer-seen-critical")
+        if lag is not None and peer.get("lag", 0) > lag:
+            check.criticals.append(f"{peer['name']} is {peer['lag']:,} operations behind")
+        if active is not None and peer.get("active", 0) > active:
+            check.criticals.append(f"{peer['name']} was seen {format_duration(peer['active'])} ago")
+
+
+async def check_consumer(api: Api, stream: str, name: str, flags: Limits, *, pinned: bool) -> Check:
+    """Check what a consumer has to do, and when it last did something. Raises JsctlError."""
+    info = await consumers.info(api, stream, name)
+    limits = with_metadata(flags, info["config"])
+    check = Check("consumer", f"{stream}_{name}")
+    for key, datum, label in (
+        ("outstanding-ack-critical", "num_ack_pending", "unacknowledged messages"),
+        ("waiting-critical", "num_waiting", "waiting pulls"),
+        ("unprocessed-critical", "num_pending", "unprocessed messages"),
+        ("redelivery-critical", "num_redelivered", "redelivered messages"),
+    ):
+        limit = limits.get(key)
+        check.measure(datum, info.get(datum, 0), label, critical=_if_set(limit))
+    for key, moment, label in (
+        ("last-delivery-critical", "delivered", "last delivery"),
+        ("last-ack-critical", "ack_floor", "last acknowledgement"),
+    ):
+        if limits.get(key):
+            span = age((info.get(moment) or {}).get("last_active"), info.get("ts"))
+            shown = "never" if span < 0 else f"{format_duration(span)} ago"
+            check.require(0 <= span <= limits[key], f"{label} {shown}", f"{label} {shown}")
+    if pinned:
+        groups = info["config"].get("priority_groups") or []
+        held = [one for one in info.get("priority_groups") or [] if one.get("pinned_client_id")]
+        is_pinned = bool(groups) and len(held) == len(groups)
+        check.require(is_pinned, "every group has a pinned client", "not every group has a pinned client")
+    return check
+
+
+async def check_message(
+    api: Api, stream: str, subject: str, flags: Limits, *, content: str, body_timestamp: bool, now: int
+) -> Check:
+    """Check age and content of a stream's last message on a subject.
+
+    body_timestamp: the body is the message's time, in seconds since the epoch. now: ns. Raises JsctlError.
+    """
+    check = Check("message", "Stream Message")
+    try:
+        message = await fetch_last(api, stream, subject)
+    except NotFound as error:
+        check.criticals.append(error.message)
+        return check
+    sent = parse_time_ns(message.timestamp)
+    if body_timestamp:
+        try:
+            sent = int(float(message.data) * SECOND)
+        except (ValueError, OverflowError):
+            check.criticals.append("the body is not a time in seconds since the epoch")
+            return check
+    warn, critical = flags.get("age-warn"), flags.get("age-critical")
+    check.measure(
+        "age",
+        (now - sent) / SECOND,
+        "age",
+        unit="s",
+        warn=None if warn is None else warn / SECOND,
+        critical=None if critical is None else critical / SECOND,
+        show=lambda seconds: format_duration(int(seconds * SECOND)),
+    )
+    check.measure("size", len(message.data), "size", unit="B")
+    if content != ".":
+        try:
+            matches = re.search(content.encode(), message.data) is not None
+        except re.error as error:
+            raise BadInput(f"--content {content!r} is not a regular expression: {error}") from None
+        check.require(matches, "the content matches", f"the content does not match {content}")
+    return check
+
+
+async def check_bucket(api: Api, bucket: str, key: str, flags: Limits) -> Check:
+    """Check a key-value bucket: how many values it holds, and whether a key has one. Raises JsctlError."""
+    from jsctl.jetstream.kv.bucket import open_bucket
+    from jsctl.jetstream.kv.read import get
+
+    opened = await open_bucket(api, bucket)
+    check = Check("kv", bucket)
+    check.good.append(f"bucket {bucket}")
+    values = (await streams.info(api, f"KV_{bucket}"))["state"].get("num_subjects", 0)
+    warn, critical = _if_set(flags.get("values-warn")), _if_set(flags.get("values-critical"))
+    check.measure("values", values, "values", warn=warn, critical=critical)
+    if key:
+        try:
+            await get(opened, key)
+            check.good.append(f"key {key} has a value")
+        except NotFound as error:
+            check.criticals.append(str(error))
+    return check
+
+
+def _if_set(limit: float | None) -> float | None:
+    """A threshold; -1 is none."""
+    return None if limit is None or limit < 0 else limit
+
+
+async def check_account(api: Api, flags: Limits, *, replicas: bool) -> Check:
+    """Check an account's use of JetStream, in percent of its limits, and the replicas of its streams."""
+    info: Json = await api.call("INFO")
+    check = Check("jetstream", "JetStream")
+    allowed: Json = info.get("limits") or {}
+    for name, used, limit, label in (
+        ("memory", info.get("memory", 0), allowed.get("max_memory", -1), "memory"),
+        ("storage", info.get("storage", 0), allowed.get("max_storage", -1), "storage"),
+        ("streams", info.get("streams", 0), allowed.get("max_streams", -1), "streams"),
+        ("consumers", info.get("consumers", 0), allowed.get("max_consumers", -1), "consumers"),
+    ):
+        prefix = {"memory": "mem", "storage": "store"}.get(name, name)
+        check.measure(name, used, label, unit="B" if name in ("memory", "storage") else "")
+        percent = used / limit * 100 if limit > 0 else 0.0
+        warn, critical = _if_set(flags.get(f"{prefix}-warn")), _if_set(flags.get(f"{prefix}-critical"))
+        check.measure(f"{name}_pct", percent, f"{label} in percent", unit="%", warn=warn, critical=critical)
+    if replicas:
+        await _check_replicas(check, api, flags)
+    return check
+
+
+async def _check_replicas(check: Check, api: Api, flags: Limits) -> None:
+    lag, seen = flags.get("replica-lag-critical", 200), flags.get("replica-seen-critical", 5 * SECOND)
+    good = bad = 0
+    async for page in streams.info_pages(api):
+        for info in page:
+            cluster = info.get("cluster") or {}
+            if info["config"].get("num_replicas", 1) < 2:
+                continue
+            wrong = [] if cluster.get("leader") else ["has no leader"]
+            for peer in cluster.get("replicas") or []:
+                if peer.get("offline"):
+                    wrong.append(f"misses {peer['name']}")
+                elif peer.get("active", 0) > seen and not peer.get("current"):
+                    wrong.append(f"has not seen {peer['name']} for {format_duration(peer['active'])}")
+                elif peer.get("lag", 0) > lag:
+                    wrong.append(f"{peer['name']} is {peer['lag']:,} operations behind")
+            good, bad = good + (not wrong), bad + bool(wrong)
+            check.criticals += [f"stream {info['config']['name']} {one}" for one in wrong]
+    check.measure("replicas_ok", good, "streams with good replicas")
+    check.measure("replicas_fail", bad, "streams with bad replicas")

@@ -1,0 +1,130 @@
+"""`server check`: an outcome for Nagios, Prometheus, scripts and people."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from jsctl.errors import ExitStatus
+from jsctl.monitor.check.outcome import Check, CheckStatus, Measure
+from jsctl.views.result import Column, Result, Table, Text
+
+FORMATS = ("nagios", "json", "prometheus", "text")
+
+_DETAIL = (Column("Status", "status"), Column("Message", "message", "prose"))
+_METRICS = (
+    Column("Metric", "metric"),
+    Column("Value", "value"),
+    Column("Critical", "critical"),
+    Column("Warning", "warning"),
+)
+
+
+def check(outcome: Check, form: str, namespace: str) -> Result:
+    """Show an outcome. form: one of FORMATS. namespace: of Prometheus' metrics."""
+    status = ExitStatus(int(outcome.status))
+    document = _document(outcome)
+    if form == "json":
+        return Result([Text(json.dumps(document, indent=2), whole=True)], data=document, status=status)
+    if form == "prometheus":
+        text = "\n".join(_prometheus(outcome, namespace))
+        return Result([Text(text, whole=True)], data=document, status=status)
+    if form == "text":
+        return Result(_tables(outcome), data=document, status=status)
+    return Result([Text(_nagios(outcome), whole=True)], data=document, status=status)
+
+
+def as_text(result: Result) -> str:
+    """Return an outcome as it goes to a file."""
+    texts = [part.text for part in result.parts if isinstance(part, Text)]
+    for table in result.tables():
+        texts += ["  ".join(map(str, row)) for row in table.rows]
+    return "\n".join(texts) + "\n"
+
+
+def _nagios(outcome: Check) -> str:
+    words = [outcome.status.name, outcome.name]
+    words += [f"Crit:{text}" for text in outcome.criticals]
+    words += [f"Warn:{text}" for text in outcome.warnings]
+    words += [f"OK:{text}" for text in outcome.good]
+    line = " ".join(words).replace("|", " ")
+    return f"{line} | {' '.join(map(_datum, outcome.measures))}" if outcome.measures else line
+
+
+def _datum(one: Measure) -> str:
+    """A number as Nagios' plugins write it: name=value[unit][;warn;critical]."""
+    value = _number(one)
+    if one.warn is None and one.critical is None:
+        return value
+    return f"{value};{_bound(one, one.warn)};{_bound(one, one.critical)}"
+
+
+def _number(one: Measure) -> str:
+    return f"{one.name}={_bound(one, one.value)}{one.unit}"
+
+
+def _bound(one: Measure, value: float | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:.4f}" if one.unit == "s" else f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def _document(outcome: Check) -> dict[str, Any]:
+    return {
+        "status": outcome.status.name,
+        "check_suite": outcome.suite,
+        "check_name": outcome.name,
+        "warning": outcome.warnings,
+        "critical": outcome.criticals,
+        "ok": outcome.good,
+        "perf_data": [
+            {
+                "name": one.name,
+                "value": one.value,
+                "warning": one.warn,
+                "critical": one.critical,
+                "unit": one.unit,
+            }
+            for one in outcome.measures
+        ],
+    }
+
+
+def _prometheus(outcome: Check, namespace: str) -> list[str]:
+    """Gauges in Prometheus' text format, with the names of the `nats` tool."""
+    item = outcome.name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
+    prefix = f"{namespace}_{outcome.suite}"
+    lines: list[str] = []
+    for one in {one.name: one for one in outcome.measures}.values():
+        name = f"{prefix}_{one.name}"
+        lines += [
+            f"# HELP {name} {one.label}",
+            f"# TYPE {name} gauge",
+            f'{name}{{item="{item}"}} {one.value:g}',
+        ]
+    name = f"{prefix}_status_code"
+    return [
+        *lines,
+        f"# HELP {name} Nagios compatible status code for {outcome.suite}",
+        f"# TYPE {name} gauge",
+        f'{name}{{item="{item}",status="{outcome.status.name}"}} {int(outcome.status)}',
+    ]
+
+
+def _tables(outcome: Check) -> Sequence[Text | Table]:
+    rows = [(CheckStatus.CRITICAL.name.capitalize(), text) for text in outcome.criticals]
+    rows += [("Warning", text) for text in outcome.warnings] + [("OK", text) for text in outcome.good]
+    parts: list[Text | Table] = [Text(f"{outcome.name}: {outcome.status.name}")]
+    if rows:
+        parts.append(Table("Status Detail", _DETAIL, rows))
+    if outcome.measures:
+        metrics = [
+            (
+                one.name,
+                f"{_bound(one, one.value)} {one.unit}".strip(),
+                _bound(one, one.critical),
+                _bound(one, one.warn),
+            )
+            for one in outcome.measures
+        ]
+        parts.append(Table("Check Metrics", _METRICS, metrics))
+    return parts
