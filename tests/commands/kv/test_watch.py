@@ -63,4 +63,7 @@ def test_updates_only(config: Cli, url: str) -> None:
 
 
 def test_starts_exclude_each_other(config: Cli) -> None:
-    assert "--history and --updates exclude" in config("kv watch CONFIG --history --updates", status=64).err
+    assert (
+        "--history and --updates cannot be used together"
+        in config("kv watch CONFIG --history --updates", status=64).err
+    )
