@@ -18,6 +18,8 @@ def job_error(error: Exception) -> JsctlError:
     """Return the error of a failed job: the one that a task of ours raised, with its exit status, else
     Spark's.
     """
+    if isinstance(error, DataLoss):  # in this process, or when the job was planned
+        return DataLoss(_in_words_of_the_command(str(error)))
     if isinstance(error, JsctlError):
         return error
     text = str(error)
@@ -26,8 +28,7 @@ def job_error(error: Exception) -> JsctlError:
     raised = re.findall(r"^(?:[\w.]*: )?jsctl\.[\w.]*\.(\w+): (.*)$", text, re.MULTILINE)
     if raised:
         name, message = raised[-1]
-        for option, flag in _OPTION_TO_FLAG.items():
-            message = message.replace(option, flag)
+        message = _in_words_of_the_command(message)
         kind = DataLoss if name == "DataLoss" else getattr(errors, name, None)
         if isinstance(kind, type) and issubclass(kind, JsctlError) and kind is not errors.ApiError:
             return kind(message)
@@ -35,3 +36,10 @@ def job_error(error: Exception) -> JsctlError:
     if folder := full_folder(text):
         return JsctlError(f"Spark cannot write to {folder}: {first_line(error)}")
     return JsctlError(f"Spark failed: {first_line(error)}")
+
+
+def _in_words_of_the_command(message: str) -> str:
+    """Return a message of the data source without its options, which nobody gave."""
+    for option, flag in _OPTION_TO_FLAG.items():
+        message = message.replace(option, flag)
+    return re.sub(r" (\d+), startingOffsets says (\d+)", r" \1 now, \2 was to be read", message)
