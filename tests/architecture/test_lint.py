@@ -17,5 +17,5 @@ ROOT = Path(__file__).parents[2]
 )
 def test_tools_have_nothing_to_say(command: list[str]) -> None:
     tool = str(Path(sys.executable).parent / command[0])
-    made = subprocess.run([tool, *command[1:]], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert made.returncode == 0, made.stdout + made.stderr
+    done = subprocess.run([tool, *command[1:]], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -11,14 +11,14 @@ PACKAGE = ROOT / "jsctl"
 
 
 def test_imports_go_down_the_layers() -> None:
-    made = subprocess.run(
+    done = subprocess.run(
         [str(Path(sys.executable).parent / "lint-imports"), "--no-cache"],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert made.returncode == 0, made.stdout
+    assert done.returncode == 0, done.stdout
 
 
 def test_no_file_is_long() -> None:
@@ -52,8 +52,8 @@ def test_help_loads_no_heavy_module(args: list[str]) -> None:
         "heavy = {'nats', 'rich', 'pyspark', 'asyncio', 'questionary', 'yaml', 'ssl'} & set(sys.modules)\n"
         "sys.exit(f'loaded {heavy}' if heavy else 0)"
     )
-    made = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=False)
-    assert made.returncode == 0, made.stderr
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_static_output_does_not_load_rich() -> None:

@@ -86,8 +86,8 @@ def measure(tools: dict[str, str], url: str, folder: Path, rounds: int) -> dict[
 def run(command: list[str], home: Path) -> Cost:
     """What one process costs. Raises AssertionError when it fails."""
     started = time.perf_counter()
-    with (home / "said").open("wb") as said:
-        process = subprocess.Popen(command, stdout=said, stderr=said, env=environment(home))
+    with (home / "said").open("wb") as raised:
+        process = subprocess.Popen(command, stdout=raised, stderr=raised, env=environment(home))
         _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     assert process.returncode == 0, (home / "said").read_text()

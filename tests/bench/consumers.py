@@ -23,7 +23,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=20_000)
     parser.add_argument("--rounds", type=int, default=3)
-    asked = parser.parse_args()
+    args = parser.parse_args()
     peer = os.environ.get("JSCTL_BENCH_NATS", "")
     tools = {"jsctl": JSCTL} | ({"nats": peer} if peer else {})
     with tempfile.TemporaryDirectory() as folder:
@@ -31,18 +31,18 @@ def main() -> None:
         try:
             url = server.url_for("t0")
             js.stream(url, "S", "s.>")
-            js.publish_all(url, (("s.a", BODY.encode()) for _ in range(asked.count)))
+            js.publish_all(url, (("s.a", BODY.encode()) for _ in range(args.count)))
             for words in (("--ack",), ("--ack", "--raw")):
                 best = dict.fromkeys(tools, float("inf"))
-                for number in range(asked.rounds):
+                for number in range(args.rounds):
                     for tool, binary in tools.items():
                         name = f"{tool}{number}{len(words)}"
                         run([JSCTL, "-s", url, "consumer", "add", "S", name, "--pull", "--defaults"], folder)
                         line = [binary, "-s", url, "consumer", "next", "S", name, *words]
                         began = time.perf_counter()
-                        run([*line, "--count", str(asked.count)], folder)
+                        run([*line, "--count", str(args.count)], folder)
                         best[tool] = min(best[tool], time.perf_counter() - began)
-                report(f"consumer next {' '.join(words)}", asked.count, best)
+                report(f"consumer next {' '.join(words)}", args.count, best)
         finally:
             server.stop()
 

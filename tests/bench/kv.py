@@ -41,13 +41,13 @@ def main() -> None:
     parser.add_argument("--keys", type=int, default=100_000)
     parser.add_argument("--size", type=int, default=100, help="bytes of a value")
     parser.add_argument("--rounds", type=int, default=3)
-    asked = parser.parse_args()
+    args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         server = RealServer(Path(folder), many_accounts()).start()
         try:
             url = server.url_for("t0")
-            asyncio.run(fill(url, asked.keys, asked.size))
-            report(url, asked.keys, asked.rounds, folder)
+            asyncio.run(fill(url, args.keys, args.size))
+            report(url, args.keys, args.rounds, folder)
         finally:
             server.stop()
 

@@ -54,13 +54,13 @@ def main() -> None:
     parser.add_argument("--messages", type=int, default=1_000_000)
     parser.add_argument("--size", type=int, default=200, help="bytes")
     parser.add_argument("--rounds", type=int, default=3)
-    asked = parser.parse_args()
+    args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         server = RealServer(Path(folder), CONFIG).start()
         try:
-            fill(server.url, asked.messages, b"x" * asked.size)
+            fill(server.url, args.messages, b"x" * args.size)
             assert server.process is not None
-            measure(server.url, server.process.pid, asked.messages, asked.rounds, Path(folder))
+            measure(server.url, server.process.pid, args.messages, args.rounds, Path(folder))
         finally:
             server.stop()
 
@@ -129,16 +129,16 @@ def bare(url: str, count: int) -> None:
         batches = list(range(1, count + 1, BATCH))
         for at in batches[:2]:
             request(connection, at)
-        asked, ended, tail = min(2, len(batches)), 0, b""
+        answers, ended, tail = min(2, len(batches)), 0, b""
         while ended < len(batches):
             data = tail + connection.recv(1 << 20)
             new = data.count(END)
             tail = data[-(len(END) - 1) :]
             for _ in range(new):
                 ended += 1
-                if asked < len(batches):
-                    request(connection, batches[asked])
-                    asked += 1
+                if answers < len(batches):
+                    request(connection, batches[answers])
+                    answers += 1
 
 
 def stages(url: str, count: int) -> None:
@@ -245,9 +245,9 @@ def during_export(url: str, folder: Path, count: int) -> tuple[list[float], dict
         ended.set()
 
     threading.Thread(target=wait).start()
-    found = latencies(url, ended)
+    result = latencies(url, ended)
     assert process.returncode == 0
-    return found, peak
+    return result, peak
 
 
 def resident(pid: int) -> float:
@@ -256,30 +256,30 @@ def resident(pid: int) -> float:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     except OSError:
         return 0
-    found = dict(line.split(":\t", 1) for line in lines if ":\t" in line)
-    return int(found.get("VmHWM", "0 kB").split()[0]) / 1024
+    result = dict(line.split(":\t", 1) for line in lines if ":\t" in line)
+    return int(result.get("VmHWM", "0 kB").split()[0]) / 1024
 
 
 def latencies(url: str, ended: threading.Event, seconds: float = 600) -> list[float]:
     async def work() -> list[float]:
         connection = await Connection.open(Settings(url=url))
-        found = []
+        results = []
         deadline = time.monotonic() + seconds
         try:
             while not ended.is_set() and time.monotonic() < deadline:
                 begin = time.perf_counter()
                 await connection.request("P.a", b"x" * 100)
-                found.append((time.perf_counter() - begin) * 1000)
+                results.append((time.perf_counter() - begin) * 1000)
                 await asyncio.sleep(0.002)
         finally:
             await connection.close()
-        return found
+        return results
 
     return asyncio.run(work())
 
 
-def p99(found: list[float]) -> float:
-    return statistics.quantiles(found, n=100)[98]
+def p99(latencies: list[float]) -> float:
+    return statistics.quantiles(latencies, n=100)[98]
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ def main() -> None:
 
 def lines(url: str) -> dict[str, list[str]]:
     """The command lines to time, by name."""
-    found = {
+    results = {
         "python -c pass": [PYTHON, "-c", "pass"],
         "import click": [PYTHON, "-c", "import click"],
         "import click, nats": [PYTHON, "-c", "import click, nats"],
@@ -46,8 +46,8 @@ def lines(url: str) -> dict[str, list[str]]:
     }
     peer = os.environ.get("JSCTL_BENCH_NATS")
     if peer:
-        found["nats stream ls"] = [peer, "-s", url, "stream", "ls"]
-    return found
+        results["nats stream ls"] = [peer, "-s", url, "stream", "ls"]
+    return results
 
 
 def measure(commands: dict[str, list[str]], rounds: int, home: str) -> dict[str, float]:

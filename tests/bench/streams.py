@@ -36,15 +36,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--streams", type=int, action="append", help="1000 and 10000 when left out")
     parser.add_argument("--rounds", type=int, default=5)
-    asked = parser.parse_args()
+    args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         server = RealServer(Path(folder), many_accounts()).start()
         try:
-            for number, count in enumerate(asked.streams or AIMS):
+            for number, count in enumerate(args.streams or AIMS):
                 url = server.url_for(f"t{number}")
                 asyncio.run(create(url, count))
                 lines = commands(url)
-                report(count, measure(lines, asked.rounds, folder), peaks(lines, folder))
+                report(count, measure(lines, args.rounds, folder), peaks(lines, folder))
         finally:
             server.stop()
 
@@ -69,13 +69,13 @@ async def create(url: str, count: int) -> None:
 def commands(url: str) -> dict[str, list[str]]:
     """The command lines to time. Ours draws tables, as the peer does, though the output is no terminal."""
     peer = os.environ.get("JSCTL_BENCH_NATS")
-    found = {}
+    results = {}
     for name, words in LINES.items():
         form = [] if "--json" in words else ["--as", "table"]
-        found[f"jsctl {name}"] = [JSCTL, "-s", url, *form, *words]
+        results[f"jsctl {name}"] = [JSCTL, "-s", url, *form, *words]
         if peer and "--json" not in words:  # its find knows no --json
-            found[f"nats {name}"] = [peer, "-s", url, *words]
-    return found
+            results[f"nats {name}"] = [peer, "-s", url, *words]
+    return results
 
 
 def peaks(commands: dict[str, list[str]], home: str) -> dict[str, int]:
@@ -84,11 +84,11 @@ def peaks(commands: dict[str, list[str]], home: str) -> dict[str, int]:
         "import os, subprocess as s, sys; p = s.Popen(sys.argv[1:], stdout=s.DEVNULL, stderr=s.DEVNULL);"
         "print(os.wait4(p.pid, 0)[2].ru_maxrss >> 10)"
     )
-    found = {}
+    results = {}
     for name, command in commands.items():
         environ = environment(home)
-        found[name] = int(subprocess.check_output([sys.executable, "-c", code, *command], env=environ))
-    return found
+        results[name] = int(subprocess.check_output([sys.executable, "-c", code, *command], env=environ))
+    return results
 
 
 def report(count: int, best: dict[str, float], memory: dict[str, int]) -> None:

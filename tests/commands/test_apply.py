@@ -51,8 +51,8 @@ def test_partitions_in_ten_lines(files: Files) -> None:
     assert "    max_age: 1d0h0m0s" in planned.out
     assert "20 to create, 0 to change, 0 to remove" in planned.out
     assert files.cli("stream ls --json").json == []
-    made = files("apply", LOGS, "--json", status=0).json
-    assert [one["status"] for one in made["applied"]] == ["created"] * 20
+    result = files("apply", LOGS, "--json", status=0).json
+    assert [one["status"] for one in result["applied"]] == ["created"] * 20
     assert files.cli("stream ls --json").json == [f"LOGS_{i}" for i in range(10)]
     assert config(files.cli, "LOGS_7")["subjects"] == ["logs.p7.>"]
     assert config(files.cli, "LOGS_7")["max_age"] == DAY
@@ -142,7 +142,7 @@ def test_changes_ask_on_a_terminal(files: Files) -> None:
         ),
     ],
 )
-def test_what_the_server_refuses_is_told_before(files: Files, before: str, after: str, key: str) -> None:
+def test_what_the_server_refuses_is_reported_before(files: Files, before: str, after: str, key: str) -> None:
     files.cli("stream add A --subjects a --defaults", status=0)
     files("apply", f"streams: [{before}]", status=0)
     wanted = f"streams: [{after}, {{name: T, subjects: t}}]"
@@ -177,9 +177,9 @@ def test_the_first_failure_stops(files: Files, url: str) -> None:
     js.stream(url, "TAKEN", "a")
     text = "streams: [{name: A, subjects: a}, {name: B, mirror: A}, {name: C, subjects: c}]"
     failed = files("apply", text, "--json", status=1)
-    told = {one["stream"]: one["status"] for one in failed.json["applied"]}
-    assert (told["A"], told["B"]) == ("failed", "not done")
-    assert told["C"] == "created"
+    results = {one["stream"]: one["status"] for one in failed.json["applied"]}
+    assert (results["A"], results["B"]) == ("failed", "not done")
+    assert results["C"] == "created"
     assert "jsctl: error: stream A: subjects overlap with an existing stream (10065)" in failed.err
     shown = files("apply", text, status=1).out
     assert "1 stream failed, 1 stream not tried" in shown
@@ -205,8 +205,8 @@ def test_prune(files: Files, url: str) -> None:
     refused = files("apply", less, "--prune", status=64)
     assert "--force" in refused.err
     no = files("apply", less, "--prune", answers=[False], status=0)
-    (asked,) = no.asked
-    assert asked.startswith("Really remove consumer A > D, stream B (3 messages, ")
+    (questions,) = no.asked
+    assert questions.startswith("Really remove consumer A > D, stream B (3 messages, ")
     assert files.cli("stream ls --json").json == ["A", "B", "MINE", "O"]
     files("apply", less, "--prune", answers=[True], status=0)
     assert files.cli("stream ls --json").json == ["A", "MINE", "O"]

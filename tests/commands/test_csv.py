@@ -61,8 +61,8 @@ def test_one_table_without_marks_for_never(line: str, streams: Cli) -> None:
 def test_an_empty_table_has_its_heading(line: str, cli: Cli, url: str) -> None:
     if line.split()[-1] == "S" or " S " in line:
         js.stream(url, "S", "s.>")
-    found = table(cli, line)
-    assert found and found[0][0] in ("name", "stream", "subject", "first", "consumer", "context")
+    result = table(cli, line)
+    assert result and result[0][0] in ("name", "stream", "subject", "first", "consumer", "context")
 
 
 def test_the_heading_does_not_depend_on_the_rows(streams: Cli, url: str) -> None:

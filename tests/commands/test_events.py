@@ -62,11 +62,11 @@ def test_jetstream_events_by_default(cli: Cli, url: str) -> None:
         wait_for_subscribers(url, *ADVISORIES, *SAMPLES)
         sampled(url, cli)
         js.ask(url, "STREAM.DELETE.EV")
-        told = w.lines()
-    assert "[Stream Action] stream EV create" in told
-    assert "[Consumer Action] consumer EV > C create" in told
-    assert "[Consumer Acknowledgement] EV > C message 1 acknowledged after " in told
-    assert "s, deliveries: 1" in told  # a duration, no bare nanoseconds
+        result = w.lines()
+    assert "[Stream Action] stream EV create" in result
+    assert "[Consumer Action] consumer EV > C create" in result
+    assert "[Consumer Acknowledgement] EV > C message 1 acknowledged after " in result
+    assert "s, deliveries: 1" in result  # a duration, no bare nanoseconds
     assert w.process.returncode == 0
 
 
@@ -74,9 +74,9 @@ def test_extended(cli: Cli, url: str) -> None:
     with Watching(cli, "--count", "1", "--js-metric", "--no-srv-advisory") as w:
         wait_for_subscribers(url, *SAMPLES)
         sampled(url, cli)
-        told = w.lines()
-    assert "Consumer Acknowledgement\n\n" in told
-    assert "Stream: EV\n" in told and "Consumer: C\n" in told and "Delay: " in told
+        result = w.lines()
+    assert "Consumer Acknowledgement\n\n" in result
+    assert "Stream: EV\n" in result and "Consumer: C\n" in result and "Delay: " in result
 
 
 def test_json_is_what_the_server_said(cli: Cli, url: str) -> None:
@@ -101,9 +101,9 @@ def test_connections_for_the_system_account(tmp_path: Path, system_url: str, url
     with Watching(system, "--count", "2", "--filter", '"name":"one-of-mine"') as w:
         wait_for_subscribers(system_url, *CONNECTIONS)
         Cli(tmp_path / "c", url)("pub x y --connection-name one-of-mine", status=0)
-        told = w.lines()
-    assert "Client Connection" in told and "Client Disconnection" in told
-    assert "Name: one-of-mine" in told and "Reason: Client Closed" in told
+        result = w.lines()
+    assert "Client Connection" in result and "Client Disconnection" in result
+    assert "Name: one-of-mine" in result and "Reason: Client Closed" in result
     with Watching(system, "--count", "1", "--filter", "auth.*wrong-one|wrong-one.*auth", "--short") as w:
         wait_for_subscribers(system_url, *CONNECTIONS)
         Cli(tmp_path / "c", url.replace("//t", "//nobody"))("pub x y --connection-name wrong-one", status=5)
@@ -113,8 +113,8 @@ def test_connections_for_the_system_account(tmp_path: Path, system_url: str, url
 def test_events_that_a_stream_keeps(cli: Cli, url: str) -> None:
     js.stream(url, "KEEP", "$JS.EVENT.METRIC.>")
     sampled(url, cli)
-    told = cli("events --stream KEEP --count 1 --short", status=0)
-    assert "[Consumer Acknowledgement] EV > C" in told.out
+    outcome = cli("events --stream KEEP --count 1 --short", status=0)
+    assert "[Consumer Acknowledgement] EV > C" in outcome.out
     assert "not found" in cli("events --stream NOPE", status=3).err
 
 
@@ -133,8 +133,8 @@ def test_what_is_no_event(cli: Cli, url: str) -> None:
         wait_for_subscribers(url, "my.events")
         js.publish(url, "my.events", b"\x1b[31mno event")
         js.publish(url, "my.events", b'{"type": "x.y", "k": "\\u001b[31m"}')
-        told = w.lines()
-    assert "Event error" in told and "x.y" in told and "\x1b" not in told
+        result = w.lines()
+    assert "Event error" in result and "x.y" in result and "\x1b" not in result
 
 
 @pytest.mark.parametrize(

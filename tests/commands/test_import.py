@@ -80,7 +80,7 @@ def test_json_with_a_subject(spark: Any, cli: Cli, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("flags", "status", "said"),
+    ("flags", "status", "words"),
     [
         ("a.json --stream NONE", 3, "there is no stream NONE; create it with jsctl stream add"),
         ("none.json --stream S", 3, "none.json does not exist"),
@@ -91,13 +91,13 @@ def test_json_with_a_subject(spark: Any, cli: Cli, tmp_path: Path) -> None:
         ("a.json", 64, "--stream"),
     ],
 )
-def test_wrong_use(cli: Cli, tmp_path: Path, flags: str, status: int, said: str) -> None:
+def test_wrong_use(cli: Cli, tmp_path: Path, flags: str, status: int, words: str) -> None:
     js.stream(cli.environ["NATS_URL"], "S", "S.>")
     js.stream(cli.environ["NATS_URL"], "M", mirror={"name": "S"})
     lines(tmp_path / "a.json", {"subject": "S.a", "data": "x"})
     (tmp_path / "b.txt").touch()
     wrong = cli(f"import {tmp_path}/{flags}", status=status)
-    assert said in wrong.err
+    assert words in wrong.err
     assert wrong.err.count("\n") == 1
 
 
@@ -157,8 +157,8 @@ def raw(cli: Cli, stream: str) -> list[tuple[str, str, str]]:
     """(subject, data, headers) of every message, both in base64 as the server says them."""
     url = cli.environ["NATS_URL"]
     last = js.info(url, stream)["state"]["last_seq"]
-    found = [js.ask(url, f"STREAM.MSG.GET.{stream}", {"seq": n})["message"] for n in range(1, last + 1)]
-    return [(m["subject"], m.get("data", ""), m.get("hdrs", "")) for m in found]
+    results = [js.ask(url, f"STREAM.MSG.GET.{stream}", {"seq": n})["message"] for n in range(1, last + 1)]
+    return [(m["subject"], m.get("data", ""), m.get("hdrs", "")) for m in results]
 
 
 def pairs(text: str) -> list[tuple[bytes, bytes]]:

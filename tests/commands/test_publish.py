@@ -30,8 +30,8 @@ def stored(url: str, seq: int) -> str:
 
 
 def test_a_message(stream: Cli, url: str) -> None:
-    told = stream('pub s.a "hello world"', status=0)
-    assert told.out == "" and 'Published 11 bytes to "s.a"' in told.err
+    outcome = stream('pub s.a "hello world"', status=0)
+    assert outcome.out == "" and 'Published 11 bytes to "s.a"' in outcome.err
     assert stored(url, 1) == "aGVsbG8gd29ybGQ="
 
 
@@ -63,8 +63,8 @@ def headers(url: str, seq: int) -> list[tuple[str, str]]:
 
 
 def test_an_ack_is_shown(stream: Cli) -> None:
-    told = stream("pub -J s.a hello", status=0)
-    assert told.out == "Stored in Stream: S Sequence: 1\n"
+    outcome = stream("pub -J s.a hello", status=0)
+    assert outcome.out == "Stored in Stream: S Sequence: 1\n"
     assert stream("pub -J s.a hello --json", status=0).json == {"stream": "S", "seq": 2}
     assert stream("pub -J s.a hello -q", status=0).out == ""
     again = stream("pub -J s.a x -H Nats-Msg-Id:7 --count 2", status=0).out.splitlines()
@@ -72,13 +72,13 @@ def test_an_ack_is_shown(stream: Cli) -> None:
 
 
 def test_many_acks_are_summed_up(stream: Cli, url: str) -> None:
-    told = stream("pub -J s.{{Count}} 'message {{Count}}' --count 3000", status=0)
-    assert "Stored in Stream: S Sequences: 1 to 3,000" in told.out
-    assert told.err == ""
+    outcome = stream("pub -J s.{{Count}} 'message {{Count}}' --count 3000", status=0)
+    assert "Stored in Stream: S Sequences: 1 to 3,000" in outcome.out
+    assert outcome.err == ""
     sums = stream("pub -J s.a x --count 30 --json", status=0).json
     assert sums["streams"] == [{"stream": "S", "first_seq": 3001, "last_seq": 3030}]
-    found = js.ask(url, "STREAM.MSG.GET.S", {"seq": 1234})["message"]
-    assert found["subject"] == "s.1234" and found["data"] == "bWVzc2FnZSAxMjM0"
+    message = js.ask(url, "STREAM.MSG.GET.S", {"seq": 1234})["message"]
+    assert message["subject"] == "s.1234" and message["data"] == "bWVzc2FnZSAxMjM0"
 
 
 def test_headers_keep_order_and_duplicates(stream: Cli, url: str) -> None:
@@ -89,8 +89,8 @@ def test_headers_keep_order_and_duplicates(stream: Cli, url: str) -> None:
 
 
 def test_lines_of_stdin(stream: Cli, url: str) -> None:
-    told = stream("pub s.a --send-on newline -J", stdin="one\ntwo {{Count}}\r\n\nlast", status=0)
-    assert told.out.count("Stored") == 4 or "1 to 4" in told.out
+    outcome = stream("pub s.a --send-on newline -J", stdin="one\ntwo {{Count}}\r\n\nlast", status=0)
+    assert outcome.out.count("Stored") == 4 or "1 to 4" in outcome.out
     assert [stored(url, seq) for seq in (1, 2, 4)] == ["b25l", "dHdvIDI=", "bGFzdA=="]
 
 
@@ -100,12 +100,12 @@ def test_templates_can_be_off(stream: Cli, url: str) -> None:
 
 
 def test_unknown_templates_are_sent_as_they_are(stream: Cli, url: str) -> None:
-    told = stream("pub s.a 'a {{ .Values.x }} {{Count}}{{' -J", status=0)
+    outcome = stream("pub s.a 'a {{ .Values.x }} {{Count}}{{' -J", status=0)
     assert base64.b64decode(stored(url, 1)) == b"a {{ .Values.x }} 1{{"
-    assert told.err.startswith(
+    assert outcome.err.startswith(
         "jsctl: {{.Values.x}}: no template function of that name, sent as it is; there"
     )
-    assert told.err.count("no template function") == 1
+    assert outcome.err.count("no template function") == 1
     long = stream(["pub", "s.a", "{{" + "x" * 10_000 + "}}"], status=0)
     assert "{{" + "x" * 37 + "...}}: no template function" in long.err
     lines = stream("pub s.a --send-on newline", stdin="{{a}}\n{{a}}\n{{a}}\n", status=0)
@@ -188,8 +188,8 @@ def test_flags_replace_headers_of_the_same_name(cli: Cli, url: str, tmp_path: Pa
     assert [name for name, _ in headers(url, 2)].count("Nats-Schedule") == 1
     cli("pub s.b x --schedule-every 1h -H Nats-Schedule-Target:s.y", status=0)
     assert headers(url, 3)[:2] == [("Nats-Schedule-Target", "s.y"), ("Nats-Schedule", "@every 3600s")]
-    told = cli("pub s.c x -H 'Nats-Schedule: @every 1h' -H Nats-Schedule-Target:s.y", status=0)
-    assert told.out == "Stored in Stream: S Sequence: 4\n"
+    outcome = cli("pub s.c x -H 'Nats-Schedule: @every 1h' -H Nats-Schedule-Target:s.y", status=0)
+    assert outcome.out == "Stored in Stream: S Sequence: 4\n"
     file = tmp_path / "dump.jsonl"
     file.write_text('{"subject": "s.d", "data": "x", "headers": {"Nats-TTL": ["5s"], "A": ["1"]}}\n')
     cli(f"pub --from-dump {file} --ttl 2m", status=0)
@@ -198,8 +198,8 @@ def test_flags_replace_headers_of_the_same_name(cli: Cli, url: str, tmp_path: Pa
 
 def test_atomic_batches(cli: Cli, url: str) -> None:
     js.stream(url, "S", "s.>", allow_atomic=True)
-    told = cli("pub s.a --atomic --send-on newline", stdin="1\n2\n3\n", status=0)
-    assert told.out.startswith("Wrote batch ID: ") and "Messages: 3 Sequence: 3" in told.out
+    outcome = cli("pub s.a --atomic --send-on newline", stdin="1\n2\n3\n", status=0)
+    assert outcome.out.startswith("Wrote batch ID: ") and "Messages: 3 Sequence: 3" in outcome.out
     assert cli("pub s.a x --atomic --count 1001", status=64).err.startswith("jsctl: error: 1,001 messages")
     failed = cli("pub s.a x --atomic --count 3 -H Nats-Expected-Last-Sequence:7")
     assert failed.status == 1 and failed.err.count("\n") == 1
@@ -220,10 +220,10 @@ def test_ttl_and_schedules(cli: Cli, url: str) -> None:
     cli("pub s.plan x --schedule-after 1s --schedule-dest s.target", status=0)
     deadline = time.monotonic() + 10
     while True:
-        found = cli("sub s.target --all -T --raw", status=0)
-        if found.out == "x\n":
+        outcome = cli("sub s.target --all -T --raw", status=0)
+        if outcome.out == "x\n":
             break
-        assert time.monotonic() < deadline, found
+        assert time.monotonic() < deadline, outcome
         time.sleep(0.2)
     for wrong in ("--schedule-after 1s", "--ttl 10ms", "--schedule-at soon --schedule-dest s.x"):
         assert cli(f"pub s.a x {wrong}", status=64).err.count("\n") == 1
@@ -280,9 +280,9 @@ def test_a_dump_is_published_again(cli: Cli, url: str, tmp_path: object) -> None
     file = f"{tmp_path}/dump.jsonl"
     cli(f"sub --stream S --all -T --dump {file}", status=0)
     began = time.monotonic()
-    told = cli(f"pub t.b --from-dump {file} --original-pace -J", status=0)
+    outcome = cli(f"pub t.b --from-dump {file} --original-pace -J", status=0)
     assert time.monotonic() - began > 0.35
-    assert "Sequences: 1 to 3" in told.out
+    assert "Sequences: 1 to 3" in outcome.out
     lines = cli("sub --stream T --all -T --json", status=0).out.splitlines()
     records = [json.loads(line) for line in lines]
     assert [(r["subject"], r["data"], r["headers"]) for r in records] == [

@@ -60,11 +60,11 @@ def test_no_answer_in_time(cli: Cli, url: str) -> None:
 
 def test_an_echo(cli: Cli, replier: Start) -> None:
     replier("echo.>", "--echo")
-    told = cli("req echo.a 'question {{Count}}' -H K:v", status=0)
-    assert told.out == "question 1\n\n"
-    assert "K: v" in told.err and "NATS-Reply-Counter: 0" in told.err
+    outcome = cli("req echo.a 'question {{Count}}' -H K:v", status=0)
+    assert outcome.out == "question 1\n\n"
+    assert "K: v" in outcome.err and "NATS-Reply-Counter: 0" in outcome.err
     assert "K: v" in cli("req echo.a x -H K:v", tty=True, status=0).out
-    assert 'Sending request on "echo.a"' in told.err and "Received with rtt" in told.err
+    assert 'Sending request on "echo.a"' in outcome.err and "Received with rtt" in outcome.err
     assert cli("req echo.a x --raw", status=0).out == "x\n"
     assert cli("req echo.a x --raw-bytes", status=0).out == "x"
     assert cli("req echo.a --raw --count 3 '{{Count}}'", status=0).out == "1\n2\n3\n"
@@ -79,14 +79,14 @@ def test_an_echo(cli: Cli, replier: Start) -> None:
 def test_raw_bytes(cli: Cli, replier: Start) -> None:
     replier("echo", "--echo")
     data = b"\x00\xff\r\n" + bytes(range(256))
-    made = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-m", "jsctl", "req", "echo", "--raw-bytes"],
         env={**os.environ, **cli.environ},
         input=data,
         capture_output=True,
         check=True,
     )
-    assert made.stdout == data
+    assert done.stdout == data
 
 
 def test_the_jetstream_api(cli: Cli, url: str) -> None:
@@ -132,16 +132,16 @@ def test_a_failing_command_says_so(cli: Cli, replier: Start) -> None:
 
 def test_templates_and_headers(cli: Cli, replier: Start) -> None:
     replier("t", "{{Count}}: {{Request}}", "-H", "N: {{Count}}")
-    told = cli("req t hello", status=0)
-    assert "0: hello" in told.out and "N: 0" in told.err
+    outcome = cli("req t hello", status=0)
+    assert "0: hello" in outcome.out and "N: 0" in outcome.err
 
 
 def test_what_requesters_send_is_no_template(cli: Cli, replier: Start, url: str) -> None:
     replier("cmd.*", "--command", "echo {{1}} {{Request}} {{9}}")
     for text in ("{{Random 1 67108864}}", "{{Nope}}", "{{Random 9 1}}", "{{{{ID}}"):
         token = text.replace(" ", "_")
-        told = cli(["req", f"cmd.{token}", text, "--no-templates", "--raw"], status=0)
-        assert told.out == f"{token} {text} \n"
+        outcome = cli(["req", f"cmd.{token}", text, "--no-templates", "--raw"], status=0)
+        assert outcome.out == f"{token} {text} \n"
 
 
 def test_one_request_that_cannot_be_answered_ends_nothing(cli: Cli, replier: Start, url: str) -> None:

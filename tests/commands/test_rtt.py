@@ -11,21 +11,21 @@ pytestmark = pytest.mark.slow
 
 
 def test_rtt(cli: Cli) -> None:
-    told = cli("rtt 2", status=0).out
-    assert told.startswith("nats://") and ": " in told and "@" not in told
-    found = cli("rtt --json", status=0).json
-    assert found[0]["results"][0]["rtt"] > 0
+    out = cli("rtt 2", status=0).out
+    assert out.startswith("nats://") and ": " in out and "@" not in out
+    result = cli("rtt --json", status=0).json
+    assert result[0]["results"][0]["rtt"] > 0
 
 
 def test_every_address_of_a_name(cli: Cli, url: str) -> None:
     named = url.replace("127.0.0.1", "localhost")
-    found = cli(f"rtt --json -s {named}", status=0).json
-    assert "//127.0.0.1:" in " ".join(r["address"] for r in found[0]["results"])
+    result = cli(f"rtt --json -s {named}", status=0).json
+    assert "//127.0.0.1:" in " ".join(r["address"] for r in result[0]["results"])
 
 
 def test_one_of_two_is_away(cli: Cli, url: str) -> None:
-    told = cli(f"rtt -s {url},nats://127.0.0.1:1", status=0)
-    assert "failed" in told.out and "Failed to compute rtt for nats://127.0.0.1:1" in told.err
+    outcome = cli(f"rtt -s {url},nats://127.0.0.1:1", status=0)
+    assert "failed" in outcome.out and "Failed to compute rtt for nats://127.0.0.1:1" in outcome.err
 
 
 def test_nobody_lets_us_in(cli: Cli, url: str) -> None:
@@ -39,13 +39,13 @@ def test_nobody_lets_us_in(cli: Cli, url: str) -> None:
 def test_latency(cli: Cli, hub_leaf: HubLeaf, tmp_path: Path) -> None:
     target = tmp_path / "h"
     line = f"latency --duration 300ms --rate 500 --size 64 --histogram {target}"
-    told = cli(line, status=0).out
-    assert "Median Latency" in told and "Messages Lost: 0" in told
+    out = cli(line, status=0).out
+    assert "Median Latency" in out and "Messages Lost: 0" in out
     assert len((tmp_path / "h.raw").read_text().splitlines()) == 150
     assert "inf" in (tmp_path / "h.histogram").read_text()
     leaf = hub_leaf.leaf.url_for("acc")
-    found = cli(f"latency -s {hub_leaf.url} --server-b {leaf} --duration 300ms --json", status=0).json
-    assert found["messages"] == 300 and 0 < found["min_ns"] <= found["median_ns"] <= found["max_ns"]
+    result = cli(f"latency -s {hub_leaf.url} --server-b {leaf} --duration 300ms --json", status=0).json
+    assert result["messages"] == 300 and 0 < result["min_ns"] <= result["median_ns"] <= result["max_ns"]
 
 
 def test_latency_between_strangers(cli: Cli, hub_leaf: HubLeaf) -> None:

@@ -62,41 +62,41 @@ def publish_until(url: str, subject: str, data: bytes, done: threading.Event) ->
 
 def test_core(cli: Cli, url: str) -> None:
     thread = later(url, "a.*", ("a.b", b"hello"), ("a.c", b"{}"))
-    told = cli("sub 'a.*' x --count 2", status=0)
+    outcome = cli("sub 'a.*' x --count 2", status=0)
     thread.join()
-    assert told.out == '[#1] Received on "a.b"\nhello\n\n[#2] Received on "a.c"\n{}\n\n'
-    assert told.err == "Subscribing on a.*, x\n"
+    assert outcome.out == '[#1] Received on "a.b"\nhello\n\n[#2] Received on "a.c"\n{}\n\n'
+    assert outcome.err == "Subscribing on a.*, x\n"
 
 
 def test_controls_never_reach_a_terminal(cli: Cli, url: str) -> None:
     for line in ("sub a --count 2", "sub a --count 2 --raw", "sub a --count 2 --json"):
         thread = later(url, "a", ("a", EVIL), ("a", b"\x00\xff\x1b"))
-        told = cli(line, tty=True, status=0)
+        outcome = cli(line, tty=True, status=0)
         thread.join()
-        assert "\x1b" not in told.out
-    assert json.loads(told.out.splitlines()[0])["data"] == EVIL.decode()
-    assert json.loads(told.out.splitlines()[1])["data_base64"] == "AP8b"
+        assert "\x1b" not in outcome.out
+    assert json.loads(outcome.out.splitlines()[0])["data"] == EVIL.decode()
+    assert json.loads(outcome.out.splitlines()[1])["data_base64"] == "AP8b"
 
 
 @pytest.mark.parametrize("data", [b"\x00\xff\r\n\x1b[31m", b"line\n", b"", bytes(range(256)) * 40])
 def test_raw_is_byte_for_byte(data: bytes, stream: Cli, url: str) -> None:
     js.publish(url, "s.raw", data)
-    made = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-m", "jsctl", "sub", "s.raw", "--all", "--raw-bytes", "--count", "1"],
         env={**os.environ, **stream.environ},
         capture_output=True,
         check=True,
     )
-    assert made.stdout == data
+    assert done.stdout == data
 
 
 def test_a_stream(stream: Cli) -> None:
-    told = stream("sub --stream S --terminate-at-end", status=0)
-    assert len(shown(told.out)) == 5
-    assert shown(told.out)[0].startswith(
+    outcome = stream("sub --stream S --terminate-at-end", status=0)
+    assert len(shown(outcome.out)) == 5
+    assert shown(outcome.out)[0].startswith(
         "[#1] Received JetStream message: stream: S seq: 1 / pending: 4 / subject: s.1 / time: "
     )
-    assert "body 1" in told.out
+    assert "body 1" in outcome.out
 
 
 @pytest.mark.parametrize("direct", ["", " --direct"])
@@ -117,8 +117,8 @@ def test_a_stream(stream: Cli) -> None:
 )
 def test_where_a_stream_begins(flags: str, wanted: list[int], direct: str, stream: Cli, url: str) -> None:
     allow_direct(url)
-    told = stream(f"sub 's.>' {flags} -T --json{direct}", status=0)
-    assert [json.loads(line)["sequence"] for line in told.out.splitlines()] == wanted
+    outcome = stream(f"sub 's.>' {flags} -T --json{direct}", status=0)
+    assert [json.loads(line)["sequence"] for line in outcome.out.splitlines()] == wanted
 
 
 def test_a_filter_and_the_stream_by_its_subject(stream: Cli) -> None:
@@ -189,8 +189,8 @@ def test_the_subject_of_a_push_consumer_acknowledged(stream: Cli, url: str) -> N
 def test_a_work_queue_is_left_alone(cli: Cli, url: str) -> None:
     js.stream(url, "W", "w", retention="workqueue", allow_direct=True)
     js.publish(url, "w", count=3)
-    told = cli("sub --stream W --all -T", status=0)
-    assert len(shown(told.out)) == 3 and "work queue" in told.err
+    outcome = cli("sub --stream W --all -T", status=0)
+    assert len(shown(outcome.out)) == 3 and "work queue" in outcome.err
     assert js.ask(url, "STREAM.INFO.W")["state"]["messages"] == 3
 
 
@@ -200,8 +200,8 @@ def test_domains(hub_cli: Cli, hub_leaf: object) -> None:
             f"stream add {domain.upper()} --subjects {domain}.x --defaults --js-domain {domain}", status=0
         )
     hub_cli("pub -J leaf.x one", status=0)
-    told = hub_cli("sub --stream LEAF --all -T --js-domain leaf", status=0)
-    assert "stream: LEAF seq: 1" in told.out
+    outcome = hub_cli("sub --stream LEAF --all -T --js-domain leaf", status=0)
+    assert "stream: LEAF seq: 1" in outcome.out
     assert (
         "stream: LEAF" in hub_cli("sub leaf.x --all -T --direct --js-api-prefix '$JS.leaf.API'", status=0).out
     )
@@ -255,9 +255,9 @@ def test_replies_are_matched(cli: Cli, url: str) -> None:
 
     thread = threading.Thread(target=work)
     thread.start()
-    told = cli("sub svc --match-replies --count 1", status=0)
+    outcome = cli("sub svc --match-replies --count 1", status=0)
     thread.join()
-    assert "question" in told.out and "Matched reply on" in told.out and "answer" in told.out
+    assert "question" in outcome.out and "Matched reply on" in outcome.out and "answer" in outcome.out
 
 
 def test_what_is_shown(cli: Cli, url: str) -> None:
@@ -291,10 +291,10 @@ def test_dumps(stream: Cli, tmp_path: Path) -> None:
 
 
 def test_reports(stream: Cli) -> None:
-    told = stream("sub --stream S --all -T --report-subjects", status=0)
-    assert "Top 10 Active Subjects Report" in told.out and "Totals" in told.out
-    found = stream("sub --stream S --all -T --report-subjects --report-top 1 --json", status=0).json
-    assert found == [
+    outcome = stream("sub --stream S --all -T --report-subjects", status=0)
+    assert "Top 10 Active Subjects Report" in outcome.out and "Totals" in outcome.out
+    result = stream("sub --stream S --all -T --report-subjects --report-top 1 --json", status=0).json
+    assert result == [
         {"subject": "s.1", "messages": 3, "bytes": 18},
         {"subject": "s.0", "messages": 2, "bytes": 12},
     ]
@@ -302,9 +302,9 @@ def test_reports(stream: Cli) -> None:
 
 def test_a_graph(cli: Cli, url: str) -> None:
     thread = later(url, "g.*", *[("g.a", b"x")] * 5)
-    told = cli("sub 'g.*' --graph --wait 1500ms", status=0)
+    outcome = cli("sub 'g.*' --graph --wait 1500ms", status=0)
     thread.join()
-    assert "g.*  5\n" in told.out
+    assert "g.*  5\n" in outcome.out
     thread = later(url, "g.*", *[("g.a", b"x")] * 5)
     assert "g.*: 0 / second" in cli("sub 'g.*' --graph --wait 2500ms", tty=True, status=0).out
     thread.join()
@@ -312,8 +312,8 @@ def test_a_graph(cli: Cli, url: str) -> None:
 
 def test_inbox_and_wait(cli: Cli) -> None:
     began = time.monotonic()
-    told = cli("sub --inbox --wait 300ms", status=0)
-    assert "Subscribing on _INBOX." in told.err and time.monotonic() - began < 3
+    outcome = cli("sub --inbox --wait 300ms", status=0)
+    assert "Subscribing on _INBOX." in outcome.err and time.monotonic() - began < 3
 
 
 def test_a_refused_subscription(tmp_path: Path) -> None:

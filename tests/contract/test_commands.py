@@ -27,12 +27,12 @@ def of_noun(noun: str) -> list[tuple[str, Entry]]:
 
 def resolve(words: list[str]) -> click.Command:
     """The command that a path of words reaches."""
-    found: click.Command | None = root
+    result: click.Command | None = root
     for word in words:
-        assert isinstance(found, click.Group), words
-        found = found.get_command(click.Context(found), word)
-    assert found is not None, words
-    return found
+        assert isinstance(result, click.Group), words
+        result = result.get_command(click.Context(result), word)
+    assert result is not None, words
+    return result
 
 
 def parse(line: str) -> click.Context:

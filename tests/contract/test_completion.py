@@ -161,16 +161,16 @@ def shell(request: pytest.FixtureRequest, cli: Cli, tmp_path: Path) -> Iterator[
 
 def completed(shell: Terminal, line: str, tmp_path: Path) -> list[str]:
     """What the command gets when `line` is typed, completed with the tab key, and entered."""
-    given = tmp_path / "given"
-    given.unlink(missing_ok=True)
+    options = tmp_path / "given"
+    options.unlink(missing_ok=True)
     shell.send(line)
     shell.send("\t")
     # Tab is done when what is typed after it is echoed.
     shell.send(" end")
     shell.expect("end", timeout=20)
     shell.send("\r")
-    wait_for(given.exists, f"jsctl has run for {line!r}")
-    return given.read_text().splitlines()
+    wait_for(options.exists, f"jsctl has run for {line!r}")
+    return options.read_text().splitlines()
 
 
 BROKEN = {"ab:c": "ab:cd", "ef=": "ef=gh", "ij@k": "ij@kl:mn", "--context=ab": "--context=ab:cd"}

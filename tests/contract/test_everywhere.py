@@ -28,9 +28,9 @@ def test_version(offline_cli: Cli) -> None:
 @pytest.mark.parametrize("slip", ["sel", "sea", "seall", "r", "rn", "purg", "purges", "pruge", "rmmm"])
 @pytest.mark.parametrize("noun", ["stream", "consumer", "context"])
 def test_what_destroys_is_never_suggested(noun: str, slip: str, offline_cli: Cli) -> None:
-    said = offline_cli([noun, slip], status=64).err
+    err = offline_cli([noun, slip], status=64).err
     for verb in ("seal", "rm", "rmm", "purge"):
-        assert f"'{verb}'" not in said
+        assert f"'{verb}'" not in err
 
 
 def test_hidden_streams_are_counted(cli: Cli, url: str) -> None:
@@ -93,8 +93,8 @@ def test_all_after_every_verb_of_consumers(cli: Cli, url: str) -> None:
     ],
 )
 def test_context_add_refuses_what_cannot_be_an_address(address: str, offline_cli: Cli) -> None:
-    said = offline_cli(["context", "add", "x", "--server", address], status=64).err
-    assert "is not a valid server address" in said
+    err = offline_cli(["context", "add", "x", "--server", address], status=64).err
+    assert "is not a valid server address" in err
     assert not offline_cli("context ls --names", status=0).out
     folder = offline_cli.home / "nats" / "context"
     folder.mkdir(parents=True)
@@ -111,10 +111,10 @@ def test_addresses(address: str, offline_cli: Cli) -> None:
 
 @pytest.mark.parametrize("flag", ["--creds", "--nkey", "--tlscert", "--tlskey", "--tlsca"])
 def test_context_add_refuses_a_missing_file(flag: str, offline_cli: Cli, tmp_path: Path) -> None:
-    said = offline_cli(["context", "add", "x", flag, str(tmp_path / "nope")], status=64).err
-    assert flag in said and "No such file" in said and "not saved" in said
-    said = offline_cli(["context", "add", "x", flag, str(tmp_path)], status=64).err
-    assert "directory" in said
+    err = offline_cli(["context", "add", "x", flag, str(tmp_path / "nope")], status=64).err
+    assert flag in err and "No such file" in err and "not saved" in err
+    err = offline_cli(["context", "add", "x", flag, str(tmp_path)], status=64).err
+    assert "directory" in err
     assert not offline_cli("context ls --names", status=0).out
     key = {"--tlscert": "cert", "--tlskey": "key", "--tlsca": "ca"}.get(flag, flag[2:])
     folder = offline_cli.home / "nats" / "context"
@@ -151,13 +151,13 @@ def test_permission_errors(tmp_path: Path) -> None:
     try:
         quiet = Cli(tmp_path / "a", server.url_for("quiet"))
         for line in ("publish Upper.Case x", "request Upper.Case x", "stream ls"):
-            said = quiet(line, status=5).err.splitlines()[-1]
+            output = quiet(line, status=5).err.splitlines()[-1]
             subject = "$JS.API" if line == "stream ls" else "Upper.Case"
-            assert said.count(subject) == 1, said
+            assert output.count(subject) == 1, output
         deaf = Cli(tmp_path / "b", server.url_for("deaf"))
         for line in ("stream ls", "request a b"):
-            said = deaf(line, status=5).err.splitlines()[-1]
-            assert "--inbox-prefix" in said and said.count("_INBOX.") == 1, said
+            output = deaf(line, status=5).err.splitlines()[-1]
+            assert "--inbox-prefix" in output and output.count("_INBOX.") == 1, output
         deaf("stream ls --inbox-prefix MINE", status=0)
         assert "--inbox-prefix" in deaf("stream ls --inbox-prefix Yours", status=5).err
     finally:
@@ -167,8 +167,8 @@ def test_permission_errors(tmp_path: Path) -> None:
 def test_a_local_server_is_offered_for_local_addresses_only(offline_cli: Cli) -> None:
     assert "server run" in offline_cli("stream ls --server nats://127.0.0.1:1", status=4).err
     assert "server run" in offline_cli("stream ls --server nats://localhost:1", status=4).err
-    said = offline_cli("stream ls --server nats://no-such-host.invalid:1 --timeout 2s", status=4).err
-    assert "server run" not in said
+    err = offline_cli("stream ls --server nats://no-such-host.invalid:1 --timeout 2s", status=4).err
+    assert "server run" not in err
 
 
 def test_errors_break_between_words_on_a_terminal(offline_cli: Cli) -> None:

@@ -59,7 +59,7 @@ def test_nothing_is_proposed_for_what_is_not_like_it(orders: Cli) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "answers", "asked"),
+    ("line", "answers", "questions"),
     [
         ("consumer next", ["ORDERS", "DISPATCH"], ["Select a Stream", "Select a Consumer"]),
         (
@@ -73,11 +73,11 @@ def test_nothing_is_proposed_for_what_is_not_like_it(orders: Cli) -> None:
     ],
 )
 def test_the_list_is_offered(
-    own_orders: Cli, url: str, line: str, answers: list[object], asked: list[str]
+    own_orders: Cli, url: str, line: str, answers: list[object], questions: list[str]
 ) -> None:
     js.publish(url, "ORDERS.a", b"one")
     done = own_orders(line, answers=answers, environ={"EDITOR": "true"}, status=0)
-    assert done.asked == asked
+    assert done.asked == questions
     assert "name is missing" in own_orders(line, status=64).err
 
 
@@ -125,7 +125,7 @@ def test_a_misspelled_key_in_the_editor(orders: Cli, line: str) -> None:
     editor = """sed -i '0,/"max_[a-z_]*":/s//"max_mesgs":/'"""
     refused = orders(f"{line} -i", answers=[False], environ={"EDITOR": editor}, status=64)
     assert TYPO in refused.asked[0]
-    kept = Path(refused.err.rpartition(" in ")[2].strip())
-    assert "max_mesgs" in kept.read_text()
-    kept.unlink()
-    kept.parent.rmdir()
+    saved = Path(refused.err.rpartition(" in ")[2].strip())
+    assert "max_mesgs" in saved.read_text()
+    saved.unlink()
+    saved.parent.rmdir()

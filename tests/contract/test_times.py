@@ -34,8 +34,8 @@ def orders(cli: Cli, url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cli]
 
 def test_a_pause(orders: Cli) -> None:
     line = ["consumer", "pause", "ORDERS", "C", LOCAL]
-    asked = orders(line, answers=[False], status=0).asked
-    assert asked == [f"Really pause Consumer ORDERS > C until {LOCAL}+05:30"]
+    questions = orders(line, answers=[False], status=0).asked
+    assert questions == [f"Really pause Consumer ORDERS > C until {LOCAL}+05:30"]
     assert f"until {LOCAL}+05:30" in orders([*line, "-f"], status=0).out
     assert orders("consumer info ORDERS C --json", status=0).json["config"]["pause_until"] == THERE
     assert f"{LOCAL}+05:30" in orders("consumer info ORDERS C", status=0).out

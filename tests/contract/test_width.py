@@ -77,8 +77,8 @@ def test_messages_and_events_are_folded(wide: Cli, width: int) -> None:
         f"stream info {LONG}-that-is-not-there",
         f"stream purge {LONG} --dry-run",
     ):
-        told = wide(line, tty=True, width=width, environ={"NO_COLOR": "1"})
-        assert too_wide(told.out + told.err, width) == [], line
+        result = wide(line, tty=True, width=width, environ={"NO_COLOR": "1"})
+        assert too_wide(result.out + result.err, width) == [], line
 
 
 def test_payloads_and_command_lines_stay_whole(wide: Cli, url: str) -> None:

@@ -35,16 +35,16 @@ _NAMES = {**NAMES, "service": "demo", "schema": "x", "context": "x", "network": 
 
 def lines(folder: Path) -> dict[str, list[str]]:
     """A command line for each verb, by its path in the registry. folder: for what they read and write."""
-    made = {}
+    results = {}
     for path in VERBS:
         if path.startswith((*LOCAL, *LOCAL_TOO)) and path not in ASKING:
             continue
         line = [*command_line(path, _NAMES, folder), "--timeout", "300ms"]
         if any("--force" in param.opts for param in resolve(path.split()).params):
             line.append("--force")
-        made[path] = line
-    assert len(made) > 70 and registry.all_commands()
-    return made
+        results[path] = line
+    assert len(results) > 70 and registry.all_commands()
+    return results
 
 
 def is_endless(path: str) -> bool:

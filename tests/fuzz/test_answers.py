@@ -38,9 +38,9 @@ def man(own_account: Account) -> Iterator[Middleman]:
     js.publish(url, "s.a", b"one")
     js.publish(url, "s.b", b"two")
     cli_url = url
-    with middleman(own_account.server.port) as made:
-        made.account_url = cli_url.replace(str(own_account.server.port), str(made.port))
-        yield made
+    with middleman(own_account.server.port) as raised:
+        raised.account_url = cli_url.replace(str(own_account.server.port), str(raised.port))
+        yield raised
 
 
 def run(cli: Cli, man: Middleman, line: Sequence[str], record: Record, *, endless: bool = False) -> None:

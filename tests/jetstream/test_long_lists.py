@@ -49,8 +49,8 @@ def test_names_are_all_there_in_order(cli_many: Cli) -> None:
 
 
 def test_what_is_found_is_one_document(cli_many: Cli) -> None:
-    found = cli_many("stream find --empty --json", status=0).json
-    assert [info["config"]["name"] for info in found] == NAMES
+    result = cli_many("stream find --empty --json", status=0).json
+    assert [info["config"]["name"] for info in result] == NAMES
     assert cli_many("stream find --empty --invert --json", status=0).json == []
     assert cli_many("stream find --empty --invert --names", status=0).out == ""
 
@@ -80,14 +80,14 @@ def infos_held() -> int:
 
 
 def ask(url: str, work: Callable[[Api], Awaitable[None]]) -> None:
-    async def asked() -> None:
+    async def connected_work() -> None:
         connection = await Connection.open(Settings(url=url))
         try:
             await work(Api(connection))
         finally:
             await connection.close()
 
-    asyncio.run(asked())
+    asyncio.run(connected_work())
 
 
 def test_consumers_of_several_pages(cli: Cli, url: str) -> None:

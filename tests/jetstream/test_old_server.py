@@ -61,8 +61,8 @@ def test_every_flag_with_a_level_is_tried_here() -> None:
 @pytest.mark.parametrize("flag", STREAM_FLAGS)
 def test_the_server_says_the_same_level(cli: Cli, flag: str) -> None:
     level, words = STREAM_FLAGS[flag]
-    made = cli(f"stream add T --subjects t {words} --defaults --json", status=0).json
-    assert made["config"]["metadata"]["_nats.req.level"] == str(level)
+    result = cli(f"stream add T --subjects t {words} --defaults --json", status=0).json
+    assert result["config"]["metadata"]["_nats.req.level"] == str(level)
 
 
 @pytest.fixture(

@@ -38,15 +38,15 @@ class Certificates(NamedTuple):
 @pytest.fixture(scope="module")
 def certs(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
     folder = tmp_path_factory.mktemp("certs")
-    made = Certificates(*(folder / f"{name}.pem" for name in ("ca", "server", "client", "key", "other")))
+    certs = Certificates(*(folder / f"{name}.pem" for name in ("ca", "server", "client", "key", "other")))
     ca = trustme.CA()
-    ca.cert_pem.write_to_path(str(made.ca))
-    ca.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(str(made.server))
+    ca.cert_pem.write_to_path(str(certs.ca))
+    ca.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(str(certs.server))
     client = ca.issue_cert("client@example.org")
-    client.cert_chain_pems[0].write_to_path(str(made.client))
-    client.private_key_pem.write_to_path(str(made.client_key))
-    trustme.CA().cert_pem.write_to_path(str(made.other_ca))
-    return made
+    client.cert_chain_pems[0].write_to_path(str(certs.client))
+    client.private_key_pem.write_to_path(str(certs.client_key))
+    trustme.CA().cert_pem.write_to_path(str(certs.other_ca))
+    return certs
 
 
 class TlsServer(RealServer):
@@ -221,7 +221,7 @@ def test_a_server_that_dies(offline_cli: Cli, tmp_path: Path) -> None:
     assert outcome.err.count("\n") == 1 and "connection refused" in outcome.err
 
 
-def test_a_lost_connection_is_told_once(tmp_path: Path) -> None:
+def test_a_lost_connection_is_reported_once(tmp_path: Path) -> None:
     """Not once a try: a watch would scroll away."""
     server = RealServer(tmp_path, 'listen: "127.0.0.1:{port}"').start()
     events: list[ConnectionEvent] = []

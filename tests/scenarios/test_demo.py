@@ -62,13 +62,13 @@ class Demo:
 
 @pytest.fixture
 def demo(tmp_path: Path) -> Iterator[Demo]:
-    made = Demo(tmp_path)
-    yield made
-    for process in made.processes:
+    demo = Demo(tmp_path)
+    yield demo
+    for process in demo.processes:
         if process.poll() is None:
             process.terminate()
             process.communicate(timeout=30)
-    for line in children(made.work):  # of --keep, where the test failed before it stopped them
+    for line in children(demo.work):  # of --keep, where the test failed before it stopped them
         with contextlib.suppress(ProcessLookupError):
             os.kill(int(line.split()[0]), signal.SIGTERM)
 
@@ -138,9 +138,9 @@ def test_a_folder_is_never_overwritten(demo: Demo) -> None:
 
 def test_keep_leaves_the_network_and_stop_ends_it(demo: Demo) -> None:
     out, _ = demo.run("demo", "--keep", "--no-spark", "--json")
-    said: dict[str, Any] = json.loads(out)
-    assert len(said["contexts"]) == 3
-    assert said["steps"][0]["command"].startswith("jsctl server report jetstream")
+    record: dict[str, Any] = json.loads(out)
+    assert len(record["contexts"]) == 3
+    assert record["steps"][0]["command"].startswith("jsctl server report jetstream")
     assert len(children(demo.work)) == 3, "two servers and their guard"
     own = {"NATS_URL": "", "NATS_CONTEXT": ""}
     listed, _ = demo.run("stream", "ls", "--context", "demo-leaf", "--json", environ=own)

@@ -76,20 +76,20 @@ SPOKES = ("spoke-1", "spoke-2")
 def servers(tmp_path: Path) -> Iterator[dict[str, RealServer]]:
     leafs = str(free_port())
     texts = {"hub": _HUB, **{name: _SPOKE.replace("NAME", name) for name in SPOKES}}
-    found = {n: RealServer(tmp_path, text.replace("LEAFS", leafs), name=n) for n, text in texts.items()}
+    results = {n: RealServer(tmp_path, text.replace("LEAFS", leafs), name=n) for n, text in texts.items()}
     try:
-        for server in found.values():
+        for server in results.values():
             server.start()
-        yield found
+        yield results
     finally:
-        for server in found.values():
+        for server in results.values():
             server.stop()
 
 
-def until(run: Run, line: str, pattern: str, **given: tuple[str, str]) -> None:
+def until(run: Run, line: str, pattern: str, **replacements: tuple[str, str]) -> None:
     """Run a line until it says this."""
     deadline = time.monotonic() + 30
-    while not re.search(pattern, out := run(line, **given), re.M):
+    while not re.search(pattern, out := run(line, **replacements), re.M):
         assert time.monotonic() < deadline, out
         time.sleep(0.2)
 
@@ -106,8 +106,8 @@ def test_the_demo(servers: dict[str, RealServer], tmp_path: Path, monkeypatch: p
 
     run("--context=hub stream add cnc", "Stream cnc was created")
     run('--context=hub pub cnc "hello world" --count 10')
-    asked = [*[...] * 7, False, True, "hub", ""]
-    run("--context=hub stream add recv-cnc", "recv-cnc", answers=asked)
+    answers = [*[...] * 7, False, True, "hub", ""]
+    run("--context=hub stream add recv-cnc", "recv-cnc", answers=answers)
     for spoke in SPOKES:
         domain = ("spoke-1", spoke)
         run("--context=hub stream add --config recv-cnc", "Stream recv-cnc was created", replaced=domain)

@@ -41,7 +41,7 @@ def runner(cli: Cli, lines: Sequence[str]) -> Run:
 
     def run(
         start: str,
-        said: str = "",
+        words: str = "",
         *,
         status: int = 0,
         answers: Sequence[Any] | None = None,
@@ -53,7 +53,7 @@ def runner(cli: Cli, lines: Sequence[str]) -> Run:
         line = line.removeprefix("jsctl ").replace(*replaced)
         done = cli(f"{line} {with_}", answers=answers, status=status)
         both = done.out + done.err
-        assert re.search(said, both), f"{line}: {both}"
+        assert re.search(words, both), f"{line}: {both}"
         return done.out
 
     return run

@@ -106,33 +106,33 @@ def test_the_whole_guide(network: HubLeaf, tmp_path: Path) -> None:
         until(cli, f"--server {network.system_url} server report jetstream", row)
 
     for domain in ("", "--js-domain leaf"):
-        made = cli(f"{hub} stream add {domain}", answers=["test", "test", *[...] * 10], status=0)
-        assert made.asked == STREAM_QUESTIONS
-        assert made.out.startswith("Stream test was created\n\nInformation for Stream test created ")
-        assert re.search(r"Subjects: test\n", made.out)
-        assert re.search(r"Duplicate Window: 2m0s\n", made.out)
+        outcome = cli(f"{hub} stream add {domain}", answers=["test", "test", *[...] * 10], status=0)
+        assert outcome.asked == STREAM_QUESTIONS
+        assert outcome.out.startswith("Stream test was created\n\nInformation for Stream test created ")
+        assert re.search(r"Subjects: test\n", outcome.out)
+        assert re.search(r"Duplicate Window: 2m0s\n", outcome.out)
 
-    told = cli(f'{hub} pub test "hello world"', status=0)
-    assert 'Published 11 bytes to "test"' in told.err
+    result = cli(f'{hub} pub test "hello world"', status=0)
+    assert 'Published 11 bytes to "test"' in result.err
 
     for domain in ("leaf", "hub"):
         until(cli, f"{hub} stream report --js-domain {domain}", r"test +File +0 +1 +45 B +0 +0")
 
-    made = cli(
+    outcome = cli(
         f"{hub} stream add --js-domain hub --mirror test",
         answers=["backup-test-leaf", *[...] * 9, True, "leaf", ""],
         status=0,
     )
-    assert made.asked == [*MIRROR_QUESTIONS, "Foreign JetStream domain name", "Delivery prefix"]
-    assert "Mirror: test, API Prefix: $JS.leaf.API\n" in made.out
+    assert outcome.asked == [*MIRROR_QUESTIONS, "Foreign JetStream domain name", "Delivery prefix"]
+    assert "Mirror: test, API Prefix: $JS.leaf.API\n" in outcome.out
 
-    made = cli(
+    outcome = cli(
         f"{hub} stream add --js-domain hub --source test",
         answers=["aggregate-test-leaf", *[...] * 10, True, "leaf", ""],
         status=0,
     )
-    assert made.asked == SOURCE_QUESTIONS
-    assert "Sources: test, API Prefix: $JS.leaf.API\n" in made.out
+    assert outcome.asked == SOURCE_QUESTIONS
+    assert "Sources: test, API Prefix: $JS.leaf.API\n" in outcome.out
 
     for row in (r"backup-test-leaf +File +0 +1 +45 B", r"aggregate-test-leaf +File +0 +1 +1\d\d B"):
         until(cli, f"{hub} stream report --js-domain hub", row)
@@ -142,18 +142,20 @@ def test_the_whole_guide(network: HubLeaf, tmp_path: Path) -> None:
 
     name = "aggregate-test-leaf-from-acc"
     prefix = f"deliver.acc.hub.import_mirror.hub.{name}"
-    made = cli(
+    outcome = cli(
         f"{importer} stream add --js-domain hub --mirror aggregate-test-leaf",
         answers=[name, *[...] * 9, False, True, "JS.acc@hub.API", prefix],
         status=0,
     )
-    assert made.asked == [
+    assert outcome.asked == [
         *MIRROR_QUESTIONS,
         "Import mirror from a different account",
         "Foreign account API prefix",
         "Foreign account delivery prefix",
     ]
-    assert f"Mirror: aggregate-test-leaf, API Prefix: JS.acc@hub.API, Delivery Prefix: {prefix}\n" in made.out
+    assert (
+        f"Mirror: aggregate-test-leaf, API Prefix: JS.acc@hub.API, Delivery Prefix: {prefix}\n" in outcome.out
+    )
     report = until(cli, f"{importer} stream report --js-domain hub", rf"{name} +File +0 +1 +")
     assert re.search(rf"{name} +Mirror +JS\.acc@hub\.API +aggregate-test-leaf", report)
 

@@ -93,7 +93,7 @@ def test_objects(cli: Cli, url: str, spark: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "status", "said"),
+    ("line", "status", "words"),
     [
         ("export kv NONE --to {}/out", 3, "there is no bucket NONE"),
         ("export objects NONE --to {}/out", 3, "there is no bucket NONE"),
@@ -102,7 +102,7 @@ def test_objects(cli: Cli, url: str, spark: Any, tmp_path: Path) -> None:
         ("export kv A --key a..b --to {}/out", 64, "is not a valid subject filter"),
     ],
 )
-def test_wrong_lines(cli: Cli, tmp_path: Path, line: str, status: int, said: str) -> None:
+def test_wrong_lines(cli: Cli, tmp_path: Path, line: str, status: int, words: str) -> None:
     wrong = cli(line.format(tmp_path), status=status)
-    assert said in wrong.err and wrong.err.count("\n") == 1
+    assert words in wrong.err and wrong.err.count("\n") == 1
     assert not (tmp_path / "out").exists()

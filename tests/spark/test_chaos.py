@@ -59,14 +59,14 @@ def publisher(cluster: Cluster) -> Iterator[Publisher]:
     """Writes into a stream on all three servers, all the time."""
     config: dict[str, Any] = {"num_replicas": 3, "allow_direct": True}
 
-    def made() -> bool:
+    def created() -> bool:
         try:
             js.stream(cluster.url, chaos.STREAM, f"{chaos.STREAM}.>", **config)
         except JsctlError:
             return False
         return True
 
-    wait_for(made, "no stream", 30)
+    wait_for(created, "no stream", 30)
     thread = Publisher(cluster.url, rate=150)
     thread.start()
     try:

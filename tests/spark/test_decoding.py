@@ -93,7 +93,7 @@ def test_frames(spark: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("flags", "said"),
+    ("flags", "words"),
     [
         ("--decode avro", "--decode avro needs a schema; name an Avro schema"),
         ("--decode protobuf", "needs a schema; name a descriptor file"),
@@ -103,7 +103,7 @@ def test_frames(spark: Any) -> None:
         ("--decompress rar", "rar"),
     ],
 )
-def test_wrong_lines(offline_cli: Cli, tmp_path: Path, flags: str, said: str) -> None:
+def test_wrong_lines(offline_cli: Cli, tmp_path: Path, flags: str, words: str) -> None:
     (tmp_path / "bad").write_text("{")
     refused = offline_cli(f"export stream S --to {tmp_path}/out {flags.format(tmp_path)}", status=64)
-    assert said in refused.err and refused.err.count("\n") == 1
+    assert words in refused.err and refused.err.count("\n") == 1

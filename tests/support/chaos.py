@@ -125,7 +125,7 @@ class Victim:
         assert self._process is not None
         return self._process.poll()
 
-    def said(self) -> str:
+    def log_text(self) -> str:
         return self._log.read_text(errors="replace")[-5000:]
 
     def kill(self) -> None:
@@ -216,12 +216,12 @@ class Torment:
     def _until_progress(self, reached: int) -> None:
         deadline = time.monotonic() + 240
         while self._victim.progress() <= reached:
-            assert time.monotonic() < deadline, f"does not get on:\n{self._victim.said()}"
+            assert time.monotonic() < deadline, f"does not get on:\n{self._victim.log_text()}"
             self._wait(0.2)
 
     def _look(self) -> None:
         status = self._victim.status
-        assert status in (None, 0), f"ended with status {status}:\n{self._victim.said()}"
+        assert status in (None, 0), f"ended with status {status}:\n{self._victim.log_text()}"
         if status == 0:
             self._victim.start()
 
@@ -238,11 +238,11 @@ class Torment:
     def _slay_one(self, candidates: Callable[[], list[Process]]) -> None:
         """One of those that are there, or will be: Spark takes its time to start."""
         deadline = time.monotonic() + 240
-        while not (found := candidates()):
-            assert time.monotonic() < deadline, f"nothing to kill:\n{self._victim.said()}"
+        while not (result := candidates()):
+            assert time.monotonic() < deadline, f"nothing to kill:\n{self._victim.log_text()}"
             self._wait(0.3)
         self._wait(self._random.uniform(0, 1))
-        slay(self._random.choice(candidates() or found).pid)
+        slay(self._random.choice(candidates() or result).pid)
 
     def _server(self) -> None:
         self._go_away(RealServer.kill)

@@ -114,13 +114,13 @@ class Middleman(Relay):
 def middleman(target: int) -> Iterator[Middleman]:
     """A man in the middle of connections to the server at the port `target`."""
     listener = socket.create_server(("127.0.0.1", 0))
-    made = Middleman(listener, 0)
-    with listening(listener, lambda client: made.serve(client, target)):
+    middleman = Middleman(listener, 0)
+    with listening(listener, lambda client: middleman.serve(client, target)):
         try:
-            yield made
+            yield middleman
         finally:
-            made.stop()
-            made.cut()
+            middleman.stop()
+            middleman.cut()
 
 
 _VALUES: tuple[Any, ...] = (

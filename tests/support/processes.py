@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 def alive(pid: int) -> bool:
     """Whether a process is there and no zombie."""
-    said = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
-    return bool(said.stdout.strip()) and not said.stdout.strip().startswith("Z")
+    done = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    return bool(done.stdout.strip()) and not done.stdout.strip().startswith("Z")
 
 
 def children(home: Path) -> list[str]:
     """Processes that run now with something below `home` on their command lines."""
-    said = subprocess.run(["ps", "-axww", "-o", "pid,args"], capture_output=True, text=True, check=True)
-    return [line for line in said.stdout.splitlines() if str(home) in line]
+    done = subprocess.run(["ps", "-axww", "-o", "pid,args"], capture_output=True, text=True, check=True)
+    return [line for line in done.stdout.splitlines() if str(home) in line]
 
 
 class Process(NamedTuple):
@@ -27,12 +27,12 @@ class Process(NamedTuple):
 
 def in_session(leader: int) -> list[Process]:
     """What runs in the session that a process began: that one, and all that it started."""
-    said = subprocess.run(
+    done = subprocess.run(
         ["ps", "-axww", "-o", "pid=,ppid=,sess=,stat=,args="], capture_output=True, text=True, check=True
     )
-    found = [line.split(None, 4) for line in said.stdout.splitlines()]
+    results = [line.split(None, 4) for line in done.stdout.splitlines()]
     return [
         Process(int(pid), int(parent), args)
-        for pid, parent, session, state, args in found
+        for pid, parent, session, state, args in results
         if session == str(leader) and not state.startswith("Z")
     ]

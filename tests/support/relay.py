@@ -82,10 +82,10 @@ class Relay:
 def relay(target: int, rate: int = 0, port: int = 0) -> Iterator[Relay]:
     """A relay to the server at the port `target`, on 127.0.0.1 and this port, or a free one."""
     listener = socket.create_server(("127.0.0.1", port))
-    made = Relay(listener, rate)
-    with listening(listener, lambda client: made.serve(client, target)):
+    relay = Relay(listener, rate)
+    with listening(listener, lambda client: relay.serve(client, target)):
         try:
-            yield made
+            yield relay
         finally:
-            made.stop()
-            made.cut()
+            relay.stop()
+            relay.cut()

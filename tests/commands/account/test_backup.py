@@ -37,9 +37,9 @@ def statuses(rows: list[dict[str, str]]) -> dict[str, str]:
 
 def test_round_trip(cli: Cli, account: str, tmp_path: Path) -> None:
     had = {name: stored(account, name) for name in ("ORDERS", "MEM")}
-    made = cli(f"account backup {tmp_path}/all --json", status=0)
-    assert statuses(made.json) == {"A_MIRROR": "saved", "MEM": "saved", "ORDERS": "saved"}
-    assert "Performing backup of 3 streams" in made.err
+    outcome = cli(f"account backup {tmp_path}/all --json", status=0)
+    assert statuses(outcome.json) == {"A_MIRROR": "saved", "MEM": "saved", "ORDERS": "saved"}
+    assert "Performing backup of 3 streams" in outcome.err
     # Nothing but folders: the nats tool restores no other.
     assert all(entry.is_dir() for entry in (tmp_path / "all").iterdir())
     remove_all(cli)
@@ -78,8 +78,8 @@ def test_a_stream_that_fails_does_not_stop_the_others(tmp_path: Path) -> None:
             failed = cli(f"account backup {tmp_path}/all --force{form}", status=1)
             assert "LOST" in failed.out
         assert statuses(failed.json) == {"GOOD": "saved", "LOST": "failed", "WELL": "saved"}
-        told = json.loads((tmp_path / "all.partial" / UNFINISHED).read_text())
-        assert "LOST" in told["failed"]
+        record = json.loads((tmp_path / "all.partial" / UNFINISHED).read_text())
+        assert "LOST" in record["failed"]
         assert not (tmp_path / "all" / "LOST").exists()
     finally:
         server.stop()

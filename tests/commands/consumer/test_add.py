@@ -15,14 +15,14 @@ pytestmark = pytest.mark.usefixtures("orders")
 
 def config(cli: Cli, line: str, name: str = "C") -> dict[str, Any]:
     """What the server has after `consumer add ORDERS NAME ...`."""
-    made: dict[str, Any] = cli(f"consumer add ORDERS {name} {line} --json", status=0).json
-    assert made["name"] == name
-    found: dict[str, Any] = made["config"]
-    return found
+    result: dict[str, Any] = cli(f"consumer add ORDERS {name} {line} --json", status=0).json
+    assert result["name"] == name
+    config: dict[str, Any] = result["config"]
+    return config
 
 
-def has(found: dict[str, Any], **wanted: Any) -> None:
-    assert {key: found.get(key) for key in wanted} == wanted
+def has(config: dict[str, Any], **wanted: Any) -> None:
+    assert {key: config.get(key) for key in wanted} == wanted
 
 
 def test_the_tour(cli: Cli) -> None:
@@ -76,9 +76,9 @@ def test_all_the_rest(cli: Cli) -> None:
         " --metadata a=b --metadata c=d"
         " --description words --filter ORDERS.a --filter ORDERS.b --max-deliver 5 --backoff 1s,5s --pause 1h"
     )
-    found = config(cli, pull)
+    result = config(cli, pull)
     has(
-        found,
+        result,
         max_ack_pending=50,
         max_waiting=20,
         max_batch=10,
@@ -94,11 +94,11 @@ def test_all_the_rest(cli: Cli) -> None:
         max_deliver=5,
         backoff=[10**9, 5 * 10**9],
     )
-    assert {key: value for key, value in found["metadata"].items() if not key.startswith("_nats.")} == {
+    assert {key: value for key, value in result["metadata"].items() if not key.startswith("_nats.")} == {
         "a": "b",
         "c": "d",
     }
-    assert found["pause_until"] > "2026"
+    assert result["pause_until"] > "2026"
     push = "--target t --deliver-group g --flow-control --heartbeat 5s --bps 8000 --ack all --deliver subject"
     has(
         config(cli, push, "P"),
@@ -124,9 +124,9 @@ def test_priority_groups(cli: Cli) -> None:
 
 
 def test_ephemeral(cli: Cli) -> None:
-    made = cli("consumer add ORDERS --ephemeral --pull --defaults --json", status=0).json
-    assert len(made["name"]) == 8
-    assert "durable_name" not in made["config"]
+    result = cli("consumer add ORDERS --ephemeral --pull --defaults --json", status=0).json
+    assert len(result["name"]) == 8
+    assert "durable_name" not in result["config"]
     named = cli("consumer add ORDERS MINE --ephemeral --target my.monitor --json", status=0).json
     assert (named["name"], named["config"].get("durable_name")) == ("MINE", None)
 
@@ -145,8 +145,8 @@ def test_output_and_config(cli: Cli, tmp_path: Path) -> None:
     cli(f"consumer add ORDERS C --pull --sample 10 --output {file}", status=0)
     assert json.loads(file.read_text())["sample_freq"] == "10"
     assert cli("consumer ls ORDERS --json", status=0).json == []
-    made = cli(f"consumer add ORDERS D --config {file} --max-pending 9 --json", status=0).json["config"]
-    has(made, durable_name="D", name="D", sample_freq="10", max_ack_pending=9)
+    config = cli(f"consumer add ORDERS D --config {file} --max-pending 9 --json", status=0).json["config"]
+    has(config, durable_name="D", name="D", sample_freq="10", max_ack_pending=9)
     # A whole info document, its name taken along.
     cli("consumer info ORDERS D --json", status=0)
     document = tmp_path / "d.json"
@@ -163,7 +163,7 @@ def test_validate_asks_no_server(offline_cli: Cli) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "words"),
     [
         ("--pull --target x", "cannot be used together"),
         ("--deliver sometime", "--deliver: 'sometime' is not a start policy"),
@@ -175,9 +175,9 @@ def test_validate_asks_no_server(offline_cli: Cli) -> None:
         ("--metadata x", "not KEY=VALUE"),
     ],
 )
-def test_wrong_flags(cli: Cli, line: str, said: str) -> None:
+def test_wrong_flags(cli: Cli, line: str, words: str) -> None:
     wrong = cli(f"consumer add ORDERS C {line}", status=64)
-    assert said in wrong.err
+    assert words in wrong.err
     assert len(wrong.err.splitlines()) == 1
 
 
@@ -258,14 +258,14 @@ def test_only_what_flags_left_out_is_asked(cli: Cli) -> None:
 
 
 def test_wrong_answers(cli: Cli) -> None:
-    for answers, said in (
+    for answers, words in (
         (["a.b"], "not a valid consumer name"),
         (["C", "a.>"], "not a valid subject to publish to"),
         (["C", "", "sometime"], "is not a start policy"),
         (["C", "", "all", ..., "instant", "a..b"], "not a valid subject"),
         (["C", "", "all", ..., "instant", "", "many"], "is not a whole number"),
     ):
-        assert said in cli("consumer add ORDERS", tty=True, answers=answers, status=64).err
+        assert words in cli("consumer add ORDERS", tty=True, answers=answers, status=64).err
 
 
 @pytest.mark.slow
@@ -283,23 +283,23 @@ def test_the_questionnaire_in_a_terminal(cli: Cli) -> None:
     assert screen.exitstatus == 0
 
 
-def test_what_cannot_be_is_told_at_its_question(cli: Cli) -> None:
+def test_what_cannot_be_is_reported_at_its_question(cli: Cli) -> None:
     cli("consumer add ORDERS C --pull --defaults", status=0)
     cli("stream add QUEUE --subjects 'queue.>' --retention work --defaults", status=0)
     cli("consumer add QUEUE W --pull --filter queue.a --defaults", status=0)
-    for answers, said in (
+    for answers, words in (
         (["ORDERS", "C"], "consumer ORDERS > C exists already; jsctl consumer edit ORDERS C changes it"),
         (["ORDERS", "D", "", ..., ..., ..., "other.a"], "other.a matches nothing: stream ORDERS stores "),
         (["QUEUE", "D", "", ..., ..., ..., "queue.*"], "consumer W takes queue.* already"),
         (["QUEUE", "D", "", ..., ..., ..., ""], "consumer W takes messages already"),
     ):
-        assert said in cli("consumer add", answers=answers, status=64).err
-    for line, said in (
+        assert words in cli("consumer add", answers=answers, status=64).err
+    for line, words in (
         ("consumer add ORDERS C", "consumer ORDERS > C exists already"),
         ("consumer add ORDERS D --filter other.a", "other.a matches nothing"),
     ):
         failed = cli(line, answers=[], status=1)
-        assert said in failed.err and not failed.asked
+        assert words in failed.err and not failed.asked
     missing = cli("consumer add NOPE D", answers=[], status=3)
     assert "stream NOPE not found" in missing.err and not missing.asked
 

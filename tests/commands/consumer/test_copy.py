@@ -8,8 +8,12 @@ pytestmark = pytest.mark.usefixtures("orders")
 
 
 def test_copy(cli: Cli, pull: None) -> None:
-    made = cli("con cp ORDERS C D --filter ORDERS.b --json", status=0).json["config"]
-    assert (made["durable_name"], made["filter_subject"], made["sample_freq"]) == ("D", "ORDERS.b", "50")
+    config = cli("con cp ORDERS C D --filter ORDERS.b --json", status=0).json["config"]
+    assert (config["durable_name"], config["filter_subject"], config["sample_freq"]) == (
+        "D",
+        "ORDERS.b",
+        "50",
+    )
     push = cli("con copy ORDERS C E --target e.x --heartbeat 1s --json", status=0).json["config"]
     assert (push["deliver_subject"], push.get("max_waiting")) == ("e.x", None)
     back = cli("con copy ORDERS E F --pull --json", status=0).json["config"]

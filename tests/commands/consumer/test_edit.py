@@ -11,7 +11,7 @@ pytestmark = pytest.mark.usefixtures("orders")
 
 
 @pytest.mark.parametrize(
-    ("flags", "said"),
+    ("flags", "words"),
     [
         ("--pull", {"ack_policy": "explicit"}),
         ("--pull --ack none", {"ack_policy": "none"}),
@@ -19,11 +19,11 @@ pytestmark = pytest.mark.usefixtures("orders")
     ],
 )
 def test_a_whole_configuration_leaves_the_servers_defaults_out(
-    cli: Cli, tmp_path: Path, flags: str, said: dict[str, str]
+    cli: Cli, tmp_path: Path, flags: str, words: dict[str, str]
 ) -> None:
     cli(f"con add ORDERS W {flags} --defaults", status=0)
     file = tmp_path / "whole.json"
-    file.write_text(json.dumps(said))
+    file.write_text(json.dumps(words))
     same = cli(f"con edit ORDERS W --config {file} --replace --force", status=0)
     assert same.out == "No difference in configuration\n"
 
@@ -45,8 +45,8 @@ def test_edit_changes_what_was_said_and_nothing_else(cli: Cli, pull: None) -> No
 
 def test_edit_more(cli: Cli, pull: None) -> None:
     def config(line: str) -> dict[str, object]:
-        found: dict[str, object] = cli(f"con edit ORDERS C {line} -f --json", status=0).json["config"]
-        return found
+        config: dict[str, object] = cli(f"con edit ORDERS C {line} -f --json", status=0).json["config"]
+        return config
 
     assert config("--filter ORDERS.b --filter ORDERS.c")["filter_subjects"] == ["ORDERS.b", "ORDERS.c"]
     assert config("--filter ORDERS.d")["filter_subject"] == "ORDERS.d"

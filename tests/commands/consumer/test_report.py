@@ -24,8 +24,8 @@ def streams(url: str) -> None:
 
 
 def rows(cli: Cli, line: str = "S") -> dict[str, dict[str, object]]:
-    found = cli(f"consumer report {line} --json", status=0).json["consumers"]
-    return {row["consumer"]: row for row in found}
+    consumers = cli(f"consumer report {line} --json", status=0).json["consumers"]
+    return {row["consumer"]: row for row in consumers}
 
 
 def test_the_guides_table(cli: Cli, url: str) -> None:
@@ -78,10 +78,10 @@ def test_unprocessed_is_set_against_what_the_filter_takes(cli: Cli, url: str) ->
     cli("consumer add S AB --pull --filter s.a --filter s.b", status=0)
     cli("consumer add S ALL --pull", status=0)
     cli("consumer next S B --count 5", status=0)
-    found = rows(cli)
-    assert (found["B"]["unprocessed"], found["B"]["matching"]) == (5, 10)
-    assert (found["AB"]["unprocessed"], found["AB"]["matching"]) == (100, 100)
-    assert found["ALL"]["matching"] == 100
+    result = rows(cli)
+    assert (result["B"]["unprocessed"], result["B"]["matching"]) == (5, 10)
+    assert (result["AB"]["unprocessed"], result["AB"]["matching"]) == (100, 100)
+    assert result["ALL"]["matching"] == 100
     assert "5 / 50%" in cli("consumer report S", status=0).out
 
 
@@ -107,10 +107,10 @@ def test_redelivered_and_last_ack(cli: Cli, url: str) -> None:
     cli("consumer next S C", status=0)
     cli("consumer next S C --no-ack", status=0)
     cli("consumer next S C --no-ack --count 2 --timeout 2s", status=0)
-    found = rows(cli)["C"]
-    assert found["redelivered"] == 1
-    assert isinstance(found["ack_age_ns"], int) and 0 <= found["ack_age_ns"] < 60 * 10**9
-    assert found["ack_floor"] == 1
+    C = rows(cli)["C"]
+    assert C["redelivered"] == 1
+    assert isinstance(C["ack_age_ns"], int) and 0 <= C["ack_age_ns"] < 60 * 10**9
+    assert C["ack_floor"] == 1
 
 
 def test_raw_csv_and_leaders(cli: Cli, url: str) -> None:

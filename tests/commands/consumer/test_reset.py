@@ -26,5 +26,5 @@ def test_reset(cli: Cli, url: str) -> None:
     cli("con add ORDERS LAST --pull --deliver last", status=0)
     assert cli("con reset ORDERS LAST -f --json", status=0).json["num_pending"] == 1
     assert "can only go back to its ack floor" in cli("con reset ORDERS LAST --sequence 2 -f", status=64).err
-    asked = cli("con reset ORDERS R --sequence 1000", tty=True, answers=[False], status=0).asked
-    assert asked == ["Really reset Consumer ORDERS > R to sequence 1,000"]
+    questions = cli("con reset ORDERS R --sequence 1000", tty=True, answers=[False], status=0).asked
+    assert questions == ["Really reset Consumer ORDERS > R to sequence 1,000"]

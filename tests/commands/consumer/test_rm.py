@@ -8,8 +8,8 @@ pytestmark = pytest.mark.usefixtures("orders")
 
 
 def test_rm(cli: Cli, pull: None) -> None:
-    asked = cli("con rm ORDERS C", tty=True, answers=[False], status=0)
-    assert asked.asked == ["Really delete Consumer ORDERS > C"]
+    outcome = cli("con rm ORDERS C", tty=True, answers=[False], status=0)
+    assert outcome.asked == ["Really delete Consumer ORDERS > C"]
     assert "give --force" in cli("con rm ORDERS C", status=64).err
     assert cli("con rm ORDERS C -f", status=0).out == "Consumer ORDERS > C was removed\n"
     assert "consumer ORDERS > C not found" in cli("con rm ORDERS C -f", status=3).err

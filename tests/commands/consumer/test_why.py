@@ -24,15 +24,15 @@ def stream(url: str) -> None:
 
 def why(cli: Cli, name: str = "C") -> dict[str, Any]:
     """Causes by kind; the words for people hold the same."""
-    found = cli(f"consumer why S {name} --json", status=0).json
-    told = cli(f"consumer why S {name}", status=0).out
-    for cause in found["causes"]:
+    result = cli(f"consumer why S {name} --json", status=0).json
+    out = cli(f"consumer why S {name}", status=0).out
+    for cause in result["causes"]:
         # Times go on between the two calls.
-        assert cause["says"].split(";")[0].split(", ")[0][:30] in told
+        assert cause["says"].split(";")[0].split(", ")[0][:30] in out
         if cause["help"]:
-            assert f"try: {cause['help']}" in told
-    kinds = {cause["kind"]: cause for cause in found["causes"]}
-    kinds["verdict"] = found["verdict"]
+            assert f"try: {cause['help']}" in out
+    kinds = {cause["kind"]: cause for cause in result["causes"]}
+    kinds["verdict"] = result["verdict"]
     return kinds
 
 
@@ -45,18 +45,18 @@ def test_nothing_to_do(cli: Cli, url: str) -> None:
     assert set(why(cli)) == {"empty stream", "verdict"}
     js.publish(url, "s.a")
     cli("consumer next S C", status=0)
-    found = why(cli)
-    assert set(found) == {"done", "verdict"}
-    assert found["verdict"] == "fine"
+    causes = why(cli)
+    assert set(causes) == {"done", "verdict"}
+    assert causes["verdict"] == "fine"
 
 
 def test_paused(cli: Cli, url: str) -> None:
     js.publish(url, "s.a")
     add(cli, "--pull --pause 1h")
-    found = why(cli)
-    assert found["paused"]["numbers"]["pause_remaining"] > 3000 * 10**9
-    assert found["paused"]["help"] == "jsctl consumer resume S C"
-    assert found["verdict"] == "stopped"
+    causes = why(cli)
+    assert causes["paused"]["numbers"]["pause_remaining"] > 3000 * 10**9
+    assert causes["paused"]["help"] == "jsctl consumer resume S C"
+    assert causes["verdict"] == "stopped"
     cli("consumer resume S C --force", status=0)
     assert "paused" not in why(cli)
 
@@ -64,14 +64,14 @@ def test_paused(cli: Cli, url: str) -> None:
 def test_no_interest(cli: Cli, url: str) -> None:
     js.publish(url, "s.a")
     add(cli, "--target out.s --deliver-group g")
-    found = why(cli)
-    assert found["no interest"]["numbers"] == {
+    causes = why(cli)
+    assert causes["no interest"]["numbers"] == {
         "num_pending": 1,
         "deliver_subject": "out.s",
         "push_bound": False,
     }
-    assert found["no interest"]["help"] == "jsctl sub out.s --queue g"
-    assert "in queue group g" in found["no interest"]["says"]
+    assert causes["no interest"]["help"] == "jsctl sub out.s --queue g"
+    assert "in queue group g" in causes["no interest"]["says"]
     with listening(url, "out.s", "g"):
         wait_for(lambda: "no interest" not in why(cli), "there is no interest")
 
@@ -105,11 +105,11 @@ def listening(url: str, subject: str, queue: str) -> Iterator[None]:
 def test_no_waiting_pulls(cli: Cli, url: str) -> None:
     js.publish(url, "s.a", count=3)
     add(cli)
-    found = why(cli)
-    assert set(found) == {"no waiting pulls", "verdict"}
-    assert found["no waiting pulls"]["numbers"] == {"num_pending": 3, "num_waiting": 0}
-    assert "3 messages are there" in found["no waiting pulls"]["says"]
-    cli(found["no waiting pulls"]["help"].removeprefix("jsctl ") + " --count 3", status=0)
+    causes = why(cli)
+    assert set(causes) == {"no waiting pulls", "verdict"}
+    assert causes["no waiting pulls"]["numbers"] == {"num_pending": 3, "num_waiting": 0}
+    assert "3 messages are there" in causes["no waiting pulls"]["says"]
+    cli(causes["no waiting pulls"]["help"].removeprefix("jsctl ") + " --count 3", status=0)
     assert set(why(cli)) == {"done", "verdict"}
 
 
@@ -117,8 +117,8 @@ def test_ack_pending_at_its_limit(cli: Cli, url: str) -> None:
     js.publish(url, "s.a", count=5)
     add(cli, "--pull --max-pending 2")
     cli("consumer next S C --count 2 --no-ack", status=0)
-    found = why(cli)
-    limit = found["ack pending at its limit"]
+    causes = why(cli)
+    limit = causes["ack pending at its limit"]
     assert limit["numbers"] == {"num_ack_pending": 2, "max_ack_pending": 2}
     assert cli("consumer next S C --timeout 300ms").status == 3
     cli(limit["help"].removeprefix("jsctl ") + " --force", status=0)
@@ -139,16 +139,16 @@ def test_max_deliver_reached(cli: Cli, url: str, tries: int, redelivered: int, s
     for _ in range(tries):
         cli("consumer next S C --count 2 --no-ack --timeout 2s", status=0)
     cli("consumer next S C --timeout 700ms", status=3)
-    found = why(cli)["max deliver reached"]
-    assert found["numbers"] == {
+    causes = why(cli)["max deliver reached"]
+    assert causes["numbers"] == {
         "max_deliver": tries,
         "num_redelivered": redelivered,
         "num_ack_pending": 0,
         "ack_floor": 0,
         "delivered": 2,
     }
-    assert found["says"].startswith(says)
-    cli(found["help"].removeprefix("jsctl ") + " --force", status=0)
+    assert causes["says"].startswith(says)
+    cli(causes["help"].removeprefix("jsctl ") + " --force", status=0)
     assert cli("consumer next S C --count 2 --timeout 2s").status == 0
     assert set(why(cli)) == {"done", "verdict"}
 
@@ -156,15 +156,15 @@ def test_max_deliver_reached(cli: Cli, url: str, tries: int, redelivered: int, s
 def test_a_filter_that_matches_nothing(cli: Cli, url: str) -> None:
     js.publish(url, "s.a", count=4)
     add(cli, "--pull --filter s.b")
-    found = why(cli)
-    assert set(found) == {"filter matches nothing", "verdict"}
-    assert found["filter matches nothing"]["numbers"] == {
+    causes = why(cli)
+    assert set(causes) == {"filter matches nothing", "verdict"}
+    assert causes["filter matches nothing"]["numbers"] == {
         "num_pending": 0,
         "messages": 4,
         "matching": 0,
         "filters": ["s.b"],
     }
-    assert "can never match" not in found["filter matches nothing"]["says"]
+    assert "can never match" not in causes["filter matches nothing"]["says"]
     cli("consumer edit S C --filter other.> --force", status=0)
     assert "the stream takes s.>, which it can never match" in why(cli)["filter matches nothing"]["says"]
     cli("consumer edit S C --filter s.b --filter s.a --force", status=0)
@@ -175,11 +175,11 @@ def test_in_backoff_and_waiting_for_acks(cli: Cli, url: str) -> None:
     js.publish(url, "s.a", count=2)
     add(cli, "--pull --backoff 1m,5m")
     cli("consumer next S C --count 2 --no-ack", status=0)
-    found = why(cli)
-    assert found["in backoff"]["numbers"]["backoff"] == [60 * 10**9, 300 * 10**9]
-    assert found["in backoff"]["numbers"]["num_ack_pending"] == 2
-    assert "only after the backoff: 1m0s, 5m0s" in found["in backoff"]["says"]
-    assert found["verdict"] == "fine"  # they were delivered just now
+    causes = why(cli)
+    assert causes["in backoff"]["numbers"]["backoff"] == [60 * 10**9, 300 * 10**9]
+    assert causes["in backoff"]["numbers"]["num_ack_pending"] == 2
+    assert "only after the backoff: 1m0s, 5m0s" in causes["in backoff"]["says"]
+    assert causes["verdict"] == "fine"  # they were delivered just now
     cli("consumer edit S C --backoff none --wait 30s --force", status=0)
     waiting = why(cli)["waiting for acknowledgements"]
     assert waiting["numbers"]["ack_wait"] == 30 * 10**9
@@ -188,8 +188,8 @@ def test_in_backoff_and_waiting_for_acks(cli: Cli, url: str) -> None:
 def test_it_starts_later(cli: Cli, url: str) -> None:
     js.publish(url, "s.a", count=2)
     add(cli, "--pull --deliver 1000")
-    found = why(cli)["starts later"]
-    assert (found["numbers"]["opt_start_seq"], found["numbers"]["last_seq"]) == (1000, 2)
+    causes = why(cli)["starts later"]
+    assert (causes["numbers"]["opt_start_seq"], causes["numbers"]["last_seq"]) == (1000, 2)
 
 
 def test_slow_by_design(cli: Cli, url: str) -> None:
@@ -224,9 +224,9 @@ def reported(cli: Cli) -> list[str]:
     explained = cli("consumer why S C --json", status=0).json["causes"]
     assert consumer["trouble"] == row["trouble"] == [one["trouble"] for one in explained if one["trouble"]]
     assert whole["trouble"] == [f"consumer S > C: {words}" for words in consumer["trouble"]]
-    told = cli("report", status=0).out
-    assert ("all well" in told) == (not consumer["trouble"])
-    assert all(words in told for words in consumer["trouble"])
+    out = cli("report", status=0).out
+    assert ("all well" in out) == (not consumer["trouble"])
+    assert all(words in out for words in consumer["trouble"])
     return list(consumer["trouble"])
 
 
@@ -255,9 +255,9 @@ def test_reports_tell_of_redeliveries_and_of_what_was_given_up(cli: Cli, url: st
     assert reported(cli) == []
     cli("consumer next S C --count 2 --no-ack --timeout 3s", status=0)
     assert reported(cli) == ["2 redelivered"]
-    found = why(cli)["waiting for acknowledgements"]
-    assert "for the last time" in found["says"]
-    assert found["help"] == ""
+    causes = why(cli)["waiting for acknowledgements"]
+    assert "for the last time" in causes["says"]
+    assert causes["help"] == ""
     wait_for(lambda: "given up after 2 tries" in cli("consumer why S C").out, "they are not given up")
     assert reported(cli) == ["2 given up"]
     cli("consumer next S C --timeout 1500ms", status=3)
@@ -303,8 +303,8 @@ def test_messages_that_wait_between_two_pulls(cli: Cli, url: str) -> None:
     js.publish(url, "s.a", count=3)
     add(cli)
     cli("consumer next S C", status=0)
-    found = why(cli)
-    assert found["verdict"] == "waiting" and set(found) == {"no waiting pulls", "verdict"}
+    causes = why(cli)
+    assert causes["verdict"] == "waiting" and set(causes) == {"no waiting pulls", "verdict"}
     shown = cli(["consumer", "why", "S", "C", "-s", url], status=0).out
     assert "waits for its clients" in shown and "is well" not in shown
     assert f"try: jsctl consumer next S C --server nats://{url.split(chr(64))[1]}" in shown

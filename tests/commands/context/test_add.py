@@ -40,7 +40,7 @@ def test_add_without_a_terminal_asks_nothing(cli: Cli, verb: str) -> None:
     assert stored(cli, "a") == KEYS | {"url": "nats://127.0.0.1:4222"}
 
 
-def test_add_lays_flags_over_what_is_there(cli: Cli) -> None:
+def test_add_applies_flags_to_what_is_there(cli: Cli) -> None:
     write(cli, "a", '{"url": "nats://h", "user": "u", "password": "p", "x_unknown": {"n": [1]}}')
     cli("context add a --js-domain leaf", status=0)
     assert stored(cli, "a") == KEYS | {
@@ -50,8 +50,8 @@ def test_add_lays_flags_over_what_is_there(cli: Cli) -> None:
         "jetstream_domain": "leaf",
         "x_unknown": {"n": [1]},
     }
-    said = cli("context add a --token t --js-api-prefix JS.x", status=0).err
-    assert "the login by user was replaced" in said
+    err = cli("context add a --token t --js-api-prefix JS.x", status=0).err
+    assert "the login by user was replaced" in err
     after = stored(cli, "a")
     assert (after["user"], after["password"], after["token"]) == ("", "", "t")
     assert (after["jetstream_domain"], after["jetstream_api_prefix"]) == ("", "JS.x")
@@ -129,7 +129,7 @@ def test_add_asks(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize(
-    ("flags", "answers", "asked"),
+    ("flags", "answers", "questions"),
     [
         ("-s nats://h:1 --creds /etc/hosts", [], []),
         ("-s nats://u:p@h:1", [], []),
@@ -147,9 +147,9 @@ def test_add_asks(cli: Cli) -> None:
     ],
 )
 def test_add_asks_only_what_flags_left_out(
-    cli: Cli, flags: str, answers: list[str], asked: list[str]
+    cli: Cli, flags: str, answers: list[str], questions: list[str]
 ) -> None:
-    assert cli(f"context add a {flags}", answers=answers, status=0).asked == asked
+    assert cli(f"context add a {flags}", answers=answers, status=0).asked == questions
 
 
 def test_add_on_a_known_context_asks_only_without_flags(cli: Cli) -> None:

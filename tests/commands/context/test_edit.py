@@ -45,10 +45,10 @@ def test_edit_keeps_a_broken_text(cli: Cli, tmp_path: Path) -> None:
     )
     assert "line 3, column" in outcome.err and outcome.err.count("\n") == 1
     assert stored(cli, "a") == {"url": "nats://h"}
-    kept = Path(outcome.err.rsplit("your text is in ", 1)[1].strip())
-    assert "nats://new" in kept.read_text()
-    kept.unlink()
-    kept.parent.rmdir()
+    saved = Path(outcome.err.rsplit("your text is in ", 1)[1].strip())
+    assert "nats://new" in saved.read_text()
+    saved.unlink()
+    saved.parent.rmdir()
 
 
 def test_edit_again_after_a_mistake(cli: Cli, tmp_path: Path) -> None:

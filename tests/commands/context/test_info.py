@@ -46,5 +46,5 @@ def test_info_hides_secrets(cli: Cli, verb: str) -> None:
 def test_info_says_what_the_environment_sets(cli: Cli) -> None:
     cli("context add a", status=0)
     assert cli("context info a", status=0).err == ""
-    said = cli("context info a", environ={"NATS_URL": "nats://x", "NATS_USER": "u"}, status=0).err
-    assert "--server, --user" in said
+    err = cli("context info a", environ={"NATS_URL": "nats://x", "NATS_USER": "u"}, status=0).err
+    assert "--server, --user" in err

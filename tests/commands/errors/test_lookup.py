@@ -4,7 +4,7 @@ from tests.support.run import Cli
 
 
 def test_lookup(offline_cli: Cli) -> None:
-    told = offline_cli("errors lookup 10059", status=0).out
-    assert "NATS Error Code: 10059" in told and "jsctl stream ls" in told
+    out = offline_cli("errors lookup 10059", status=0).out
+    assert "NATS Error Code: 10059" in out and "jsctl stream ls" in out
     offline_cli("errors lookup 9", status=3)
     offline_cli("errors lookup x", status=64)

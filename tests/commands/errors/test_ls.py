@@ -4,9 +4,9 @@ from tests.support.run import Cli
 
 
 def test_the_list(offline_cli: Cli) -> None:
-    told = offline_cli("errors ls", status=0).out
-    assert "10059" in told and "stream not found" in told
-    assert len(offline_cli("err ls --json", status=0).json) == len(told.splitlines()) - 2
+    out = offline_cli("errors ls", status=0).out
+    assert "10059" in out and "stream not found" in out
+    assert len(offline_cli("err ls --json", status=0).json) == len(out.splitlines()) - 2
     assert "JSStreamNotFoundErr" in offline_cli("errors ls ^10059$", status=0).out
     assert "╭" in offline_cli("errors ls", tty=True, status=0).out
     offline_cli("errors ls nothing-like-this", status=3)

@@ -8,8 +8,8 @@ from tests.support.run import Cli
 
 
 def test_our_own_list_is_sound() -> None:
-    found = error_catalog.load()
-    assert len(found) > 200 and not error_catalog.duplicates(found)
+    result = error_catalog.load()
+    assert len(result) > 200 and not error_catalog.duplicates(result)
 
 
 def test_a_file(offline_cli: Cli, file: Path) -> None:

@@ -141,9 +141,9 @@ def test_later_runs_append(streams: Cli, spark: Any, tmp_path: Path) -> None:
     assert first["rows"] == {"streams": 2, "replication": 1, "consumers": 0, "servers": 0}
     assert first["to"] == str(to)
     assert first["seconds"] > 0
-    kept = set(files(to))
+    saved = set(files(to))
     streams(f"export reports --to {to}", status=0)
-    assert kept < set(files(to))
+    assert saved < set(files(to))
     assert spark.read.parquet(str(to / "streams")).groupBy("stream").count().collect()[0]["count"] == 2
 
 
@@ -157,9 +157,9 @@ def test_text_formats(streams: Cli, spark: Any, tmp_path: Path, format: str) -> 
         rows = [json.loads(line) for line in text.splitlines()]
         assert {row["stream"]: row["messages"] for row in rows} == {"ORDERS": 2, "COPY": 2}
     sql = "SELECT stream, messages, created FROM streams ORDER BY stream DESC"
-    found = streams(["export", "query", "--from", str(to), sql, "--json"], status=0).json
-    assert [(row["stream"], row["messages"]) for row in found] == [("ORDERS", 2), ("COPY", 2)]
-    assert datetime.fromisoformat(found[0]["created"]).tzinfo is not None
+    result = streams(["export", "query", "--from", str(to), sql, "--json"], status=0).json
+    assert [(row["stream"], row["messages"]) for row in result] == [("ORDERS", 2), ("COPY", 2)]
+    assert datetime.fromisoformat(result[0]["created"]).tzinfo is not None
 
 
 def test_query_shows_a_table(streams: Cli, spark: Any, tmp_path: Path) -> None:
@@ -255,7 +255,7 @@ def _domain_call(cli: Cli, domain: str) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("flags", "said"),
+    ("flags", "words"),
     [
         ("--master spark://x --remote sc://y", "cannot be used together"),
         ("--for 5s", "--for needs --every"),
@@ -263,9 +263,9 @@ def _domain_call(cli: Cli, domain: str) -> Any:
         ("--format avro", "'avro' is not one of"),
     ],
 )
-def test_wrong_flags(cli: Cli, tmp_path: Path, flags: str, said: str) -> None:
+def test_wrong_flags(cli: Cli, tmp_path: Path, flags: str, words: str) -> None:
     wrong = cli(f"export reports --to {tmp_path}/x {flags}", status=64)
-    assert said in wrong.err
+    assert words in wrong.err
     assert wrong.err.count("\n") == 1
     assert not (tmp_path / "x").exists()
 
@@ -333,8 +333,8 @@ def test_java_that_is_too_old_or_not_there(cli: Cli, tmp_path: Path) -> None:
     old = cli(f"export reports --to {tmp_path}/x", environ={"JAVA_HOME": str(tmp_path / "jdk")}, status=1)
     assert "is Java 8, too old for Spark; install Java 17" in old.err
     java.unlink()
-    gone = cli(f"export reports --to {tmp_path}/x", environ={"JAVA_HOME": str(tmp_path / "jdk")}, status=1)
-    assert "which has no bin/java" in gone.err
+    outcome = cli(f"export reports --to {tmp_path}/x", environ={"JAVA_HOME": str(tmp_path / "jdk")}, status=1)
+    assert "which has no bin/java" in outcome.err
 
 
 @pytest.mark.parametrize(("hidden", "named"), [("pyspark", "PySpark"), ("pyarrow", "PyArrow")])
@@ -401,13 +401,13 @@ def java_of(process: subprocess.Popen[str]) -> int:
     """The pid of the JVM below a process, once there is one."""
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
-        found = subprocess.run(
+        listing = subprocess.run(
             ["ps", "--ppid", str(process.pid), "-o", "pid=,comm="],
             capture_output=True,
             text=True,
             check=False,
         ).stdout
-        for line in found.splitlines():
+        for line in listing.splitlines():
             pid, name = line.split(None, 1)
             if name.strip() == "java":
                 return int(pid)
@@ -415,7 +415,7 @@ def java_of(process: subprocess.Popen[str]) -> int:
     raise AssertionError("no JVM was started")
 
 
-def wait_gone(pid: int) -> None:
+def wait_for_end(pid: int) -> None:
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
         try:
@@ -450,7 +450,7 @@ def test_ctrl_c_writes_what_was_sampled_and_leaves_nothing_else(
     assert process.returncode == 0, err
     assert out.startswith("wrote ")
     assert err == "taking a sample every 200ms until Ctrl-C\n"
-    wait_gone(java)
+    wait_for_end(java)
     assert [path.name for path in folder.iterdir()] == ["out"]
     assert pq.read_table(folder / "out" / "streams").num_rows >= 4
 
@@ -462,7 +462,7 @@ def test_killed_it_leaves_no_jvm_and_the_next_run_cleans_up(
     time.sleep(1)  # several samples
     process.kill()
     process.communicate()
-    wait_gone(java)
+    wait_for_end(java)
     assert not (folder / "out").exists()
     streams(f"export reports --to {folder}/out", status=0)
     assert pq.read_table(folder / "out" / "streams").num_rows == 2
@@ -475,5 +475,5 @@ def test_ctrl_c_while_spark_starts(streams: Cli, tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err.strip()) == (130, "", "")
-    wait_gone(java)
+    wait_for_end(java)
     assert list(folder.iterdir()) == []

@@ -114,8 +114,8 @@ def reports(spark: Any, tmp_path: Path) -> Path:
 
 
 def rows(path: Path, name: str, **wanted: Any) -> list[dict[str, Any]]:
-    found = pq.read_table(path / "rollup" / name).to_pylist()
-    return [row for row in found if all(row[key] == value for key, value in wanted.items())]
+    result = pq.read_table(path / "rollup" / name).to_pylist()
+    return [row for row in result if all(row[key] == value for key, value in wanted.items())]
 
 
 def files(path: Path) -> dict[str, str]:
@@ -175,12 +175,12 @@ def test_again_replaces_what_it_computes_and_nothing_else(
     before = rows(reports, "streams_hourly")
     offline_cli(f"export rollup --from {reports} --since 2026-11-21", status=0)
     second = files(reports / "rollup")
-    kept = {name for name in first if "date=2026-11-20" in name}
-    assert kept == {name for name in second if "date=2026-11-20" in name}
+    saved = {name for name in first if "date=2026-11-20" in name}
+    assert saved == {name for name in second if "date=2026-11-20" in name}
     assert not [name for name in first if "date=2026-11-21" in name and name in second]
 
-    def known(found: list[dict[str, Any]]) -> list[Any]:
-        return sorted((row["period"], row["stream"], row["stored"], row["growth"]) for row in found)
+    def known(rows: list[dict[str, Any]]) -> list[Any]:
+        return sorted((row["period"], row["stream"], row["stored"], row["growth"]) for row in rows)
 
     assert known(rows(reports, "streams_hourly")) == known(before)
     assert not list((reports / "rollup").glob(".staging*"))
@@ -232,7 +232,7 @@ def test_history_as_tables_plots_and_a_page(reports: Path, offline_cli: Cli, tmp
 
 
 @pytest.mark.parametrize(
-    ("line", "status", "said"),
+    ("line", "status", "words"),
     [
         ("report history --from {0}/none", 3, "there is no rollup in"),
         ("report history --from {0} --since soon", 64, "is not a time"),
@@ -240,9 +240,9 @@ def test_history_as_tables_plots_and_a_page(reports: Path, offline_cli: Cli, tmp
         ("export rollup --from {0}", 64, "is not an export of reports"),
     ],
 )
-def test_wrong_use(offline_cli: Cli, tmp_path: Path, line: str, status: int, said: str) -> None:
+def test_wrong_use(offline_cli: Cli, tmp_path: Path, line: str, status: int, words: str) -> None:
     wrong = offline_cli(line.format(tmp_path), status=status)
-    assert said in wrong.err
+    assert words in wrong.err
     assert wrong.err.count("\n") == 1
 
 

@@ -137,8 +137,8 @@ def test_other_formats_and_partitions(cli: Cli, url: str, spark: Any, tmp_path: 
     assert folders == ["subject_2=0", "subject_2=1", "subject_2=2"]
     assert list((tmp_path / "out").glob("ORDERS/subject_2=1/date=*-*-*/hour=*/part-*"))
     sql = "SELECT count(*) AS n, count(DISTINCT sequence) AS s FROM ORDERS"
-    asked = cli(["export", "query", "--from", str(tmp_path / "out"), sql, "--json"], status=0).json
-    assert asked == [{"n": 10, "s": 10}]
+    result = cli(["export", "query", "--from", str(tmp_path / "out"), sql, "--json"], status=0).json
+    assert result == [{"n": 10, "s": 10}]
 
 
 BAD = [
@@ -204,8 +204,8 @@ def test_fields_are_found_and_kept(cli: Cli, url: str, spark: Any, tmp_path: Pat
         "--query",
         sql,
     ]
-    found = cli([*line, "--json"], status=0).json
-    assert found["query"] == [{"ids": 55, "late": 5, "bad": 1}] and found["bad"] == 1
+    result = cli([*line, "--json"], status=0).json
+    assert result["query"] == [{"ids": 55, "late": 5, "bad": 1}] and result["bad"] == 1
     fill(url, 1, payload=b'{"id": %d, "late": "text", "new": null}')
     shown = cli(line, status=0)
     assert shown.out.splitlines()[1].split() == ["55", "5", "2"]
@@ -219,7 +219,7 @@ def test_fields_that_appear_later_become_columns(cli: Cli, url: str, spark: Any,
         b'{"id": 1, "who": {"name": "a"}, "items": [{"n": 1}]}',
         b'{"id": 2, "who": {"name": "b", "city": "c"}, "items": [{"n": 2, "price": 0.5}], "new": true}',
     )
-    said = "jsctl: ORDERS has new columns or fields: items.price, who.city, new"
+    output = "jsctl: ORDERS has new columns or fields: items.price, who.city, new"
     for payload in payloads:
         js.publish(url, "ORDERS.a", payload)
         for format in ("parquet", "csv"):
@@ -227,7 +227,7 @@ def test_fields_that_appear_later_become_columns(cli: Cli, url: str, spark: Any,
                 f"export stream ORDERS --to {tmp_path}/{format} --format {format} --decode json --incremental"
             )
             shown = cli(f"{line} --partition-by date --verify", status=0)
-            assert (said in shown.err) == (payload is payloads[1])
+            assert (output in shown.err) == (payload is payloads[1])
     sql = "SELECT id, new, who.city, items.price AS prices, bad_payload AS bad FROM ORDERS ORDER BY id"
     rows = cli(["export", "query", "--from", f"{tmp_path}/parquet", sql, "--json"], status=0).json
     assert rows == [
@@ -294,7 +294,7 @@ def test_several_domains(hub_cli: Cli, hub_leaf: HubLeaf, spark: Any, tmp_path: 
 def test_wrong_lines(cli: Cli, url: str, tmp_path: Path) -> None:
     fill(url, 3)
     to = tmp_path / "out"
-    for flags, status, said in (
+    for flags, status, words in (
         ("NOPE", 3, "stream NOPE not found"),
         ("ORDERS --decode xml", 64, "not one of json, variant, avro, protobuf, text, base64"),
         ("ORDERS --partition-by month", 64, "not date, hour or subject:N"),
@@ -319,12 +319,12 @@ def test_wrong_lines(cli: Cli, url: str, tmp_path: Path) -> None:
         ("ORDERS --format a/b", 64, "--format 'a/b' is not a format"),
     ):
         failed = cli(f"export stream {flags} --to {to}", status=status)
-        assert said in failed.err and failed.err.count("\n") == 1, failed.err
+        assert words in failed.err and failed.err.count("\n") == 1, failed.err
         assert not to.exists()
 
 
 @pytest.mark.parametrize(
-    ("format", "said"),
+    ("format", "words"),
     [
         ("nonesuch", "does not have the format nonesuch; parquet, json, csv and orc are always available"),
         (
@@ -335,11 +335,11 @@ def test_wrong_lines(cli: Cli, url: str, tmp_path: Path) -> None:
     ],
 )
 def test_a_format_that_is_not_installed_is_one_line(
-    cli: Cli, url: str, spark: Any, tmp_path: Path, format: str, said: str
+    cli: Cli, url: str, spark: Any, tmp_path: Path, format: str, words: str
 ) -> None:
     fill(url, 3)
     failed = cli(f"export stream ORDERS --to {tmp_path}/out --format {format} --decode json", status=64)
-    assert said in failed.err and failed.err.count("\n") == 1
+    assert words in failed.err and failed.err.count("\n") == 1
     assert not (tmp_path / "out").exists()
 
 

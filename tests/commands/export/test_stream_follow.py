@@ -77,10 +77,10 @@ def test_a_server_that_dies_and_comes_back(tmp_path: Path) -> None:
     done = json.loads(out)
     assert (done["exported"], done["lost"], done["deleted"]) == (40, 0, 0)
     assert sequences(to / "ORDERS") == list(range(1, 41))
-    said = ["following; Ctrl-C ends it", "jsctl: trying again: ", "jsctl: going on"]
-    assert [line.startswith(said[at]) for line, at in zip(log, (0, 1, 2, 1, 2), strict=True)] == [True] * 5, (
-        log
-    )
+    output = ["following; Ctrl-C ends it", "jsctl: trying again: ", "jsctl: going on"]
+    assert [line.startswith(output[at]) for line, at in zip(log, (0, 1, 2, 1, 2), strict=True)] == [
+        True
+    ] * 5, log
 
 
 def test_a_second_run_waits_for_the_end_of_the_first(cli: Cli, url: str, tmp_path: Path) -> None:
@@ -98,8 +98,8 @@ def test_a_second_run_waits_for_the_end_of_the_first(cli: Cli, url: str, tmp_pat
                 else f"another export writes to {to}; wait until it has ended"
             )
             assert other in second.err
-        asked = cli(["export", "query", "--from", str(to), "SELECT count(*) AS n FROM ORDERS", "--json"])
-        assert asked.json == [{"n": 20}]
+        outcome = cli(["export", "query", "--from", str(to), "SELECT count(*) AS n FROM ORDERS", "--json"])
+        assert outcome.json == [{"n": 20}]
         fill(url, 10)
         wait_for(lambda: len(sequences(to / "ORDERS")) == 30)
         process.send_signal(signal.SIGINT)

@@ -11,12 +11,12 @@ from tests.support.run import Cli
 
 
 def test_add_makes_what_other_clients_make(cli: Cli, url: str) -> None:
-    made = cli(
+    out = cli(
         "kv add B --history 5 --ttl 1h --marker-ttl 10s --max-value-size 1KB --max-bucket-size 1MB"
         " --description 'a b' --storage memory --compress --metadata team=x",
         status=0,
     ).out
-    assert made.startswith("Bucket B was created\n")
+    assert out.startswith("Bucket B was created\n")
     config = js.info(url, "KV_B")["config"]
     metadata = config.pop("metadata")
     assert metadata["team"] == "x"

@@ -30,8 +30,8 @@ def test_patterns(config: Cli, verb: str, count: int) -> None:
     dry = config(f"kv {verb} CONFIG '>' --dry-run --json", status=0).json
     assert len(dry["keys"]) == count, "a deleted key has nothing left to delete, but to purge"
     assert "Would" in config(f"kv {verb} CONFIG '>' --dry-run", status=0).out
-    asked = config(f"kv {verb} CONFIG '>'", answers=[False], status=0).asked[0]
-    assert f"{count} keys of bucket CONFIG (logo, user.1" in asked
+    questions = config(f"kv {verb} CONFIG '>'", answers=[False], status=0).asked[0]
+    assert f"{count} keys of bucket CONFIG (logo, user.1" in questions
     assert config("kv ls CONFIG", status=0).out == "logo\nuser.1\n"
     assert "cannot ask" in config(f"kv {verb} CONFIG 'user.*'", status=64).err
     done = config(f"kv {verb} CONFIG '>' --force", status=0).out
@@ -72,8 +72,8 @@ def test_a_purge_marker_that_expires(cli: Cli) -> None:
 def test_compact(config: Cli) -> None:
     dry = config("kv compact CONFIG --dry-run --json", status=0).json
     assert dry == {"dry_run": True, "bucket": "CONFIG", "keys": 1, "markers": 0}
-    asked = config("kv compact CONFIG", answers=[False], status=0).asked[0]
-    assert "the earlier values of 1 deleted key of bucket CONFIG" in asked
+    questions = config("kv compact CONFIG", answers=[False], status=0).asked[0]
+    assert "the earlier values of 1 deleted key of bucket CONFIG" in questions
     config("kv compact CONFIG --force", status=0)
     assert operations(config, "user.2") == ["DEL"], "a new marker stays"
     config("kv compact CONFIG --older 0s --force", status=0)

@@ -35,8 +35,8 @@ def test_a_copy_is_the_same(config: Cli, url: str, tmp_path: Path) -> None:
 def test_import_asks_and_reads_stdin(config: Cli, url: str) -> None:
     exported = config("kv export CONFIG 'user.*' --latest", status=0).out
     assert [json.loads(line)["key"] for line in exported.splitlines()] == ["user.1"]
-    asked = config("kv import CONFIG", stdin=exported, answers=[False], status=0).asked[0]
-    assert "Bucket CONFIG holds 5 values" in asked
+    questions = config("kv import CONFIG", stdin=exported, answers=[False], status=0).asked[0]
+    assert "Bucket CONFIG holds 5 values" in questions
     assert config("kv import CONFIG --dry-run --json", stdin=exported, status=0).json == {
         "dry_run": True,
         "bucket": "CONFIG",

@@ -68,8 +68,8 @@ def test_stdin_and_stdout(files: Path, cli: Cli) -> None:
 
 def test_a_replaced_object_leaves_no_chunks(files: Path, cli: Cli, url: str) -> None:
     put(cli, "a")
-    asked = cli("object put FILES source --name a", status=64)
-    assert "Replace FILES > a" in asked.err and "--force" in asked.err
+    outcome = cli("object put FILES source --name a", status=64)
+    assert "Replace FILES > a" in outcome.err and "--force" in outcome.err
     declined = cli("object put FILES source --name a", answers=[False], status=0)
     assert "nothing was changed" in declined.err
     put(cli, "a", b"short", "--force")

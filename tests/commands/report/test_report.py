@@ -59,8 +59,8 @@ def test_values_before_and_after_the_command_count(two: Cli) -> None:
         "--context here report --context gone",
         "--context here --context gone report",
     ):
-        found = two(f"{line} --json", status=4).json["reports"]
-        assert [one["context"] for one in found] == ["here", "gone"], line
+        reports = two(f"{line} --json", status=4).json["reports"]
+        assert [one["context"] for one in reports] == ["here", "gone"], line
 
 
 def test_for_other_commands_the_last_context_counts(two: Cli) -> None:
@@ -77,9 +77,9 @@ def test_one_context_fails_the_other_is_shown(two: Cli, url: str) -> None:
         assert "connection refused" in outcome.out
         assert "here" in outcome.out
         assert "Stream Report" in outcome.out
-    gone, here = two("report --context gone --context here --json", status=4).json["reports"]
-    assert "connection refused" in gone["error"]
-    assert gone["streams"] == []
+    reports, here = two("report --context gone --context here --json", status=4).json["reports"]
+    assert "connection refused" in reports["error"]
+    assert reports["streams"] == []
     assert here["error"] is None
     assert len(here["streams"]) == 1
 
@@ -91,10 +91,10 @@ def test_a_single_context_fails_in_one_line(two: Cli) -> None:
 
 
 def test_variables_do_not_make_contexts_one(two: Cli) -> None:
-    found = two(
+    result = two(
         "report --context gone --context here --json", environ={"NATS_URL": "nats://127.0.0.1:1"}
     ).json
-    assert [bool(one["error"]) for one in found["reports"]] == [True, False]
+    assert [bool(one["error"]) for one in result["reports"]] == [True, False]
     two("report --context gone --context here --server nats://127.0.0.1:1", status=64)
 
 
@@ -128,8 +128,8 @@ def test_only_matching_streams_in_the_order_asked(cli: Cli, url: str) -> None:
     for name in ("ORDERS-a", "ORDERS-b", "other"):
         js.stream(url, name, f"{name}.x")
     js.publish(url, "ORDERS-b.x")
-    found = cli("report --stream 'ORDERS*' --json", status=0).json["reports"][0]["streams"]
-    assert [row["stream"] for row in found] == ["ORDERS-a", "ORDERS-b"]
+    streams = cli("report --stream 'ORDERS*' --json", status=0).json["reports"][0]["streams"]
+    assert [row["stream"] for row in streams] == ["ORDERS-a", "ORDERS-b"]
     out = cli("report --stream 'ORDERS*' --sort bytes", status=0).out
     assert out.index("ORDERS-b") < out.index("ORDERS-a")
 
@@ -140,8 +140,8 @@ def test_consumers(cli: Cli, url: str) -> None:
     config = {"durable_name": "work", "ack_policy": "explicit"}
     js.ask(url, "CONSUMER.CREATE.s.work", {"stream_name": "s", "config": config})
     js.publish(url, "s.x", count=3)
-    (found,) = cli("report --json", status=0).json["reports"][0]["consumers"]
-    assert (found["stream"], found["consumer"], found["mode"], found["unprocessed"]) == (
+    (consumers,) = cli("report --json", status=0).json["reports"][0]["consumers"]
+    assert (consumers["stream"], consumers["consumer"], consumers["mode"], consumers["unprocessed"]) == (
         "s",
         "work",
         "pull",
@@ -163,16 +163,16 @@ def test_wrong_input(cli: Cli) -> None:
     assert "100ms" in cli("report --watch 1ms", status=64).err
     cli("report --watch nonsense", status=64)
     for line in ("report --watch history", "report --watch 5s history --from x"):
-        told = "jsctl: error: --watch is for jsctl report alone, not for jsctl report history;"
-        assert cli(line, status=64).err.startswith(told)
+        result = "jsctl: error: --watch is for jsctl report alone, not for jsctl report history;"
+        assert cli(line, status=64).err.startswith(result)
     cli("report --count 0", status=64)
     cli("report --js-domain a --js-api-prefix b.c", status=64)
 
 
 def test_a_domain_that_is_not_there(hub_cli: Cli) -> None:
-    found = hub_cli("report --js-domain hub --js-domain nope --json", status=4).json["reports"]
-    assert found[0]["error"] is None
-    assert "$JS.nope.API" in found[1]["error"]
+    reports = hub_cli("report --js-domain hub --js-domain nope --json", status=4).json["reports"]
+    assert reports[0]["error"] is None
+    assert "$JS.nope.API" in reports[1]["error"]
 
 
 def test_csv_names_context_and_domain(two: Cli, url: str) -> None:
@@ -190,8 +190,8 @@ def test_another_server_is_not_called_by_the_contexts_name(two: Cli, url: str) -
     address = url.split("@")[1]
     for line, variables in ((f"report -s {url}", {}), ("report", {"NATS_URL": url})):
         assert f"{address}: all well" in two(line, environ=variables, status=0).out
-        (found,) = two(f"{line} --json", environ=variables, status=0).json["reports"]
-        assert found["context"] == f"nats://{address}"
+        (reports,) = two(f"{line} --json", environ=variables, status=0).json["reports"]
+        assert reports["context"] == f"nats://{address}"
         assert two(f"{line} --as csv", environ=variables, status=0).out.splitlines()[1].startswith("nats://")
     two("context select here", status=0)
     assert two(f"report -s {url} --json", status=0).json["reports"][0]["context"] == "here"
@@ -231,11 +231,11 @@ def test_a_missing_right_hides_no_more_than_its_own(offline_cli: Cli, rights: Re
         assert "Stream Report" in shown
         assert f"the consumers of {whose} cannot be listed: {denied}" in shown
         assert "all well" not in shown
-        (found,) = offline_cli(f"report -s {url} --json", status=0).json["reports"]
-        assert [row["stream"] for row in found["streams"]] == ["S", "T"]
-        assert found["error"] is None
-        assert denied in found["trouble"][0]
-        listed = found["consumers"]
+        (reports,) = offline_cli(f"report -s {url} --json", status=0).json["reports"]
+        assert [row["stream"] for row in reports["streams"]] == ["S", "T"]
+        assert reports["error"] is None
+        assert denied in reports["trouble"][0]
+        listed = reports["consumers"]
         assert (listed and [row["stream"] for row in listed]) == consumers
         assert denied in offline_cli(f"report -s {url} --as csv", status=0).err
 

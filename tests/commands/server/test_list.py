@@ -14,9 +14,9 @@ def test_hub_and_leaf(hub_cli: Cli, hub_leaf: HubLeaf) -> None:
     rows = {line[1]: line for line in reversed(lines) if len(line) > 10}
     assert rows["hub-server"][5] == "hub"
     assert rows["leaf-server"][2:4] == ["leaf-server", "127.0.0.1"], "the host is whole"
-    said = hub_cli(f"{line} --json", status=0).json
-    assert {reply["server"]["name"] for reply in said} == {"hub-server", "leaf-server"}
-    assert all("statsz" in reply for reply in said)
+    result = hub_cli(f"{line} --json", status=0).json
+    assert {reply["server"]["name"] for reply in result} == {"hub-server", "leaf-server"}
+    assert all("statsz" in reply for reply in result)
 
 
 def test_expected_servers(hub_cli: Cli, hub_leaf: HubLeaf) -> None:
@@ -35,6 +35,6 @@ def test_without_the_system_account(cli: Cli) -> None:
 
 @pytest.mark.cluster
 def test_routes_of_a_pool_count_once(cluster_cli: Cli, shared_cluster: Cluster) -> None:
-    said = cluster_cli(f"server list 3 --server {shared_cluster.system_url} --as csv", status=0).out
-    head, *rows = [line.split(",") for line in said.splitlines()]
+    out = cluster_cli(f"server list 3 --server {shared_cluster.system_url} --as csv", status=0).out
+    head, *rows = [line.split(",") for line in out.splitlines()]
     assert [row[head.index("routes")] for row in rows] == ["2", "2", "2"]

@@ -92,13 +92,13 @@ def fails(run: Run, status: int = 1) -> str:
 
 def test_the_next_terminal_needs_only_the_context(start: Callable[..., Run]) -> None:
     run = start("--port", "0")
-    said = run.ready()
+    network = run.ready()
     cli = run.cli()
-    assert [context["context"] for context in said["contexts"]] == ["local", "local-system"]
+    assert [context["context"] for context in network["contexts"]] == ["local", "local-system"]
     assert cli("stream ls --context local --json", status=0).json == []
     raw = json.loads((run.home / "nats" / "context" / "local.json").read_text())
-    assert raw["url"] == said["servers"][0]["url"]
-    assert Path(said["servers"][0]["log"]).read_text().count("Server is ready") == 1
+    assert raw["url"] == network["servers"][0]["url"]
+    assert Path(network["servers"][0]["log"]).read_text().count("Server is ready") == 1
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -143,7 +143,7 @@ def test_a_killed_guard_leaves_no_server(start: Callable[..., Run]) -> None:
     wait_for(lambda: not any(alive(pid) for pid in run.pids), "a server outlived its guard")
 
 
-def test_a_server_that_dies_is_told(start: Callable[..., Run]) -> None:
+def test_a_server_that_dies_is_reported(start: Callable[..., Run]) -> None:
     run = start("hub-leaf", "--port", "0")
     run.ready()
     os.kill(run.pids[1], signal.SIGKILL)
@@ -155,13 +155,13 @@ def test_a_server_that_dies_is_told(start: Callable[..., Run]) -> None:
 
 def test_hub_and_leaf_answer_for_both_domains(start: Callable[..., Run]) -> None:
     run = start("hub-leaf", "--port", "0")
-    said = run.ready()
-    assert [server["domain"] for server in said["servers"]] == ["hub", "leaf"]
+    network = run.ready()
+    assert [server["domain"] for server in network["servers"]] == ["hub", "leaf"]
     cli = run.cli()
     for context in ("hub", "leaf"):
         for domain in ("hub", "leaf"):
             assert cli(f"stream ls --context {context} --js-domain {domain} --json", status=0).json == []
-    folder = Path(said["folder"])
+    folder = Path(network["folder"])
     assert "include ./accounts.conf" in (folder / "hub.conf").read_text()
     assert (folder / "store_server" / "jetstream").is_dir()
 
@@ -169,9 +169,9 @@ def test_hub_and_leaf_answer_for_both_domains(start: Callable[..., Run]) -> None
 def test_a_given_port_is_used_and_its_context_stays(start: Callable[..., Run]) -> None:
     port = free_port()
     run = start("--port", str(port), "--name", "mine", "--domain", "edge")
-    said = run.ready()
-    assert said["servers"][0]["url"] == f"nats://127.0.0.1:{port}"
-    assert said["servers"][0]["domain"] == "edge"
+    network = run.ready()
+    assert network["servers"][0]["url"] == f"nats://127.0.0.1:{port}"
+    assert network["servers"][0]["domain"] == "edge"
     run.process.terminate()
     run.end()
     again = start("--port", str(port), "--name", "mine")
@@ -196,8 +196,8 @@ def test_a_context_of_the_users_is_never_touched(start: Callable[..., Run], tmp_
     theirs.parent.mkdir(parents=True)
     theirs.write_text('{"url": "nats://elsewhere:4222"}')
     run = start("--port", "0")
-    said = run.ready()
-    assert said["contexts"][0]["context"] == "local-2"
+    network = run.ready()
+    assert network["contexts"][0]["context"] == "local-2"
     run.process.terminate()
     code, err = run.end()
     assert code == 0
@@ -329,7 +329,7 @@ def test_a_wrong_configuration(start: Callable[..., Run], tmp_path: Path) -> Non
     assert "there is no file" in fails(start("--config", str(tmp_path / "none.conf")), status=64)
 
 
-def test_an_edit_that_keeps_the_leaf_out_is_told(
+def test_an_edit_that_keeps_the_leaf_out_is_reported(
     start: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = tmp_path / "net"
@@ -415,7 +415,7 @@ def test_a_foreign_server_on_the_port_is_not_taken_for_ours(
 
 def test_background_returns_and_stop_ends_it(start: Callable[..., Run]) -> None:
     run = start("hub-leaf", "--port", "0", "--name", "tour", "--background")
-    said = run.ready()
+    network = run.ready()
     code, err = run.end()
     assert code == 0, err
     assert "jsctl server stop tour-hub stops them" in err
@@ -427,7 +427,7 @@ def test_background_returns_and_stop_ends_it(start: Callable[..., Run]) -> None:
         cli("server stop tour-hub", status=0)
     assert not [pid for pid in run.pids if alive(pid)]
     assert cli("context ls --json", status=0).json == []
-    assert said["folder"].endswith("tour")
+    assert network["folder"].endswith("tour")
 
 
 def test_background_shows_no_logs(offline_cli: Cli) -> None:

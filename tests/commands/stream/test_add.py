@@ -102,8 +102,8 @@ def test_what_has_no_default_is_named(cli: Cli, line: str, missing: str) -> None
 
 def test_questions_only_for_what_flags_left_out(cli: Cli) -> None:
     line = "stream add S --subjects s --storage memory --retention interest --max-age 10s --replicas 1"
-    made = cli(line, answers=["New", "100", ..., "1MB", ..., ...], status=0)
-    assert made.asked == [
+    outcome = cli(line, answers=["New", "100", ..., "1MB", ..., ...], status=0)
+    assert outcome.asked == [
         "Discard Policy",
         "Stream Messages Limit",
         "Per Subject Messages Limit",
@@ -157,8 +157,8 @@ def test_an_existing_stream_is_not_created(cli: Cli) -> None:
 
 
 def test_json_is_one_document(cli: Cli) -> None:
-    made = cli("stream add S --subjects s --json", status=0)
-    assert made.json["config"]["name"] == "S" and made.err == ""
+    outcome = cli("stream add S --subjects s --json", status=0)
+    assert outcome.json["config"]["name"] == "S" and outcome.err == ""
 
 
 @pytest.mark.parametrize("name", ["a.b", "a b", "a*", ">", "a/b", "", "x" * 256])
@@ -168,7 +168,7 @@ def test_bad_names_are_refused_before_any_request(offline_cli: Cli, name: str) -
 
 
 @pytest.mark.parametrize(
-    ("flags", "said"),
+    ("flags", "words"),
     [
         ("--subjects a..b", "not a valid subject"),
         ("--subjects s --mirror O", "mirror"),
@@ -189,9 +189,9 @@ def test_bad_names_are_refused_before_any_request(offline_cli: Cli, name: str) -
         ("--subjects s --mirror-domain leaf", "--mirror"),
     ],
 )
-def test_wrong_flags_are_one_line(offline_cli: Cli, flags: str, said: str) -> None:
+def test_wrong_flags_are_one_line(offline_cli: Cli, flags: str, words: str) -> None:
     failed = offline_cli(f"stream add S {flags} --validate", status=64)
-    assert said in failed.err and failed.err.count("\n") == 1
+    assert words in failed.err and failed.err.count("\n") == 1
 
 
 def test_a_transform_of_part_of_a_token_is_warned_about(offline_cli: Cli) -> None:
@@ -233,7 +233,7 @@ def test_a_whole_info_document_makes_the_same_stream(cli: Cli, tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "words"),
     [
         ("[1]", "object"),
         ("a: [", "s.conf:"),
@@ -242,11 +242,11 @@ def test_a_whole_info_document_makes_the_same_stream(cli: Cli, tmp_path: Path) -
         ("max_age: x", "max_age"),
     ],
 )
-def test_broken_files(offline_cli: Cli, tmp_path: Path, text: str, said: str) -> None:
+def test_broken_files(offline_cli: Cli, tmp_path: Path, text: str, words: str) -> None:
     file = tmp_path / "s.conf"
     file.write_text(text)
     failed = offline_cli(f"stream add S --config {file}", status=64)
-    assert said in failed.err and failed.err.count("\n") == 1
+    assert words in failed.err and failed.err.count("\n") == 1
 
 
 def test_an_old_configuration(cli: Cli, tmp_path: Path) -> None:
@@ -308,17 +308,17 @@ def test_fields_without_a_flag_survive(cli: Cli, url: str, tmp_path: Path) -> No
 def test_an_origin_in_the_streams_own_domain_is_warned_about(
     hub_cli: Cli, there: str, tmp_path: Path
 ) -> None:
-    told = "OWN@hub is never reached: that is the stream's own domain; write OWN"
+    result = "OWN@hub is never reached: that is the stream's own domain; write OWN"
     hub_cli(f"stream add OWN --subjects own {there} --defaults", status=0)
     added = hub_cli(f"stream add COPY --source OWN@hub --source FAR@leaf {there} --defaults", status=0)
-    assert added.err == f"warning: {told}\n"
+    assert added.err == f"warning: {result}\n"
     edited = hub_cli(f"stream edit COPY --description x {there} --force", status=0)
-    assert edited.err.startswith(f"warning: {told}\n")
+    assert edited.err.startswith(f"warning: {result}\n")
     assert "warning" not in hub_cli(f"stream edit COPY --source OWN {there} --force", status=0).err
     file = tmp_path / "own.yaml"
     file.write_text("streams:\n  - {name: DECLARED, mirror: OWN@hub}\n")
     for line in ("diff", "apply"):
-        found = hub_cli(f"{line} -f {file} {there}", status=2 if line == "diff" else 0)
-        assert found.err.startswith(f"warning: {file}:2: {told}\n")
+        outcome = hub_cli(f"{line} -f {file} {there}", status=2 if line == "diff" else 0)
+        assert outcome.err.startswith(f"warning: {file}:2: {result}\n")
     info = hub_cli("stream info DECLARED --json", status=0).json
     assert info["mirror"]["active"] == -1

@@ -99,7 +99,7 @@ def test_the_command_line_stays_when_it_fails(have: Cli) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "words"),
     [
         ("stream add HAVE --subjects x", "stream HAVE exists already"),
         ("stream add NEW --subjects have.a", "have.a overlaps with stream HAVE, which stores have.>"),
@@ -107,21 +107,21 @@ def test_the_command_line_stays_when_it_fails(have: Cli) -> None:
     ],
 )
 def test_what_the_command_line_has_is_looked_at_before_the_first_question(
-    have: Cli, line: str, told: str
+    have: Cli, line: str, words: str
 ) -> None:
     failed = have(line, answers=[], status=1)
-    assert told in failed.err and failed.asked == []
+    assert words in failed.err and failed.asked == []
 
 
 def test_nothing_is_looked_up_for_a_file(have: Cli) -> None:
-    made = have("stream add HAVE --subjects have.a --output -", answers=[...] * 12, status=0)
-    assert made.json["name"] == "HAVE"
+    outcome = have("stream add HAVE --subjects have.a --output -", answers=[...] * 12, status=0)
+    assert outcome.json["name"] == "HAVE"
 
 
 def test_the_way_back(have: Cli) -> None:
     answers = ["WRONG", GoBack, "RIGHT", "right", "memory", GoBack, GoBack, "better", ..., *[...] * 9]
-    made = have("stream add", answers=answers, status=0)
-    assert made.asked[:9] == [
+    outcome = have("stream add", answers=answers, status=0)
+    assert outcome.asked[:9] == [
         "Stream Name",
         "Subjects to consume",
         "Stream Name",
@@ -185,5 +185,5 @@ def test_ctrl_c_leaves_what_was_answered(screen: Terminal, have: Cli) -> None:
 
 def test_the_command_line_says_where(cli: Cli, url: str) -> None:
     cli("context add here --server " + url, status=0)
-    told = cli("stream add --context here", answers=["NEW", "new.>"] + [...] * 30)
-    assert "--context here" in told.err.splitlines()[-1], told
+    outcome = cli("stream add --context here", answers=["NEW", "new.>"] + [...] * 30)
+    assert "--context here" in outcome.err.splitlines()[-1], outcome

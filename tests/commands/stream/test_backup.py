@@ -34,10 +34,10 @@ def orders(url: str) -> str:
 
 def test_round_trip(cli: Cli, orders: str, tmp_path: Path) -> None:
     before, had = ask(orders, "STREAM.INFO.ORDERS"), stored(orders, "ORDERS")
-    made = cli(f"stream backup ORDERS {tmp_path}/b --json", status=0)
-    assert made.json["messages"] == 9
-    assert made.json["stored_bytes"] == (tmp_path / "b" / DATA).stat().st_size
-    assert "Starting backup of Stream ORDERS with 9 messages" in made.err
+    outcome = cli(f"stream backup ORDERS {tmp_path}/b --json", status=0)
+    assert outcome.json["messages"] == 9
+    assert outcome.json["stored_bytes"] == (tmp_path / "b" / DATA).stat().st_size
+    assert "Starting backup of Stream ORDERS with 9 messages" in outcome.err
     cli("stream rm ORDERS --force", status=0)
 
     restored = cli(f"stream restore {tmp_path}/b", status=0)
@@ -52,8 +52,8 @@ def test_round_trip(cli: Cli, orders: str, tmp_path: Path) -> None:
 
 
 def test_what_is_left_out_is_asked(cli: Cli, orders: str, tmp_path: Path) -> None:
-    made = cli("stream backup", answers=["ORDERS", f"{tmp_path}/b"], status=0)
-    assert made.asked == ["Select a Stream", "Folder or .tgz file to write"]
+    outcome = cli("stream backup", answers=["ORDERS", f"{tmp_path}/b"], status=0)
+    assert outcome.asked == ["Select a Stream", "Folder or .tgz file to write"]
     assert (tmp_path / "b" / MANIFEST).exists()
     assert cli("stream backup", status=64).err.splitlines()[-1].endswith("none can be picked")
     assert "TARGET" in cli("stream backup ORDERS", status=64).err
@@ -83,8 +83,8 @@ def test_many_chunks(cli: Cli, url: str, tmp_path: Path) -> None:
     stream(url, "BIG", "big")
     data = [os.urandom(50_000) for _ in range(60)]
     publish_all(url, (("big", one) for one in [*data, *data]))
-    made = cli(f"stream backup BIG {tmp_path}/b --chunk-size 1KB --window-size 8KB --json", status=0).json
-    assert made["chunks"] > 3000
+    result = cli(f"stream backup BIG {tmp_path}/b --chunk-size 1KB --window-size 8KB --json", status=0).json
+    assert result["chunks"] > 3000
     had = stored(url, "BIG")
     cli("stream rm BIG --force", status=0)
     cli(f"stream restore {tmp_path}/b", status=0)
@@ -119,8 +119,8 @@ def test_another_name_and_configuration(cli: Cli, orders: str, tmp_path: Path) -
     cli(f"stream backup ORDERS {tmp_path}/b", status=0)
     (tmp_path / "new.yaml").write_text("max_age: 30d\nsubjects: [old.*]\ndescription: older\n")
     line = f"stream restore {tmp_path}/b --name OLD --config {tmp_path}/new.yaml"
-    told = cli(line, status=0)
-    assert "Starting restore of Stream OLD from the backup of Stream ORDERS" in told.err
+    outcome = cli(line, status=0)
+    assert "Starting restore of Stream OLD from the backup of Stream ORDERS" in outcome.err
     config = ask(orders, "STREAM.INFO.OLD")["config"]
     assert (config["subjects"], config["max_age"], config["description"]) == (
         ["old.*"],
@@ -192,7 +192,7 @@ def _flip(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("harm", "said"),
+    ("harm", "words"),
     [
         (lambda folder: _cut(folder / DATA), "is truncated"),
         (lambda folder: _flip(folder / DATA), "digest differs"),
@@ -203,13 +203,13 @@ def _flip(path: Path) -> None:
     ],
 )
 def test_a_harmed_backup_is_refused_without_a_server(
-    cli: Cli, offline_cli: Cli, orders: str, tmp_path: Path, harm: Any, said: str
+    cli: Cli, offline_cli: Cli, orders: str, tmp_path: Path, harm: Any, words: str
 ) -> None:
     cli(f"stream backup ORDERS {tmp_path}/b", status=0)
     harm(tmp_path / "b")
     # Were a server asked for anything, this would say that there is none.
     refused = offline_cli(f"stream restore {tmp_path}/b -s nats://127.0.0.1:1", status=64)
-    assert said in refused.err and refused.err.count("\n") == 1
+    assert words in refused.err and refused.err.count("\n") == 1
     assert refused.out == ""
 
 
@@ -226,8 +226,8 @@ def foreign(cli: Cli, orders: str, tmp_path: Path) -> Path:
 
 def test_a_folder_of_the_nats_tool(cli: Cli, orders: str, foreign: Path) -> None:
     had = stored(orders, "ORDERS")
-    told = cli(f"stream restore {foreign} --name B --subjects b", status=0)
-    assert "has no digest" in told.err
+    outcome = cli(f"stream restore {foreign} --name B --subjects b", status=0)
+    assert "has no digest" in outcome.err
     assert stored(orders, "B") == had
 
 
@@ -270,12 +270,12 @@ def test_what_an_unfinished_restore_left(cli: Cli, orders: str, tmp_path: Path) 
     assert stored(orders, "ORDERS") == had
 
 
-def test_limits_that_drop_messages_are_told(cli: Cli, orders: str, tmp_path: Path) -> None:
+def test_limits_that_drop_messages_are_reported(cli: Cli, orders: str, tmp_path: Path) -> None:
     cli(f"stream backup ORDERS {tmp_path}/b", status=0)
     (tmp_path / "new.json").write_text('{"max_msgs": 4, "name": "FEW", "subjects": ["few"]}')
-    told = cli(f"stream restore {tmp_path}/b --config {tmp_path}/new.json", status=0)
-    assert "warning: Stream FEW differs from the backup: messages: 4 instead of 9" in told.err
-    assert "max_msgs" in told.err
+    outcome = cli(f"stream restore {tmp_path}/b --config {tmp_path}/new.json", status=0)
+    assert "warning: Stream FEW differs from the backup: messages: 4 instead of 9" in outcome.err
+    assert "max_msgs" in outcome.err
 
 
 def test_bars_are_for_terminals(cli: Cli, orders: str, tmp_path: Path) -> None:

@@ -19,13 +19,13 @@ def orders(cli: Cli) -> Cli:
 
 
 def config(cli: Cli, stream: str) -> dict[str, Any]:
-    found: dict[str, Any] = cli(f"stream info {stream} --json", status=0).json["config"]
-    return found
+    config: dict[str, Any] = cli(f"stream info {stream} --json", status=0).json["config"]
+    return config
 
 
 def test_a_copy_has_everything_but_what_flags_say(orders: Cli) -> None:
-    made = orders("stream copy ORDERS COPY --subjects copy --max-age 2h --metadata c=e", status=0)
-    assert made.out.startswith("Stream COPY was created\n\nInformation for Stream COPY created ")
+    outcome = orders("stream copy ORDERS COPY --subjects copy --max-age 2h --metadata c=e", status=0)
+    assert outcome.out.startswith("Stream COPY was created\n\nInformation for Stream COPY created ")
     wanted = {**config(orders, "ORDERS"), "name": "COPY", "subjects": ["copy"], "max_age": 7_200_000_000_000}
     wanted["metadata"] = {**wanted["metadata"], "c": "e"}
     assert config(orders, "COPY") == wanted
@@ -58,7 +58,7 @@ def test_json_is_what_the_server_said(orders: Cli) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "status", "said"),
+    ("line", "status", "words"),
     [
         ("stream copy ORDERS ORDERS", 64, "a name of its own"),
         ("stream copy NOPE COPY", 3, "stream NOPE not found"),
@@ -67,9 +67,9 @@ def test_json_is_what_the_server_said(orders: Cli) -> None:
         ("stream copy ORDERS COPY --mirror X", 64, "a mirror takes no --subjects"),
     ],
 )
-def test_refused_with_one_line(orders: Cli, line: str, status: int, said: str) -> None:
+def test_refused_with_one_line(orders: Cli, line: str, status: int, words: str) -> None:
     refused = orders(line, status=status)
-    assert said in refused.err
+    assert words in refused.err
     assert len(refused.err.splitlines()) == 1
 
 
@@ -77,13 +77,13 @@ def test_a_sealed_stream_makes_one_that_is_open(orders: Cli, url: str) -> None:
     orders("stream add OLD --subjects old --defaults", status=0)
     js.publish(url, "old")
     orders("stream seal OLD --force", status=0)
-    made = orders("stream copy OLD NEW --subjects new", status=0)
-    assert "is sealed" in made.err
+    outcome = orders("stream copy OLD NEW --subjects new", status=0)
+    assert "is sealed" in outcome.err
     assert not any(config(orders, "NEW")[key] for key in ("sealed", "deny_delete", "deny_purge"))
 
 
 def test_what_is_left_out_is_asked(orders: Cli) -> None:
-    made = orders("stream copy --subjects copy", answers=["ORDERS", "COPY"], status=0)
-    assert made.asked == ["Select a Stream", "Name of the copy"]
-    assert made.out.startswith("Stream COPY was created\n")
+    outcome = orders("stream copy --subjects copy", answers=["ORDERS", "COPY"], status=0)
+    assert outcome.asked == ["Select a Stream", "Name of the copy"]
+    assert outcome.out.startswith("Stream COPY was created\n")
     assert "DESTINATION" in orders("stream copy ORDERS", status=64).err

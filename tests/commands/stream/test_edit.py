@@ -88,7 +88,7 @@ def test_what_the_server_turns_on_by_itself_is_no_difference(stream: Cli, tmp_pa
         stream("stream rm R -f", status=0)
 
 
-def test_a_file_is_laid_over_or_replaces(stream: Cli, tmp_path: Path) -> None:
+def test_a_file_is_merged_or_replaces(stream: Cli, tmp_path: Path) -> None:
     file = tmp_path / "s.yaml"
     file.write_text("subjects: [s, u]\n")
     stream(f"stream edit S --config {file} -f", status=0)
@@ -99,10 +99,10 @@ def test_a_file_is_laid_over_or_replaces(stream: Cli, tmp_path: Path) -> None:
     assert (after["max_age"], after["subjects"]) == (0, ["s"]) and "republish" not in after
 
 
-def test_what_the_server_does_not_change_is_told(stream: Cli) -> None:
+def test_what_the_server_does_not_change_is_reported(stream: Cli) -> None:
     stream("stream add M --mirror S --defaults", status=0)
-    kept = stream("stream edit M --no-allow-mirror-direct --description x -f", status=0)
-    assert kept.err.splitlines()[-1] + "\n" == "warning: the server keeps mirror_direct as it is: true\n"
+    outcome = stream("stream edit M --no-allow-mirror-direct --description x -f", status=0)
+    assert outcome.err.splitlines()[-1] + "\n" == "warning: the server keeps mirror_direct as it is: true\n"
     assert stream("stream info M --json").json["config"]["description"] == "x"
 
 
@@ -127,17 +127,17 @@ def test_an_info_without_its_configuration_is_none(stream: Cli, tmp_path: Path, 
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "words"),
     [
         ('{"discard": "bogus"}', "wrong.json:1: discard must be one of new, old, not 'bogus'"),
         ('{"max_msgs": "many"}', "wrong.json:1: max_msgs must be a whole number, not 'many'"),
         ('{"sources": [{}], "subjects": "a"}', "wrong.json:1: sources needs name"),
     ],
 )
-def test_values_of_the_wrong_type(stream: Cli, tmp_path: Path, text: str, told: str) -> None:
+def test_values_of_the_wrong_type(stream: Cli, tmp_path: Path, text: str, words: str) -> None:
     file = tmp_path / "wrong.json"
     file.write_text(text)
-    assert stream(f"stream edit S --config {file} -f", status=64).err == f"jsctl: error: {tmp_path}/{told}\n"
+    assert stream(f"stream edit S --config {file} -f", status=64).err == f"jsctl: error: {tmp_path}/{words}\n"
 
 
 def test_an_unknown_stream(cli: Cli) -> None:
@@ -159,10 +159,10 @@ def test_in_an_editor(stream: Cli) -> None:
 
 def test_a_text_that_cannot_be_used_is_kept(stream: Cli) -> None:
     failed = stream("stream edit S -i -f", environ={"EDITOR": """sed -i '$d'"""}, status=64)
-    kept = Path(failed.err.rpartition(" in ")[2].strip())
-    assert '"name": "S"' in kept.read_text()
-    kept.unlink()
-    kept.parent.rmdir()
+    saved = Path(failed.err.rpartition(" in ")[2].strip())
+    assert '"name": "S"' in saved.read_text()
+    saved.unlink()
+    saved.parent.rmdir()
 
 
 def test_editing_again_after_an_error(stream: Cli, tmp_path: Path) -> None:
@@ -206,10 +206,10 @@ def test_a_text_that_the_server_refuses_is_kept(stream: Cli) -> None:
     """Either in a file that the error names, or in the editor again."""
     wrong = """sed -i 's/"storage": "file"/"storage": "memory"/'"""
     failed = stream("stream edit S -i -f", environ={"EDITOR": wrong}, status=1)
-    kept = Path(failed.err.rpartition(" in ")[2].strip())
-    assert '"storage": "memory"' in kept.read_text()
-    kept.unlink()
-    kept.parent.rmdir()
+    saved = Path(failed.err.rpartition(" in ")[2].strip())
+    assert '"storage": "memory"' in saved.read_text()
+    saved.unlink()
+    saved.parent.rmdir()
     again = stream("stream edit S -i -f", environ={"EDITOR": wrong}, answers=[False], status=1)
     assert "Edit again?" in again.asked[0]
     Path(again.err.rpartition(" in ")[2].strip()).unlink()

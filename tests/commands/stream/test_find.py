@@ -73,15 +73,15 @@ def test_forms(some: Cli) -> None:
     shown = some("stream find --mirrored", tty=True, status=0).out
     assert "Streams" in shown
     assert "│ COPY │" in shown
-    found = some("stream find --mirrored --json", status=0).json
-    assert [info["config"]["name"] for info in found] == ["COPY"]
+    result = some("stream find --mirrored --json", status=0).json
+    assert [info["config"]["name"] for info in result] == ["COPY"]
     assert some("stream find --created 1h", status=0).out == "No Streams found\n"
     assert some("stream find --created 1h --json", status=0).json == []
     assert "KV_b" in some("stream --all find --empty -n", status=0).out
 
 
 @pytest.mark.parametrize(
-    ("flags", "told"),
+    ("flags", "words"),
     [
         (["--expression", "state.messages >"], "is incomplete"),
         (["--expression", "state.messages"], "not a condition"),
@@ -90,8 +90,8 @@ def test_forms(some: Cli) -> None:
         (["--idle", "soon"], "not a duration"),
     ],
 )
-def test_wrong_flags(some: Cli, flags: list[str], told: str) -> None:
+def test_wrong_flags(some: Cli, flags: list[str], words: str) -> None:
     outcome = some(["stream", "find", *flags], status=64)
     assert outcome.out == ""
-    assert told in outcome.err
+    assert words in outcome.err
     assert len(outcome.err.splitlines()) == 1

@@ -26,16 +26,16 @@ def test_gaps_by_reading_are_those_of_the_server(
     cli: Cli, url: str, direct: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     js.stream(url, "G", "g.*", storage="memory", allow_direct=direct)
-    gone = [number % 7 == 0 or 6000 < number < 9500 for number in range(12001)]
-    js.publish_all(url, ((f"g.{gone[number]}", b"") for number in range(1, 12001)))
+    deleted = [number % 7 == 0 or 6000 < number < 9500 for number in range(12001)]
+    js.publish_all(url, ((f"g.{deleted[number]}", b"") for number in range(1, 12001)))
     js.ask(url, "STREAM.PURGE.G", {"filter": "g.True"})
     known = cli("stream gaps G --json", status=0).json
     assert [n for first, last in known for n in range(first, last + 1)] == [
-        number for number in range(1, 12001) if gone[number]
+        number for number in range(1, 12001) if deleted[number]
     ]
     assert [6001, 9499] in known
     monkeypatch.setattr("jsctl.jetstream.message.gaps.MAX_DETAILS", 0)
     assert "give --force" in cli("stream gaps G", status=64).err
     assert cli("stream gaps G --json --force", status=0).json == known
-    asked = cli("stream gaps G", tty=True, answers=[False], status=0).asked
-    assert asked[0].startswith("Really read all of Stream G (")
+    questions = cli("stream gaps G", tty=True, answers=[False], status=0).asked
+    assert questions[0].startswith("Really read all of Stream G (")

@@ -16,9 +16,9 @@ def test_get(orders: Cli) -> None:
         r" \(\S+\) on Subject ORDERS.new\n\norder 2\n",
         shown,
     )
-    found = orders("stream get ORDERS -S 'ORDERS.*' --json", status=0).json
-    assert (found["subject"], found["seq"]) == ("ORDERS.other", 6)
-    assert base64.b64decode(found["data"]) == b"bye"
+    result = orders("stream get ORDERS -S 'ORDERS.*' --json", status=0).json
+    assert (result["subject"], result["seq"]) == ("ORDERS.other", 6)
+    assert base64.b64decode(result["data"]) == b"bye"
 
 
 def test_get_shows_headers_in_their_order(cli: Cli, url: str) -> None:

@@ -19,8 +19,8 @@ def test_in_a_pipe(cli: Cli, url: str) -> None:
     assert lines[0].split() == ["Time", "Messages", "Stored/s", "Removed/s"]
     assert len(lines) == 3
     assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d) +5 +0.00 +0.00", lines[2])
-    found = cli("stream graph G --count 2 --every 100ms --json", status=0).out.splitlines()
-    assert [json.loads(line)["messages"] for line in found] == [5, 5]
+    outcome = cli("stream graph G --count 2 --every 100ms --json", status=0).out.splitlines()
+    assert [json.loads(line)["messages"] for line in outcome] == [5, 5]
 
 
 def test_rates(cli: Cli, url: str) -> None:

@@ -35,8 +35,8 @@ def test_the_sheet_of_mirrors_and_sources(cli: Cli) -> None:
 
 def test_json_is_what_the_server_said(cli: Cli, url: str) -> None:
     cli("stream add S --subjects s", status=0)
-    said, told = js.ask(url, "STREAM.INFO.S"), cli("stream info S -j", status=0).json
-    assert {**told, "ts": ""} == {**said, "ts": ""}
+    result, document = js.ask(url, "STREAM.INFO.S"), cli("stream info S -j", status=0).json
+    assert {**document, "ts": ""} == {**result, "ts": ""}
 
 
 @pytest.mark.parametrize("verb", ["info", "rm", "rm -f", "edit --max-msgs 1"])
@@ -73,8 +73,8 @@ def test_names_that_no_stream_has(offline_cli: Cli, name: str) -> None:
 def test_rm_asks(cli: Cli, url: str) -> None:
     cli("stream add S --subjects s", status=0)
     js.publish(url, "s", b"hello", 3)
-    kept = cli("stream rm S", answers=[False], status=0)
-    assert kept.asked == ["Really delete Stream S (3 messages, 108 B)"]
+    outcome = cli("stream rm S", answers=[False], status=0)
+    assert outcome.asked == ["Really delete Stream S (3 messages, 108 B)"]
     assert "--force" in cli("stream rm S", status=64).err
     assert cli("stream ls --json").json == ["S"]
     assert cli("stream rm S", answers=[True], status=0).out == "Stream S was removed\n"

@@ -52,12 +52,12 @@ def test_a_dry_run_says_what_goes(cli: Cli, url: str, storage: str, direct: bool
         js.ask(url, "STREAM.MSG.DELETE.P", {"seq": sequence})
     cli("pub a.x headers -H A:b -J", status=0)
     before = js.info(url, "P")["state"]
-    said = cli(f"stream purge P {limits} --dry-run --json", status=0).json["streams"]
+    streams = cli(f"stream purge P {limits} --dry-run --json", status=0).json["streams"]
     assert js.info(url, "P")["state"] == before
     cli(f"stream purge P {limits} --force", status=0)
     after = js.info(url, "P")["state"]
     purged = before["messages"] - after["messages"], before["bytes"] - after["bytes"]
-    assert said == [{"stream": "P", "messages": purged[0], "bytes": purged[1], "exact": True}]
+    assert streams == [{"stream": "P", "messages": purged[0], "bytes": purged[1], "exact": True}]
 
 
 def test_the_size_of_many_is_reckoned(cli: Cli, url: str) -> None:
@@ -87,8 +87,8 @@ def test_a_pattern_leaves_buckets_alone(cli: Cli, url: str) -> None:
     js.publish(url, "$KV.b.k", b"v")
     cli("stream purge '*' --force", status=0)
     assert js.info(url, "KV_b")["state"]["messages"] == 1
-    asked = cli("stream purge KV_b", tty=True, answers=[True], status=0)
-    assert "warning: KV_b belongs to a bucket" in asked.err
+    outcome = cli("stream purge KV_b", tty=True, answers=[True], status=0)
+    assert "warning: KV_b belongs to a bucket" in outcome.err
     js.publish(url, "$KV.b.k", b"v")
     cli("stream --all purge '*' --force", status=0)
     assert js.info(url, "KV_b")["state"]["messages"] == 0
@@ -100,7 +100,7 @@ def test_nothing_is_purged_when_one_is_missing(orders: Cli, url: str) -> None:
     assert "used together" in orders("stream purge ORDERS --seq 3 --keep 1", status=64).err
 
 
-def test_what_was_purged_is_told_when_a_later_one_is_refused(orders: Cli, url: str) -> None:
+def test_what_was_purged_is_reported_when_a_later_one_is_refused(orders: Cli, url: str) -> None:
     js.stream(url, "SAFE", "safe", deny_purge=True)
     outcome = orders("stream purge ORDERS SAFE --force", status=1)
     assert outcome.err.startswith("Purged 5 messages from ORDERS\njsctl: error: ")

@@ -72,8 +72,8 @@ def test_raw_numbers(cli: Cli, url: str) -> None:
 def test_filters(cli: Cli, url: str) -> None:
     js.stream(url, "A", "a.*")
     js.stream(url, "B", "b")
-    found = cli("stream report --subject a.x --json", status=0).json["streams"]
-    assert [row["stream"] for row in found] == ["A"]
+    streams = cli("stream report --subject a.x --json", status=0).json["streams"]
+    assert [row["stream"] for row in streams] == ["A"]
     assert cli("stream report --cluster nope", status=0).out == "No Streams defined\n"
 
 

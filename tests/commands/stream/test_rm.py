@@ -45,7 +45,7 @@ def test_a_dry_run_removes_nothing(cli: Cli, url: str) -> None:
     assert left(cli) == ["A", "B"]
 
 
-def test_what_was_removed_is_told_when_a_later_one_is_missing(cli: Cli, url: str) -> None:
+def test_what_was_removed_is_reported_when_a_later_one_is_missing(cli: Cli, url: str) -> None:
     make(url, "A")
     outcome = cli("stream rm A NOPE --force", status=3)
     assert outcome.err.splitlines()[0] == "Stream A was removed"

@@ -29,6 +29,6 @@ def test_subjects(orders: Cli) -> None:
 def test_subjects_come_in_pages(cli: Cli, url: str) -> None:
     js.stream(url, "MANY", "many.*", storage="memory")
     js.publish_all(url, ((f"many.{number}", b"") for number in range(100_003)))
-    found = cli("stream subjects MANY --json", status=0).json
-    assert len(found) == 100_003
-    assert set(found.values()) == {1}
+    result = cli("stream subjects MANY --json", status=0).json
+    assert len(result) == 100_003
+    assert set(result.values()) == {1}

@@ -49,8 +49,8 @@ def test_view_in_a_pipe(orders: Cli, url: str) -> None:
 
 
 def test_view_as_json(orders: Cli) -> None:
-    found = orders("stream view ORDERS --json --match bye", status=0).json
-    assert [{**message, "time": ""} for message in found] == [
+    result = orders("stream view ORDERS --json --match bye", status=0).json
+    assert [{**message, "time": ""} for message in result] == [
         {"sequence": 6, "time": "", "stream": "ORDERS", "subject": "ORDERS.other", "data": "bye"}
     ]
     assert orders("stream view ORDERS --json --match nothing", status=0).json == []
@@ -58,7 +58,7 @@ def test_view_as_json(orders: Cli) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "words"),
     [
         ("--match '('", "not a valid regular expression"),
         ("--id 1 --since 1h", "used together"),
@@ -68,10 +68,10 @@ def test_view_as_json(orders: Cli) -> None:
         ("--since soon", "not a duration"),
     ],
 )
-def test_view_with_wrong_flags(orders: Cli, line: str, told: str) -> None:
+def test_view_with_wrong_flags(orders: Cli, line: str, words: str) -> None:
     outcome = orders(f"stream view ORDERS {line}", status=64)
     assert outcome.out == ""
-    assert told in outcome.err
+    assert words in outcome.err
 
 
 @pytest.mark.slow
@@ -135,8 +135,8 @@ def test_stored_headers_that_look_like_the_servers_own(cli: Cli, url: str) -> No
     js.stream(url, "H", "h", allow_direct=True)
     cli("pub h body -H Nats-Stream:FAKE -H Nats-Sequence:99 -H A:1 -H A:2 -J", status=0)
     for line in ("stream view H --json", "stream view H 1 --json"):
-        found = cli(line, status=0).json
-        assert [(m["sequence"], m["headers"]) for m in found] == [
+        result = cli(line, status=0).json
+        assert [(m["sequence"], m["headers"]) for m in result] == [
             (1, {"Nats-Stream": ["FAKE"], "Nats-Sequence": ["99"], "A": ["1", "2"]})
         ], line
 
@@ -182,12 +182,12 @@ def test_follow(orders: Cli, url: str) -> None:
     process = follower(orders, "stream view ORDERS --since 0s --follow --json")
     try:
         wait_for(lambda: any(client["in_msgs"] for client in connections(url)), "it asks for nothing")
-        found: list[dict[str, Any]] = []
+        results: list[dict[str, Any]] = []
         for number in range(3):
             js.publish(url, "ORDERS.new", b"new %d" % number)
             assert process.stdout
-            found.append(json.loads(process.stdout.readline()))
-        assert [(m["sequence"], m["data"]) for m in found] == [(7, "new 0"), (8, "new 1"), (9, "new 2")]
+            results.append(json.loads(process.stdout.readline()))
+        assert [(m["sequence"], m["data"]) for m in results] == [(7, "new 0"), (8, "new 1"), (9, "new 2")]
         assert consumers(url, "ORDERS") == 0
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=10)

@@ -39,8 +39,8 @@ def test_round_trip(cluster_cli: Cli, orders: str, tmp_path: Path) -> None:
 
 
 def test_copy(cluster_cli: Cli, orders: str) -> None:
-    told = cluster_cli("stream copy ORDERS COPY --data --subjects copy --consumers", status=0)
-    assert "Compared 3,000 messages: sequences" in told.out
+    outcome = cluster_cli("stream copy ORDERS COPY --data --subjects copy --consumers", status=0)
+    assert "Compared 3,000 messages: sequences" in outcome.out
     assert stored(orders, "COPY") == stored(orders, "ORDERS")
 
 

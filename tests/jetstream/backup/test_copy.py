@@ -39,10 +39,10 @@ def orders(url: str) -> str:
 @pytest.mark.parametrize("direct", [True, False])
 def test_messages_come_along(cli: Cli, orders: str, direct: bool) -> None:
     allowed = "" if direct else " --no-allow-direct"
-    told = cli(f"stream copy ORDERS OLD --data --subjects 'old.>' --description mine{allowed}", status=0)
-    assert "Copied Stream ORDERS to OLD: 4,995 messages" in told.out
-    assert "Compared 4,995 messages: sequences, subjects, headers, times and data are the same" in told.out
-    assert "Information for Stream OLD" in told.out
+    outcome = cli(f"stream copy ORDERS OLD --data --subjects 'old.>' --description mine{allowed}", status=0)
+    assert "Copied Stream ORDERS to OLD: 4,995 messages" in outcome.out
+    assert "Compared 4,995 messages: sequences, subjects, headers, times and data are the same" in outcome.out
+    assert "Information for Stream OLD" in outcome.out
     copy = info(orders, "OLD")
     assert copy["config"]["subjects"] == ["old.>"]
     assert copy["config"]["description"] == "mine"
@@ -85,10 +85,10 @@ def test_what_cannot_be(cli: Cli, orders: str) -> None:
 def test_other_domain(hub_cli: Cli, hub_leaf: HubLeaf) -> None:
     stream(hub_leaf.url, "SITE", "site.>", domain="leaf", allow_direct=True)
     publish_all(hub_leaf.leaf.url_for("acc"), ((f"site.{n}", os.urandom(3000)) for n in range(800)))
-    told = hub_cli(
+    outcome = hub_cli(
         "stream copy SITE SITE --data --from-domain leaf --to-domain hub --subjects 'central.>'", status=0
     )
-    assert "Compared 800 messages: sequences" in told.out
+    assert "Compared 800 messages: sequences" in outcome.out
     assert stored(hub_leaf.url, "SITE", domain="hub") == stored(hub_leaf.url, "SITE", domain="leaf")
 
 
@@ -125,22 +125,22 @@ def test_differences_are_found(cli: Cli, orders: str) -> None:
     cli("stream copy ORDERS OLD --data --subjects old", status=0)
     ask(orders, "STREAM.MSG.DELETE.OLD", {"seq": 300})
     ask(orders, "STREAM.MSG.DELETE.ORDERS", {"seq": 400})
-    found = compared(orders, "ORDERS", "OLD")
-    assert (found.compared, found.removed, found.failures, found.missing) == (4995, 1, 1, [300])
+    result = compared(orders, "ORDERS", "OLD")
+    assert (result.compared, result.removed, result.failures, result.missing) == (4995, 1, 1, [300])
     stream(orders, "ELSE", "else")
     publish(orders, "else", b"", count=4)
-    found = compared(orders, "ELSE", "OLD")
-    assert found.different == {3: "subject, time, data", 4: "subject, time, data"}
-    assert (found.missing, found.failures) == ([1, 2], 4)
+    result = compared(orders, "ELSE", "OLD")
+    assert result.different == {3: "subject, time, data", 4: "subject, time, data"}
+    assert (result.missing, result.failures) == ([1, 2], 4)
 
 
 def test_a_copy_that_was_not_compared_goes_on(cli: Cli, orders: str) -> None:
     cli("stream copy ORDERS OLD --data --subjects old", status=0)
     config = info(orders, "OLD")["config"]
     ask(orders, "STREAM.UPDATE.OLD", {**config, "metadata": {MARK: "compare x"}})
-    told = cli("stream copy ORDERS OLD --data --subjects old", status=0)
-    assert "is copied already; continuing with the comparison" in told.err
-    assert "Compared 4,995 messages" in told.out
+    outcome = cli("stream copy ORDERS OLD --data --subjects old", status=0)
+    assert "is copied already; continuing with the comparison" in outcome.err
+    assert "Compared 4,995 messages" in outcome.out
     assert MARK not in json.dumps(info(orders, "OLD"))
 
 
@@ -150,8 +150,8 @@ def test_a_wrong_copy_keeps_its_mark(cli: Cli, orders: str) -> None:
     ask(orders, "STREAM.UPDATE.OLD", {**config, "metadata": {MARK: "compare x"}})
     for sequence in (3, 300):  # the first one, too
         ask(orders, "STREAM.MSG.DELETE.OLD", {"seq": sequence})
-    told = cli("stream copy ORDERS OLD --data --subjects old", status=1)
-    assert "2 differ" in told.out and "3 is missing" in told.out and "300 is missing" in told.out
+    outcome = cli("stream copy ORDERS OLD --data --subjects old", status=1)
+    assert "2 differ" in outcome.out and "3 is missing" in outcome.out and "300 is missing" in outcome.out
     assert MARK in info(orders, "OLD")["config"]["metadata"]
 
 
@@ -161,8 +161,8 @@ def test_a_counter_begins_again(cli: Cli, url: str) -> None:
     for _ in range(3):
         cli("pub count.a '' -H Nats-Incr:2", status=0)
     stream(url, "OLD", "old", metadata={MARK: "restore x"})
-    told = cli("stream copy COUNT OLD --data --subjects old", status=0)
-    assert "broke off before; it begins again" in told.err
+    outcome = cli("stream copy COUNT OLD --data --subjects old", status=0)
+    assert "broke off before; it begins again" in outcome.err
     assert info(url, "OLD")["config"]["allow_msg_counter"]
     assert stored(url, "OLD") == stored(url, "COUNT")
 

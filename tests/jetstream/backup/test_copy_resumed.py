@@ -40,17 +40,17 @@ RATE = 7_500_000
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[RealServer]:
-    made = RealServer(tmp_path / "server", SERVER).start()
-    yield made
-    made.stop()
+    server = RealServer(tmp_path / "server", SERVER).start()
+    yield server
+    server.stop()
 
 
 @pytest.fixture
 def other(tmp_path: Path) -> Iterator[RealServer]:
     """A server that knows nothing of the first."""
-    made = RealServer(tmp_path / "other", SERVER, name="other").start()
-    yield made
-    made.stop()
+    other = RealServer(tmp_path / "other", SERVER, name="other").start()
+    yield other
+    other.stop()
 
 
 def fill(url: str, *, domain: str = "", headers: Headers = (), **config: object) -> None:
@@ -106,10 +106,10 @@ def reached(url: str, share: float, name: str = "OLD", domain: str = "") -> None
     wait_for(there, "nothing was copied")
 
 
-def went_on(told: str) -> int:
+def went_on(words: str) -> int:
     """The sequence at which a copy went on."""
-    assert "broke off before; continuing at message " in told, told
-    return int(told.partition("continuing at message ")[2].split()[0].replace(",", ""))
+    assert "broke off before; continuing at message " in words, words
+    return int(words.partition("continuing at message ")[2].split()[0].replace(",", ""))
 
 
 def sent_the_rest(line: Relay, first: int) -> bool:
@@ -132,17 +132,17 @@ def test_one_server(server: RealServer, tmp_path: Path) -> None:
     assert info(server.url, "OLD")["config"]["metadata"][MARK].startswith("restore")
     with relay(server.port) as fast:
         cli = Cli(tmp_path / "config", fast.url)
-        told = cli(f"{line} --no-compare", status=0)
-        first = went_on(told.err)
+        outcome = cli(f"{line} --no-compare", status=0)
+        first = went_on(outcome.err)
         assert first > COUNT * 0.6
         assert sent_the_rest(fast, first), fast.up
         assert fast.down < (COUNT - first) * SIZE * 1.2 + 200_000
     assert stored(server.url, "OLD") == had
-    made = info(server.url, "OLD")
-    assert made["state"]["last_seq"] == COUNT
-    assert made["config"]["subjects"] == ["old"]
-    assert "mirror" not in made["config"]
-    assert not {MARK, ORIGIN} & set(made["config"]["metadata"])
+    result = info(server.url, "OLD")
+    assert result["state"]["last_seq"] == COUNT
+    assert result["config"]["subjects"] == ["old"]
+    assert "mirror" not in result["config"]
+    assert not {MARK, ORIGIN} & set(result["config"]["metadata"])
     assert ask(server.url, "CONSUMER.INFO.OLD.C")["num_pending"] == len(had)
     assert sorted(ask(server.url, "STREAM.NAMES")["streams"]) == ["BIG", "OLD"]
     publish(server.url, "old")
@@ -169,9 +169,9 @@ def test_two_servers_and_a_line_that_breaks_twice(
             reached(other.url, 0.6, rest_name("BIG"))
             process.kill()
         slow.rate = 0
-        told = cli(line, status=0)
-        first = went_on(told.err)
-        assert f"Compared {COUNT - 7:,} messages: sequences, subjects" in told.out
+        outcome = cli(line, status=0)
+        first = went_on(outcome.err)
+        assert f"Compared {COUNT - 7:,} messages: sequences, subjects" in outcome.out
         # Both runs together sent what the first had not.
         assert slow.up < COUNT * SIZE * 0.8
     assert first > COUNT * 0.25
@@ -196,8 +196,8 @@ def test_a_server_that_is_lost(server: RealServer, other: RealServer, tmp_path: 
     # Messages are published to the source meanwhile: they come along.
     publish(server.url, "big.new", count=10)
     with relay(other.port, port=slow.port) as fast:
-        told = cli(line, status=0)
-        assert sent_the_rest(fast, went_on(told.err)), fast.up
+        outcome = cli(line, status=0)
+        assert sent_the_rest(fast, went_on(outcome.err)), fast.up
     assert stored(other.url, "OLD") == stored(server.url, "BIG")
 
 
@@ -213,8 +213,8 @@ def test_domains(hub_cli: Cli, hub_leaf: HubLeaf) -> None:
         assert process.returncode == 130
         assert "is not complete; the same command continues with it" in err
         slow.rate = slow.up = 0
-        told = slow_cli(line, status=0)
-        assert sent_the_rest(slow, went_on(told.err)), slow.up
+        outcome = slow_cli(line, status=0)
+        assert sent_the_rest(slow, went_on(outcome.err)), slow.up
     assert stored(hub_leaf.url, "BIG", domain="hub") == stored(hub_leaf.url, "BIG", domain="leaf")
 
 
@@ -228,12 +228,12 @@ def test_cluster(cluster_cli: Cli, shared_cluster: Cluster) -> None:
         with copying(slow_cli, line) as process:
             wait_for(lambda: slow.up > COUNT * SIZE * 0.6, "nothing was copied")
             process.kill()
-    told = cluster_cli(line, status=0)
-    assert "broke off before, and the server kept nothing; it begins again" in told.err
-    assert f"Compared {COUNT - 7:,} messages: sequences, subjects" in told.out
+    outcome = cluster_cli(line, status=0)
+    assert "broke off before, and the server kept nothing; it begins again" in outcome.err
+    assert f"Compared {COUNT - 7:,} messages: sequences, subjects" in outcome.out
     assert stored(url, "OLD") == stored(url, "BIG")
-    made = info(url, "OLD")["config"]
-    assert made["num_replicas"] == 3 and "mirror" not in made
+    config = info(url, "OLD")["config"]
+    assert config["num_replicas"] == 3 and "mirror" not in config
 
 
 @pytest.mark.cluster
@@ -243,8 +243,8 @@ def test_pieces(cluster_cli: Cli, shared_cluster: Cluster, monkeypatch: pytest.M
     fill(url)
     monkeypatch.setattr(copy_transfer, "LARGE", 1000)
     line = "stream copy BIG OLD --data --subjects old"
-    told = cluster_cli(line, status=0)
-    assert f"Compared {COUNT - 7:,} messages: sequences, subjects" in told.out
+    outcome = cluster_cli(line, status=0)
+    assert f"Compared {COUNT - 7:,} messages: sequences, subjects" in outcome.out
     assert stored(url, "OLD") == stored(url, "BIG")
 
 
@@ -258,8 +258,8 @@ def test_headers_that_a_mirror_loses(server: RealServer, tmp_path: Path) -> None
             reached(server.url, 0.3)
             process.kill()
         slow.rate = 0
-        told = cli(line, status=0)
-    assert "has a header that only a restore keeps; the copy begins again" in told.err
+        outcome = cli(line, status=0)
+    assert "has a header that only a restore keeps; the copy begins again" in outcome.err
     assert stored(server.url, "OLD") == stored(server.url, "BIG")
     assert sorted(ask(server.url, "STREAM.NAMES")["streams"]) == ["BIG", "OLD"]
 

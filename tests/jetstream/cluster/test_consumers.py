@@ -16,8 +16,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.cluster]
 
 
 def leader(cli: Cli, name: str) -> str:
-    found: str = cli(f"consumer info R {name} --json", status=0).json["cluster"].get("leader", "")
-    return found
+    outcome: str = cli(f"consumer info R {name} --json", status=0).json["cluster"].get("leader", "")
+    return outcome
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def test_servers_that_die(own_cluster: Cluster, tmp_path: Path) -> None:
         name = f"ONE{len(places)}"
         cli(f"consumer add R {name} --pull --replicas 1", status=0)
         places[name] = leader(cli, name)
-    gone = name
+    deleted = name
     cli(f"consumer add {lost} C --pull", status=0)
     own_cluster.servers[victim].kill()
     cli.environ["NATS_URL"] = ",".join(
@@ -109,17 +109,17 @@ def test_servers_that_die(own_cluster: Cluster, tmp_path: Path) -> None:
     )
     own_cluster.wait()
 
-    def eventually(line: str, found: Any) -> Any:
+    def eventually(line: str, expected: Any) -> Any:
         deadline = time.monotonic() + 30
         while True:
             done = cli(line)
-            if found(done):
+            if expected(done):
                 return done
             assert time.monotonic() < deadline, done
             time.sleep(0.3)
 
     done = eventually(
-        f"consumer why R {gone} --json --timeout 2s",
+        f"consumer why R {deleted} --json --timeout 2s",
         lambda d: d.status == 0 and d.json["causes"][0]["kind"] == "consumer without leader",
     )
     assert done.json["verdict"] == "stopped"
@@ -131,10 +131,10 @@ def test_servers_that_die(own_cluster: Cluster, tmp_path: Path) -> None:
     # The others go on, and those that are gone are named.
     eventually("consumer why R ALL", lambda d: d.status == 0 and "has no leader" not in d.out)
     shown = eventually("consumer report R --json", lambda d: d.status == 0 and d.json["missing"]).json
-    assert shown["missing"]["R"] == [gone]
+    assert shown["missing"]["R"] == [deleted]
     assert "ALL" in {row["consumer"] for row in shown["consumers"]}
-    told = cli("consumer report R", status=0).out
-    assert "Inaccessible Consumers" in told
+    out = cli("consumer report R", status=0).out
+    assert "Inaccessible Consumers" in out
     assert "Inaccessible Consumers" in cli("consumer ls R", status=0).out
     everything = cli("consumer report", status=0).out
     assert "Inaccessible Streams" in everything

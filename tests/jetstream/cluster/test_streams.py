@@ -51,15 +51,15 @@ def test_step_down(cluster_cli: Cli, shared_cluster: Cluster) -> None:
     js.stream(url, "S", "s", num_replicas=3)
     before = leader(url, "S")
     outcome = cluster_cli("stream cluster step-down S", status=0)
-    told = outcome.err.splitlines()
-    assert told[0] == f"Requesting leader step down of {before} for stream S, 3 peers"
-    after = told[1].removeprefix("New leader elected: ")
+    result = outcome.err.splitlines()
+    assert result[0] == f"Requesting leader step down of {before} for stream S, 3 peers"
+    after = result[1].removeprefix("New leader elected: ")
     assert after != before
     assert after in shared_cluster.servers
     assert f"Leader: {after}" in outcome.out
     other = next(name for name in shared_cluster.servers if name not in (before, leader(url, "S")))
-    found = cluster_cli(f"s c elect S --preferred {other} --json", status=0).json
-    assert found["cluster"]["leader"] == other
+    document = cluster_cli(f"s c elect S --preferred {other} --json", status=0).json
+    assert document["cluster"]["leader"] == other
 
 
 def test_step_down_refusals(cluster_cli: Cli, shared_cluster: Cluster) -> None:
@@ -165,16 +165,16 @@ def test_a_removed_peer_is_replaced(four: Cluster, offline_cli: Cli) -> None:
     js.stream(four.url, "S", "s", num_replicas=3)
     js.publish(four.url, "s", b"x", count=10)
     before = peers(current(four.url, "S"))
-    gone, new = before[1], next(name for name in four.servers if name not in before)
-    line = f"stream cluster peer-remove S {gone} --force --server {four.url}"
+    deleted, new = before[1], next(name for name in four.servers if name not in before)
+    line = f"stream cluster peer-remove S {deleted} --force --server {four.url}"
     outcome = offline_cli(line, status=0)
-    assert outcome.out == f"Requested removal of peer {gone} from Stream S\n"
+    assert outcome.out == f"Requested removal of peer {deleted} from Stream S\n"
 
     def moved() -> bool:
         now = peers(js.info(four.url, "S"))
-        return new in now and gone not in now
+        return new in now and deleted not in now
 
-    wait_for(moved, f"{gone} was not replaced by {new}", 30)
+    wait_for(moved, f"{deleted} was not replaced by {new}", 30)
     assert current(four.url, "S")["state"]["messages"] == 10
 
 
@@ -203,8 +203,8 @@ def group(name: str, leads: str, *followers: str, cluster: str = "c", **marks: A
 
 
 def test_what_has_one_replica_counts_and_stays() -> None:
-    found = plan_moves([group("ONE", "a"), group("TWO", "a", "b", "c")])
-    assert [(move.name, move.leader, move.preferred) for move in found] == [("TWO", "a", "b")]
+    result = plan_moves([group("ONE", "a"), group("TWO", "a", "b", "c")])
+    assert [(move.name, move.leader, move.preferred) for move in result] == [("TWO", "a", "b")]
 
 
 def test_only_current_followers_take_over() -> None:
@@ -213,7 +213,7 @@ def test_only_current_followers_take_over() -> None:
 
 
 def test_clusters_are_balanced_for_themselves() -> None:
-    found = plan_moves(
+    result = plan_moves(
         [group(n, "a", "b", cluster="one") for n in "wx"] + [group(n, "c", "d", cluster="two") for n in "yz"]
     )
-    assert [(move.cluster, move.preferred) for move in found] == [("one", "b"), ("two", "d")]
+    assert [(move.cluster, move.preferred) for move in result] == [("one", "b"), ("two", "d")]

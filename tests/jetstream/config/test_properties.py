@@ -168,9 +168,9 @@ def holds(live: Any, wanted: Any) -> bool:
 
 def normal(config: Json) -> Json:
     """Without what the server owns, and in an order of its own."""
-    made = STREAM.without_server_keys(config)
-    made["sources"] = sorted(made.get("sources") or [], key=lambda one: json.dumps(one, sort_keys=True))
-    return {key: value for key, value in made.items() if value not in (None, [], {}, "", False, 0)}
+    result = STREAM.without_server_keys(config)
+    result["sources"] = sorted(result.get("sources") or [], key=lambda one: json.dumps(one, sort_keys=True))
+    return {key: value for key, value in result.items() if value not in (None, [], {}, "", False, 0)}
 
 
 @pytest.fixture

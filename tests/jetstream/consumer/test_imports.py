@@ -112,18 +112,18 @@ def test_next_by_domain(acc: Cli) -> None:
 def test_next_without_a_message_says_just_that(pair: HubLeaf, acc: Cli, tmp_path: Path) -> None:
     acc(f"consumer add {STREAM} dur --pull --defaults --deliver new --js-domain hub", status=0)
     importer = client(pair, tmp_path, "import_client", leaf=True)
-    gone = importer(f"consumer next {STREAM} dur {PREFIX} --timeout 300ms", status=3)
-    assert gone.err == f"jsctl: error: no message for {STREAM} > dur in 300ms\n"
+    deleted = importer(f"consumer next {STREAM} dur {PREFIX} --timeout 300ms", status=3)
+    assert deleted.err == f"jsctl: error: no message for {STREAM} > dur in 300ms\n"
 
 
 def test_next_of_what_is_not_imported(pair: HubLeaf, acc: Cli, tmp_path: Path) -> None:
     importer = client(pair, tmp_path, "import_client")
-    gone = importer(f"consumer next {STREAM} other {PREFIX} --timeout 1s", status=4)
-    assert "nobody answers for consumer aggregate-test-leaf > other on JS.acc@hub.API" in gone.err
-    assert len(gone.err.splitlines()) == 1
+    deleted = importer(f"consumer next {STREAM} other {PREFIX} --timeout 1s", status=4)
+    assert "nobody answers for consumer aggregate-test-leaf > other on JS.acc@hub.API" in deleted.err
+    assert len(deleted.err.splitlines()) == 1
 
 
-def test_an_acknowledgement_that_nobody_takes_is_told(pair: HubLeaf, acc: Cli, tmp_path: Path) -> None:
+def test_an_acknowledgement_that_nobody_takes_is_reported(pair: HubLeaf, acc: Cli, tmp_path: Path) -> None:
     acc(f"consumer add {STREAM} dur --pull --defaults --js-domain hub", status=0)
     done = client(pair, tmp_path, "no_ack")(f"consumer next {STREAM} dur {PREFIX}", status=0)
     assert "hello world" in done.out
@@ -134,14 +134,14 @@ def test_an_acknowledgement_that_nobody_takes_is_told(pair: HubLeaf, acc: Cli, t
 
 def test_an_ephemeral_consumer_through_the_older_subject(pair: HubLeaf, acc: Cli, tmp_path: Path) -> None:
     importer = client(pair, tmp_path, "import_mirror")
-    made = importer(f"consumer add {STREAM} --ephemeral --pull --defaults {PREFIX} --json", status=0).json
-    assert made["name"] in acc(f"consumer ls {STREAM} --names --js-domain hub", status=0).out
+    result = importer(f"consumer add {STREAM} --ephemeral --pull --defaults {PREFIX} --json", status=0).json
+    assert result["name"] in acc(f"consumer ls {STREAM} --names --js-domain hub", status=0).out
 
 
 def test_a_durable_consumer_through_the_older_subject(pair: HubLeaf, acc: Cli, tmp_path: Path) -> None:
     importer = client(pair, tmp_path, "import_durable")
-    made = importer(f"consumer add {STREAM} old --pull --filter test --defaults {PREFIX}", status=0)
-    assert "Information for Consumer aggregate-test-leaf > old created" in made.out
+    result = importer(f"consumer add {STREAM} old --pull --filter test --defaults {PREFIX}", status=0)
+    assert "Information for Consumer aggregate-test-leaf > old created" in result.out
     info = acc(f"consumer info {STREAM} old --js-domain hub --json", status=0).json
     assert info["config"]["durable_name"] == "old"
     assert info["config"]["filter_subject"] == "test"

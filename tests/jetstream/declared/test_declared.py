@@ -30,9 +30,9 @@ def write(tmp_path: Path, text: str) -> Path:
 
 def test_origins_go_first_across_domains(hub_cli: Cli, tmp_path: Path) -> None:
     path = write(tmp_path, TWO_DOMAINS)
-    made = hub_cli(f"apply -f {path} --trace", status=0)
+    outcome = hub_cli(f"apply -f {path} --trace", status=0)
     created = [
-        line for line in made.err.splitlines() if line.startswith(">>> ") and ".STREAM.CREATE." in line
+        line for line in outcome.err.splitlines() if line.startswith(">>> ") and ".STREAM.CREATE." in line
     ]
     assert [line.rpartition(".")[2] for line in created] == ["ORDERS", "BACK", "ALL"]
     assert hub_cli(f"diff -f {path}", status=0).out.startswith("Nothing to change: 3 streams and 1 consumer ")
@@ -72,8 +72,8 @@ streams:
   - {name: ORDERS, context: leaf, subjects: ORDERS.>}
 """,
     )
-    made = cli(f"apply -f {path} --json", status=0).json["applied"]
-    assert [(one["stream"], one["context"], one["domain"]) for one in made] == [
+    applied = cli(f"apply -f {path} --json", status=0).json["applied"]
+    assert [(one["stream"], one["context"], one["domain"]) for one in applied] == [
         ("COPY", "hub", "hub"),
         ("ORDERS", "leaf", "leaf"),
     ]
@@ -82,15 +82,15 @@ streams:
     assert "declared twice" in cli(f"diff -f {twice}", status=64).err
     unknown = write(tmp_path, "streams: [{name: A, context: nowhere}]")
     assert "unknown context 'nowhere'" in cli(f"diff -f {unknown}", status=3).err
-    gone = write(tmp_path, "streams: [{name: A, context: hub, domain: nowhere}]")
-    assert "no JetStream answers" in cli(f"apply -f {gone}", status=4).err
+    deleted = write(tmp_path, "streams: [{name: A, context: hub, domain: nowhere}]")
+    assert "no JetStream answers" in cli(f"apply -f {deleted}", status=4).err
 
 
 def test_prune_looks_where_the_file_says(hub_cli: Cli, tmp_path: Path) -> None:
     hub_cli(f"apply -f {write(tmp_path, TWO_DOMAINS)}", status=0)
     less = write(tmp_path, "{label: orders, domain: hub, streams: []}")
-    asked = hub_cli(f"apply -f {less} --prune", answers=[True], status=0).asked
-    assert asked == ["Really remove stream ALL (0 messages, 0 B), stream BACK (0 messages, 0 B)"]
+    questions = hub_cli(f"apply -f {less} --prune", answers=[True], status=0).asked
+    assert questions == ["Really remove stream ALL (0 messages, 0 B), stream BACK (0 messages, 0 B)"]
     assert hub_cli("stream ls --js-domain hub --json").json == []
     assert hub_cli("stream ls --js-domain leaf --json").json == ["ORDERS"]
 

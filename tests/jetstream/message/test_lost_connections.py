@@ -201,14 +201,14 @@ def test_a_stream_survives_a_killed_server(flags: list[str], own: Cli, server: R
         process.wait(10)
         reader.join(10)
         assert process.stderr
-        told = process.stderr.read()
+        result = process.stderr.read()
     finally:
         process.kill()
         process.communicate()
     assert set(seen) == set(range(1, 5101))
     if flags[:1] != ["--durable"]:  # a durable one may deliver again what was not acknowledged in time
         assert seen == sorted(set(seen))
-    assert "connection lost 1 time; connected again 1 time" in told and "reading started again" in told
+    assert "connection lost 1 time; connected again 1 time" in result and "reading started again" in result
     assert process.returncode == 0
 
 
@@ -310,7 +310,7 @@ def test_a_stream_that_is_removed_is_an_error(own: Cli, server: RealServer) -> N
     assert process.returncode == 3 and "stream S not found" in err
 
 
-def test_a_reader_that_stalls_is_told(tmp_path: Path) -> None:
+def test_a_reader_that_stalls_is_reported(tmp_path: Path) -> None:
     server = RealServer(tmp_path / "server", CONFIG + 'write_deadline: "1s"\nmax_pending: 1MB\n').start()
     own = Cli(tmp_path / "config", server.url)
     process = subprocess.Popen(
@@ -333,20 +333,20 @@ def test_a_reader_that_stalls_is_told(tmp_path: Path) -> None:
             assert lines[-1], lines
         process.send_signal(signal.SIGINT)
         process.wait(10)
-        told = "".join(lines) + process.stderr.read().decode()
+        result = "".join(lines) + process.stderr.read().decode()
         drain.join(10)
     finally:
         process.kill()
         server.stop()
-    assert re.search(r"slow consumer: our output was stuck for \d+s", told), told
-    assert "slow consumer 1 time" in told
+    assert re.search(r"slow consumer: our output was stuck for \d+s", result), result
+    assert "slow consumer 1 time" in result
 
 
 def test_a_pipe_that_is_closed_ends_it(own: Cli, server: RealServer) -> None:
     js.stream(server.url, "S", "s")
     js.publish(server.url, "s", b"x" * 100, 5000)
     line = f"{sys.executable} -m jsctl sub --stream S --all | head -2"
-    made = subprocess.run(
+    done = subprocess.run(
         ["bash", "-c", f"set -o pipefail; {line}"],
         env={**os.environ, **own.environ},
         capture_output=True,
@@ -354,7 +354,7 @@ def test_a_pipe_that_is_closed_ends_it(own: Cli, server: RealServer) -> None:
         timeout=30,
         check=False,
     )
-    assert made.returncode == 0 and "Traceback" not in made.stderr and "error" not in made.stderr, made
+    assert done.returncode == 0 and "Traceback" not in done.stderr and "error" not in done.stderr, done
 
 
 def test_publishing_goes_on_after_a_killed_server(own: Cli, server: RealServer) -> None:
@@ -402,7 +402,9 @@ def test_a_quiet_stream_is_no_trouble(cli: Cli, url: str, monkeypatch: pytest.Mo
     assert cli("sub --stream S --all --wait 2s", status=0).err == "Subscribing to JetStream Stream S\n"
 
 
-def test_a_server_that_hangs_is_told(own: Cli, server: RealServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_hangs_is_reported(
+    own: Cli, server: RealServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("jsctl.jetstream.message.feed._HEARTBEAT", SECOND // 5)
     js.stream(server.url, "S", "s")
     assert server.process
@@ -414,11 +416,11 @@ def test_a_server_that_hangs_is_told(own: Cli, server: RealServer, monkeypatch: 
     for timer in pauses:
         timer.start()
     try:
-        told = own("sub --stream S --all --wait 4s", status=0).err
+        err = own("sub --stream S --all --wait 4s", status=0).err
     finally:
         for timer in pauses:
             timer.join()
-    assert "the server was silent" in told and "reading started again" in told
+    assert "the server was silent" in err and "reading started again" in err
 
 
 def test_a_durable_behind_the_guides_imports(tmp_path: Path) -> None:
@@ -431,8 +433,10 @@ def test_a_durable_behind_the_guides_imports(tmp_path: Path) -> None:
         js.ask(pair.url, subject, {"stream_name": STREAM, "config": config}, domain="hub")
         js.publish(pair.url, "test", b"x", 3)
         client = Cli(tmp_path / "config", pair.hub.url_for("import_client"))
-        told = client(f"sub --stream {STREAM} --durable dur --count 3 --raw --timeout 1s {PREFIX}", status=0)
-        assert told.out == "x\nx\nx\n"
+        outcome = client(
+            f"sub --stream {STREAM} --durable dur --count 3 --raw --timeout 1s {PREFIX}", status=0
+        )
+        assert outcome.out == "x\nx\nx\n"
         info = js.ask(pair.url, f"CONSUMER.INFO.{STREAM}.dur", domain="hub")
         assert info["ack_floor"]["stream_seq"] == 3
     finally:

@@ -57,11 +57,11 @@ def test_the_leader_steps_down(cluster_cli: Cli, shared_cluster: Cluster, flag: 
             js.ask_patiently(url, "STREAM.LEADER.STEPDOWN.S", {})
 
     with meanwhile(step_down):
-        told = cluster_cli(f"pub -J s.a x --count 9000 --timeout 3s --json {flag}")
-    if told.status:  # a message without an id went to the old leader
-        assert not flag and "may be stored" in told.err, told
+        outcome = cluster_cli(f"pub -J s.a x --count 9000 --timeout 3s --json {flag}")
+    if outcome.status:  # a message without an id went to the old leader
+        assert not flag and "may be stored" in outcome.err, outcome
     else:
-        sums = told.json
+        sums = outcome.json
         assert sums["messages"] == 9000
         assert stored(url, "S") == 9000, sums
 
@@ -80,13 +80,13 @@ def test_the_leader_is_killed(cluster_cli: Cli, shared_cluster: Cluster, tmp_pat
     cli = Cli(tmp_path / "config", leader.url_for("acc") + "," + url)
     try:
         with meanwhile(kill):
-            told = cli("pub -J s.a x --count 8000 --timeout 20s --json -H 'Nats-Msg-Id: {{ID}}'", status=0)
+            outcome = cli("pub -J s.a x --count 8000 --timeout 20s --json -H 'Nats-Msg-Id: {{ID}}'", status=0)
     finally:
         leader.start()
         shared_cluster.wait()
-    assert told.json["messages"] == 8000
+    assert outcome.json["messages"] == 8000
     assert stored(url, "S") == 8000
-    assert "connection lost" in told.err and "connected again" in told.err
+    assert "connection lost" in outcome.err and "connected again" in outcome.err
 
 
 @pytest.mark.cluster
@@ -122,12 +122,12 @@ def test_a_connection_is_lost(own_account: Account, tmp_path: Path) -> None:
                 line.cut()
 
         with meanwhile(cut):
-            told = cli(
+            outcome = cli(
                 "pub -J s.{{Count}} x --count 6000 -H 'Nats-Msg-Id: {{ID}}' --json --timeout 8s", status=0
             )
-        assert told.json["messages"] == 6000
+        assert outcome.json["messages"] == 6000
         assert stored(own_account.url, "S") == 6000
-        assert told.err.count("connected again") == 2
+        assert outcome.err.count("connected again") == 2
 
         def cut_again() -> None:
             has(own_account.url, "S", 7000)
@@ -160,8 +160,8 @@ def test_a_server_restarts(tmp_path: Path) -> None:
             line = (
                 "pub -J s.{{Count}} x --count 400 --sleep 2ms -H 'Nats-Msg-Id: {{ID}}' --json --timeout 15s"
             )
-            told = cli(line, status=0)
-        assert json.loads(told.out)["messages"] == 400
+            outcome = cli(line, status=0)
+        assert json.loads(outcome.out)["messages"] == 400
         assert stored(url, "S") == 400
     finally:
         server.stop()

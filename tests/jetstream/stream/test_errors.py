@@ -80,29 +80,29 @@ LINES = [
 
 @pytest.mark.parametrize("line", LINES)
 def test_an_account_without_jetstream(offline_cli: Cli, server: RealServer, line: str) -> None:
-    told = fails(offline_cli, f"{line} --server {server.url_for('none')}", 4)
-    assert told.startswith("JetStream not enabled for account (10039); log in as a user of an account with")
+    err = fails(offline_cli, f"{line} --server {server.url_for('none')}", 4)
+    assert err.startswith("JetStream not enabled for account (10039); log in as a user of an account with")
 
 
 @pytest.mark.parametrize("line", LINES)
 def test_a_wrong_domain(offline_cli: Cli, server: RealServer, line: str) -> None:
-    told = fails(offline_cli, f"{line} --js-domain nope --server {server.url_for('full')}", 4)
-    assert told.startswith("no JetStream answers on $JS.nope.API; is the domain or prefix right")
+    err = fails(offline_cli, f"{line} --js-domain nope --server {server.url_for('full')}", 4)
+    assert err.startswith("no JetStream answers on $JS.nope.API; is the domain or prefix right")
 
 
 @pytest.mark.parametrize("line", LINES)
 def test_a_user_without_rights(offline_cli: Cli, server: RealServer, line: str) -> None:
-    told = fails(offline_cli, f"{line} --server {server.url_for('nothing')}", 5)
-    assert told.startswith("not allowed to publish to $JS.API.")
+    err = fails(offline_cli, f"{line} --server {server.url_for('nothing')}", 5)
+    assert err.startswith("not allowed to publish to $JS.API.")
 
 
 @pytest.mark.parametrize("line", LINES)
 def test_a_silent_domain(offline_cli: Cli, server: RealServer, line: str) -> None:
     with silence(server.url_for("full"), "$JS.slow.API.>"):
-        told = fails(
+        err = fails(
             offline_cli, f"{line} --js-domain slow --timeout 300ms --server {server.url_for('full')}", 4
         )
-    assert told.startswith("no answer from JetStream on $JS.slow.API.")
+    assert err.startswith("no answer from JetStream on $JS.slow.API.")
 
 
 @pytest.mark.parametrize(
@@ -115,16 +115,16 @@ def test_a_silent_domain(offline_cli: Cli, server: RealServer, line: str) -> Non
     ],
 )
 def test_a_user_who_may_only_read(offline_cli: Cli, server: RealServer, line: str, api: str) -> None:
-    told = fails(offline_cli, f"{line} --server {server.url_for('reader')}", 5)
-    assert told.startswith(f"not allowed to publish to $JS.API.{api}")
+    err = fails(offline_cli, f"{line} --server {server.url_for('reader')}", 5)
+    assert err.startswith(f"not allowed to publish to $JS.API.{api}")
     assert js.info(server.url_for("full"), "S")["state"]["messages"] == 3
 
 
 def test_a_user_who_may_create_and_not_look(offline_cli: Cli, server: RealServer) -> None:
     url = server.url_for("maker")
     try:
-        made = offline_cli(f"stream add NEW --subjects new --defaults --server {url}", status=0)
-        assert made.out.startswith("Stream NEW was created\n")
+        outcome = offline_cli(f"stream add NEW --subjects new --defaults --server {url}", status=0)
+        assert outcome.out.startswith("Stream NEW was created\n")
     finally:
         js.ask(server.url_for("full"), "STREAM.DELETE.NEW")
 
@@ -161,8 +161,8 @@ def test_reading_needs_no_direct_get_and_no_consumer(offline_cli: Cli, server: R
 def test_a_server_without_jetstream(offline_cli: Cli, tmp_path: Path) -> None:
     off = RealServer(tmp_path, OFF).start()
     try:
-        told = fails(offline_cli, f"stream state S --server {off.url}", 4)
-        assert told.startswith("JetStream is not enabled here")
+        line = fails(offline_cli, f"stream state S --server {off.url}", 4)
+        assert line.startswith("JetStream is not enabled here")
     finally:
         off.stop()
 
@@ -192,8 +192,8 @@ def test_a_server_that_hangs(offline_cli: Cli, tmp_path: Path) -> None:
     try:
         assert one.process
         os.kill(one.process.pid, signal.SIGSTOP)
-        told = fails(offline_cli, f"stream state S --timeout 500ms --server {one.url}", 4)
-        assert "in 500ms" in told or "time" in told
+        line = fails(offline_cli, f"stream state S --timeout 500ms --server {one.url}", 4)
+        assert "in 500ms" in line or "time" in line
     finally:
         assert one.process
         os.kill(one.process.pid, signal.SIGCONT)
@@ -210,8 +210,8 @@ def test_a_cluster_without_a_majority(offline_cli: Cli, tmp_path: Path) -> None:
             three.servers[name].kill()
         url = three.servers["n3"].url_for("acc")
         # Until the survivor notices, requests are not answered; then it says that there is no leader.
-        told = fails(offline_cli, f"stream add T --subjects t --defaults --timeout 1s --server {url}", 4)
-        assert "no answer from JetStream" in told or "unavailable" in told
+        line = fails(offline_cli, f"stream add T --subjects t --defaults --timeout 1s --server {url}", 4)
+        assert "no answer from JetStream" in line or "unavailable" in line
     finally:
         three.stop()
 

@@ -192,7 +192,7 @@ def test_an_overtaken_range_is_empty_where_loss_is_allowed(url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "words"),
     [
         ({"endingOffsets": "10"}, "endingOffsets 10 is before the first message that S has, 51"),
         ({"startingOffsets": "90", "endingOffsets": "80"}, "startingOffsets 90 is after endingOffsets 80"),
@@ -213,12 +213,12 @@ def test_an_overtaken_range_is_empty_where_loss_is_allowed(url: str) -> None:
         ({"maxBytesPerTrigger": "5MB"}, "is for spark.readStream"),
     ],
 )
-def test_what_is_wrong_is_told_in_the_users_words(url: str, options: dict[str, str], said: str) -> None:
+def test_what_is_wrong_is_reported_in_the_users_words(url: str, options: dict[str, str], words: str) -> None:
     fill(url, 100)
     js.ask(url, "STREAM.PURGE.S", {"seq": 51})
-    with pytest.raises(JsctlError) as told:
+    with pytest.raises(JsctlError) as raised:
         batch(url, **options).partitions()
-    assert said in str(told.value)
+    assert words in str(raised.value)
 
 
 def test_filters_that_others_cover_are_left_out(url: str) -> None:
@@ -231,12 +231,12 @@ def test_checkpoints_of_something_else_are_refused(url: str) -> None:
     fill(url, 10)
     fill(url, 10, "T")
     one, several = Query(url, startingOffsets="earliest"), Query(url, streams="S,T")
-    for offset, options, said in (
+    for offset, options, words in (
         (one.offset, {"stream": "T"}, "reads stream S, and this one reads stream T"),
         (one.offset, {"streams": "S,T"}, "reads stream S, and this one reads streams S, T"),
         (several.offset, {"stream": "S"}, "reads streams S, T, and this one reads stream S"),
     ):
-        with pytest.raises(BadInput, match=said):
+        with pytest.raises(BadInput, match=words):
             Query(url, offset=offset, **options).step()
     del one.offset["stream"]  # as earlier versions wrote it
     assert sequences(Query(url, offset=one.offset).step()) == list(range(1, 11))
@@ -365,7 +365,7 @@ def test_servers_that_others_name_are_used(cluster: Cluster) -> None:
         ("$JS.API.CONSUMER.MSG.NEXT.>", "consumer", r"\$JS.API.CONSUMER.MSG.NEXT.S.\*"),
     ],
 )
-def test_a_missing_right_is_told_when_planned(tmp_path: Path, denied: str, mode: str, named: str) -> None:
+def test_a_missing_right_is_reported_when_planned(tmp_path: Path, denied: str, mode: str, named: str) -> None:
     own = RealServer(
         tmp_path,
         'listen: "127.0.0.1:{port}"\njetstream { store_dir: "{store}" }\nauthorization { users: [ {user: a,'
@@ -564,18 +564,18 @@ def test_the_same_rows_with_filters_of_any_kind(url: str) -> None:
     chosen = random.Random(11)
     for _ in range(60):
         picked = [random_filter(chosen, rows) for _ in range(chosen.randint(1, 3))]
-        given = chosen.choice(
+        options = chosen.choice(
             [{}, {}, {"subject": "S.b.>"}, {"startingOffsets": "100", "failOnDataLoss": "false"}]
         )
         within = [
             row
             for row in rows
-            if (not given.get("subject") or row["subject"].startswith("S.b."))
-            and row["sequence"] >= int(given.get("startingOffsets", 1))
+            if (not options.get("subject") or row["subject"].startswith("S.b."))
+            and row["sequence"] >= int(options.get("startingOffsets", 1))
         ]
         expected = [row["sequence"] for row in within if all(means(row) for _, means in picked)]
-        reader = filtered(url, *(one for one, _ in picked), **given)
-        assert sequences(read(reader)) == expected, (picked, given)
+        reader = filtered(url, *(one for one, _ in picked), **options)
+        assert sequences(read(reader)) == expected, (picked, options)
 
 
 def test_filters_reach_the_server(url: str) -> None:

@@ -49,8 +49,8 @@ def test_rows_and_types(spark: Any, url: str) -> None:
     js.stream(url, "S", "S.>", allow_direct=True)
     js.ask(url, "STREAM.INFO.S")
     js.publish(url, "S.a", b"\x00\xff")
-    found = frame(spark, url, includeHeaders="true")
-    assert found.dtypes == [
+    table = frame(spark, url, includeHeaders="true")
+    assert table.dtypes == [
         ("stream", "string"),
         ("subject", "string"),
         ("sequence", "bigint"),
@@ -58,7 +58,7 @@ def test_rows_and_types(spark: Any, url: str) -> None:
         ("data", "binary"),
         ("headers", "array<struct<key:string,value:binary>>"),
     ]
-    (row,) = found.toArrow().to_pylist()
+    (row,) = table.toArrow().to_pylist()
     assert (row["stream"], row["subject"], row["sequence"], row["data"]) == ("S", "S.a", 1, b"\x00\xff")
     assert row["headers"] is None
     assert abs(row["timestamp"] - datetime.now(UTC)) < timedelta(minutes=1)
@@ -68,9 +68,9 @@ def test_rows_and_types(spark: Any, url: str) -> None:
 @pytest.mark.parametrize("mode", ["direct", "consumer"])
 def test_every_message_once_from_several_tasks(spark: Any, url: str, mode: str) -> None:
     fill(url, 5000)
-    found = frame(spark, url, fetchMode=mode, minPartitions="4", batchSize="300")
-    assert found.rdd.getNumPartitions() == 4
-    assert sequences(found) == list(range(1, 5001))
+    table = frame(spark, url, fetchMode=mode, minPartitions="4", batchSize="300")
+    assert table.rdd.getNumPartitions() == 4
+    assert sequences(table) == list(range(1, 5001))
     some = frame(spark, url, fetchMode=mode, startingOffsets="100", endingOffsets="200")
     assert sequences(some) == list(range(100, 200))
     assert js.ask(url, "STREAM.INFO.S")["state"]["consumer_count"] == 0
@@ -104,7 +104,7 @@ def test_filters_reach_the_server_after_connect(
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "words"),
     [
         ({"strem": "X"}, "unknown option strem; did you mean stream?"),
         ({"stream": "NOPE"}, "stream not found"),
@@ -115,14 +115,14 @@ def test_filters_reach_the_server_after_connect(
     ],
 )
 def test_wrong_options_fail_when_it_is_planned(
-    spark: Any, url: str, options: dict[str, str], said: str
+    spark: Any, url: str, options: dict[str, str], words: str
 ) -> None:
     fill(url, 10)
     with pytest.raises(Exception) as failed:
-        given = {"servers": url, "stream": "S", **options}
-        spark.read.format("jetstream").options(**given).load().collect()
+        value = {"servers": url, "stream": "S", **options}
+        spark.read.format("jetstream").options(**value).load().collect()
     text = str(failed.value)
-    assert said in text
+    assert words in text
     assert text.count("\n") <= 5 and text.count("File ") == 1, text  # one line of ours, not a traceback
 
 
@@ -132,7 +132,7 @@ def test_a_schema_of_ones_own_is_refused(spark: Any, url: str) -> None:
         spark.read.format("jetstream").schema("a INT").options(servers=url, stream="S").load().collect()
 
 
-def test_lost_messages_fail_the_query_unless_told_otherwise(spark: Any, url: str) -> None:
+def test_lost_messages_fail_the_query_unless_allowed(spark: Any, url: str) -> None:
     fill(url, 100)
     js.ask(url, "STREAM.PURGE.S", {"seq": 51})
     with pytest.raises(Exception, match="starts at sequence 51, startingOffsets says 1"):
@@ -166,16 +166,16 @@ print("count", spark.read.format("jetstream").options(**options).load().count())
         env={**os.environ, "PYSPARK_PYTHON": sys.executable},
     )
     assert "count 50" in done.stdout, done.stderr[-2000:]
-    said = [line for line in done.stderr.splitlines() if line.startswith("jsctl:")]
-    assert said == ["jsctl: 50 messages of S, between 1 and 50, fell off its head unread"]
+    output = [line for line in done.stderr.splitlines() if line.startswith("jsctl:")]
+    assert output == ["jsctl: 50 messages of S, between 1 and 50, fell off its head unread"]
 
 
 def test_secrets_are_in_no_plan(spark: Any, url: str, capsys: pytest.CaptureFixture[str]) -> None:
     fill(url, 1)
-    found = frame(spark, url, seed="SECRET1", jwt="SECRET2", password="SECRET3")
+    table = frame(spark, url, seed="SECRET1", jwt="SECRET2", password="SECRET3")
     for mode in ("simple", "extended", "formatted", "codegen", "cost"):
-        found.explain(mode)
-    text = capsys.readouterr().out + repr(found) + str(found._jdf.queryExecution().toString())
+        table.explain(mode)
+    text = capsys.readouterr().out + repr(table) + str(table._jdf.queryExecution().toString())
     assert "BatchScan jetstream" in text or "RelationV2" in text
     assert "SECRET" not in text
     login = url.partition("@")[0].partition("//")[2]

@@ -88,9 +88,9 @@ class Network:
 
     def lines(self, lines: list[str], master: str, conf: dict[str, str]) -> list[tuple[int, str, str]]:
         """What lines give, (status, stdout, stderr): in one process, with one Spark if there is a master."""
-        asked = {"home": str(self.cli.home), "master": master, "conf": conf, "lines": lines}
+        answers = {"home": str(self.cli.home), "master": master, "conf": conf, "lines": lines}
         root = str(Path(__file__).parents[3])
-        done = self.run(sys.executable, "-c", SCRIPT, root, stdin=json.dumps(asked))
+        done = self.run(sys.executable, "-c", SCRIPT, root, stdin=json.dumps(answers))
         assert done.returncode == 0, done.stderr
         return [(status, out, err) for status, out, err in map(json.loads, done.stdout.splitlines())]
 
@@ -106,21 +106,21 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     folder = tmp_path_factory.mktemp("spark")
     python = bare_python(folder / "python")
     assert without_jsctl(python)
-    made = Cluster(folder, python)
+    cluster = Cluster(folder, python)
     try:
         with ThreadPoolExecutor(2) as pool:
-            for started in (pool.submit(made.start_workers), pool.submit(made.start_connect)):
+            for started in (pool.submit(cluster.start_workers), pool.submit(cluster.start_connect)):
                 started.result()
-        yield made
+        yield cluster
     finally:
-        made.stop()
+        cluster.stop()
 
 
 @pytest.fixture(scope="module")
 def network(tmp_path_factory: pytest.TempPathFactory, cluster: Cluster) -> Iterator[Network]:
-    made = Network(tmp_path_factory.mktemp("network"), cluster)
-    yield made
-    made.stop()
+    network = Network(tmp_path_factory.mktemp("network"), cluster)
+    yield network
+    network.stop()
 
 
 def sequences(table: Path) -> list[int]:
@@ -129,10 +129,10 @@ def sequences(table: Path) -> list[int]:
 
 def all_text(*folders: Path) -> str:
     """Of all files: event logs, which hold what Spark's pages show, logs, and what executors were given."""
-    found = [
+    results = [
         file for folder in folders for file in folder.rglob("*") if file.is_file() and not file.is_symlink()
     ]
-    return "\n".join(file.read_text(errors="replace") for file in found if file.suffix != ".zip")
+    return "\n".join(file.read_text(errors="replace") for file in results if file.suffix != ".zip")
 
 
 @pytest.mark.parametrize("place", ["standalone", "connect"])
@@ -168,9 +168,9 @@ def test_every_command(network: Network, cluster: Cluster, tmp_path: Path, place
     assert json.loads(done[2][1])["published"] == COUNT
     assert network.cli(f"stream info {copy} --json", status=0).json["state"]["messages"] == COUNT
     assert (reports / "rollup" / "streams_hourly").is_dir()
-    said = all_text(events, *cluster.folder.glob("work*")) + "".join(map(cluster.log, cluster.processes))
-    assert "jetstream_ORDERS" in said
-    assert not [secret for secret in network.secrets if secret in said]
+    output = all_text(events, *cluster.folder.glob("work*")) + "".join(map(cluster.log, cluster.processes))
+    assert "jetstream_ORDERS" in output
+    assert not [secret for secret in network.secrets if secret in output]
 
 
 def test_executors_of_a_local_cluster(network: Network, tmp_path: Path) -> None:
@@ -222,14 +222,14 @@ def test_a_notebook_over_connect(network: Network, cluster: Cluster, tmp_path: P
     assert "Spark wrote table where this machine does not see it, or not all of it" in done.stdout
     assert "option token is already set by connect" in done.stdout
     assert network.cli("stream info NOTES --json", status=0).json["state"]["messages"] == 3
-    said = all_text(cluster.folder / "events") + cluster.log("connect")
-    assert not [secret for secret in network.secrets if secret in said]
+    output = all_text(cluster.folder / "events") + cluster.log("connect")
+    assert not [secret for secret in network.secrets if secret in output]
 
 
-def failed(done: subprocess.CompletedProcess[str], status: int, said: str) -> None:
+def failed(done: subprocess.CompletedProcess[str], status: int, words: str) -> None:
     """One line, and nothing else."""
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (status, "", 1), done
-    assert said in done.stderr, done.stderr
+    assert words in done.stderr, done.stderr
 
 
 def test_what_is_not_there(network: Network, cluster: Cluster, tmp_path: Path) -> None:

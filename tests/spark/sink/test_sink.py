@@ -29,8 +29,8 @@ def write(frame: Any, url: str, **options: Any) -> None:
 
 
 def state(url: str, stream: str = "S") -> dict[str, Any]:
-    found: dict[str, Any] = js.info(url, stream)["state"]
-    return found
+    state: dict[str, Any] = js.info(url, stream)["state"]
+    return state
 
 
 def read(spark: Any, url: str, stream: str = "S") -> Any:
@@ -114,18 +114,18 @@ def test_copies_with_their_headers_are_all_stored_once(spark: Any, url: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("config", "said"),
+    ("config", "words"),
     [
         ({"duplicate_window": 1_000_000_000}, "the duplicate window of S is only 1s"),
         ({"duplicate_window": 120_000_000_000}, ""),
     ],
 )
-def test_a_duplicate_window_that_is_too_short_is_reported(url: str, config: Any, said: str) -> None:
+def test_a_duplicate_window_that_is_too_short_is_reported(url: str, config: Any, words: str) -> None:
     js.stream(url, "S", "S.>", **config)
     settings = Settings(url=url, timeout=10_000_000_000)
     for job in (WriteJob(settings, "S"), WriteJob(settings, subject="S.x")):
         warnings = publishing.check_stream(job)
-        assert bool(said) == bool(warnings) and said in "".join(warnings)
+        assert bool(words) == bool(warnings) and words in "".join(warnings)
 
 
 RIGHTS = """
@@ -168,7 +168,7 @@ def test_ids_of_ones_own(spark: Any, url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("expression", "options", "said"),
+    ("expression", "options", "words"),
     [
         ("'S.x' AS subject; 1 AS data", {}, "column data is int"),
         ("'S.x' AS subject", {}, "there is no column data"),
@@ -184,12 +184,12 @@ def test_ids_of_ones_own(spark: Any, url: str) -> None:
     ],
 )
 def test_what_cannot_be_written_fails(
-    spark: Any, url: str, expression: str, options: dict[str, str], said: str
+    spark: Any, url: str, expression: str, options: dict[str, str], words: str
 ) -> None:
     js.stream(url, "S", "S.>", max_msg_size=1000)
     js.stream(url, "OTHER", "OTHER.>")
     rows = spark.range(1).selectExpr(*expression.split("; "))
-    with pytest.raises(Exception, match=re.escape(said)):
+    with pytest.raises(Exception, match=re.escape(words)):
         write(rows, url, **options)
 
 

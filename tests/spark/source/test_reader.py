@@ -42,8 +42,8 @@ def job(url: str, stream: str = "S", **more: Any) -> ReadJob:
     wanted = options(url, stream)
     with contextlib.closing(StreamConnection.open(wanted.settings)) as connection:
         seen = plan.fetch_stream(connection, wanted)
-    made = plan.create_read_job(wanted, seen.created, seen.first, seen.end)
-    return made._replace(**more)
+    result = plan.create_read_job(wanted, seen.created, seen.first, seen.end)
+    return result._replace(**more)
 
 
 def reading(kind: Kind, url: str, what: ReadJob) -> RangeReader:
@@ -85,13 +85,13 @@ def delete(url: str, sequence: int, stream: str = "S") -> None:
 @BOTH
 def test_everything_in_order_and_no_consumer_left(url: str, reader: Kind) -> None:
     fill(url, 5000)
-    found = reading(reader, url, job(url))
-    chunks = list(found)
+    range_reader = reading(reader, url, job(url))
+    chunks = list(range_reader)
     assert sequences(chunks) == list(range(1, 5001))
     rows = [row for chunk in chunks for row in chunk.to_pylist()]
     assert all(row["data"].startswith(b"%d " % row["sequence"]) for row in rows)
     assert {row["subject"] for row in rows} == {b"S.0", b"S.1", b"S.2"}
-    assert (found.deleted, found.lost, found.at) == (0, 0, 5001)
+    assert (range_reader.deleted, range_reader.lost, range_reader.at) == (0, 0, 5001)
     assert consumers(url) == 0
 
 
@@ -99,19 +99,19 @@ def test_everything_in_order_and_no_consumer_left(url: str, reader: Kind) -> Non
 @pytest.mark.parametrize(("start", "end"), [(1, 2), (1, 1001), (999, 2002), (3000, 3001), (2500, 2500)])
 def test_ranges_are_half_open(url: str, reader: Kind, start: int, end: int) -> None:
     fill(url, 3000)
-    found = reading(reader, url, job(url, start=start, end=end))
-    assert sequences(found) == list(range(start, end))
+    range_reader = reading(reader, url, job(url, start=start, end=end))
+    assert sequences(range_reader) == list(range(start, end))
 
 
 @BOTH
 def test_interior_deletions_are_counted_or_refused(url: str, reader: Kind) -> None:
     fill(url, 3000)
-    gone = {2, 3, 999, 1000, 1001, 2999, 3000, *range(1500, 1600)}
-    for sequence in gone:
+    deleted = {2, 3, 999, 1000, 1001, 2999, 3000, *range(1500, 1600)}
+    for sequence in deleted:
         delete(url, sequence)
-    found = reading(reader, url, job(url, batch=100))
-    assert sequences(found) == [n for n in range(1, 3001) if n not in gone]
-    assert (found.deleted, found.lost) == (len(gone), 0)
+    range_reader = reading(reader, url, job(url, batch=100))
+    assert sequences(range_reader) == [n for n in range(1, 3001) if n not in deleted]
+    assert (range_reader.deleted, range_reader.lost) == (len(deleted), 0)
     with pytest.raises(DataLoss, match="were deleted between"):
         list(reading(reader, url, job(url, fail_on_deleted=True)))
 
@@ -121,10 +121,13 @@ def test_a_stream_that_is_mostly_deleted(url: str, reader: Kind) -> None:
     fill(url, 4000)
     js.ask(url, "STREAM.PURGE.S", {"filter": "S.1"})
     js.ask(url, "STREAM.PURGE.S", {"filter": "S.0", "keep": 5})
-    found = reading(reader, url, job(url, start=2, batch=50, fail_on_loss=False))
+    range_reader = reading(reader, url, job(url, start=2, batch=50, fail_on_loss=False))
     # The first message left is number 3: what was before it is lost, not deleted.
-    assert sequences(found) == [n for n in range(2, 4001) if n % 3 == 0 or (n % 3 == 1 and n > 3985)]
-    assert (found.lost, found.deleted + len(sequences(reading(reader, url, job(url))))) == (1, 3998)
+    assert sequences(range_reader) == [n for n in range(2, 4001) if n % 3 == 0 or (n % 3 == 1 and n > 3985)]
+    assert (range_reader.lost, range_reader.deleted + len(sequences(reading(reader, url, job(url))))) == (
+        1,
+        3998,
+    )
 
 
 @BOTH
@@ -137,9 +140,9 @@ def test_head_truncation_since_planning(url: str, reader: Kind) -> None:
         DataLoss, match="starts at sequence 1501 now, 1 was to be read: 1,500 messages are lost"
     ):
         list(reading(reader, url, planned))
-    found = reading(reader, url, planned._replace(fail_on_loss=False))
-    assert sequences(found) == [*range(1501, 2000), *range(2001, 3001)]
-    assert (found.lost, found.deleted) == (1500, 1)
+    range_reader = reading(reader, url, planned._replace(fail_on_loss=False))
+    assert sequences(range_reader) == [*range(1501, 2000), *range(2001, 3001)]
+    assert (range_reader.lost, range_reader.deleted) == (1500, 1)
     js.ask(url, "STREAM.PURGE.S")
     empty = reading(reader, url, planned._replace(fail_on_loss=False))
     assert sequences(empty) == []
@@ -221,16 +224,16 @@ def test_stored_headers_that_imitate_the_servers(url: str, reader: Kind) -> None
 @pytest.mark.parametrize("subject", ["S.1", "S.>", "S.none"])
 def test_subject_filters(url: str, reader: Kind, subject: str) -> None:
     fill(url, 3000)
-    found = reading(reader, url, job(url, subjects=(subject,), batch=100, start=10, end=2990))
+    range_reader = reading(reader, url, job(url, subjects=(subject,), batch=100, start=10, end=2990))
     wanted = {"S.1": [n for n in range(10, 2990) if n % 3 == 2], "S.>": list(range(10, 2990)), "S.none": []}
-    assert sequences(found) == wanted[subject]
-    assert (found.deleted, found.lost) == (0, 0)
+    assert sequences(range_reader) == wanted[subject]
+    assert (range_reader.deleted, range_reader.lost) == (0, 0)
 
 
 def test_several_filters_need_a_consumer(url: str) -> None:
     fill(url, 300)
-    found = reading(ConsumerReader, url, job(url, subjects=("S.1", "S.2")))
-    assert sequences(found) == [n for n in range(1, 301) if n % 3 != 1]
+    range_reader = reading(ConsumerReader, url, job(url, subjects=("S.1", "S.2")))
+    assert sequences(range_reader) == [n for n in range(1, 301) if n % 3 != 1]
 
 
 @BOTH
@@ -245,25 +248,25 @@ def test_large_messages_end_an_answer_early(url: str, reader: Kind) -> None:
 
 def test_a_lagging_replica_is_not_taken_for_a_deletion(url: str) -> None:
     fill(url, 2000)
-    gone = {1000, 1001, 1500, 2000}
-    for sequence in gone:
+    deleted = {1000, 1001, 1500, 2000}
+    for sequence in deleted:
         delete(url, sequence)
     with Lagging(url) as lagging:
-        found = reading(DirectReader, url, job(url, batch=50, prefix="LAG"))
-        assert sequences(found) == [n for n in range(1, 2001) if n not in gone]
-        assert (found.deleted, found.lost) == (len(gone), 0)
+        range_reader = reading(DirectReader, url, job(url, batch=50, prefix="LAG"))
+        assert sequences(range_reader) == [n for n in range(1, 2001) if n not in deleted]
+        assert (range_reader.deleted, range_reader.lost) == (len(deleted), 0)
         assert lagging.short > 10
         filtered = reading(DirectReader, url, job(url, batch=50, prefix="LAG", subjects=("S.1",)))
-        assert sequences(filtered) == [n for n in range(1, 2001) if n % 3 == 2 and n not in gone]
+        assert sequences(filtered) == [n for n in range(1, 2001) if n % 3 == 2 and n not in deleted]
 
 
 def test_a_replica_that_misses_messages_is_not_believed(url: str) -> None:
     """Servers that lost messages of theirs, or lose some on their way, leave a hole without a word."""
     fill(url, 300)
     with Lagging(url, hole=True) as lagging:
-        found = reading(DirectReader, url, job(url, batch=50, prefix="LAG"))
-        assert sequences(found) == list(range(1, 301))
-        assert (found.deleted, found.lost) == (0, 0)
+        range_reader = reading(DirectReader, url, job(url, batch=50, prefix="LAG"))
+        assert sequences(range_reader) == list(range(1, 301))
+        assert (range_reader.deleted, range_reader.lost) == (0, 0)
         assert lagging.short > 1
 
 
@@ -279,11 +282,11 @@ def test_a_mirror_that_answers_for_its_origin_is_not_believed(url: str) -> None:
     assert js.ask(url, "STREAM.INFO.COPY")["state"]["messages"] == 1000, "the mirror has what was deleted"
     mirror_answered = False
     for _ in range(20):
-        found = reading(DirectReader, url, job(url, batch=100, retries=50))
+        range_reader = reading(DirectReader, url, job(url, batch=100, retries=50))
         with pytest.MonkeyPatch.context() as patch:
             dropped = _count_dropped(patch)
-            assert sequences(found) == [*range(1, 100), *range(200, 1001)]
-        assert found.deleted == 100
+            assert sequences(range_reader) == [*range(1, 100), *range(200, 1001)]
+        assert range_reader.deleted == 100
         mirror_answered = mirror_answered or bool(dropped)
         if mirror_answered:
             break
@@ -329,16 +332,16 @@ def test_a_slow_reader_that_is_cut_off_goes_on(
     connect = socket.create_connection
 
     def small(*args: Any, **more: Any) -> socket.socket:
-        made = connect(*args, **more)
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 16)  # else the kernel may hold 32 MiB
-        return made
+        result = connect(*args, **more)
+        result.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 16)  # else the kernel may hold 32 MiB
+        return result
 
     monkeypatch.setattr("jsctl.nats.blocking.socket.create_connection", small)
     server = own_server('write_deadline: "200ms"\n')
     fill(server.url, 400, size=200_000)
-    found = reading(DirectReader, server.url, job(server.url, batch=100, max_bytes=64 << 20))
+    range_reader = reading(DirectReader, server.url, job(server.url, batch=100, max_bytes=64 << 20))
     seen: list[int] = []
-    for chunk in found:
+    for chunk in range_reader:
         seen += sequences([chunk])
         deadline = time.monotonic() + 5
         while len(seen) <= 200 and time.monotonic() < deadline:  # 20 MB wait to be read meanwhile
@@ -355,15 +358,15 @@ def test_a_server_that_is_killed_and_comes_back(
 ) -> None:
     server = own_server("")
     fill(server.url, 5000)
-    found = reading(reader, server.url, job(server.url, batch=100, retries=8))
+    range_reader = reading(reader, server.url, job(server.url, batch=100, retries=8))
     seen: list[int] = []
-    for chunk in found:
+    for chunk in range_reader:
         seen += sequences([chunk])
         if 1000 <= len(seen) < 1000 + len(chunk):
             server.kill()
             threading.Timer(0.5, server.start).start()
     assert seen == list(range(1, 5001))
-    assert found.deleted == found.lost == 0
+    assert range_reader.deleted == range_reader.lost == 0
 
 
 @BOTH
@@ -372,10 +375,10 @@ def test_a_server_that_stays_away_fails_in_the_end(
 ) -> None:
     server = own_server("")
     fill(server.url, 2000)
-    found = reading(reader, server.url, job(server.url, batch=100, retries=2, retry_timeout=0))
+    range_reader = reading(reader, server.url, job(server.url, batch=100, retries=2, retry_timeout=0))
     begin = time.monotonic()
     with pytest.raises(Unreachable, match="connection refused"):
-        for _ in found:
+        for _ in range_reader:
             server.kill()
     assert time.monotonic() - begin < 5
 
@@ -383,9 +386,9 @@ def test_a_server_that_stays_away_fails_in_the_end(
 def test_pings_and_infos_in_between(own_server: Callable[[str], RealServer]) -> None:
     server = own_server('ping_interval: "100ms"\nping_max: 2\n')
     fill(server.url, 3000)
-    found = reading(DirectReader, server.url, job(server.url, batch=100))
+    range_reader = reading(DirectReader, server.url, job(server.url, batch=100))
     seen: list[int] = []
-    for chunk in found:
+    for chunk in range_reader:
         seen += sequences([chunk])
         if len(seen) % 1000 == 0:
             time.sleep(0.15)  # longer than the interval of PINGs
@@ -466,8 +469,8 @@ def test_tls(tmp_path: Path, first: bool) -> None:
             created = connection.call("$JS.API.STREAM.CREATE.S", config)["created"]
             for _ in range(20):
                 connection.call("S.x", {"pad": "x" * 50_000})
-        found = DirectReader(ReadJob("S", created, 1, 21), lambda: StreamConnection.open(settings))
-        assert sequences(found) == list(range(1, 21))
+        range_reader = DirectReader(ReadJob("S", created, 1, 21), lambda: StreamConnection.open(settings))
+        assert sequences(range_reader) == list(range(1, 21))
         with pytest.raises(Unreachable, match="TLS with"):
             StreamConnection.open(Settings(url=server.url.replace("nats", "tls")))
     finally:
@@ -511,13 +514,13 @@ def test_offsets(url: str) -> None:
     assert planned(url, endingOffsets="earliest") == (11, 11, True)
     assert planned(url, startingOffsets="101") == (101, 101, True)
     assert planned(url, startingOffsets="1", failOnDataLoss="false") == (11, 101, True)
-    for wrong, said in (
+    for wrong, words in (
         ({"startingOffsets": "1"}, "starts at sequence 11, startingOffsets says 1"),
         ({"startingOffsets": "102"}, "is beyond the stream, whose last message is 100"),
         ({"endingOffsets": "102"}, "is beyond the stream, whose last message is 100"),
         ({"startingOffsets": "50", "endingOffsets": "40"}, "startingOffsets 50 is after endingOffsets 40"),
     ):
-        with pytest.raises(JsctlError, match=said):
+        with pytest.raises(JsctlError, match=words):
             planned(url, **wrong)
 
 
@@ -575,16 +578,16 @@ def test_random_ranges_and_deletions_against_what_was_stored(url: str) -> None:
     """Both readers, many shapes, one truth: the set of what was not deleted."""
     fill(url, 2000)
     seeded = random.Random(7)
-    gone = set(seeded.sample(range(2, 2000), 700))
-    for sequence in gone:
+    deleted = set(seeded.sample(range(2, 2000), 700))
+    for sequence in deleted:
         delete(url, sequence)
     for _ in range(15):
         start, end = sorted(seeded.sample(range(1, 2002), 2))
         size = seeded.choice([1, 3, 17, 100, 1000])
         if end - start > 200:
             size = max(size, 17)
-        wanted = [n for n in range(start, end) if n not in gone]
+        wanted = [n for n in range(start, end) if n not in deleted]
         for kind in (DirectReader, ConsumerReader):
-            found = reading(kind, url, job(url, start=start, end=end, batch=size))
-            assert sequences(found) == wanted, (kind, start, end, size)
-            assert found.deleted == end - start - len(wanted)
+            range_reader = reading(kind, url, job(url, start=start, end=end, batch=size))
+            assert sequences(range_reader) == wanted, (kind, start, end, size)
+            assert range_reader.deleted == end - start - len(wanted)

@@ -43,8 +43,8 @@ def job(urls: str) -> ReadJob:
     return plan.create_read_job(options, seen.created, seen.first, seen.end)
 
 
-def sequences(found: Iterable[Any]) -> list[int]:
-    return [one for batch in found for one in batch["sequence"].to_pylist()]
+def sequences(batches: Iterable[Any]) -> list[int]:
+    return [one for batch in batches for one in batch["sequence"].to_pylist()]
 
 
 def trouble(cluster: Cluster) -> None:
@@ -72,13 +72,13 @@ def test_every_sequence_once_while_servers_die_and_leaders_move(
     thread.start()
     try:
         while thread.is_alive():
-            found = reader(planned, lambda: StreamConnection.open(Settings(url=cluster.url)))
+            range_reader = reader(planned, lambda: StreamConnection.open(Settings(url=cluster.url)))
             seen: list[int] = []
-            for batch in found:
+            for batch in range_reader:
                 seen += sequences([batch])
                 time.sleep(0.01)
             assert seen == list(range(1, COUNT + 1))
-            assert (found.deleted, found.lost) == (0, 0)
+            assert (range_reader.deleted, range_reader.lost) == (0, 0)
     finally:
         thread.join()
 
@@ -98,9 +98,9 @@ def test_the_end_is_read_while_it_moves(cluster: Cluster) -> None:
         for _ in range(20):
             planned = job(cluster.url)
             planned = planned._replace(start=planned.end - 500)
-            found = DirectReader(planned, lambda: StreamConnection.open(Settings(url=cluster.url)))
-            assert sequences(found) == list(range(planned.start, planned.end))
-            assert found.deleted == 0
+            range_reader = DirectReader(planned, lambda: StreamConnection.open(Settings(url=cluster.url)))
+            assert sequences(range_reader) == list(range(planned.start, planned.end))
+            assert range_reader.deleted == 0
     finally:
         stop.set()
         thread.join()
@@ -115,18 +115,18 @@ def test_a_follower_that_lags_is_not_taken_for_deletions(
     Which server answers a direct get, or gets the consumer, is up to the servers, and so is how soon this one
     has what it missed: it is done again until the reader had to ask the leader what comes next.
     """
-    asked = 0
+    answers = 0
     call = RangeReader.call
 
     def counted(self: RangeReader, connection: StreamConnection, verb: str, body: Any = None) -> Any:
-        nonlocal asked
-        asked += verb.startswith("STREAM.MSG.GET.")
+        nonlocal answers
+        answers += verb.startswith("STREAM.MSG.GET.")
         return call(self, connection, verb, body)
 
     monkeypatch.setattr(RangeReader, "call", counted)
     fill(cluster.url)
     deadline = time.monotonic() + 40
-    while not asked:
+    while not answers:
         if time.monotonic() > deadline:
             pytest.skip("no follower lagged")
         stream = js.ask_patiently(cluster.url, "STREAM.INFO.S")
@@ -135,8 +135,8 @@ def test_a_follower_that_lags_is_not_taken_for_deletions(
         server = cluster.servers[follower]
         planned = job(url)._replace(start=last - 99, fail_on_deleted=True)
         settings = Settings(url=server.url_for("acc"))
-        found = reader(planned, lambda settings=settings: StreamConnection.open(settings))  # type: ignore[misc]
-        rest: Any = iter(found)  # a generator
+        range_reader = reader(planned, lambda settings=settings: StreamConnection.open(settings))  # type: ignore[misc]
+        rest: Any = iter(range_reader)  # a generator
         seen = sequences([next(rest)])
         if not placed(url) <= {follower}:
             rest.close()  # its consumer is on another server
@@ -148,7 +148,7 @@ def test_a_follower_that_lags_is_not_taken_for_deletions(
             js.publish(url, "S.a", b"y" * 1000, 20_000)
             while js.ask_patiently(url, "STREAM.INFO.S")["state"]["last_seq"] < last + 20_000:
                 time.sleep(0.01)
-            found.job = planned._replace(end=last + 20_001)
+            range_reader.job = planned._replace(end=last + 20_001)
             thread = threading.Thread(target=lambda: seen.extend(sequences(rest)))  # noqa: B023
             thread.start()
             time.sleep(0.2)  # until it has asked
@@ -156,7 +156,7 @@ def test_a_follower_that_lags_is_not_taken_for_deletions(
             os.kill(process.pid, signal.SIGCONT)
         thread.join()
         assert seen == list(range(last - 99, last + 20_001))
-        assert found.deleted == 0
+        assert range_reader.deleted == 0
 
 
 def placed(url: str) -> set[str]:

@@ -49,7 +49,7 @@ def test_the_guides_ports(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "words"),
     [
         (
             '[1] [FTL] Error listening on port: 127.0.0.1:4222, "listen tcp 127.0.0.1:4222: bind:'
@@ -80,10 +80,10 @@ def test_the_guides_ports(tmp_path: Path) -> None:
         ("", "nats-server (hub) ended with status 1; its log is {log}"),
     ],
 )
-def test_why_a_server_ended(tmp_path: Path, line: str, told: str) -> None:
+def test_why_a_server_ended(tmp_path: Path, line: str, words: str) -> None:
     log = tmp_path / "hub.log"
     log.write_text("[1] [INF] Starting\n" + line + "\n")
-    assert str(explain("hub", 1, log, "S")) == told.replace("{log}", str(log))
+    assert str(explain("hub", 1, log, "S")) == words.replace("{log}", str(log))
 
 
 def test_a_killed_server(tmp_path: Path) -> None:
@@ -169,9 +169,9 @@ class TestContexts:
 
 
 def test_the_installed_binary_is_found_without_a_path() -> None:
-    found = binary.find({"PATH": "/nonexistent"})
-    assert Path(found.path).name == "nats-server"
-    assert found.version[0].isdigit()
+    result = binary.find({"PATH": "/nonexistent"})
+    assert Path(result.path).name == "nats-server"
+    assert result.version[0].isdigit()
 
 
 def test_a_binary_that_is_no_program_here(tmp_path: Path) -> None:

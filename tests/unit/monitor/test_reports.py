@@ -23,10 +23,10 @@ def test_pages_are_put_together() -> None:
     together = PageCollector(lambda one: one, "streams")
     for page in pages:
         together.add(page)
-    found = together.result()
-    assert list(found.items) == ["A", "B"]
-    assert (found.missing, found.offline) == (["C"], {"D": "too old"})
-    snap = reports.Snapshot(AT, list(found.items.values()), found.missing, found.offline)
+    result = together.result()
+    assert list(result.items) == ["A", "B"]
+    assert (result.missing, result.offline) == (["C"], {"D": "too old"})
+    snap = reports.Snapshot(AT, list(result.items.values()), result.missing, result.offline)
     rows = reports.stream_rows(snap)
     assert [(row.stream, row.offline) for row in rows] == [
         ("A", None),
@@ -34,7 +34,7 @@ def test_pages_are_put_together() -> None:
         ("C", "no answer"),
         ("D", "too old"),
     ]
-    report = reports.Report(rows[:2], [], found.missing, found.offline)
+    report = reports.Report(rows[:2], [], result.missing, result.offline)
     titles = [table.title for table in view.report(report).tables()]
     assert titles == ["Stream Report", "Inaccessible Streams", "Offline Streams"]
 

@@ -35,9 +35,9 @@ def events(source: AsyncIterator[Sequence[str]]) -> Events[str]:
 
 def write(what: Events[str], form: Form = "plain", out: io.StringIO | None = None) -> tuple[str, list[str]]:
     """Returns what is written to stdout, and the lines on stderr."""
-    out, said = out or io.StringIO(), list[str]()
-    asyncio.run(write_events(what, out, form, say=said.append))
-    return out.getvalue(), said
+    out, output = out or io.StringIO(), list[str]()
+    asyncio.run(write_events(what, out, form, say=output.append))
+    return out.getvalue(), output
 
 
 def test_text_is_cleaned() -> None:
@@ -118,11 +118,11 @@ def test_what_fails_is_raised_after_what_was_written() -> None:
         yield ["a"]
         raise Unreachable("lost")
 
-    out, said = io.StringIO(), list[str]()
+    out, output = io.StringIO(), list[str]()
     what = events(failing())._replace(summary=lambda ending: ending)
     with pytest.raises(Unreachable):
-        asyncio.run(write_events(what, out, "plain", say=said.append))
-    assert (out.getvalue(), said) == ("<a>\n", ["failed"])
+        asyncio.run(write_events(what, out, "plain", say=output.append))
+    assert (out.getvalue(), output) == ("<a>\n", ["failed"])
 
 
 @pytest.mark.parametrize("limit", [0, 2])
@@ -141,14 +141,14 @@ def test_ctrl_c_is_an_ordinary_end_unless_events_are_missing(limit: int, stops: 
             closed.append(True)
 
     stopped = asyncio.Event()
-    said: list[str] = []
+    output: list[str] = []
     what = events(waiting())._replace(
         limit=limit, endless=True, stop=stopped.set if stops else None, summary=lambda ending: ending
     )
     out = io.StringIO()
 
     async def run() -> object:
-        return await write_events(what, out, "plain", say=said.append)
+        return await write_events(what, out, "plain", say=output.append)
 
     if limit:
         with pytest.raises(Interrupted, match="ended after 1 of 2 messages") as caught:
@@ -156,7 +156,7 @@ def test_ctrl_c_is_an_ordinary_end_unless_events_are_missing(limit: int, stops: 
         assert isinstance(caught.value, JsctlError) and caught.value.status == 130
     else:
         asyncio.run(run())
-    assert (out.getvalue(), said, closed) == ("<a>\n", ["interrupted"], [True])
+    assert (out.getvalue(), output, closed) == ("<a>\n", ["interrupted"], [True])
 
 
 def test_a_write_that_takes_long_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -115,10 +115,10 @@ def test_rates() -> None:
     after = look(
         info("a", last_seq=300, bytes=500), info("shrank", last_seq=3), mirror("m", lag=100), info("new")
     )
-    found = compute_rates(before, after, 2.0)
-    assert found.messages == {"a": 100.0, "m": 0.0}
-    assert found.bytes["a"] == -250.0
-    assert list(found.lag.values()) == [-200.0]
+    result = compute_rates(before, after, 2.0)
+    assert result.messages == {"a": 100.0, "m": 0.0}
+    assert result.bytes["a"] == -250.0
+    assert list(result.lag.values()) == [-200.0]
     assert compute_rates(before, after, 0.0).messages == {}
 
 
@@ -142,8 +142,8 @@ def test_growing(numbers: list[int], expected: bool) -> None:
     assert growing(numbers) is expected
 
 
-def words(found: list[Trouble]) -> list[str]:
-    return [trouble.words for trouble in found]
+def words(troubles: list[Trouble]) -> list[str]:
+    return [trouble.words for trouble in troubles]
 
 
 def test_streams_in_trouble() -> None:
@@ -158,8 +158,8 @@ def test_streams_in_trouble() -> None:
             {"name": "n5"},
         ],
     }
-    found = health.of_stream(one, NOW)
-    assert words(found) == [
+    result = health.of_stream(one, NOW)
+    assert words(result) == [
         "no leader",
         "replica n2 offline",
         "replica n3 outdated, 7 behind",
@@ -173,16 +173,16 @@ def test_streams_in_trouble() -> None:
 
 
 def test_links_in_trouble() -> None:
-    def found(lags: list[int], **link: Any) -> list[str]:
+    def kinds(lags: list[int], **link: Any) -> list[str]:
         (row,) = look(mirror("m", **link)).links
         return words(health.of_link(row, lags, "2026-11-21T11:00:00Z", NOW))
 
-    assert found([0, 0, 0]) == []
-    assert found([0], active=-1) == ["never seen"]
-    assert found([0], active=95 * SECOND) == ["not seen for 1m35s"]
-    assert found([1, 20, 300], lag=300) == ["lag growing"]
-    assert found([9, 9, 9], lag=9) == ["lag stuck"]
-    assert found([0], active=-1, error={"description": "stream not found", "err_code": 10059}) == ["error"]
+    assert kinds([0, 0, 0]) == []
+    assert kinds([0], active=-1) == ["never seen"]
+    assert kinds([0], active=95 * SECOND) == ["not seen for 1m35s"]
+    assert kinds([1, 20, 300], lag=300) == ["lag growing"]
+    assert kinds([9, 9, 9], lag=9) == ["lag stuck"]
+    assert kinds([0], active=-1, error={"description": "stream not found", "err_code": 10059}) == ["error"]
 
 
 def test_a_stream_made_just_now_is_given_time() -> None:

@@ -101,7 +101,7 @@ RECURSIVE = {"type": "record", "name": "Node", "fields": [{"name": "next", "type
 
 
 @pytest.mark.parametrize(
-    ("decoding", "said"),
+    ("decoding", "words"),
     [
         (Decoding("avro", b"{"), "the Avro schema is not valid"),
         (Decoding("avro", b'"string"'), "is not that of a record"),
@@ -111,8 +111,8 @@ RECURSIVE = {"type": "record", "name": "Node", "fields": [{"name": "next", "type
         (Decoding("protobuf", descriptors(), "shop.None"), "has no message shop.None"),
     ],
 )
-def test_schemas_that_cannot_be(decoding: Decoding, said: str) -> None:
-    with pytest.raises(BadInput, match=said):
+def test_schemas_that_cannot_be(decoding: Decoding, words: str) -> None:
+    with pytest.raises(BadInput, match=words):
         PayloadDecoder(decoding)
 
 

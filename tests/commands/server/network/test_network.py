@@ -46,9 +46,9 @@ class Networks:
 
 @pytest.fixture(scope="module")
 def networks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Networks]:
-    made = Networks(tmp_path_factory.mktemp("networks"))
-    yield made
-    for folder in (made.home / "data" / "jsctl").glob("*"):
+    networks = Networks(tmp_path_factory.mktemp("networks"))
+    yield networks
+    for folder in (networks.home / "data" / "jsctl").glob("*"):
         for process in processes.find_all(folder).values():
             os.kill(process.pid, signal.SIGKILL)
 
@@ -147,12 +147,12 @@ def test_the_logs(networks: Networks, pair: str) -> None:
     ],
 )
 def test_what_is_wrong(networks: Networks, pair: str, line: str, status: int, message: str) -> None:
-    told = networks(line, status)
-    assert message in told
-    assert len(told.splitlines()) == 1
+    result = networks(line, status)
+    assert message in result
+    assert len(result.splitlines()) == 1
 
 
-def test_a_taken_port_is_told_and_nothing_runs(networks: Networks, pair: str) -> None:
+def test_a_taken_port_is_reported_and_nothing_runs(networks: Networks, pair: str) -> None:
     url = json.loads(networks.at(pair, "context info pair-hub --json"))["url"]
     port = url.rpartition(":")[2]
     assert f"port {port} is in use" in networks(f"up single --name taken --port {port}", 1)

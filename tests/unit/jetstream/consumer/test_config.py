@@ -19,7 +19,7 @@ NOW = 1_700_000_000.0  # 2023-11-14T22:13:20Z
 
 
 @pytest.mark.parametrize(
-    ("said", "config"),
+    ("words", "config"),
     [
         ("all", {"deliver_policy": "all"}),
         ("LAST", {"deliver_policy": "last"}),
@@ -35,17 +35,17 @@ NOW = 1_700_000_000.0  # 2023-11-14T22:13:20Z
         ),
     ],
 )
-def test_start_policies(said: str, config: dict[str, Any]) -> None:
-    assert with_start({"opt_start_seq": 7, "ack_policy": "none"}, said, NOW) == {
+def test_start_policies(words: str, config: dict[str, Any]) -> None:
+    assert with_start({"opt_start_seq": 7, "ack_policy": "none"}, words, NOW) == {
         "ack_policy": "none",
         **config,
     }
 
 
-@pytest.mark.parametrize("said", ["", "0", "sometime", "1x", "-5", "2023-99-01"])
-def test_wrong_start_policies(said: str) -> None:
+@pytest.mark.parametrize("words", ["", "0", "sometime", "1x", "-5", "2023-99-01"])
+def test_wrong_start_policies(words: str) -> None:
     with pytest.raises(ValueError):
-        with_start({}, said, NOW)
+        with_start({}, words, NOW)
 
 
 def test_backoffs() -> None:
@@ -112,7 +112,7 @@ def test_priority_groups() -> None:
 
 
 @pytest.mark.parametrize(
-    ("config", "said"),
+    ("config", "words"),
     [
         ({"name": "a.b"}, "not a valid consumer name"),
         ({"filter_subject": "a..b"}, "not a valid subject"),
@@ -127,8 +127,8 @@ def test_priority_groups() -> None:
         ({"ack_wait": "30s"}, "must be a whole number"),
     ],
 )
-def test_what_is_wrong(config: dict[str, Any], said: str) -> None:
-    with pytest.raises(BadInput, match=said):
+def test_what_is_wrong(config: dict[str, Any], words: str) -> None:
+    with pytest.raises(BadInput, match=words):
         CONSUMER.validate({"name": "C", **config})
 
 

@@ -11,12 +11,12 @@ from jsctl.jetstream.declared.model import Declared, Place
 
 
 def read(text: str, **values: str) -> Declared:
-    given = variables.parse_variables(tuple(f"{name}={value}" for name, value in values.items()))
-    return load.load([("f.yaml", text)], given)
+    options = variables.parse_variables(tuple(f"{name}={value}" for name, value in values.items()))
+    return load.load([("f.yaml", text)], options)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "words"),
     [
         (
             "streams:\n- name: A\n  max_agee: 1d",
@@ -83,10 +83,10 @@ def read(text: str, **values: str) -> Declared:
         ),
     ],
 )
-def test_errors_say_where(text: str, said: str) -> None:
+def test_errors_say_where(text: str, words: str) -> None:
     with pytest.raises(BadInput) as raised:
         read(text)
-    assert said in str(raised.value)
+    assert words in str(raised.value)
     assert str(raised.value).startswith("f.yaml")
 
 

@@ -77,7 +77,7 @@ def test_expressions(text: str, holds: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "words"),
     [
         ("", "is incomplete"),
         ("state.messages >", "is incomplete"),
@@ -93,14 +93,14 @@ def test_expressions(text: str, holds: bool) -> None:
         ("(" * 5000 + "1", "nested"),
     ],
 )
-def test_what_cannot_be_read(text: str, told: str) -> None:
+def test_what_cannot_be_read(text: str, words: str) -> None:
     with pytest.raises(ValueError, match="expression") as caught:
         compile_expression(text)
-    assert told in str(caught.value)
+    assert words in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "words"),
     [
         ("state.messages", "not a condition"),
         ("state.messages > 'x'", "cannot compare"),
@@ -111,8 +111,8 @@ def test_what_cannot_be_read(text: str, told: str) -> None:
         ("state.messages / 0 == 1", "cannot calculate"),
     ],
 )
-def test_what_makes_no_sense(text: str, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_what_makes_no_sense(text: str, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
         compile_expression(text)(NAMES)
 
 

@@ -161,10 +161,10 @@ def test_schedules() -> None:
 def test_a_dump_gives_the_message_back(data: bytes, value: str) -> None:
     header = encode_headers([("K", value.strip()), ("K", "2"), ("L", "")])
     item = Message("a.b", data, REPLY, header, parse_ack_subject(REPLY))
-    found = dump.outgoing(json.loads(json.dumps(dump.record(item, 1, 2))))
-    assert (found.subject, found.data, found.reply) == ("a.b", data, "")
-    assert parse_headers(found.header_block) == parse_headers(header)
-    assert found.time == 1763707025123456789
+    record = dump.outgoing(json.loads(json.dumps(dump.record(item, 1, 2))))
+    assert (record.subject, record.data, record.reply) == ("a.b", data, "")
+    assert parse_headers(record.header_block) == parse_headers(header)
+    assert record.time == 1763707025123456789
 
 
 def read_data(path: str, stdin: str = "") -> list[bytes]:
@@ -178,14 +178,14 @@ def read_data(path: str, stdin: str = "") -> list[bytes]:
 
 
 def test_dumps_of_the_nats_tool(tmp_path: Path) -> None:
-    def made(number: int) -> str:
+    def encode(number: int) -> str:
         data = base64.b64encode(b"%d" % number).decode()
         return json.dumps({"Subject": "a", "Reply": "", "Header": {"K": ["v"]}, "Data": data})
 
     for number in (10, 9, 1):
-        (tmp_path / f"{number}.json").write_text(made(number))
+        (tmp_path / f"{number}.json").write_text(encode(number))
     assert read_data(str(tmp_path)) == [b"1", b"9", b"10"]
-    assert read_data("-", made(1) + "\0" + made(2) + "\0") == [b"1", b"2"]
+    assert read_data("-", encode(1) + "\0" + encode(2) + "\0") == [b"1", b"2"]
 
 
 @pytest.mark.parametrize(

@@ -33,11 +33,15 @@ def test_unknown_fields_survive_files_flags_and_defaults(newer: dict[str, Any]) 
     for text in (json.dumps(written), json.dumps({"config": known, "state": {}}), yaml.safe_dump(written)):
         read = STREAM.parse_config(text, "f")
         assert read == known
-        made = STREAM.with_defaults(
+        result = STREAM.with_defaults(
             STREAM.apply_flags(read, {"max-msgs": 5, "metadata": ["k=v"], "tag": ["t"]})
         )
-        assert {key: made[key] for key in known} == known
-        assert (made["max_msgs"], made["metadata"], made["placement"]) == (5, {"k": "v"}, {"tags": ["t"]})
+        assert {key: result[key] for key in known} == known
+        assert (result["max_msgs"], result["metadata"], result["placement"]) == (
+            5,
+            {"k": "v"},
+            {"tags": ["t"]},
+        )
 
 
 @given(CONFIGS)
@@ -47,9 +51,9 @@ def test_a_configuration_does_not_differ_from_itself(known: dict[str, Any]) -> N
 
 def test_applying_flags_leaves_the_original_alone() -> None:
     base = {"placement": {"cluster": "c"}, "metadata": {"a": "b"}}
-    made = STREAM.apply_flags(base, {"tag": ["t"], "metadata": ["k=v"]})
+    result = STREAM.apply_flags(base, {"tag": ["t"], "metadata": ["k=v"]})
     assert base == {"placement": {"cluster": "c"}, "metadata": {"a": "b"}}
-    assert made == {"placement": {"cluster": "c", "tags": ["t"]}, "metadata": {"a": "b", "k": "v"}}
+    assert result == {"placement": {"cluster": "c", "tags": ["t"]}, "metadata": {"a": "b", "k": "v"}}
 
 
 def test_each_flag_has_one_key() -> None:
@@ -83,7 +87,7 @@ def test_what_the_server_owns_is_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "made"),
+    ("text", "expected"),
     [
         ("O", {"name": "O"}),
         ("O@a.b", {"name": "O", "external": {"api": "$JS.a.b.API"}}),
@@ -94,8 +98,8 @@ def test_what_the_server_owns_is_left_out() -> None:
         ('{"name": "O", "future": 1}', {"name": "O", "future": 1}),
     ],
 )
-def test_origins(text: str, made: dict[str, Any]) -> None:
-    assert origins.parse_origin(text) == made
+def test_origins(text: str, expected: dict[str, Any]) -> None:
+    assert origins.parse_origin(text) == expected
 
 
 @pytest.mark.parametrize("text", ["", "a.b", "O@", "O,x", "O,x=1", "O,start=x", "{", "{}", '{"name": "a b"}'])

@@ -30,8 +30,8 @@ def files(path: Path) -> list[str]:
 
 
 def next_of(path: Path, table: str) -> int | None:
-    found = read_checkpoint(path, table)
-    return int(found["next"]) if found else None
+    result = read_checkpoint(path, table)
+    return int(result["next"]) if result else None
 
 
 def test_data_and_checkpoint_land_together(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_one_run_at_a_time(tmp_path: Path) -> None:
             pass
 
 
-def test_a_broken_checkpoint_is_told(tmp_path: Path) -> None:
+def test_a_broken_checkpoint_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "out"
     commit(path, "A", "part-1", 10)
     (path / "_checkpoints" / "A.json").write_text("[]")
@@ -157,8 +157,8 @@ def test_failures_of_tasks_keep_their_status() -> None:
     assert str(job_error(planned)) == (
         "S starts at sequence 9 now, 5 was to be read; --no-fail-on-data-loss is there to read"
     )
-    given = BadInput("as it is")
-    assert job_error(given) is given
+    options = BadInput("as it is")
+    assert job_error(options) is options
 
 
 def test_closing_line() -> None:

@@ -103,7 +103,7 @@ def test_killed_before_anything_was_written_the_folder_is_still_ours(tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("make", "said"),
+    ("make", "words"),
     [
         (lambda p: p.write_text("x"), "is a file"),
         (lambda p: (p / "photos").mkdir(parents=True), "exists and is not an export of jsctl"),
@@ -111,11 +111,11 @@ def test_killed_before_anything_was_written_the_folder_is_still_ours(tmp_path: P
         (lambda p: write(opened(p, format="csv")), "holds csv, not parquet; give --format csv"),
     ],
 )
-def test_what_is_not_ours_is_never_written_to(tmp_path: Path, make, said: str) -> None:  # type: ignore[no-untyped-def]
+def test_what_is_not_ours_is_never_written_to(tmp_path: Path, make, words: str) -> None:  # type: ignore[no-untyped-def]
     path = tmp_path / "export"
     make(path)
     before = files(tmp_path)
-    with pytest.raises(BadInput, match=said):
+    with pytest.raises(BadInput, match=words):
         opened(path)
     assert files(tmp_path) == before
 

@@ -45,8 +45,8 @@ def read(
         link = connection.StreamConnection(ours, {}, Settings(), b"")
         link._mark = MARK
         link.watch("S")
-        found = {key: Reply("S") for key in (1, 2)}
-        link._replies = {b"%d" % key: one for key, one in found.items()}
+        results = {key: Reply("S") for key in (1, 2)}
+        link._replies = {b"%d" % key: one for key, one in results.items()}
         at = 0
         while at < len(data):
             size = sizes.pop() if sizes else len(data)
@@ -57,7 +57,7 @@ def read(
                 link.pump(time.monotonic() + 10)
         link._parse()
         assert link._filled == 0
-    return {key: (one.status, one.is_foreign, one.messages().to_pylist()) for key, one in found.items()}
+    return {key: (one.status, one.is_foreign, one.messages().to_pylist()) for key, one in results.items()}
 
 
 payloads = st.one_of(
@@ -92,9 +92,9 @@ def test_together_and_one_by_one(
 def test_usual_answers_are_cut_together() -> None:
     """With headers of their own, of several requests, and payloads with line ends."""
     data = b"".join(reply(n % 2, b"S", n, b"S.a", b"A: 1\r\n" * (n % 3), b"x\r\n") for n in range(1, 50))
-    found = messages.parse_run(memoryview(data)[:-2], MARK, b"\r\nNats-Stream: S\r\nNats-Subject: ")
-    assert found is not None
-    assert {key: batch["sequence"].to_pylist() for key, batch in found} == {
+    result = messages.parse_run(memoryview(data)[:-2], MARK, b"\r\nNats-Stream: S\r\nNats-Subject: ")
+    assert result is not None
+    assert {key: batch["sequence"].to_pylist() for key, batch in result} == {
         b"0": list(range(2, 50, 2)),
         b"1": list(range(1, 50, 2)),
     }

@@ -58,18 +58,18 @@ def test_values() -> None:
 
 
 def test_secrets_are_not_in_its_text() -> None:
-    given = {
+    options = {
         **BASE,
         "servers": "nats://u:SECRET1@h",
         "password": "SECRET2",
         "token": "SECRET3",
         "seed": "SECRET4",
     }
-    assert "SECRET" not in repr(parse_read_options(given))
+    assert "SECRET" not in repr(parse_read_options(options))
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "words"),
     [
         ({"strem": "X"}, "unknown option strem; did you mean stream?"),
         ({"path": "/x"}, "a stream has no path"),
@@ -104,10 +104,10 @@ def test_secrets_are_not_in_its_text() -> None:
         ({"startingOffsets": "-0"}, "or -1000 for the last thousand"),
     ],
 )
-def test_wrong_options_say_so(options: dict[str, str | None], said: str) -> None:
-    given = {name: value for name, value in {**BASE, **options}.items() if value is not None}
-    with pytest.raises(BadInput, match=said.replace("?", r"\?")):
-        parse_read_options(given)
+def test_wrong_options_say_so(options: dict[str, str | None], words: str) -> None:
+    result = {name: value for name, value in {**BASE, **options}.items() if value is not None}
+    with pytest.raises(BadInput, match=words.replace("?", r"\?")):
+        parse_read_options(result)
 
 
 def test_tables_are_refused() -> None:
@@ -117,15 +117,15 @@ def test_tables_are_refused() -> None:
 
 
 def test_admission() -> None:
-    given = {**BASE, "maxBytesPerTrigger": "1MB", "minOffsetsPerTrigger": "5", "maxTriggerDelay": "1m"}
-    options = parse_read_options(given, streaming=True)
+    value = {**BASE, "maxBytesPerTrigger": "1MB", "minOffsetsPerTrigger": "5", "maxTriggerDelay": "1m"}
+    options = parse_read_options(value, streaming=True)
     assert (options.max_trigger_bytes, options.min_offsets, options.max_delay) == (1 << 20, 5, 60 * SECOND)
-    for wrong, said in (
+    for wrong, words in (
         ({"maxTriggerDelay": "1m"}, "maxTriggerDelay is for minOffsetsPerTrigger"),
         ({"minOffsetsPerTrigger": "9", "maxOffsetsPerTrigger": "5"}, "is more than maxOffsetsPerTrigger 5"),
         ({"committedConsumer": "a.b"}, "is not the name of a consumer"),
     ):
-        with pytest.raises(BadInput, match=said):
+        with pytest.raises(BadInput, match=words):
             parse_read_options({**BASE, **wrong}, streaming=True)
 
 
@@ -183,14 +183,14 @@ def test_every_option_is_taken() -> None:
 
 @given(st.integers(1, 1 << 50), st.integers(0, 1 << 30), st.integers(1, 50))
 def test_ranges_cover_all_once(start: int, total: int, count: int) -> None:
-    found = split_range(start, start + total, count)
-    assert [a for a, _ in found[1:]] == [b for _, b in found[:-1]]
-    assert sum(b - a for a, b in found) == total
-    assert all(b > a for a, b in found)
-    assert len(found) == min(count, total)
-    if found:
-        assert (found[0][0], found[-1][1]) == (start, start + total)
-        assert max(b - a for a, b in found) - min(b - a for a, b in found) <= 1
+    result = split_range(start, start + total, count)
+    assert [a for a, _ in result[1:]] == [b for _, b in result[:-1]]
+    assert sum(b - a for a, b in result) == total
+    assert all(b > a for a, b in result)
+    assert len(result) == min(count, total)
+    if result:
+        assert (result[0][0], result[-1][1]) == (start, start + total)
+        assert max(b - a for a, b in result) - min(b - a for a, b in result) <= 1
 
 
 def test_how_many_ranges() -> None:
@@ -218,14 +218,14 @@ def test_buckets() -> None:
     objects = parse_read_options({**connection, "objects": "B", "history": "all"})
     assert (objects.stream, objects.subjects, objects.latest) == ("OBJ_B", ("$O.B.M.>",), False)
     assert objects.columns == tuple(buckets.OBJECT_TYPES)
-    for wrong, said in (
+    for wrong, words in (
         ({"bucket": "B", "objects": "B"}, "cannot be used together"),
         ({"bucket": "B.C"}, "is not the name of a bucket"),
         ({"bucket": "B", "stream": "S"}, "option stream is for streams"),
         ({"bucket": "B", "history": "some"}, "neither latest nor all"),
         ({"stream": "S", "keys": "a"}, "option keys is for buckets"),
     ):
-        with pytest.raises(BadInput, match=said):
+        with pytest.raises(BadInput, match=words):
             parse_read_options({**connection, **wrong})
     with pytest.raises(BadInput, match=r"is for spark\.read"):
         parse_read_options({**connection, "bucket": "B", "history": "latest"}, streaming=True)
