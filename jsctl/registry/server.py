@@ -96,6 +96,7 @@ VERBS: dict[str, Entry] = {
         "Show subscriptions", "server.request.subscriptions:subscriptions", "sub", "subsz"
     ),
     "request variables": verb("Show runtime variables", "server.request.variables:variables", "var", "varz"),
+    "mappings": verb("Show where a subject leads by a mapping", "server.mappings:mappings", "mapping"),
     "network": group("Run, break and mend whole networks on this machine", aliases=("net",)),
     "network up": verb("Start a network and wait until it is ready", "server.network.up:up"),
     "network ls": verb("List the networks on this machine", "server.network.ls:ls", "list"),
