@@ -26,7 +26,7 @@ class Options:
     options=Options,
     examples=["jsctl account backup /data/backup", "jsctl account backup /data/backup --force --check"],
 )
-@argument("target")
+@argument("target", default="")
 @option("--check", is_flag=True, help="Have the server check every message first")
 @option("--consumers/--no-consumers", default=True, help="Also back up the consumers")
 @option("--force", "-f", is_flag=True, help="Replace an existing backup without asking")
@@ -36,7 +36,8 @@ async def backup(env: Env, options: Options) -> Result:
     """TARGET gets a folder for each stream, as jsctl stream backup makes it. A stream that fails does not
     stop the others; it is named at the end, and the exit status says so.
     """
-    path = backup_path(options.target)
+    target = options.target or await env.prompter.text("Folder to write", flag="TARGET", check=_is_given)
+    path = backup_path(target)
     result = await backup_account(
         await env.jetstream(),
         path,
@@ -47,3 +48,8 @@ async def backup(env: Env, options: Options) -> Result:
         TerminalObserver(env, force=options.force),
     )
     return view.outcomes(f"Backup in {path}", result, "saved")
+
+
+def _is_given(answer: str) -> None:
+    if not answer.strip():
+        raise ValueError("name a folder")

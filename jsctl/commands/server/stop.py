@@ -6,15 +6,20 @@ from jsctl import registry
 from jsctl.commands.cli import argument, command
 from jsctl.contexts.store import is_name
 from jsctl.env import Env
-from jsctl.errors import NotFound
+from jsctl.errors import BadInput, NotFound
 from jsctl.localserver import contexts
+from jsctl.localserver.folder import in_use
 from jsctl.localserver.network import stop as stop_network
+from jsctl.prompts.prompter import Choice
 
 
 @command("stop", examples=["jsctl server stop local", "jsctl server stop ./jsctl-demo"])
-@argument("name", metavar="CONTEXT|DIR")
+@argument("name", metavar="[CONTEXT|DIR]", default="")
 async def stop(env: Env, name: str) -> None:
-    """Name the servers by one of their contexts, or by their folder."""
+    """Name the servers by one of their contexts, or by their folder. Without a name, offers a list to
+    pick from.
+    """
+    name = name or await _pick(env)
     folder = Path(name).expanduser()
     if is_name(name) and env.contexts.exists(name):
         owner = contexts.folder_of(env.contexts, name)
@@ -25,3 +30,18 @@ async def stop(env: Env, name: str) -> None:
         raise NotFound(f"there is no context and no folder {name!r}", registry.noun("context").hint)
     await stop_network(folder.absolute(), env.environ)
     env.say(f"stopped the servers in {folder}")
+
+
+async def _pick(env: Env) -> str:
+    """Return the folder of running servers that the user picks from a list."""
+    if not env.can_ask:
+        raise BadInput("the servers have no name", "give CONTEXT or DIR")
+    choices: dict[Path, str] = {}
+    for context in env.contexts.names():
+        owner = contexts.folder_of(env.contexts, context)
+        if owner is not None and in_use(owner):
+            choices.setdefault(owner, f"{context}, in {owner}")
+    if not choices:
+        raise NotFound("no server that jsctl started runs on this machine", "jsctl server run starts one")
+    entries = [Choice(title, str(folder)) for folder, title in choices.items()]
+    return str(await env.prompter.select("Select the servers to stop", entries, flag="CONTEXT|DIR"))
