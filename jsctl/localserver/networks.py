@@ -159,7 +159,7 @@ async def pause_nodes(network: LocalNetwork, nodes: Sequence[NodeState]) -> None
 
 
 async def resume_nodes(network: LocalNetwork, nodes: Sequence[NodeState]) -> None:
-    """Let paused servers go on (SIGCONT)."""
+    """Let paused servers continue (SIGCONT)."""
     await _signal(network, nodes, signal.SIGCONT, "up")
 
 

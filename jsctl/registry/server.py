@@ -111,7 +111,7 @@ VERBS: dict[str, Entry] = {
     "network restart": verb("Stop servers and start them again", "server.network.nodes:restart"),
     "network kill": verb("End servers at once, as a power failure does", "server.network.nodes:kill"),
     "network pause": verb("Hold servers with their connections open", "server.network.nodes:pause"),
-    "network resume": verb("Let paused servers go on", "server.network.nodes:resume"),
+    "network resume": verb("Let paused servers continue", "server.network.nodes:resume"),
     "network lame-duck": verb("Let servers end as before maintenance", "server.network.nodes:lame_duck"),
     "network add": verb("Add a server to a cluster", "server.network.scale:add"),
     "network scale": verb("Change the number of servers of a cluster", "server.network.scale:scale"),

@@ -17,7 +17,7 @@ NOUN = Noun(
 VERBS: dict[str, Entry] = {
     "list": verb("List the services, or the instances of one", "service.list_:list_", "ls", "l"),
     "info": verb("Show the instances and endpoints of a service", "service.info:info", "i"),
-    "stats": verb("Show how the endpoints of services do", "service.stats:stats"),
+    "stats": verb("Show the statistics of service endpoints", "service.stats:stats"),
     "ping": verb("Ping all services, or the instances of one", "service.ping:ping"),
     "request": verb("Send a request to an endpoint of a service", "service.request:request", "req"),
     "serve": verb("Run a small service that answers with the request", "service.serve:serve"),

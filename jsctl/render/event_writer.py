@@ -296,7 +296,7 @@ class _Writer(Generic[E]):
         return records
 
     def _end_document(self) -> None:
-        if self._delimiters is not None and not self._delimiters.headed:
+        if self._events.heading and self._delimiters is not None and not self._delimiters.headed:
             self._values([])
         if self._json and self._events.layout == "array" and self._events.sink is None:
             self._put("\n]\n" if self._records else "[]\n")

@@ -17,6 +17,7 @@ TABLE = README.read_text().split("### Permissions")[1].split("\n\n")[2]
 ROWS = [
     (re.findall(r"`([^`]+)`", commands), re.findall(r"`([^`]+)`", subjects))
     for commands, subjects in re.findall(r"^\| (`.*?) \| (.*?) \|$", TABLE, re.MULTILINE)
+    if "`export" not in commands and "`import" not in commands  # those are run with Spark, in tests/spark
 ]
 ARGUMENTS = {
     "pub": "S.new hello",
@@ -86,6 +87,5 @@ def test_the_permissions_of_a_row_are_enough(number: int, server: RealServer, of
         assert done.out or done.err
 
 
-def test_all_rows_are_read() -> None:
-    assert len(ROWS) == TABLE.count("\n") - 1
+def test_all_commands_of_the_table_are_run() -> None:
     assert {command for commands, _ in ROWS for command in commands} == set(ARGUMENTS)

@@ -33,7 +33,7 @@ class Options:
     is_flag=True,
     help="Give existing streams the configuration of the backup, and add their missing consumers",
 )
-@option("--force", "-f", is_flag=True, help="Remove what an unfinished restore left, without asking")
+@option("--force", "-f", is_flag=True, help="Remove what an unfinished restore left behind, without asking")
 async def restore(env: Env, options: Options) -> Result:
     """DIRECTORY was made by jsctl account backup or by the nats tool. All of it is read and compared with
     its digests first. A stream that is damaged or exists does not stop the others; it is named at the end,

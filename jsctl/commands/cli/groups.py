@@ -59,7 +59,7 @@ class _WithGlobals(click.Command):
         named = {flag: title for title, flags in self.sections.items() for flag in flags}
         for title in ("", *self.sections):
             records = [p.get_help_record(ctx) for p in own if named.get(p.opts[0], "") == title]
-            if rows := [(flags, _without_range(help)) for flags, help in filter(None, records)]:
+            if rows := [_plain(*record) for record in records if record]:
                 with formatter.section(title or "Flags"):
                     formatter.write_dl(rows)
         if isinstance(self, click.Group):
@@ -190,9 +190,9 @@ class Group(_WithGlobals, click.Group):
         return rows if self.path else [*rows, *_BUILT_IN.items()]
 
 
-def _without_range(help: str) -> str:
-    """Return the help of a flag without the range that click adds, such as `[x>=1]`."""
-    return re.sub(r"\s*\[[^][]*x[<>]=?[^][]*\]$", "", help)
+def _plain(flags: str, help: str) -> tuple[str, str]:
+    """Return a flag and its help without the range and the type that click adds, such as `[x>=1]`."""
+    return flags.replace("INTEGER RANGE", "N"), re.sub(r"\s*\[[^][]*x[<>]=?[^][]*\]$", "", help)
 
 
 def _is_own(param: click.Parameter) -> bool:

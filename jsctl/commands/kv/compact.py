@@ -28,8 +28,8 @@ _AT_ONCE = 32  #: requests
 @option("--dry-run", is_flag=True, help="Only show what would be removed")
 @option("--force", "-f", is_flag=True, help="Remove without asking")
 async def compact(env: Env, bucket: str, older: int, dry_run: bool, force: bool) -> Result:
-    """Earlier values of deleted keys go. Their markers go once everybody who watches has seen them: after
-    half an hour, or --older.
+    """Earlier values of deleted keys are removed, and their markers once everybody who watches has seen them:
+    after half an hour, or --older.
     """
     store = await open_named(env, bucket)
     refuse_mirror(store, "compact")

@@ -23,9 +23,9 @@ from jsctl.views.result import Result
 @option("--dry-run", is_flag=True, help="Only show what would be deleted")
 @option("--force", "-f", is_flag=True, help="Delete without asking")
 async def delete(env: Env, bucket: str, key: tuple[str, ...], dry_run: bool, force: bool) -> Result:
-    """Without KEY the whole bucket goes. KEY is a key or a pattern: in 'user.*' the * stands for a token, in
-    'user.>' the > for the rest. Earlier values of deleted keys stay as long as the bucket's history keeps
-    them; jsctl kv purge removes them, too.
+    """Without KEY the whole bucket is deleted. KEY is a key or a pattern: in 'user.*' the * stands for a
+    token, in 'user.>' the > for the rest. Earlier values of deleted keys stay as long as the bucket's history
+    keeps them; jsctl kv purge removes them, too.
     """
     store = await open_named(env, bucket)
     if key:

@@ -45,7 +45,7 @@ class Options:
 async def edit(env: Env, options: Options) -> Result:
     """With KEY its value is edited in your EDITOR, and stored if nobody else has changed it meanwhile.
 
-    Without KEY the bucket's configuration changes; whatever no flag names stays as it is.
+    Without KEY the bucket's configuration changes; settings that no flag names stay as they are.
     """
     if options.key:
         if options.flags.fields or options.edit.config_file or options.edit.replace:

@@ -31,10 +31,10 @@ class Options:
 )
 @bucket_argument()
 @option("--force", "-f", is_flag=True, help="Change without asking")
-@option("--dry-run", is_flag=True, help="Only show what would change; status 2 when something would")
+@option("--dry-run", is_flag=True, help="Only show what would change; exit with 2 if anything would")
 @bucket_flags
 async def edit(env: Env, options: Options) -> Result:
-    """Whatever no flag names stays as it is. A shorter time or a smaller size may remove objects."""
+    """Settings that no flag names stay as they are. A shorter time or a smaller size may remove objects."""
     if not options.flags.settings():
         raise BadInput("nothing to change was given", "jsctl object edit --help shows the flags")
     api = await env.jetstream()

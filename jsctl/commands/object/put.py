@@ -86,8 +86,8 @@ class Options:
 @option("--progress/--no-progress", default=True, help="Show a progress bar on a terminal")
 @option("--force", "-f", is_flag=True, help="Replace existing objects without asking")
 async def put(env: Env, options: Options) -> Result:
-    """Without FILE, or with -, the object is what stdin holds. A put of a file that broke off goes on when
-    the same command is given again; what is there is compared first.
+    """Without FILE, or with -, the object is stdin. If a put of a file is interrupted, run it again: it
+    compares what is there and continues.
     """
     extras = options.put_options()
     names = [options.object_name(file) for file in options.file] or [options.name]

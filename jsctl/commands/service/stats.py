@@ -28,7 +28,7 @@ from jsctl.views.service import documents as view
 @argument("service", default="")
 @argument("id", default="")
 @option("--watch", is_flag=True, help="Show rates, errors and skew over the instances, repeatedly")
-@option("--every", type=DURATION, default=SECOND, metavar="DURATION", help="Time between two looks (1s)")
+@option("--every", type=DURATION, default=SECOND, metavar="DURATION", help="Time between two samples (1s)")
 @silence_flag
 async def stats(
     env: Env, service: str, id: str, watch: bool, every: int, silence: int

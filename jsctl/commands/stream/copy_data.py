@@ -40,7 +40,9 @@ def data_flags(function: F) -> F:
     """Declare the flags of `DataOptions`, under the names of its fields."""
     context: dict[str, Any] = {"metavar": "NAME", "default": "", "noun": "context"}
     for declare in (
-        option("--force", "-f", is_flag=True, help="Remove what an unfinished copy left, without asking"),
+        option(
+            "--force", "-f", is_flag=True, help="Remove what an unfinished copy left behind, without asking"
+        ),
         option("--progress/--no-progress", default=True, help="Show a progress bar on a terminal"),
         option("--compare/--no-compare", default=True, help="With --data, compare all messages afterwards"),
         option("--consumers", is_flag=True, help="With --data, also copy the consumers and their state"),

@@ -61,7 +61,7 @@ class Options:
 @option("--cluster", metavar="CLUSTER", default=None, help="Place the stream in this cluster")
 @option("--tag", metavar="TAG", multiple=True, help="Place the stream on servers with this tag")
 @option("--replicas", type=int, metavar="COUNT", default=None, help="How many replicas of the data to keep")
-@option("--force", "-f", is_flag=True, help="Remove what an unfinished restore left, without asking")
+@option("--force", "-f", is_flag=True, help="Remove what an unfinished restore left behind, without asking")
 async def restore(env: Env, options: Options) -> Result:
     """FILE is the folder or .tgz file that jsctl stream backup made, or a folder of the nats tool. It is read
     and compared with its digest before the server is asked for anything.

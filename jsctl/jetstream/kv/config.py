@@ -144,19 +144,19 @@ FIELDS: tuple[Field, ...] = (
         "republish.src",
         Text(),
         flag="republish-source",
-        help="Subjects to publish again once stored",
+        help="Subjects to republish once stored",
     ),
     Field(
         "republish.dest",
         Text(),
         flag="republish-destination",
-        help="Where --republish-source is published to",
+        help="Where to republish them",
     ),
     Field(
         "republish.headers_only",
         Switch(negatable=False),
         flag="republish-headers",
-        help="Publish again headers only",
+        help="Republish headers without payloads",
     ),
     Field(
         "mirror",

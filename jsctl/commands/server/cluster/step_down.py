@@ -13,7 +13,7 @@ from jsctl.views.result import Result
 @option("--cluster", metavar="CLUSTER", default="", help="A server of this cluster should lead next")
 @option("--tags", metavar="TAG", multiple=True, help="A server with this tag should; may be repeated")
 @option("--host", metavar="NAME", default="", help="This server should lead next")
-@option("--force", "-f", is_flag=True, help="Also when no leader is known")
+@option("--force", "-f", is_flag=True, help="Proceed even if no leader is known")
 async def step_down(env: Env, cluster: str, tags: tuple[str, ...], host: str, force: bool) -> Result:
     """The leader of the meta group, which places streams and consumers, stands down. Needs a login of the
     system account.

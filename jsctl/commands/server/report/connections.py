@@ -25,7 +25,7 @@ from jsctl.views.server import reports as view
 @option("--username", metavar="USER", default="", help="Only connections of this user")
 @option("--state", type=click.Choice(list(STATES)), default="open", help="Their state")
 @option("--closed-reason", metavar="REASON", default="", help="Only those that were closed for this reason")
-@option("--filter", "expression", metavar="EXPRESSION", default="", help="Only those that it is true of")
+@option("--filter", "expression", metavar="EXPRESSION", default="", help="Only those for which this is true")
 @report_flags
 async def connections(
     env: Env,
