@@ -62,7 +62,7 @@ def runner(cli: Cli, lines: Sequence[str]) -> Run:
 @contextmanager
 def watching(cli: Cli, line: str, ready: str = "") -> Iterator[Terminal]:
     """A command that goes on, once it is there."""
-    child = cli.terminal(line)
+    child = cli.terminal(line, columns=200)
     try:
         child.expect(ready)
         yield child

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from jsctl.localserver import network
+from jsctl.localserver import network, readiness
 from tests.support.processes import alive, children
 from tests.support.run import Cli
 from tests.support.servers import RealServer, binary, free_port
@@ -339,7 +339,8 @@ def test_an_edit_that_keeps_the_leaf_out_is_reported(
     first.end()
     leaf = store / "leaf.conf"
     leaf.write_text(leaf.read_text().replace("acc:acc@", "acc:wrong@"))
-    monkeypatch.setattr(network, "ANSWER_SECONDS", 5)
+    for module in (network, readiness):
+        monkeypatch.setattr(module, "REPLY_SECONDS", 5)
     failed = Cli(tmp_path)(f"server run hub-leaf --port 0 --store {store}", status=1)
     assert "user acc did not reach all of them in 5s; leaf.conf was edited; logs are in" in failed.err
     assert not children(tmp_path)
