@@ -59,9 +59,22 @@ def find() -> Path | None:
 def read_options() -> str:
     """Return the JVM's options that make it use the archive, empty without one."""
     archive = find()
-    if archive is None or not archive.is_file():
+    if archive is None or not is_whole(archive):
         return ""
     return f'{_OPTIONS} "-XX:SharedArchiveFile={archive}"'
+
+
+def is_whole(archive: Path) -> bool:
+    """Whether there is an archive of the size that it was made with. The JVM crashes on one that is cut."""
+    try:
+        return archive.stat().st_size == int(record_of_size(archive).read_text())
+    except (OSError, ValueError):
+        return False
+
+
+def record_of_size(archive: Path) -> Path:
+    """Return the file with the size of an archive."""
+    return archive.with_suffix(".size")
 
 
 def write_options(draft: Path) -> str:
@@ -72,7 +85,7 @@ def write_options(draft: Path) -> str:
 def make_behind() -> None:
     """Start a process that makes the archive, unless there is one or it cannot be made here."""
     archive = find()
-    if archive is None or archive.exists() or _failed_lately(archive):
+    if archive is None or is_whole(archive) or _failed_lately(archive):
         return
     with contextlib.suppress(OSError):
         archive.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -31,19 +31,20 @@ def make() -> bool:
         return False
     archive.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with _locked(archive.parent / ".lock") as lock:
-        if lock is None or archive.exists():
-            return archive.exists()
+        if lock is None or class_archive.is_whole(archive):
+            return class_archive.is_whole(archive)
         draft = archive.with_suffix(".draft")
         draft.unlink(missing_ok=True)
         try:
             _write(draft)
+            class_archive.record_of_size(archive).write_text(str(draft.stat().st_size))
             draft.replace(archive)
         except Exception:  # it is made again in a day
             draft.unlink(missing_ok=True)
             class_archive.mark_of_failure(archive).touch()
             return False
         for other in archive.parent.iterdir():
-            if other.suffix in (".jsa", ".draft", ".failed") and other != archive:
+            if other.suffix in (".jsa", ".size", ".draft", ".failed") and other.stem != archive.stem:
                 other.unlink(missing_ok=True)
     return True
 

@@ -50,7 +50,11 @@ def test_every_java_and_spark_has_its_own(tmp_path: Path, monkeypatch: pytest.Mo
 def test_it_is_used_when_it_is_there(cache: Path) -> None:
     assert class_archive.read_options() == ""
     cache.mkdir(parents=True)
-    archive().touch()
+    archive().write_text("classes")
+    assert class_archive.read_options() == ""  # of an unknown size
+    class_archive.record_of_size(archive()).write_text("8")
+    assert class_archive.read_options() == ""  # it is cut, and the JVM would crash
+    class_archive.record_of_size(archive()).write_text("7")
     assert class_archive.read_options().endswith(f'"-XX:SharedArchiveFile={archive()}"')
 
 
@@ -75,7 +79,10 @@ def test_two_make_one(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     finish.set()
     first.join()
     assert results == [True] and archive().read_text() == "classes"
-    assert [path.name for path in cache.glob("*.*") if path.suffix] == [archive().name]
+    assert {path.name for path in cache.glob("*.*") if path.suffix} == {
+        archive().name,
+        class_archive.record_of_size(archive()).name,
+    }
 
 
 def test_a_failure_is_not_repeated_by_every_command(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
