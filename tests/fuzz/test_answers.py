@@ -26,6 +26,8 @@ from tests.support.hostile import Change, Middleman, hostile_server, middleman, 
 from tests.support.run import Cli, Outcome
 from tests.support.servers import Account, free_port
 
+pytestmark = pytest.mark.slow
+
 REFUSED = (0, 1, 2, 3, 4, 5, 64)
 """Statuses with which a command may end."""
 

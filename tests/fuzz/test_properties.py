@@ -22,6 +22,8 @@ from jsctl.nats.server_info import check_info
 from tests.fuzz.record import Record, cases
 from tests.fuzz.test_inputs import SEEDS
 
+pytestmark = pytest.mark.slow
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda below: st.lists(below, max_size=4) | st.dictionaries(st.text(max_size=8), below, max_size=4),

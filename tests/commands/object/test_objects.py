@@ -15,6 +15,8 @@ from tests.support import js
 from tests.support.run import Cli
 from tests.support.waiting import wait_for
 
+pytestmark = pytest.mark.slow
+
 DATA = os.urandom(300_000)
 
 

@@ -20,6 +20,8 @@ from jsctl.services.statistics import Count, rows
 from tests.support.run import Cli
 from tests.support.waiting import wait_for
 
+pytestmark = pytest.mark.slow
+
 
 def start(cli: Cli, *args: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
