@@ -72,6 +72,15 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     return 0 if quick or one_file else 2
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--fuzz", type=float, metavar="N", help="try N times as many cases in tests/fuzz")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if times := config.getoption("--fuzz"):
+        os.environ["JSCTL_FUZZ"] = str(times)  # workers inherit it
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.get_closest_marker("spark"):
         spark_home.use_quick_spark(item.config.cache.mkdir("spark"))
