@@ -73,6 +73,7 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--long", action="store_true", help="with the tests that take the longest")
     parser.addoption("--fuzz", type=float, metavar="N", help="try N times as many cases in tests/fuzz")
 
 
@@ -96,8 +97,13 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if marks & set(re.findall(r"not (\w+)", expression)) else None
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The slow ones first: two workers, which take a file at a time, then end at about the same time."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """The slow ones first: two workers, which take a file at a time, then end at about the same time. Without
+    those that take the longest, unless these are asked for, or a file is."""
+    is_file_named = any("::" in arg or arg.endswith(".py") for arg in config.args)
+    if not config.getoption("--long") and not is_file_named:
+        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("long")])
+        items[:] = [item for item in items if not item.get_closest_marker("long")]
     folders = [_TESTS / path for path in _ORDER]
 
     def place(item: pytest.Item) -> int:

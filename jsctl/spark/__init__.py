@@ -7,16 +7,17 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-def connect(spark: "SparkSession", **options: str) -> None:
+def connect(spark: "SparkSession", *, pushdown: bool = False, **options: str) -> None:
     """Make `jetstream` of this session read and write with these connection options, such as context="prod".
 
-    Reads and writes must not give them again. On a cluster the executors get jsctl with it.
+    Reads and writes must not give them again. On a cluster the executors get jsctl with it. pushdown: let
+    filters of batch queries reach the server; each query then needs a `load()` of its own.
 
     Raises BadInput, NotFound.
     """
     from jsctl.spark.datasource import registration  # every other import of this package needs no PySpark
 
-    registration.connect(spark, **options)
+    registration.connect(spark, pushdown=pushdown, **options)
 
 
 def decode(

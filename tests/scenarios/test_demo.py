@@ -73,6 +73,7 @@ def demo(tmp_path: Path) -> Iterator[Demo]:
             os.kill(int(line.split()[0]), signal.SIGTERM)
 
 
+@pytest.mark.long
 def test_the_walk_through_the_guide(demo: Demo) -> None:
     out, err = demo.run("demo", "--no-spark")
     commands = [line[2:] for line in out.splitlines() if line.startswith("$ ")]
@@ -102,6 +103,7 @@ def lags(out: str) -> list[int]:
     return [int(row[5].replace(",", "")) for row in rows]
 
 
+@pytest.mark.long
 def test_the_end_shows_a_lag_that_grows_and_drains_and_says_why(demo: Demo) -> None:
     out, _ = demo.run("demo", "--no-spark")
     live, why = out[out.index("# The live report") :].split("# Why the rest still waits")
@@ -136,6 +138,7 @@ def test_a_folder_is_never_overwritten(demo: Demo) -> None:
     assert (demo.work / "jsctl-demo" / "mine").read_text() == "mine"
 
 
+@pytest.mark.long
 def test_keep_leaves_the_network_and_stop_ends_it(demo: Demo) -> None:
     out, _ = demo.run("demo", "--keep", "--no-spark", "--json")
     record: dict[str, Any] = json.loads(out)
@@ -173,6 +176,7 @@ def test_kill_9_leaves_no_process(demo: Demo) -> None:
     wait_for(lambda: not children(demo.work), "a server outlived the demo")
 
 
+@pytest.mark.long
 def test_without_java_one_line_says_what_to_install(demo: Demo) -> None:
     out, err = demo.run("demo", status=1, environ={"JAVA_HOME": "/nonexistent"})
     assert "# Both domains on one screen" in out
@@ -206,6 +210,7 @@ def test_the_whole_demo(demo: Demo) -> None:
     wait_for(lambda: not children(demo.work), "a process is left")
 
 
+@pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.timeout(300)
 def test_ctrl_c_during_the_export_leaves_nothing(demo: Demo) -> None:

@@ -117,6 +117,7 @@ def report(torment: Torment, publisher: Publisher, begin: float) -> None:
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mode", ["auto", "consumer"] if KILLED else ["auto"])
 def test_a_streaming_query(cluster: Cluster, publisher: Publisher, tmp_path: Path, mode: str) -> None:
     begin = time.monotonic()
@@ -148,6 +149,7 @@ def test_a_streaming_query(cluster: Cluster, publisher: Publisher, tmp_path: Pat
     check(pq.read_table(read), publisher, cluster)
 
 
+@pytest.mark.long
 def test_an_incremental_export(cluster: Cluster, publisher: Publisher, tmp_path: Path) -> None:
     begin = time.monotonic()
     to = tmp_path / "out"

@@ -21,10 +21,15 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def connect(spark: "SparkSession", **options: str) -> None:
+def connect(spark: "SparkSession", *, pushdown: bool = False, **options: str) -> None:
     """Make `jetstream` of this session read and write with these connection options, such as context="prod".
 
     Reads and writes must not give them again. On a cluster the executors get jsctl with it.
+
+    Args:
+        pushdown: let filters of batch queries reach the server. A frame is then for one query: Spark plans a
+            Python data source once, and a second query over the same frame would get the rows of the first
+            one's filters (Spark 4.3: PythonDataSourceV2 keeps what the first scan planned).
 
     Raises BadInput, NotFound.
     """
@@ -33,18 +38,20 @@ def connect(spark: "SparkSession", **options: str) -> None:
     settings = read_options.connection_settings(by_name, os.environ)
     if cluster.runs_elsewhere(spark):
         task_archive.ship(spark)
-    register(spark, settings, "jetstream")
+    register(spark, settings, "jetstream", pushdown=pushdown)
 
 
-def register(spark: "SparkSession", settings: Settings, name: str, *, lenient: bool = False) -> None:
+def register(
+    spark: "SparkSession", settings: Settings, name: str, *, lenient: bool = False, pushdown: bool = False
+) -> None:
     """Make `spark.read.format(name)` read with these settings.
 
     Its options are those of the data source without the connection's. lenient: sequences in the options that
-    are gone are left out. Raises what `login.with_files` does.
+    are gone are left out. pushdown: see `connect`. Raises what `login.with_files` does.
     """
     from jsctl.spark.datasource.data_source import JetStreamSource
 
-    switched_on = _switch_pushdown_on(spark)
+    switched_on = pushdown and _switch_pushdown_on(spark)
     portable_settings = from_sync.run(login.with_files(settings))
 
     class ConnectedSource(JetStreamSource):  # pickled by value, as no module has it

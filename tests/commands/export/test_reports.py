@@ -439,6 +439,7 @@ def sampling(streams: Cli, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[st
         process.communicate()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_writes_what_was_sampled_and_leaves_nothing_else(
     sampling: tuple[subprocess.Popen[str], int, Path], number: signal.Signals

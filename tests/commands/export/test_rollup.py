@@ -122,6 +122,7 @@ def files(path: Path) -> dict[str, str]:
     return {str(f.relative_to(path)): f.name for f in path.rglob("*.parquet")}
 
 
+@pytest.mark.long
 def test_rates_resets_percentiles_and_limits(reports: Path, offline_cli: Cli) -> None:
     done = offline_cli(f"export rollup --from {reports} --json", status=0).json
     assert set(done["rows"]) == set(rollup.TABLES)
@@ -151,6 +152,7 @@ def test_rates_resets_percentiles_and_limits(reports: Path, offline_cli: Cli) ->
     ] == [(1, "S", 950)]
 
 
+@pytest.mark.long
 def test_gaps_purges_and_streams_made_again(spark: Any, offline_cli: Cli, tmp_path: Path) -> None:
     reports = tmp_path / "reports"
     samples = [
@@ -167,6 +169,7 @@ def test_gaps_purges_and_streams_made_again(spark: Any, offline_cli: Cli, tmp_pa
         assert last["message_rate"] == pytest.approx(640 / (3 * 86400 + 540))
 
 
+@pytest.mark.long
 def test_again_replaces_what_it_computes_and_nothing_else(
     reports: Path, offline_cli: Cli, spark: Any
 ) -> None:
@@ -204,6 +207,7 @@ def test_a_run_that_was_killed_while_it_moved_is_completed(tmp_path: Path) -> No
     assert [f.name for f in (tmp_path / "r" / "t").rglob("*.parquet")] == ["new.parquet"]
 
 
+@pytest.mark.long
 def test_history_as_tables_plots_and_a_page(reports: Path, offline_cli: Cli, tmp_path: Path) -> None:
     offline_cli(f"export rollup --from {reports}", status=0)
     line = f"report history --from {reports}"

@@ -356,6 +356,7 @@ def start(cli: Cli, *args: str) -> "subprocess.Popen[bytes]":
     )
 
 
+@pytest.mark.long
 def test_kill_9_and_again(cli: Cli, url: str, spark: Any, tmp_path: Path) -> None:
     to = tmp_path / "out"
     fill(url, 2000)
@@ -394,6 +395,7 @@ def test_follow_until_ctrl_c(cli: Cli, url: str, tmp_path: Path) -> None:
     assert not processes(process.pid)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_leaves_nothing(cli: Cli, url: str, tmp_path: Path, number: signal.Signals) -> None:
     fill(url, 20_000)

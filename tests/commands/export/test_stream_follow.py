@@ -49,6 +49,7 @@ def test_of_some_subjects_what_is_missing_is_not_known(
     assert ", deleted not counted, lost up to 10, in " in done.out
 
 
+@pytest.mark.long
 def test_a_server_that_dies_and_comes_back(tmp_path: Path) -> None:
     server = RealServer(tmp_path / "server", ALONE).start()
     to = tmp_path / "out"
@@ -83,6 +84,7 @@ def test_a_server_that_dies_and_comes_back(tmp_path: Path) -> None:
     ] * 5, log
 
 
+@pytest.mark.long
 def test_a_second_run_waits_for_the_end_of_the_first(cli: Cli, url: str, tmp_path: Path) -> None:
     fill(url, 20)
     to = tmp_path / "out"
@@ -111,6 +113,7 @@ def test_a_second_run_waits_for_the_end_of_the_first(cli: Cli, url: str, tmp_pat
     assert not processes(process.pid)
 
 
+@pytest.mark.long
 def test_what_is_seen_of_it_on_a_terminal(cli: Cli, url: str, tmp_path: Path) -> None:
     fill(url, 20)
     to = tmp_path / "out"

@@ -14,8 +14,6 @@ from jsctl.spark.progress import TABLE, ProgressListener, prometheus_text
 from jsctl.units import SECOND, format_rfc3339
 from tests.support.run import Cli
 
-START = datetime.now(UTC).replace(microsecond=0)
-
 
 def step(
     batch: int, end: dict[str, Any], latest: int, *, after: int = 0, rate: float = 100.0
@@ -26,7 +24,7 @@ def step(
         "id": "id-1",
         "runId": "run-1",
         "name": 'orders "new"',
-        "timestamp": format_rfc3339(START + timedelta(seconds=after)),
+        "timestamp": format_rfc3339(datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=after)),
         "batchId": batch,
         "sources": [
             {

@@ -94,13 +94,22 @@ def test_filters_reach_the_server_after_connect(
 ) -> None:
     fill(url, 100)
     session = spark.newSession()
-    connect(session, servers=url)
+    connect(session, pushdown=True, servers=url)
     rows = session.read.format("jetstream").option("stream", "S").load()
     some = rows.where("sequence > 90 AND subject = 'S.a' AND timestamp > '2020-01-01' AND length(data) > 0")
     assert sequences(some) == list(range(91, 101))
     some.explain("formatted")
     pushed = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("PushedFilters"))
     assert all(name in pushed for name in ("sequence,90", "subject,S.a", "GreaterThan(timestamp"))
+
+
+def test_a_frame_is_whole_after_a_query_with_filters(spark: Any, url: str) -> None:
+    fill(url, 100)
+    session = spark.newSession()
+    connect(session, servers=url)
+    rows = session.read.format("jetstream").option("stream", "S").load()
+    assert rows.where("sequence <= 3").count() == 3
+    assert rows.count() == 100
 
 
 @pytest.mark.parametrize(
@@ -142,11 +151,12 @@ def test_lost_messages_fail_the_query_unless_allowed(spark: Any, url: str) -> No
     assert 60 not in sequences(frame(spark, url))
     with pytest.raises(Exception, match="1 message of S was deleted between") as failed:
         frame(spark, url, failOnDeleted="true").collect()
-    assert str(failed.value).count("\n") <= 8
+    assert str(failed.value).count("\n") <= 12
     with pytest.raises(Exception, match="failOnDeleted and subject cannot be used together"):
         frame(spark, url, failOnDeleted="true", subject="S.a").collect()
 
 
+@pytest.mark.long
 def test_loss_that_is_allowed_is_a_line_in_the_log(spark: Any, url: str, tmp_path: Path) -> None:
     """On stderr of Spark's Python processes, so in a Spark of its own."""
     fill(url, 100)
@@ -182,6 +192,7 @@ def test_secrets_are_in_no_plan(spark: Any, url: str, capsys: pytest.CaptureFixt
     assert login not in text
 
 
+@pytest.mark.long
 def test_contexts_are_found(spark: Any, url: str, tmp_path: Path) -> None:
     """Through XDG_CONFIG_HOME as Spark's Python processes have it, so in a Spark of its own."""
     fill(url, 5)

@@ -135,6 +135,7 @@ def all_text(*folders: Path) -> str:
     return "\n".join(file.read_text(errors="replace") for file in results if file.suffix != ".zip")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("place", ["standalone", "connect"])
 def test_every_command(network: Network, cluster: Cluster, tmp_path: Path, place: str) -> None:
     remote = f" --remote {cluster.remote}" if place == "connect" else ""
@@ -173,6 +174,7 @@ def test_every_command(network: Network, cluster: Cluster, tmp_path: Path, place
     assert not [secret for secret in network.secrets if secret in output]
 
 
+@pytest.mark.long
 def test_executors_of_a_local_cluster(network: Network, tmp_path: Path) -> None:
     work = home() / "work"  # where its workers put what they are given
     before = set(work.glob("app-*/*/jsctl.zip"))
@@ -214,6 +216,7 @@ except Exception as error:
 """
 
 
+@pytest.mark.long
 def test_a_notebook_over_connect(network: Network, cluster: Cluster, tmp_path: Path) -> None:
     network.cli("stream add NOTES --subjects NOTES.> --defaults", status=0)
     done = network.run(sys.executable, "-c", NOTEBOOK, cluster.remote, str(tmp_path / "table"))
@@ -262,6 +265,7 @@ def test_a_folder_that_is_not_shared(network: Network, cluster: Cluster, tmp_pat
     assert list(tmp_path.rglob("*.parquet")), "it did write"
 
 
+@pytest.mark.long
 def test_spark_that_dies(network: Network, cluster: Cluster, tmp_path: Path) -> None:
     """The last one: nothing is left of the cluster."""
     rows = tmp_path / "rows.json"

@@ -62,6 +62,7 @@ def trouble(cluster: Cluster) -> None:
         time.sleep(5)  # the longest pause of a reader
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("reader", [DirectReader, ConsumerReader])
 def test_every_sequence_once_while_servers_die_and_leaders_move(
     cluster: Cluster, reader: type[RangeReader]
