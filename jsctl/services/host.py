@@ -8,11 +8,10 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 from jsctl import __version__
-from jsctl.errors import BadInput, Unreachable
+from jsctl.errors import BadInput
 from jsctl.jetstream.message.buffer import EventBuffer
 from jsctl.jetstream.message.respond import Request
 from jsctl.nats.connection import Connection
-from jsctl.nats.events import Closed, ConnectionEvent, PermissionDenied
 from jsctl.nats.headers import Headers, encode_headers
 from jsctl.nats.message import Message, OutgoingMessage
 from jsctl.nats.templates import unique_id
@@ -46,7 +45,7 @@ class EchoService:
     async def requests(self) -> AsyncGenerator[Sequence[Request], None]:
         """Yield each request, which is answered. Raises Denied, Unreachable."""
         connection = self._connection
-        with connection.watching(self._watch):
+        with connection.watching(self._buffer.close_on):
             async with AsyncExitStack() as stack:
                 for verb in ("PING", "INFO", "STATS"):
                     for subject in (
@@ -104,12 +103,3 @@ class EchoService:
             }
             document["endpoints"] = [{**endpoint, **statistics}]
         return document
-
-    def _watch(self, event: ConnectionEvent) -> bool:
-        match event:
-            case Closed():
-                self._buffer.close(Unreachable(event.text))
-            case PermissionDenied(operation="subscription"):
-                self._buffer.close(event.error())
-                return True
-        return False

@@ -4,6 +4,9 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Generic, TypeVar
 
+from jsctl.errors import Unreachable
+from jsctl.nats.events import Closed, ConnectionEvent, PermissionDenied
+
 E = TypeVar("E")
 
 
@@ -32,6 +35,17 @@ class EventBuffer(Generic[E]):
         self._error = self._error or error
         self.is_closed = True
         self._wake.set()
+
+    def close_on(self, event: ConnectionEvent) -> bool:
+        """Close when a connection ends or a subscription is denied. Returns whether nobody else needs to know
+        of the event: for `Connection.watching`."""
+        match event:
+            case Closed():
+                self.close(Unreachable(event.text))
+            case PermissionDenied(operation="subscription"):
+                self.close(event.error())
+                return True
+        return False
 
     def close_after(self, work: "asyncio.Future[None]") -> None:
         """Close when `work` ends, with the error that it raises."""

@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from jsctl.errors import BadInput, NotFound, Unreachable
+from jsctl.errors import BadInput, NotFound
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message import feed
 from jsctl.jetstream.message.buffer import EventBuffer
@@ -16,7 +16,7 @@ from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.acks import ACK
 from jsctl.nats.codec import encode_publish
 from jsctl.nats.connection import Connection
-from jsctl.nats.events import Closed, ConnectionEvent, Disconnected, PermissionDenied, Reconnected
+from jsctl.nats.events import ConnectionEvent, Disconnected, Reconnected
 from jsctl.nats.headers import header_value
 from jsctl.nats.message import Message, MessageHandler
 from jsctl.nats.subjects import matches, validate_subject
@@ -260,11 +260,8 @@ class Receiver:
                 self._statistics.reconnections += 1
                 if self._feed is None:
                     self._warn("jsctl: messages published meanwhile are missed")
-            case Closed():
-                self._buffer.close(Unreachable(event.text))
-            case PermissionDenied(operation="subscription"):
-                self._buffer.close(event.error())
-                return True
+            case _:
+                return self._buffer.close_on(event)
         return False
 
 

@@ -11,7 +11,6 @@ from typing import NamedTuple
 from jsctl.errors import BadInput, Unreachable
 from jsctl.jetstream.message.buffer import EventBuffer
 from jsctl.nats.connection import Connection
-from jsctl.nats.events import Closed, ConnectionEvent, PermissionDenied
 from jsctl.nats.headers import Headers, encode_headers
 from jsctl.nats.message import Message, OutgoingMessage
 from jsctl.nats.templates import Moment, Template
@@ -80,7 +79,7 @@ class Responder:
         Raises Denied for a refused subscription, Unreachable when the connection is closed for good.
         """
         connection = self._connection
-        with connection.watching(self._watch):
+        with connection.watching(self._buffer.close_on):
             async with AsyncExitStack() as stack:
                 for _ in range(self._weight):
                     handled = connection.receive(self._subject, self._buffer.add, queue=self._queue)
@@ -133,16 +132,6 @@ class Responder:
             self._warn(f"jsctl: {failure}")
             headers += _failure(failure)
         return data, headers
-
-    def _watch(self, event: ConnectionEvent) -> bool:
-        """Returns whether nobody else needs to know."""
-        match event:
-            case Closed():
-                self._buffer.close(Unreachable(event.text))
-            case PermissionDenied(operation="subscription"):
-                self._buffer.close(event.error())
-                return True
-        return False
 
 
 def _failure(what: str) -> Headers:
