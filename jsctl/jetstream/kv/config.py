@@ -11,12 +11,14 @@ from typing import Any
 
 from jsctl.jetstream.config.fields import Change, Field
 from jsctl.jetstream.config.kind import Json, KeepKey, Text, refuse_unknown
-from jsctl.jetstream.config.kinds import Choice, ListOf, Map, Switch, Texts
+from jsctl.jetstream.config.kinds import ListOf, Map, Switch, Texts
 from jsctl.jetstream.config.nodes import Node
 from jsctl.jetstream.config.numbers import Duration, Number, Size
 from jsctl.jetstream.config.schema import Schema
 from jsctl.jetstream.kv.names import bucket_of, stream_of, subject_prefix, validate_bucket
 from jsctl.jetstream.stream.config import default_window
+from jsctl.jetstream.stream.fields import FIELDS as STREAM_FIELDS
+from jsctl.jetstream.stream.fields import STORAGE
 from jsctl.jetstream.stream.origins import Origin, is_imported
 
 MOST_HISTORY = 64
@@ -42,10 +44,6 @@ def _without_prefix(origin: Json) -> Json:
     return {**origin, "name": bucket_of(str(origin["name"]))}
 
 
-_STORAGE = Choice(
-    {"file": "file", "f": "file", "memory": "memory", "m": "memory"}, {"file": "File", "memory": "Memory"}
-)
-
 FIELDS: tuple[Field, ...] = (
     Field(
         "description",
@@ -64,7 +62,7 @@ FIELDS: tuple[Field, ...] = (
     ),
     Field(
         "storage",
-        _STORAGE,
+        STORAGE,
         flag="storage",
         help="Storage backend",
         label="Storage",
@@ -119,13 +117,7 @@ FIELDS: tuple[Field, ...] = (
         help="Place it on servers with this tag; may be repeated",
         label="Placement Tags",
     ),
-    Field(
-        "placement.cluster",
-        Text(),
-        flag="cluster",
-        help="Place it in this cluster",
-        label="Placement Cluster",
-    ),
+    *(field for field in STREAM_FIELDS if field.key == "placement.cluster"),
     Field(
         "compress",
         Switch(),
@@ -140,24 +132,7 @@ FIELDS: tuple[Field, ...] = (
         flag="metadata",
         help="KEY=VALUE to store with the bucket; may be repeated",
     ),
-    Field(
-        "republish.src",
-        Text(),
-        flag="republish-source",
-        help="Subjects to republish once stored",
-    ),
-    Field(
-        "republish.dest",
-        Text(),
-        flag="republish-destination",
-        help="Where to republish them",
-    ),
-    Field(
-        "republish.headers_only",
-        Switch(negatable=False),
-        flag="republish-headers",
-        help="Republish headers without payloads",
-    ),
+    *(field for field in STREAM_FIELDS if field.key.startswith("republish.")),
     Field(
         "mirror",
         BucketOrigin(),

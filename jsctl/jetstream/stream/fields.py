@@ -9,7 +9,7 @@ from jsctl.jetstream.stream.origins import Origin
 REMOVALS = {"no-mirror": "mirror", "no-transform": "subject_transform", "no-republish": "republish"}
 """Flags of edit that take a whole key away."""
 
-_STORAGE = Choice(
+STORAGE = Choice(
     {"file": "file", "f": "file", "memory": "memory", "m": "memory"}, {"file": "File", "memory": "Memory"}
 )
 _COMPRESSION = Choice({"none": "none", "s2": "s2"}, {"none": "", "s2": "S2 Compression"})
@@ -44,7 +44,7 @@ FIELDS: tuple[Field, ...] = (
     ),
     Field(
         "storage",
-        _STORAGE,
+        STORAGE,
         flag="storage",
         help="Storage backend",
         label="Storage",
