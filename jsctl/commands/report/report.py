@@ -11,13 +11,13 @@ from jsctl import registry
 from jsctl.commands.cli import command, option
 from jsctl.commands.cli.values import Duration
 from jsctl.commands.report.targets import targets
+from jsctl.commands.shared.watch import check_interval
 from jsctl.env import Env
-from jsctl.errors import BadInput
 from jsctl.monitor.report.overview import fetch_overview
 from jsctl.monitor.report.rounds import Round, fetch_states, poll_states
 from jsctl.monitor.report.rows import DomainState, Sort
 from jsctl.monitor.report.spark_queries import SparkQuery, read_queries
-from jsctl.units import MS, SECOND
+from jsctl.units import SECOND
 from jsctl.views.events import Events
 from jsctl.views.report import report as view
 from jsctl.views.report import rounds as rounds_view
@@ -93,8 +93,7 @@ async def report(
     The exit status is 4 when a context could not be reached; with --watch it is 0, even after ctrl-C,
     unless --count was not reached.
     """
-    if watch is not None and watch < 100 * MS:
-        raise BadInput("--watch takes 100ms or more", "2s is the default")
+    check_interval(watch, "2s is the default")
     folder = Path(spark).expanduser() if spark else None
     queries = partial(_read_queries, folder)
     queries()  # a wrong folder is an error of the command line

@@ -2,13 +2,11 @@
 
 from jsctl.commands.cli import DURATION, command, option
 from jsctl.commands.server.network.choose import network_argument
+from jsctl.commands.shared.watch import Report, check_interval, once_or_repeated
 from jsctl.env import Env
-from jsctl.errors import BadInput, ExitStatus
+from jsctl.errors import ExitStatus
 from jsctl.localserver.networks import find_network
 from jsctl.localserver.status import fetch_status
-from jsctl.monitor.polling import fetch_again
-from jsctl.units import MS
-from jsctl.views.events import Events, repeated
 from jsctl.views.result import Result
 from jsctl.views.server import network as view
 
@@ -19,12 +17,11 @@ from jsctl.views.server import network as view
 )
 @network_argument
 @option("--watch", type=DURATION, metavar="INTERVAL", help="Repeat it every INTERVAL until ctrl-C or q")
-async def status(env: Env, network: str, watch: int | None) -> Result | Events[Result]:
+async def status(env: Env, network: str, watch: int | None) -> Report:
     """Shows the servers of a network by cluster, which of them leads its domain, leaf node connections and
     gateways, disturbed links, and streams with their replicas. Exits with 1 if something is down.
     """
-    if watch is not None and watch < 100 * MS:
-        raise BadInput("--watch takes 100ms or more")
+    check_interval(watch)
     local = find_network(env.environ, network)
 
     async def fetch() -> Result:
@@ -32,4 +29,4 @@ async def status(env: Env, network: str, watch: int | None) -> Result | Events[R
         result = view.status(state)
         return result if state.healthy else result._replace(status=ExitStatus.FAILURE)
 
-    return await fetch() if watch is None else repeated(fetch_again(fetch, watch))
+    return await once_or_repeated(fetch, watch)

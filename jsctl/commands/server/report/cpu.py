@@ -1,7 +1,8 @@
 """`jsctl server report cpu`."""
 
 from jsctl.commands.cli import command
-from jsctl.commands.server.report.flags import Flags, Report, report, report_flags
+from jsctl.commands.server.report.flags import Flags, report, report_flags
+from jsctl.commands.shared.watch import Report
 from jsctl.env import Env
 from jsctl.views.server import reports as view
 

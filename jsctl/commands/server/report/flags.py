@@ -6,17 +6,13 @@ from typing import Any
 import click
 
 from jsctl.commands.cli import DURATION, argument, option
+from jsctl.commands.shared.watch import Report, check_interval, once_or_repeated
 from jsctl.env import Env
-from jsctl.errors import BadInput
-from jsctl.monitor.polling import fetch_again
 from jsctl.monitor.server.requests import Filter, ping
-from jsctl.units import MS
-from jsctl.views.events import Events, repeated
 from jsctl.views.result import Result
 
 Json = dict[str, Any]
 Flags = Mapping[str, Any]
-Report = Result | Events[Result]
 
 
 def report_flags(verb: Callable[..., Any]) -> Callable[..., Any]:
@@ -56,15 +52,19 @@ async def report(
     servers: the flags of `report_flags` that were given. view: from the answers to what is shown.
     """
     watch = servers.get("watch")
-    if watch is not None and watch < 100 * MS:
-        raise BadInput("--watch takes 100ms or more")
+    check_interval(watch)
     connection = await env.connection()
-    only = Filter(servers.get("host") or "", servers.get("cluster") or "", servers.get("tags") or ())
+    only = server_filter(servers)
 
     async def fetch() -> Result:
         return view(await ping(connection, what, body, only=only, expect=limit or 0))
 
-    return await fetch() if watch is None else repeated(fetch_again(fetch, watch))
+    return await once_or_repeated(fetch, watch)
+
+
+def server_filter(servers: Flags) -> Filter:
+    """Return which servers the flags choose."""
+    return Filter(servers.get("host") or "", servers.get("cluster") or "", servers.get("tags") or ())
 
 
 def is_reversed(env: Env) -> bool:
