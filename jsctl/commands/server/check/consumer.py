@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jsctl.commands.cli import DURATION, command, option
-from jsctl.commands.server.check.flags import limits_of, run_check
+from jsctl.commands.server.check.flags import limits_of, run_check, threshold
 from jsctl.env import Env
 from jsctl.monitor.check.outcome import Check
 from jsctl.monitor.check.streams import check_consumer
@@ -17,48 +17,14 @@ from jsctl.views.result import Result
 )
 @option("--stream", required=True, noun="stream", metavar="STREAM", help="The stream")
 @option("--consumer", required=True, metavar="CONSUMER", help="The consumer")
-@option(
-    "--outstanding-ack-critical",
-    into="thresholds",
-    type=int,
-    metavar="N",
-    help="Critical above this number of unacknowledged messages",
+@threshold("--outstanding-ack-critical", int, "N", "Critical above this number of unacknowledged messages")
+@threshold("--waiting-critical", int, "N", "Critical above this number of waiting pulls")
+@threshold("--unprocessed-critical", int, "N", "Critical above this number of unprocessed messages")
+@threshold(
+    "--last-delivery-critical", DURATION, "DURATION", "Critical if nothing was delivered for this time"
 )
-@option(
-    "--waiting-critical",
-    into="thresholds",
-    type=int,
-    metavar="N",
-    help="Critical above this number of waiting pulls",
-)
-@option(
-    "--unprocessed-critical",
-    into="thresholds",
-    type=int,
-    metavar="N",
-    help="Critical above this number of unprocessed messages",
-)
-@option(
-    "--last-delivery-critical",
-    into="thresholds",
-    type=DURATION,
-    metavar="DURATION",
-    help="Critical if nothing was delivered for this time",
-)
-@option(
-    "--last-ack-critical",
-    into="thresholds",
-    type=DURATION,
-    metavar="DURATION",
-    help="Critical if nothing was acknowledged for this time",
-)
-@option(
-    "--redelivery-critical",
-    into="thresholds",
-    type=int,
-    metavar="N",
-    help="Critical above this number of redeliveries",
-)
+@threshold("--last-ack-critical", DURATION, "DURATION", "Critical if nothing was acknowledged for this time")
+@threshold("--redelivery-critical", int, "N", "Critical above this number of redeliveries")
 @option("--pinned", is_flag=True, help="Every group must have a pinned client")
 async def consumer(
     env: Env, stream: str, consumer: str, pinned: bool, thresholds: Mapping[str, Any]

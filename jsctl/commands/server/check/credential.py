@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jsctl.commands.cli import DURATION, command, option
-from jsctl.commands.server.check.flags import limits_of, run_check
+from jsctl.commands.server.check.flags import limits_of, run_check, threshold
 from jsctl.env import Env
 from jsctl.monitor.check.outcome import Check
 from jsctl.monitor.check.servers import check_credential
@@ -13,16 +13,8 @@ from jsctl.views.result import Result
 
 @command("credential", examples=["jsctl server check credential --credential app.creds --validity-warn 30d"])
 @option("--credential", required=True, metavar="FILE", help="The credentials file")
-@option(
-    "--validity-warn", into="thresholds", type=DURATION, metavar="DURATION", help="Warn if it expires sooner"
-)
-@option(
-    "--validity-critical",
-    into="thresholds",
-    type=DURATION,
-    metavar="DURATION",
-    help="Critical if it expires sooner",
-)
+@threshold("--validity-warn", DURATION, "DURATION", "Warn if it expires sooner")
+@threshold("--validity-critical", DURATION, "DURATION", "Critical if it expires sooner")
 @option("--require-expiry/--no-require-expiry", default=True, help="It must expire")
 async def credential(
     env: Env, credential: str, require_expiry: bool, thresholds: Mapping[str, Any]

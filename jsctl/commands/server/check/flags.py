@@ -29,6 +29,11 @@ def group_flags(verb: Callable[..., Any]) -> Callable[..., Any]:
     )
 
 
+def threshold(name: str, kind: Any, metavar: str, help: str) -> Callable[[Callable[..., Any]], Any]:
+    """Declare a threshold; the verb gets those that were given as `thresholds`. kind: a type of click's."""
+    return option(name, into="thresholds", type=kind, metavar=metavar, help=help)
+
+
 def limits_of(thresholds: Mapping[str, Any], defaults: Mapping[str, float] | None = None) -> dict[str, float]:
     """Return thresholds by the name of their flag (`lag-critical`), with defaults."""
     named = {key.replace("_", "-"): float(value) for key, value in thresholds.items() if value is not None}

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jsctl.commands.cli import DURATION, command, option
-from jsctl.commands.server.check.flags import limits_of, run_check
+from jsctl.commands.server.check.flags import limits_of, run_check, threshold
 from jsctl.env import Env
 from jsctl.monitor.check.outcome import Check
 from jsctl.monitor.check.streams import check_account
@@ -24,77 +24,17 @@ _DEFAULTS = {
 @command(
     "jetstream", examples=["jsctl server check jetstream", "jsctl server check jetstream --streams-warn 80"]
 )
-@option(
-    "--mem-warn",
-    into="thresholds",
-    type=int,
-    metavar="PERCENT",
-    help="Warn above this percentage of the memory; 75",
-)
-@option(
-    "--mem-critical",
-    into="thresholds",
-    type=int,
-    metavar="PERCENT",
-    help="Critical above this percentage of the memory; 90",
-)
-@option(
-    "--store-warn",
-    into="thresholds",
-    type=int,
-    metavar="PERCENT",
-    help="Warn above this percentage of the disk space; 75",
-)
-@option(
-    "--store-critical",
-    into="thresholds",
-    type=int,
-    metavar="PERCENT",
-    help="Critical above this percentage of the disk space; 90",
-)
-@option(
-    "--streams-warn",
-    into="thresholds",
-    type=int,
-    metavar="PERCENT",
-    help="Warn above this percentage of the streams",
-)
-@option(
-    "--streams-critical",
-    into="thresholds",
-    type=int,
-    metavar="PERCENT",
-    help="Critical above this percentage of the streams",
-)
-@option(
-    "--consumers-warn",
-    into="thresholds",
-    type=int,
-    metavar="PERCENT",
-    help="Warn above this percentage of the consumers",
-)
-@option(
-    "--consumers-critical",
-    into="thresholds",
-    type=int,
-    metavar="PERCENT",
-    help="Critical above this percentage of the consumers",
-)
+@threshold("--mem-warn", int, "PERCENT", "Warn above this percentage of the memory; 75")
+@threshold("--mem-critical", int, "PERCENT", "Critical above this percentage of the memory; 90")
+@threshold("--store-warn", int, "PERCENT", "Warn above this percentage of the disk space; 75")
+@threshold("--store-critical", int, "PERCENT", "Critical above this percentage of the disk space; 90")
+@threshold("--streams-warn", int, "PERCENT", "Warn above this percentage of the streams")
+@threshold("--streams-critical", int, "PERCENT", "Critical above this percentage of the streams")
+@threshold("--consumers-warn", int, "PERCENT", "Warn above this percentage of the consumers")
+@threshold("--consumers-critical", int, "PERCENT", "Critical above this percentage of the consumers")
 @option("--replicas/--no-replicas", default=True, help="Check the replicas of all streams")
-@option(
-    "--replica-seen-critical",
-    into="thresholds",
-    type=DURATION,
-    metavar="DURATION",
-    help="Critical if a replica was seen longer ago; 5s",
-)
-@option(
-    "--replica-lag-critical",
-    into="thresholds",
-    type=int,
-    metavar="OPERATIONS",
-    help="Critical above this lag of a replica; 200",
-)
+@threshold("--replica-seen-critical", DURATION, "DURATION", "Critical if a replica was seen longer ago; 5s")
+@threshold("--replica-lag-critical", int, "OPERATIONS", "Critical above this lag of a replica; 200")
 async def jetstream(env: Env, replicas: bool, thresholds: Mapping[str, Any]) -> Result:
     """The percentages are of what the account may use."""
 

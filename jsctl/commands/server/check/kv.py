@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jsctl.commands.cli import command, option
-from jsctl.commands.server.check.flags import limits_of, run_check
+from jsctl.commands.server.check.flags import limits_of, run_check, threshold
 from jsctl.env import Env
 from jsctl.monitor.check.outcome import Check
 from jsctl.monitor.check.streams import check_bucket
@@ -14,10 +14,8 @@ from jsctl.views.result import Result
 @command("kv", examples=["jsctl server check kv --bucket CONFIG --key ready"])
 @option("--bucket", required=True, noun="bucket", metavar="BUCKET", help="The bucket")
 @option("--key", metavar="KEY", default="", help="A key that must have a value")
-@option("--values-warn", into="thresholds", type=int, metavar="N", help="Warn above this number of values")
-@option(
-    "--values-critical", into="thresholds", type=int, metavar="N", help="Critical above this number of values"
-)
+@threshold("--values-warn", int, "N", "Warn above this number of values")
+@threshold("--values-critical", int, "N", "Critical above this number of values")
 async def kv(env: Env, bucket: str, key: str, thresholds: Mapping[str, Any]) -> Result:
     """A bucket that does not exist is critical."""
 

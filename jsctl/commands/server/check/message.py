@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jsctl.commands.cli import DURATION, command, option
-from jsctl.commands.server.check.flags import limits_of, run_check
+from jsctl.commands.server.check.flags import limits_of, run_check, threshold
 from jsctl.env import Env
 from jsctl.monitor.check.outcome import Check
 from jsctl.monitor.check.streams import check_message
@@ -17,10 +17,8 @@ from jsctl.views.result import Result
 )
 @option("--stream", required=True, noun="stream", metavar="STREAM", help="The stream")
 @option("--subject", metavar="SUBJECT", default=">", help="Subject of the message (>)")
-@option("--age-warn", into="thresholds", type=DURATION, metavar="DURATION", help="Warn if it is older")
-@option(
-    "--age-critical", into="thresholds", type=DURATION, metavar="DURATION", help="Critical if it is older"
-)
+@threshold("--age-warn", DURATION, "DURATION", "Warn if it is older")
+@threshold("--age-critical", DURATION, "DURATION", "Critical if it is older")
 @option("--content", metavar="REGEX", default=".", help="What its body must match")
 @option("--body-timestamp", is_flag=True, help="Its body is its time, in seconds since the epoch")
 async def message(

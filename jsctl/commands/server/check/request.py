@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jsctl.commands.cli import DURATION, command, option
-from jsctl.commands.server.check.flags import limits_of, run_check
+from jsctl.commands.server.check.flags import limits_of, run_check, threshold
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.monitor.check.outcome import Check
@@ -22,14 +22,8 @@ from jsctl.views.result import Result
 @option(
     "--match-headers", metavar="NAME:REGEX", multiple=True, help="What a header must match; may be repeated"
 )
-@option(
-    "--response-critical",
-    into="thresholds",
-    type=DURATION,
-    metavar="DURATION",
-    help="Critical above this time",
-)
-@option("--response-warn", into="thresholds", type=DURATION, metavar="DURATION", help="Warn above this time")
+@threshold("--response-critical", DURATION, "DURATION", "Critical above this time")
+@threshold("--response-warn", DURATION, "DURATION", "Warn above this time")
 async def request(
     env: Env,
     subject: str,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jsctl.commands.cli import DURATION, SIZE, command, option
-from jsctl.commands.server.check.flags import limits_of, run_check
+from jsctl.commands.server.check.flags import limits_of, run_check, threshold
 from jsctl.env import Env
 from jsctl.monitor.check.outcome import Check
 from jsctl.monitor.check.servers import check_server
@@ -13,48 +13,20 @@ from jsctl.views.result import Result
 
 @command("server", examples=["jsctl server check server --name n1 --cpu-warn 80 --js-required"])
 @option("--name", metavar="NAME", default="", help="The server; without it, that of the connection")
-@option("--cpu-warn", into="thresholds", type=int, metavar="PERCENT", help="Warn above this CPU use")
-@option("--cpu-critical", into="thresholds", type=int, metavar="PERCENT", help="Critical above this CPU use")
-@option("--mem-warn", into="thresholds", type=SIZE, metavar="SIZE", help="Warn above this memory use")
-@option("--mem-critical", into="thresholds", type=SIZE, metavar="SIZE", help="Critical above this memory use")
-@option("--conn-warn", into="thresholds", type=int, metavar="N", help="Warn above this number of connections")
-@option(
-    "--conn-critical",
-    into="thresholds",
-    type=int,
-    metavar="N",
-    help="Critical above this number of connections",
-)
-@option(
-    "--subs-warn", into="thresholds", type=int, metavar="N", help="Warn above this number of subscriptions"
-)
-@option(
-    "--subs-critical",
-    into="thresholds",
-    type=int,
-    metavar="N",
-    help="Critical above this number of subscriptions",
-)
-@option(
-    "--uptime-warn", into="thresholds", type=DURATION, metavar="DURATION", help="Warn if it started later"
-)
-@option(
-    "--uptime-critical",
-    into="thresholds",
-    type=DURATION,
-    metavar="DURATION",
-    help="Critical if it started later",
-)
+@threshold("--cpu-warn", int, "PERCENT", "Warn above this CPU use")
+@threshold("--cpu-critical", int, "PERCENT", "Critical above this CPU use")
+@threshold("--mem-warn", SIZE, "SIZE", "Warn above this memory use")
+@threshold("--mem-critical", SIZE, "SIZE", "Critical above this memory use")
+@threshold("--conn-warn", int, "N", "Warn above this number of connections")
+@threshold("--conn-critical", int, "N", "Critical above this number of connections")
+@threshold("--subs-warn", int, "N", "Warn above this number of subscriptions")
+@threshold("--subs-critical", int, "N", "Critical above this number of subscriptions")
+@threshold("--uptime-warn", DURATION, "DURATION", "Warn if it started later")
+@threshold("--uptime-critical", DURATION, "DURATION", "Critical if it started later")
 @option("--auth-required", is_flag=True, help="Authentication must be on")
 @option("--tls-required", is_flag=True, help="TLS must be on")
 @option("--js-required", is_flag=True, help="JetStream must be on")
-@option(
-    "--tls-cert-warn",
-    into="thresholds",
-    type=DURATION,
-    metavar="DURATION",
-    help="Warn if the certificate expires sooner",
-)
+@threshold("--tls-cert-warn", DURATION, "DURATION", "Warn if the certificate expires sooner")
 @option(
     "--tls-cert-crit",
     "tls_cert_critical",

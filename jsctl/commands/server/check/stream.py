@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jsctl.commands.cli import DURATION, command, option
-from jsctl.commands.server.check.flags import limits_of, run_check
+from jsctl.commands.server.check.flags import limits_of, run_check, threshold
 from jsctl.env import Env
 from jsctl.monitor.check.outcome import Check
 from jsctl.monitor.check.streams import check_stream
@@ -13,51 +13,17 @@ from jsctl.views.result import Result
 
 @command("stream", examples=["jsctl server check stream --stream ORDERS --lag-critical 100 --msgs-warn 1"])
 @option("--stream", required=True, noun="stream", metavar="STREAM", help="The stream")
-@option(
-    "--lag-critical",
-    into="thresholds",
-    type=int,
-    metavar="MESSAGES",
-    help="Critical above this lag of a mirror or source",
-)
-@option(
-    "--seen-critical",
-    into="thresholds",
-    type=DURATION,
-    metavar="DURATION",
-    help="Critical if an origin was seen longer ago",
-)
-@option("--min-sources", into="thresholds", type=int, metavar="N", help="Critical with fewer sources")
-@option("--max-sources", into="thresholds", type=int, metavar="N", help="Critical with more sources")
-@option(
-    "--peer-expect", into="thresholds", type=int, metavar="N", help="Critical with another number of replicas"
-)
-@option(
-    "--peer-lag-critical",
-    into="thresholds",
-    type=int,
-    metavar="OPERATIONS",
-    help="Critical above this lag of a replica",
-)
-@option(
-    "--peer-seen-critical",
-    into="thresholds",
-    type=DURATION,
-    metavar="DURATION",
-    help="Critical if a replica was seen longer ago",
-)
-@option("--msgs-warn", into="thresholds", type=int, metavar="N", help="Warn with fewer messages")
-@option("--msgs-critical", into="thresholds", type=int, metavar="N", help="Critical with fewer messages")
-@option(
-    "--subjects-warn", into="thresholds", type=int, metavar="N", help="Warn above this number of subjects"
-)
-@option(
-    "--subjects-critical",
-    into="thresholds",
-    type=int,
-    metavar="N",
-    help="Critical above this number of subjects",
-)
+@threshold("--lag-critical", int, "MESSAGES", "Critical above this lag of a mirror or source")
+@threshold("--seen-critical", DURATION, "DURATION", "Critical if an origin was seen longer ago")
+@threshold("--min-sources", int, "N", "Critical with fewer sources")
+@threshold("--max-sources", int, "N", "Critical with more sources")
+@threshold("--peer-expect", int, "N", "Critical with another number of replicas")
+@threshold("--peer-lag-critical", int, "OPERATIONS", "Critical above this lag of a replica")
+@threshold("--peer-seen-critical", DURATION, "DURATION", "Critical if a replica was seen longer ago")
+@threshold("--msgs-warn", int, "N", "Warn with fewer messages")
+@threshold("--msgs-critical", int, "N", "Critical with fewer messages")
+@threshold("--subjects-warn", int, "N", "Warn above this number of subjects")
+@threshold("--subjects-critical", int, "N", "Critical above this number of subjects")
 async def stream(env: Env, stream: str, thresholds: Mapping[str, Any]) -> Result:
     """Thresholds may stand in the metadata of the stream, too: io.nats.monitor.lag-critical: 200."""
 
