@@ -43,6 +43,13 @@ def request_flags(verb: Callable[..., Any]) -> Callable[..., Any]:
     return argument("expect", type=click.IntRange(min=1), required=False, metavar="[WAIT]")(verb)
 
 
+def server_filter(flags: Mapping[str, Any]) -> Filter:
+    """Return which servers the flags of a verb, or of the group, choose."""
+    return Filter(
+        flags.get("name") or "", flags.get("cluster") or "", flags.get("tags") or (), flags.get("host") or ""
+    )
+
+
 async def request(
     env: Env, what: str, body: Mapping[str, Any], expect: int | None, servers: Mapping[str, Any]
 ) -> Result:
@@ -51,9 +58,7 @@ async def request(
     servers: the flags of `request_flags`, without those that were not given.
     """
     flags = {**env.flags.get(GROUP, {}), **servers}
-    only = Filter(
-        flags.get("name") or "", flags.get("cluster") or "", flags.get("tags") or (), flags.get("host") or ""
-    )
+    only = server_filter(flags)
     sent = {key: value for key, value in body.items() if value not in (None, "", False, ())}
     sent |= {"limit": flags.get("limit") or 2048, "offset": flags.get("offset") or 0}
     replies = await ping(await env.connection(), what, sent, only=only, expect=expect or 0)

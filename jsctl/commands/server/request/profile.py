@@ -1,17 +1,16 @@
 """`jsctl server request profile`."""
 
 import base64
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import click
 
 from jsctl.commands.cli import argument, command, option
+from jsctl.commands.server.request.flags import GROUP, server_filter
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.files import write_atomically
-from jsctl.monitor.server.requests import Filter, ping
+from jsctl.monitor.server.requests import ping
 from jsctl.views.result import Column, Result, Table
 
 _PROFILES = ("allocs", "heap", "goroutine", "mutex", "threadcreate", "block", "cpu")
@@ -25,8 +24,7 @@ _COLUMNS = (Column("Server", "server"), Column("File", "file"), Column("Size", "
 async def profile(env: Env, profile: str, folder: str, level: int) -> Result:
     """Writes a file for each server, which go tool pprof reads."""
     place = Path(folder).expanduser()
-    flags: Mapping[str, Any] = env.flags.get("server request", {})
-    only = Filter(flags.get("name") or "", flags.get("cluster") or "", flags.get("tags") or ())
+    only = server_filter(env.flags.get(GROUP, {}))
     replies = await ping(await env.connection(), "PROFILEZ", {"name": profile, "debug": level}, only=only)
     rows = []
     try:
