@@ -19,7 +19,7 @@ from jsctl.localserver.ports import reserve_ports
 from jsctl.localserver.process import Guard, module_command
 from jsctl.localserver.processes import Process
 from jsctl.localserver.readiness import REPLY_SECONDS, wait_for_login
-from jsctl.localserver.startup import START_SECONDS, launch, read_info, read_url
+from jsctl.localserver.startup import START_SECONDS, launch, read_info, read_url, while_running
 from jsctl.localserver.state import (
     CONTEXTS,
     LoginState,
@@ -230,19 +230,11 @@ class Network:
 
     async def _while_running(self, work: Coroutine[Any, Any, T]) -> T:
         """Return the result of `work`. Raises JsctlError or Ended when a server ends before that."""
-        task = asyncio.ensure_future(work)
-        try:
-            while not task.done():
-                await asyncio.wait([task], timeout=0.02)
-                for server in self.servers.values():
-                    if not server.process.running() and not task.done():
-                        raise self._ended(server)
-            return await task
-        finally:
-            if not task.done():
-                task.cancel()
-                with contextlib.suppress(asyncio.CancelledError):
-                    await task
+        return await while_running(work, self._first_ended)
+
+    def _first_ended(self) -> Exception | None:
+        ended = (server for server in self.servers.values() if not server.process.running())
+        return next((self._ended(server) for server in ended), None)
 
     def _ended(self, server: Server) -> Exception:
         status = server.process.status or 0

@@ -9,7 +9,8 @@ from jsctl.contexts.settings import Settings, from_context
 from jsctl.errors import Denied, JsctlError, Unreachable
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.stream import requests as streams
-from jsctl.json_text import parse_json
+from jsctl.monitor.server.reports import health_rows
+from jsctl.monitor.server.requests import ping
 from jsctl.nats.connection import Connection
 from jsctl.units import MS, SECOND
 
@@ -60,16 +61,10 @@ async def count_servers(connection: Connection, expect: int) -> int:
 
 async def find_unhealthy(connection: Connection, expect: int) -> list[str]:
     """Return sentences about servers that are not healthy (`/healthz`, JetStream and its assets included)."""
-    replies = await connection.request_many("$SYS.REQ.SERVER.PING.HEALTHZ", expect=expect, stall=200 * MS)
-    sentences = []
-    for reply in replies:
-        answer = parse_json(reply.data)
-        health = answer.get("data") or {}
-        if health.get("status_code", health.get("status")) not in (200, "ok"):
-            name = (answer.get("server") or {}).get("name", "a server")
-            sentences.append(f"{name}: {health.get('error') or health.get('status')}")
-    if len(replies) < expect:
-        sentences.append(f"{expect - len(replies)} of {expect} servers do not answer")
+    rows = health_rows(await ping(connection, "HEALTHZ", expect=expect))
+    sentences = [f"{row.server}: {row.reason}" for row in rows if row.reason]
+    if len(rows) < expect:
+        sentences.append(f"{expect - len(rows)} of {expect} servers do not answer")
     return sorted(sentences)
 
 

@@ -1,9 +1,11 @@
 """Starts single servers, and waits until they accept clients."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from jsctl.errors import BadInput, JsctlError
 from jsctl.files import read_text
@@ -12,6 +14,8 @@ from jsctl.localserver import folder, processes
 from jsctl.localserver.failure import explain
 from jsctl.localserver.processes import Process
 from jsctl.localserver.state import NodeState
+
+T = TypeVar("T")
 
 START_SECONDS = 120
 """How long servers may take until they accept clients. A server first reads all of its data."""
@@ -23,22 +27,36 @@ def launch(where: Path, node: NodeState, environ: Mapping[str, str]) -> Process:
     return processes.start(where, node.name, node.argv, Path(node.cwd), log, environ)
 
 
+async def while_running(work: Coroutine[Any, Any, T], find_ended: Callable[[], Exception | None]) -> T:
+    """Return the result of `work`. Raises what `find_ended` returns when a server ends before that."""
+    task = asyncio.ensure_future(work)
+    try:
+        while not task.done():
+            await asyncio.wait([task], timeout=0.02)
+            if not task.done() and (error := find_ended()):
+                raise error
+        return await task
+    finally:
+        if not task.done():
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+
+
+def _explain_end(where: Path, node: NodeState, process: Process) -> JsctlError | None:
+    """Return why a server ended; None while it runs."""
+    if process.running():
+        return None
+    return explain(node.name, process.status or 0, where / f"{node.name}.log", str(where))
+
+
 async def wait_for_servers(where: Path, started: Sequence[tuple[NodeState, Process]]) -> None:
     """Wait until servers accept clients. Raises JsctlError when one ends, or none does so in time."""
     try:
         async with asyncio.timeout(START_SECONDS):
             for node, process in started:
-                reading = asyncio.ensure_future(read_url(where, process.pid))
-                try:
-                    while not reading.done():
-                        await asyncio.wait([reading], timeout=0.02)
-                        if not process.running() and not reading.done():
-                            raise explain(
-                                node.name, process.status or 0, where / f"{node.name}.log", str(where)
-                            )
-                    node.url = reading.result()
-                finally:
-                    reading.cancel()
+                ended = partial(_explain_end, where, node, process)
+                node.url = await while_running(read_url(where, process.pid), ended)
     except TimeoutError:
         raise JsctlError(
             f"the servers did not start within {START_SECONDS}s", f"their logs are in {where}"

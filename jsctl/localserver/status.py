@@ -13,6 +13,7 @@ from jsctl.localserver.network import private_store
 from jsctl.localserver.networks import LocalNetwork
 from jsctl.localserver.readiness import context_settings, find_behind, find_unhealthy
 from jsctl.localserver.state import LoginState, NodeState
+from jsctl.monitor.server.reports import health_rows
 from jsctl.monitor.server.requests import ping
 from jsctl.nats.connection import Connection
 
@@ -107,11 +108,9 @@ async def fetch_status(network: LocalNetwork) -> NetworkStatus:
             server = by_name.get(reply["server"]["name"])
             if server is not None:
                 server.gateways = len((reply.get("data") or {}).get("outbound_gateways") or {})
-        for reply in answers["HEALTHZ"]:
-            server = by_name.get(reply["server"]["name"])
-            health = reply.get("data") or {}
-            if server is not None and health.get("status") != "ok":
-                server.error = str(health.get("error") or health.get("status") or "not healthy")
+        for row in health_rows(answers["HEALTHZ"]):
+            if row.server in by_name:
+                by_name[row.server].error = row.reason
     status.streams = [streams[key] for key in sorted(streams)]
     return status
 

@@ -87,6 +87,13 @@ class HealthRow:
     code: int
     errors: Sequence[tuple[str, str]]
 
+    @property
+    def reason(self) -> str:
+        """Why a server is not healthy; empty for one that is."""
+        if self.status == "ok":
+            return ""
+        return next((text for _, text in self.errors), "") or self.status or "not healthy"
+
 
 def connection_request(
     *, account: str = "", subject: str = "", user: str = "", state: str = "open", subscriptions: bool = False
