@@ -29,7 +29,6 @@ _CONSTANTS = {
 _COMPARES = ("==", "!=", "<", "<=", ">", ">=", "in", "contains", "startsWith", "endsWith", "matches")
 _WORDS = frozenset({"or", "and", "not", *_COMPARES})
 _MAX_DEPTH = 100
-_INCOMPLETE = "the expression is incomplete"
 
 
 class _Token(NamedTuple):

@@ -108,9 +108,6 @@ COLUMNS = ("stream", "subject", "sequence", "timestamp", "data", "headers")
 RETRY_TIMEOUT = 120 * SECOND
 """ns for which a server may be away, once there was one."""
 
-_TABLE_PROPERTIES = ("provider", "location", "owner", "external", "is_managed_location")
-"""What Spark adds to the options of a table that was created with USING jetstream."""
-
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:

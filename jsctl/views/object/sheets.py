@@ -71,11 +71,6 @@ def one_object(object_info: ObjectInfo) -> Result:
     return Result([Sheet(heading, [Section("", fields)])], data=object_info.data)
 
 
-def removed_line(object_info: ObjectInfo) -> str:
-    """Return what was removed, on one line."""
-    return f"Removed {object_info.bucket} > {object_info.name}"
-
-
 def loss(bucket_name: str, info: Json, objects: int) -> str:
     """Return what goes with a bucket: `bucket B with 3 objects, 1.0 GiB`."""
     return f"bucket {bucket_name} with {plural(objects, 'object')}, {format_bytes(info['state']['bytes'])}"
