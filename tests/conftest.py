@@ -9,12 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import nkeys
 import pytest
 from hypothesis import settings
 
 from tests.support import spark_home
+from tests.support.jwt import Key, Operator, new_key
 from tests.support.run import Cli
-from tests.support.servers import Account, AccountServers, Cluster, HubLeaf
+from tests.support.servers import Account, AccountServers, Cluster, HubLeaf, RealServer
 
 # A test's terminal says its own size; xdist gives its workers one that would go before it.
 for _size in ("COLUMNS", "LINES"):
@@ -142,6 +144,26 @@ def url(own_account: Account) -> str:
 def system_url(own_account: Account) -> str:
     """A URL with the login of the system account, on the server of `url`."""
     return own_account.server.url_for("admin")
+
+
+@pytest.fixture(scope="module")
+def nkey() -> Key:
+    """The key of a user."""
+    return new_key(nkeys.PREFIX_BYTE_USER)
+
+
+@pytest.fixture(scope="module")
+def operator() -> Operator:
+    """An operator with accounts."""
+    return Operator()
+
+
+@pytest.fixture(scope="module")
+def signed(tmp_path_factory: pytest.TempPathFactory, operator: Operator) -> Iterator[RealServer]:
+    """A server in the operator's mode."""
+    server = RealServer(tmp_path_factory.mktemp("operator"), operator.config()).start()
+    yield server
+    server.stop()
 
 
 @pytest.fixture

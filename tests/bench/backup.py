@@ -37,6 +37,14 @@ class Cost(NamedTuple):
     processor: float
     memory: int
 
+    def least(self, other: "Cost") -> "Cost":
+        """The lower of two, number by number."""
+        return Cost(
+            min(self.wall, other.wall),
+            min(self.processor, other.processor),
+            min(self.memory, other.memory),
+        )
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
@@ -57,7 +65,8 @@ def main() -> None:
             stream(server.url, "BENCH", "bench.>")
             # Random data: nothing to compress, the most to carry.
             publish_all(server.url, ((f"bench.{n % 100}", os.urandom(MESSAGE)) for n in range(count)))
-            report(measure(tools, server.url, folder, args.rounds), args.size)
+            best = measure(tools, server.url, folder, args.rounds)
+            report(best, args.size, "stream", {"backup": 1.1, "restore": 1.1})
         finally:
             server.stop()
 
@@ -74,12 +83,7 @@ def measure(tools: dict[str, str], url: str, folder: Path, rounds: int) -> dict[
             costs["restore"] = run([binary, "-s", url, "stream", "restore", str(target)], folder)
             for verb, cost in costs.items():
                 key = f"{tool} stream {verb}"
-                former = best.get(key, cost)
-                best[key] = Cost(
-                    min(cost.wall, former.wall),
-                    min(cost.processor, former.processor),
-                    min(cost.memory, former.memory),
-                )
+                best[key] = cost.least(best.get(key, cost))
     return best
 
 
@@ -95,13 +99,15 @@ def run(command: list[str], home: Path) -> Cost:
     return Cost(time.perf_counter() - started, usage.ru_utime + usage.ru_stime, memory)
 
 
-def report(best: dict[str, Cost], size: str) -> None:
+def report(best: dict[str, Cost], size: str, noun: str, aims: dict[str, float]) -> None:
+    """Print the costs, and each verb's ratio to the peer with its aim."""
     print(f"{size:22} {'wall s':>8} {'cpu s':>8} {'MiB':>6}")
     for name, cost in best.items():
         print(f"{name:22} {cost.wall:8.2f} {cost.processor:8.2f} {cost.memory / 1024:6.0f}")
-    for verb in ("backup", "restore"):
-        if peer := best.get(f"nats stream {verb}"):
-            print(f"aim: {verb} / the peer's <= 1.1: {best[f'jsctl stream {verb}'].wall / peer.wall:.2f}")
+    for verb, aim in aims.items():
+        if peer := best.get(f"nats {noun} {verb}"):
+            ratio = best[f"jsctl {noun} {verb}"].wall / peer.wall
+            print(f"aim: {verb} / the peer's <= {aim}: {ratio:.2f}")
 
 
 if __name__ == "__main__":

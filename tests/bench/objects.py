@@ -14,7 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from jsctl.units import parse_bytes
-from tests.bench.backup import JSCTL, SERVER, Cost, run
+from tests.bench.backup import JSCTL, SERVER, Cost, report, run
 from tests.support.servers import RealServer
 
 
@@ -32,7 +32,8 @@ def main() -> None:
         server = RealServer(folder / "server", SERVER).start()
         try:
             write_random(folder / "big", parse_bytes(args.size))
-            report(measure(tools, server.url, folder, args.rounds), args.size)
+            best = measure(tools, server.url, folder, args.rounds)
+            report(best, args.size, "object", {"put": 1.0, "get": 1.0})
         finally:
             server.stop()
 
@@ -59,24 +60,10 @@ def measure(tools: dict[str, str], url: str, folder: Path, rounds: int) -> dict[
             for verb, line in lines.items():
                 cost = run([*start, *line], folder)
                 key = f"{tool} object {verb}"
-                former = best.get(key, cost)
-                best[key] = Cost(
-                    min(cost.wall, former.wall),
-                    min(cost.processor, former.processor),
-                    min(cost.memory, former.memory),
-                )
+                best[key] = cost.least(best.get(key, cost))
             run([*start, "rm", "BENCH", "--force"], folder)
             Path(target).unlink()
     return best
-
-
-def report(best: dict[str, Cost], size: str) -> None:
-    print(f"{size:22} {'wall s':>8} {'cpu s':>8} {'MiB':>6}")
-    for name, cost in best.items():
-        print(f"{name:22} {cost.wall:8.2f} {cost.processor:8.2f} {cost.memory / 1024:6.0f}")
-    for verb in ("put", "get"):
-        if peer := best.get(f"nats object {verb}"):
-            print(f"aim: {verb} / the peer's <= 1.0: {best[f'jsctl object {verb}'].wall / peer.wall:.2f}")
 
 
 if __name__ == "__main__":

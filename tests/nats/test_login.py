@@ -18,11 +18,6 @@ SECRET = "Tr0ub4dor"
 
 
 @pytest.fixture(scope="module")
-def nkey() -> Key:
-    return new_key(nkeys.PREFIX_BYTE_USER)
-
-
-@pytest.fixture(scope="module")
 def plain(tmp_path_factory: pytest.TempPathFactory, nkey: Key) -> Iterator[RealServer]:
     """User and password, and an nkey."""
     server = RealServer(
@@ -35,19 +30,6 @@ accounts {{ A: {{ jetstream: enabled, users: [
 ] }} }}
 """,
     ).start()
-    yield server
-    server.stop()
-
-
-@pytest.fixture(scope="module")
-def operator() -> Operator:
-    return Operator()
-
-
-@pytest.fixture(scope="module")
-def signed(tmp_path_factory: pytest.TempPathFactory, operator: Operator) -> Iterator[RealServer]:
-    """Operator mode."""
-    server = RealServer(tmp_path_factory.mktemp("operator"), operator.config()).start()
     yield server
     server.stop()
 

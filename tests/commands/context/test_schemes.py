@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import nkeys
 import pytest
 
 from jsctl.contexts.settings import Settings
-from tests.support.jwt import Key, Operator, new_key, write_creds
+from tests.support.jwt import Key, Operator, write_creds
 from tests.support.run import Cli
 from tests.support.servers import RealServer
 
@@ -22,11 +21,6 @@ def encoded(text: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def nkey() -> Key:
-    return new_key(nkeys.PREFIX_BYTE_USER)
-
-
-@pytest.fixture(scope="module")
 def plain(tmp_path_factory: pytest.TempPathFactory, nkey: Key) -> Iterator[RealServer]:
     server = RealServer(
         tmp_path_factory.mktemp("plain"),
@@ -35,18 +29,6 @@ listen: "127.0.0.1:{{port}}"
 authorization {{ users: [{{user: bob, password: "{SECRET}"}}, {{nkey: {nkey.public}}}] }}
 """,
     ).start()
-    yield server
-    server.stop()
-
-
-@pytest.fixture(scope="module")
-def operator() -> Operator:
-    return Operator()
-
-
-@pytest.fixture(scope="module")
-def signed(tmp_path_factory: pytest.TempPathFactory, operator: Operator) -> Iterator[RealServer]:
-    server = RealServer(tmp_path_factory.mktemp("operator"), operator.config()).start()
     yield server
     server.stop()
 
