@@ -18,5 +18,5 @@ def check_interval(watch: int | None, hint: str = "") -> None:
 
 
 async def once_or_repeated(fetch: Callable[[], Awaitable[Result]], watch: int | None) -> Report:
-    """Return the result of `fetch`; with `watch`, one in every interval of so many ns."""
+    """Return the result of `fetch`; with `watch` (ns), one in every such interval."""
     return await fetch() if watch is None else repeated(fetch_again(fetch, watch))

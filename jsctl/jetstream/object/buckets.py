@@ -6,7 +6,7 @@ from functools import partial
 from jsctl import registry
 from jsctl.errors import ApiError, BadInput, JsctlError, MissingName
 from jsctl.jetstream.api import Api, Json
-from jsctl.jetstream.object.model import STREAM_PREFIX, stream_name
+from jsctl.jetstream.object.model import STREAM_PREFIX, chunk_filter, info_filter, stream_name
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.codes import ErrorCode
 from jsctl.nats.subjects import validate_name
@@ -56,7 +56,7 @@ def config(bucket: str, settings: Mapping[str, object]) -> Json:
     name = validate_bucket(bucket)
     return {
         "name": stream_name(name),
-        "subjects": [f"$O.{name}.C.>", f"$O.{name}.M.>"],
+        "subjects": [chunk_filter(name), info_filter(name)],
         "retention": "limits",
         "storage": "file",
         "discard": "new",

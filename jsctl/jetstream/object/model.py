@@ -75,6 +75,16 @@ def info_subject(bucket: str, name: str) -> str:
     return f"$O.{bucket}.M.{base64.urlsafe_b64encode(name.encode()).decode()}"
 
 
+def info_filter(bucket: str) -> str:
+    """Return the filter for the messages that describe objects of a bucket."""
+    return f"$O.{bucket}.M.>"
+
+
+def chunk_filter(bucket: str) -> str:
+    """Return the filter for the chunks of all objects of a bucket."""
+    return f"$O.{bucket}.C.>"
+
+
 def validate_object_name(name: str) -> str:
     """Return a name that an object can have. Raises BadInput."""
     try:

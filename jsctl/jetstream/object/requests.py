@@ -13,9 +13,11 @@ from jsctl.jetstream.object import buckets
 from jsctl.jetstream.object.model import (
     Link,
     ObjectInfo,
+    chunk_filter,
     chunk_subject,
     decode_info,
     encode_info,
+    info_filter,
     info_subject,
     stream_name,
     validate_object_name,
@@ -96,7 +98,7 @@ async def pages(api: Api, bucket: str) -> AsyncGenerator[ObjectInfo, None]:
     """Yield the objects of a bucket in the order in which they were put, deleted ones too. One that is
     replaced meanwhile may come twice."""
     bulk = bool((await buckets.info(api, bucket))["config"].get("allow_direct"))
-    reading = browse.read(api, stream_name(bucket), subject=f"$O.{bucket}.M.>", bulk=bulk)
+    reading = browse.read(api, stream_name(bucket), subject=info_filter(bucket), bulk=bulk)
     async with aclosing(reading) as messages:
         async for message in messages:
             yield decode_info(bucket, message)
@@ -177,7 +179,7 @@ async def unfinished(api: Api, bucket: str) -> dict[str, int]:
     """Return the nuids of chunks that belong to no object, with their number: of puts that run or broke
     off."""
     prefix = chunk_subject(bucket, "")
-    counts = await streams.subject_counts(api, stream_name(bucket), f"$O.{bucket}.C.>")
+    counts = await streams.subject_counts(api, stream_name(bucket), chunk_filter(bucket))
     async with aclosing(pages(api, bucket)) as infos:
         known = {object_info.nuid async for object_info in infos if not object_info.is_deleted}
     nuids = {subject.removeprefix(prefix): count for subject, count in counts.items()}

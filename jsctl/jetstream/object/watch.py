@@ -8,7 +8,7 @@ from jsctl.jetstream.api import Api
 from jsctl.jetstream.message.buffer import EventBuffer
 from jsctl.jetstream.message.feed import ConsumerFeed, Options
 from jsctl.jetstream.object import buckets
-from jsctl.jetstream.object.model import ObjectInfo, decode_info, stream_name
+from jsctl.jetstream.object.model import ObjectInfo, decode_info, info_filter, stream_name
 from jsctl.nats.message import Message
 
 
@@ -34,7 +34,7 @@ class Watcher:
         """Yield objects as they are put and deleted. Raises MissingName, JsctlError."""
         await buckets.info(self._api, self._bucket)
         options = Options(
-            stream_name(self._bucket), [f"$O.{self._bucket}.M.>"], {"deliver_policy": self._policy}
+            stream_name(self._bucket), [info_filter(self._bucket)], {"deliver_policy": self._policy}
         )
         feed = ConsumerFeed(self._api, options, self._take, self._warn)
         work = asyncio.ensure_future(feed.run())

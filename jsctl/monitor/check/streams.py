@@ -168,7 +168,7 @@ async def check_bucket(api: Api, bucket: str, key: str, flags: Limits) -> Check:
     opened = await open_bucket(api, bucket)
     check = Check("kv", bucket)
     check.good.append(f"bucket {bucket}")
-    values = (await streams.info(api, f"KV_{bucket}"))["state"].get("num_subjects", 0)
+    values = opened.info["state"].get("num_subjects", 0)
     warn, critical = _if_set(flags.get("values-warn")), _if_set(flags.get("values-critical"))
     check.measure("values", values, "values", warn=warn, critical=critical)
     if key:

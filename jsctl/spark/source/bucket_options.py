@@ -4,6 +4,8 @@ import re
 from typing import NamedTuple
 
 from jsctl.errors import BadInput
+from jsctl.jetstream.kv.names import stream_of, subject_prefix
+from jsctl.jetstream.object.model import info_filter, stream_name
 from jsctl.spark.source.option_values import OptionValues
 
 KV_COLUMNS = ("bucket", "key", "value", "revision", "operation", "created")
@@ -66,6 +68,6 @@ def parse_bucket(values: OptionValues, streaming: bool | None) -> Bucket | None:
     if objects:
         if values.text("keys"):
             raise BadInput("option keys is for key-value buckets")
-        return Bucket(f"OBJ_{name}", (f"$O.{name}.M.>",), OBJECT_COLUMNS, latest)
+        return Bucket(stream_name(name), (info_filter(name),), OBJECT_COLUMNS, latest)
     keys = [key.strip() for key in values.text("keys").split(",") if key.strip()] or [">"]
-    return Bucket(f"KV_{name}", tuple(f"$KV.{name}.{key}" for key in keys), KV_COLUMNS, latest)
+    return Bucket(stream_of(name), tuple(subject_prefix(name) + key for key in keys), KV_COLUMNS, latest)

@@ -31,9 +31,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jsctl.jetstream.api import Json
+from jsctl.jetstream.kv import names as kv
+from jsctl.jetstream.object import model as objects
 from jsctl.json_text import parse_json
-
-KV_PREFIX, OBJECT_PREFIX = "KV_", "OBJ_"
 
 _TIME = pa.timestamp("us", tz="UTC")
 KV_TYPES = {
@@ -74,7 +74,7 @@ def kv_batch(
     operations = [_operation(block) for block in headers.to_pylist()]
     is_put = pa.array([operation == "put" for operation in operations], pa.bool_())
     columns = [
-        _bucket(stream, KV_PREFIX, len(sequences)),
+        _bucket(stream, kv.STREAM_PREFIX, len(sequences)),
         pa.array([_key(subject) for subject in subjects.to_pylist()], pa.string()),
         pc.if_else(is_put, data, pa.scalar(None, pa.binary())),
         sequences,
@@ -90,7 +90,7 @@ def object_batch(stream: str, sequences: pa.Array, times: pa.Array, data: pa.Arr
     columns: list[pa.Array] = []
     for name, type in OBJECT_TYPES.items():
         if name == "bucket":
-            columns.append(_bucket(stream, OBJECT_PREFIX, len(sequences)))
+            columns.append(_bucket(stream, objects.STREAM_PREFIX, len(sequences)))
         elif name == "revision":
             columns.append(sequences)
         elif name == "created":

@@ -106,6 +106,7 @@ def test_a_follower_that_stood_still(cluster: Cluster, offline_cli: Cli) -> None
     config = {"name": "S", "subjects": ["S.>"], "num_replicas": 3, "allow_direct": True, "storage": "file"}
     js.ask_patiently(cluster.url, "STREAM.CREATE.S", config)
     js.publish(cluster.url, "S.a", b"x", 100)
+    _wait_until_stored(cluster.url, 100)
     for _ in range(3):
         info = js.ask_patiently(cluster.url, "STREAM.INFO.S")
         url = cluster.servers[info["cluster"]["leader"]].url_for("acc")
