@@ -69,7 +69,7 @@ def bucket(url: str, name: str, **config: Any) -> None:
 
 
 def publish(url: str, subject: str, data: bytes = b"x", count: int = 1) -> None:
-    """Publish, and wait until the server has received everything; a stream with replicas may store it later."""
+    """Publish, and wait until the server has received all; replicas may store it later."""
 
     async def work() -> None:
         connection = await Connection.open(Settings(url=url))
