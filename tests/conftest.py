@@ -30,6 +30,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # long as it takes; the test's own time-out remains.
 settings.register_profile("jsctl", deadline=None, max_examples=30)
 settings.register_profile("thorough", deadline=None, max_examples=1000)
+settings.register_profile("fast", deadline=None, max_examples=5)
 settings.load_profile("jsctl")
 
 # A run in the background inherits ignored signals, and so would the processes to which tests send them.
@@ -63,6 +64,11 @@ _ORDER = (
 """Files and folders by how long they take."""
 
 
+_FAST = "not slow and not spark and not cluster"
+_NOT_FAST = ("architecture", "fuzz", "scenarios", "spark")
+"""Marks and folders that `--fast` leaves out."""
+
+
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """How many processes `-n auto` means: two, or none where they would not help.
 
@@ -76,12 +82,16 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--long", action="store_true", help="with the tests that take the longest")
+    parser.addoption("--fast", action="store_true", help="what does not wait, and one case of each test")
     parser.addoption("--fuzz", type=float, metavar="N", help="try N times as many cases in tests/fuzz")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     if times := config.getoption("--fuzz"):
         os.environ["JSCTL_FUZZ"] = str(times)  # workers inherit it
+    if config.getoption("--fast"):
+        config.option.markexpr = config.option.markexpr or _FAST
+        settings.load_profile("fast")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -91,6 +101,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Files whose tests all have a mark that `-m 'not slow and not spark'` leaves out are not imported."""
+    if config.getoption("--fast") and any(collection_path == _TESTS / name for name in _NOT_FAST):
+        return True
     expression = config.option.markexpr
     if not re.fullmatch(r"not \w+( and not \w+)*", expression) or not collection_path.match("test_*.py"):
         return None
@@ -106,12 +118,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if not config.getoption("--long") and not is_file_named:
         config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("long")])
         items[:] = [item for item in items if not item.get_closest_marker("long")]
+    if config.getoption("--fast"):
+        first_cases = {
+            (item.path, item.getparent(pytest.Class), _function_name(item)): item for item in items[::-1]
+        }
+        items[:] = list(first_cases.values())[::-1]
     folders = [_TESTS / path for path in _ORDER]
 
     def place(item: pytest.Item) -> int:
         return next((at for at, path in enumerate(folders) if item.path.is_relative_to(path)), len(folders))
 
     items.sort(key=place)
+
+
+def _function_name(item: pytest.Item) -> str:
+    return item.originalname if isinstance(item, pytest.Function) else item.name
 
 
 def pytest_collection_finish() -> None:

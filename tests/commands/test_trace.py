@@ -16,6 +16,7 @@ from jsctl.trace import model
 from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import HubLeaf, RealServer
+from tests.support.waiting import wait_for
 
 
 @contextmanager
@@ -57,7 +58,7 @@ def test_subscribers_and_streams(cli: Cli, url: str) -> None:
         )
         assert js.info(url, "S")["state"]["messages"] == 0 and received == []
         assert cli("trace t.x hello --deliver -H A:b --json", status=0).json["delivered"]
-        assert received == [b"hello"]
+        wait_for(lambda: received == [b"hello"], "the subscriber did not get the message")
     assert js.info(url, "S")["state"]["messages"] == 1
     graph = cli("trace t.x --dot", status=0).out
     assert graph.startswith("digraph trace {") and 'label="stream S" shape=cylinder' in graph

@@ -1,6 +1,10 @@
 """A server that has as many connections as it takes says so, and so does jsctl."""
 
+import contextlib
 import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -19,13 +23,30 @@ max_connections: 1
 """
 
 
+@contextmanager
+def only_connection(port: int) -> Iterator[None]:
+    """Hold the one connection that the server takes, once the one that asked whether it is up is gone."""
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        with (
+            socket.create_connection(("127.0.0.1", port)) as connection,
+            contextlib.suppress(ConnectionError),
+        ):
+            connection.sendall(b"CONNECT {}\r\nPING\r\n")
+            received = b""
+            while b"PONG" not in received and (data := connection.recv(4096)):
+                received += data
+            if b"PONG" in received:
+                yield
+                return
+        time.sleep(0.05)
+    pytest.fail("the server takes no connection")
+
+
 def test_a_server_that_is_full(tmp_path: Path) -> None:
     server = RealServer(tmp_path, CONFIG).start()
     try:
-        with socket.create_connection(("127.0.0.1", server.port)) as other:
-            other.sendall(b"CONNECT {}\r\nPING\r\n")
-            while b"PONG" not in other.recv(4096):
-                pass
+        with only_connection(server.port):
             cli = Cli(tmp_path, server.url)
             away = f"nats://127.0.0.1:{free_port()}"
             for url in (server.url, f"{server.url},{away}"):

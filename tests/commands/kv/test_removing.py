@@ -45,6 +45,7 @@ def test_several_keys(config: Cli) -> None:
     assert config("kv ls CONFIG --json", status=0).json == []
 
 
+@pytest.mark.slow
 def test_many_keys(cli: Cli, url: str) -> None:
     js.bucket(url, "B")
     js.publish_all(url, ((f"$KV.B.k.{number:04}", b"%d" % number) for number in range(3000)))

@@ -37,6 +37,7 @@ def test_put_and_get(config: Cli) -> None:
     }
 
 
+@pytest.mark.slow
 def test_values_are_byte_for_byte(config: Cli) -> None:
     for value in (b"", b"\x00\xff\x1b\r\n\n", os.urandom(1 << 20)):
         assert pipe(config, "kv", "put", "CONFIG", "raw", stdin=value).returncode == 0
@@ -140,6 +141,7 @@ def test_update_needs_the_revision(config: Cli) -> None:
     assert "key none not found" in config("kv update CONFIG none x 3", status=3).err
 
 
+@pytest.mark.slow
 def test_a_key_that_expires(cli: Cli) -> None:
     cli("kv add S --marker-ttl 1s", status=0)
     created = cli("kv create S lock x --ttl 1s", status=0)
@@ -150,6 +152,7 @@ def test_a_key_that_expires(cli: Cli) -> None:
     assert any(word in cli("kv get S lock").err for word in ("key lock expired at", "key lock not found"))
 
 
+@pytest.mark.slow
 def test_why_a_key_is_gone(cli: Cli) -> None:
     cli("kv add S --ttl 1s --marker-ttl 1h --history 3", status=0)
     cli("kv put S a x", status=0)
