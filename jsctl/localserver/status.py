@@ -152,13 +152,23 @@ async def find_unready(network: LocalNetwork) -> list[str]:
     for login in network.state.logins:
         if sentences:
             break
+        raw = store.load(login.context).raw
+        if not _has_server(network, str(raw.get("url", "")), up):
+            continue  # all that it connects to was stopped on purpose
         try:
             async with asyncio.timeout(_CONNECT_SECONDS * 3):
-                raw = store.load(login.context).raw
                 sentences = await _find_unready(context_settings(raw), login, len(up), whole)
         except (TimeoutError, JsctlError) as error:
             sentences = [f"context {login.context}: {error or 'no answer in time'}"]
     return sentences
+
+
+def _has_server(network: LocalNetwork, urls: str, up: Sequence[NodeState]) -> bool:
+    """Whether one of the URLs leads to one of the servers, directly or through the relay."""
+    hops = {str(at): str(to) for link in network.state.links.values() for at, to in link["hops"].items()}
+    ports = [url.rpartition(":")[2] for url in urls.split(",")]
+    running = {node.url.rpartition(":")[2] for node in up}
+    return any(hops.get(port, port) in running for port in ports)
 
 
 async def _find_unready(settings: Settings, login: LoginState, up: int, whole: bool) -> list[str]:

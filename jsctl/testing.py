@@ -1,0 +1,294 @@
+"""Networks of real nats-servers for tests of your own: URLs, contexts, and faults, without Docker.
+
+    from jsctl.testing import Network
+
+    with Network("hub-leaf") as net:
+        program.connect(net.url("hub"))
+        net.kill("leaf")
+        ...
+        net.heal()
+
+With pytest, the fixtures `network` and `network_factory` do the same; see `jsctl.pytest_plugin`. What is
+started here ends when the `with` block does, and when the process that started it is killed.
+"""
+
+import asyncio
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+import threading
+from collections.abc import Coroutine, Iterable, Mapping
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any, TypeVar
+
+from jsctl.contexts.environment import forget_secrets
+from jsctl.errors import JsctlError, NotFound
+from jsctl.localserver import binary, networks, processes
+from jsctl.localserver import folder as folders
+from jsctl.localserver.compile import compile_network
+from jsctl.localserver.network import Network as Servers
+from jsctl.localserver.network import Plan, private_store
+from jsctl.localserver.networks import LocalNetwork
+from jsctl.localserver.process import module_command
+from jsctl.localserver.short_forms import named
+from jsctl.localserver.spec_reader import BUILTIN
+from jsctl.localserver.state import CONTEXTS, NodeState, load_state
+from jsctl.localserver.status import READY_SECONDS, find_unready, wait_until_ready
+from jsctl.registry import noun
+from jsctl.units import MS, SECOND
+
+__all__ = ["JsctlError", "Network"]
+
+T = TypeVar("T")
+
+_OWN_VARIABLES = ("NATS_", "JSCTL_NETWORK")
+_LOG_LINES = 15
+
+
+class Network:
+    """Servers that run, on free ports of this machine. All methods may also be called from asynchronous
+    tests: they block, but they use no event loop of the caller's.
+
+    source: a network that comes with jsctl (`single`, `cluster`, `hub-leaf`, `hub-spokes`, `supercluster`),
+    or the path of a YAML file as `jsctl server network topology` prints it. folder: for data, configurations
+    and logs; by default a temporary one, removed at the end.
+    """
+
+    def __init__(self, source: str | Path, folder: Path | None = None) -> None:
+        self.source = str(source)
+        self._given = folder
+        self._folder: Path | None = None
+        self._stack: AsyncExitStack | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+
+    def __enter__(self) -> "Network":
+        self.start_network()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def start_network(self) -> None:
+        """Start all servers, and wait until the network is ready. Raises JsctlError, and stops all then."""
+        if self._loop is not None:
+            raise JsctlError(f"network {self.source} runs already")
+        where = (self._given or Path(tempfile.mkdtemp(prefix="jsctl-network-"))).absolute()
+        self._folder = where
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="jsctl network", daemon=True)
+        self._thread.start()
+        try:
+            self._run(self._open(where))
+        except BaseException:
+            self.end()
+            raise
+
+    def end(self) -> None:
+        """Stop all servers; the network's own temporary folder is removed. It may be called again."""
+        if self._loop is None or self._thread is None:
+            return
+        try:
+            self._run(self._close())
+        finally:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+            self._loop.close()
+            self._loop = self._thread = None
+            if self._given is None:
+                shutil.rmtree(self.folder, ignore_errors=True)
+                self._folder = None
+
+    # -- what is there ----------------------------------------------------------------------------
+
+    @property
+    def folder(self) -> Path:
+        """Where the configuration, the log and the data of each server are."""
+        if self._folder is None:
+            raise JsctlError(f"network {self.source} does not run", "use it in a with block")
+        return self._folder
+
+    @property
+    def servers(self) -> dict[str, str]:
+        """The client URL of each server, without a login, by the server's name."""
+        return {node.name: node.url for node in self._local().state.nodes}
+
+    @property
+    def contexts(self) -> dict[str, dict[str, Any]]:
+        """The contexts of the network by name, as their files have them: hub, leaf, system for `hub-leaf`."""
+        store = private_store(self.folder)
+        return {name: dict(store.load(name).raw) for name in store.names()}
+
+    @property
+    def links(self) -> list[str]:
+        """The names of the links that can be disturbed."""
+        return list(self._local().state.links)
+
+    def url(self, context: str) -> str:
+        """Return the URL of a context, with user and password where it has them, joined by commas.
+
+        Raises JsctlError.
+        """
+        raw = self._context(context)
+        if not raw.get("user"):
+            return str(raw["url"])
+        login = f"//{raw['user']}:{raw['password']}@"
+        return ",".join(url.replace("//", login, 1) for url in str(raw["url"]).split(","))
+
+    def creds(self, context: str) -> Path | None:
+        """Return the credentials file of a context, in a network with an operator; else None."""
+        path = self._context(context).get("creds")
+        return Path(path) if path else None
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """The environment for programs that are to see these contexts alone: `jsctl`, `nats`, yours."""
+        environ = {name: value for name, value in os.environ.items() if not name.startswith(_OWN_VARIABLES)}
+        forget_secrets(environ)
+        environ["XDG_CONFIG_HOME"] = str(self.folder / CONTEXTS)
+        environ[networks.VARIABLE] = str(self.folder)
+        return environ
+
+    def jsctl(self, line: str | Iterable[str], *, context: str = "", stdin: str = "") -> str:
+        """Run a command line of jsctl, such as `stream ls`, and return its output.
+
+        context: by default the first of the network. Raises JsctlError with what the command said.
+        """
+        args = shlex.split(line) if isinstance(line, str) else list(line)
+        if context:
+            self._context(context)
+            args += ["--context", context]
+        done = subprocess.run(
+            module_command("jsctl", *args),
+            input=stdin,
+            capture_output=True,
+            text=True,
+            env=self.environ,
+            check=False,
+        )
+        if done.returncode:
+            reason = done.stderr.strip() or f"exit status {done.returncode}"
+            raise JsctlError(f"jsctl {shlex.join(args)}: {reason}")
+        return done.stdout
+
+    def log(self, server: str) -> str:
+        """Return the log of a server since its last start."""
+        self._local().state.node(server)
+        return (self.folder / f"{server}.log").read_text(encoding="utf-8", errors="replace")
+
+    def last_lines(self) -> dict[str, str]:
+        """Return the last lines of each server's log, for a report on a test that failed."""
+        logs = {name: self.folder / f"{name}.log" for name in self.servers}
+        return {name: "\n".join(folders.last_lines(path, _LOG_LINES)) for name, path in logs.items()}
+
+    # -- faults -----------------------------------------------------------------------------------
+
+    def kill(self, *names: str) -> None:
+        """End servers at once (kill -9). names: of servers or clusters, here and below; all without names."""
+        self._run(networks.kill_nodes(*self._select(names)))
+
+    def stop(self, *names: str) -> None:
+        """End servers in order, and wait until they have ended."""
+        self._run(networks.stop_nodes(*self._select(names)))
+
+    def start(self, *names: str) -> None:
+        """Start servers that do not run; wait until they accept clients. `wait` waits for leaders, too."""
+        self._run(networks.start_nodes(*self._select(names), os.environ))
+
+    def restart(self, *names: str) -> None:
+        """Stop servers, and start them with their configurations as these are now."""
+        self.stop(*names)
+        self.start(*names)
+
+    def pause(self, *names: str) -> None:
+        """Hold servers (SIGSTOP), as a machine that hangs: their connections stay open, nothing answers."""
+        self._run(networks.pause_nodes(*self._select(names)))
+
+    def resume(self, *names: str) -> None:
+        """Let paused servers continue."""
+        self._run(networks.resume_nodes(*self._select(names)))
+
+    def link_down(self, *links: str) -> None:
+        """End the connections of links, and refuse new ones. links: all without names, here and below."""
+        self._disturb(links, down=True)
+
+    def link_drop(self, *links: str) -> None:
+        """Let nothing pass, with connections open."""
+        self._disturb(links, drop=True)
+
+    def link_delay(self, *links: str, seconds: float) -> None:
+        """Let everything take longer, on each way."""
+        self._disturb(links, delay_ms=int(seconds * SECOND) // MS)
+
+    def link_limit(self, *links: str, bytes_per_second: int) -> None:
+        """Let no more pass than this, on each way."""
+        self._disturb(links, limit=bytes_per_second)
+
+    def link_up(self, *links: str) -> None:
+        """Undo what was done to links."""
+        self._disturb(links)
+
+    def heal(self, seconds: float = READY_SECONDS) -> None:
+        """Undo every fault: links as they were, all servers running, and the network ready."""
+        self.link_up()
+        self.start()
+        self.wait(seconds)
+
+    def wait(self, seconds: float = READY_SECONDS) -> None:
+        """Wait until every server that is meant to run is healthy, every domain has a leader, and mirrors and
+        sources have caught up. Raises JsctlError that says what is missing."""
+        self._run(wait_until_ready(self._local(), lambda _: None, seconds))
+
+    def missing(self) -> list[str]:
+        """Return what `wait` would wait for, a sentence each; an empty list when the network is ready."""
+        return self._run(find_unready(self._local()))
+
+    # -- inside -----------------------------------------------------------------------------------
+
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        if self._loop is None:
+            work.close()
+            raise JsctlError(f"network {self.source} does not run", "use it in a with block")
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    async def _open(self, where: Path) -> None:
+        self._stack = AsyncExitStack()
+        spec = named(self.source)
+        source = self.source if self.source in BUILTIN else str(Path(self.source).expanduser().absolute())
+        plan = Plan(compile_network(spec, where), where, port=0, private=True, source=source)
+        await self._stack.enter_async_context(
+            Servers.start(
+                plan, binary.find(os.environ), os.environ
+            )  # its guard outlives a kill of this process
+        )
+        await wait_until_ready(self._local(), lambda _: None)
+
+    async def _close(self) -> None:
+        if self._stack is not None:
+            stack, self._stack = self._stack, None
+            await stack.aclose()
+            await processes.stop(list(processes.find_all(self.folder).values()))
+
+    def _local(self) -> LocalNetwork:
+        """The network as its files describe it now: commands may have changed it."""
+        state = load_state(self.folder)
+        if state is None:
+            raise JsctlError(f"there is no network in {self.folder}")
+        return LocalNetwork(self.folder, state)
+
+    def _select(self, names: tuple[str, ...]) -> tuple[LocalNetwork, list[NodeState]]:
+        local = self._local()
+        return local, local.state.select(names)
+
+    def _context(self, name: str) -> Mapping[str, Any]:
+        contexts = self.contexts
+        if name not in contexts:
+            raise NotFound(*noun("context").missing(name, known=list(contexts)))
+        return contexts[name]
+
+    def _disturb(self, links: tuple[str, ...], **settings: Any) -> None:
+        local = self._local()
+        self._run(networks.disturb(local, links or list(local.state.links), **settings))
