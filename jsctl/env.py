@@ -136,7 +136,7 @@ class Env:
 
     @property
     def prompter(self) -> "Prompter":
-        """Asks questions on the terminal; without one, fails with the flag that would have answered."""
+        """What asks questions; without a terminal, it fails with the flag that would have answered."""
         if self._prompter is None:
             if self.can_ask:
                 from jsctl.prompts.terminal import TerminalPrompter
@@ -348,7 +348,7 @@ class Env:
 
     @property
     def trace(self) -> Callable[[str, str], None] | None:
-        """Writes JetStream requests and replies to stderr; None without --trace."""
+        """What writes JetStream requests and replies to stderr; None without --trace."""
         return self._trace if self.flags.get("trace") else None
 
     def _trace(self, subject: str, body: str) -> None:

@@ -18,7 +18,7 @@ class ApiLevel(IntEnum):
 
 
 def server_version(level: int) -> str:
-    """Returns the oldest nats-server version with an API level: `2.11` for 1."""
+    """Return the oldest nats-server version with an API level: `2.11` for 1."""
     return ApiLevel(level).name.removeprefix("V").replace("_", ".")
 
 

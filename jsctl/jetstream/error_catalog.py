@@ -75,7 +75,7 @@ def matching(entries: Sequence[Code], pattern: str) -> list[Code]:
 
 
 def lookup(entries: Sequence[Code], number: int) -> Code:
-    """Raises NotFound."""
+    """Raise NotFound."""
     for entry in entries:
         if entry["error_code"] == number:
             return entry

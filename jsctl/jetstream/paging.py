@@ -52,7 +52,7 @@ class PageCollector(Generic[T]):
         self._offline.update(page.get("offline") or {})
 
     def result(self) -> Collected[T]:
-        """Returns what all pages held, in the server's order."""
+        """Return what all pages held, in the server's order."""
         silent = self._missing - self._offline.keys() - self._items.keys()
         return Collected(self._items, sorted(silent), self._offline)
 
@@ -60,7 +60,7 @@ class PageCollector(Generic[T]):
 async def fetch_pages(
     api: Api, subject: str, key: str, body: Mapping[str, Any] | None = None
 ) -> AsyncGenerator[Json, None]:
-    """Yields the pages of a list in its order; after the first, several are requested ahead.
+    """Yield the pages of a list in its order; after the first, several are requested ahead.
 
     subject: the request's, below the API prefix. key: where a page holds its items. Lists state their
     `total`; the page size is the first page's `limit`. Items that are created or removed meanwhile may be
@@ -110,7 +110,7 @@ def _name(item: Any) -> Any:
 
 
 async def fetch_items(api: Api, subject: str, key: str, body: Mapping[str, Any] | None = None) -> list[Any]:
-    """Returns all items of a list; see `fetch_pages`."""
+    """Return all items of a list; see `fetch_pages`."""
     return [item async for page in fetch_pages(api, subject, key, body) for item in page.get(key) or []]
 
 
@@ -121,7 +121,7 @@ async def sorted_pages(
     body: Mapping[str, Any] | None = None,
     name: Callable[[Any], str] = str,
 ) -> AsyncGenerator[list[Any], None]:
-    """Yields the items of a list page by page, sorted by name, as servers page them; an item that two pages
+    """Yield the items of a list page by page, sorted by name, as servers page them; an item that two pages
     hold comes once. name: returns an item's name; see `fetch_pages` for the rest."""
     previous: set[str] = set()
     async for page in fetch_pages(api, subject, key, body):

@@ -5,24 +5,24 @@ from jsctl.units import NEVER
 
 
 def deleted_messages(state: Json) -> int:
-    """Returns how many messages between a stream's first and last one were deleted."""
+    """Return how many messages between a stream's first and last one were deleted."""
     return len(state.get("deleted") or ()) or int(state.get("num_deleted", 0))
 
 
 def lost_messages(state: Json) -> tuple[int, int]:
-    """Returns how many messages, and how many bytes, the server has lost of a stream."""
+    """Return how many messages, and how many bytes, the server has lost of a stream."""
     lost = state.get("lost") or {}
     return len(lost.get("msgs") or ()), int(lost.get("bytes", 0))
 
 
 def required_level(config: Json) -> int:
-    """Returns the API level that a configuration needs, from the metadata that the server adds (ADR-44)."""
+    """Return the API level that a configuration needs, from the metadata that the server adds (ADR-44)."""
     level = (config.get("metadata") or {}).get("_nats.req.level", "0")
     return int(level) if level.isdigit() else 0
 
 
 def origin_filters(source: Json) -> str:
-    """Returns what a mirror or source takes, in words: `a.> to b.>, c untransformed`; empty for all."""
+    """Return what a mirror or source takes, in words: `a.> to b.>, c untransformed`; empty for all."""
     transforms = source.get("subject_transforms") or []
     parts = [
         f"{t.get('src', '')} to {t['dest']}" if t.get("dest") else f"{t.get('src', '')} untransformed"
@@ -34,14 +34,14 @@ def origin_filters(source: Json) -> str:
 
 
 def last_active(source: Json) -> int:
-    """Returns for how long (ns) a mirror or source has not heard from its origin, NEVER when it never has."""
+    """Return for how long (ns) a mirror or source has not heard from its origin, NEVER when it never has."""
     seen = int(source.get("active", NEVER))
     # Older servers write the largest number for never.
     return NEVER if seen < 0 or seen >= (1 << 63) - 1 else seen
 
 
 def placement_text(config: Json) -> str:
-    """Returns where a stream asks to be placed: `cluster: c1 tags: a, b`."""
+    """Return where a stream asks to be placed: `cluster: c1 tags: a, b`."""
     wanted = config.get("placement") or {}
     parts = [f"cluster: {wanted['cluster']}"] if wanted.get("cluster") else []
     if wanted.get("tags"):
@@ -50,7 +50,7 @@ def placement_text(config: Json) -> str:
 
 
 def peers(cluster: Json) -> tuple[str, ...]:
-    """Returns the followers of a Raft group by name; `!` marks one that is offline or behind."""
+    """Return the followers of a Raft group by name; `!` marks one that is offline or behind."""
     return tuple(
         peer["name"] + ("!" if peer.get("offline") or not peer.get("current") else "")
         for peer in sorted(cluster.get("replicas") or [], key=lambda peer: str(peer["name"]))

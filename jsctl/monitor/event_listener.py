@@ -129,7 +129,7 @@ class EventListener:
             self._buffer.close()
 
     def _watch(self, event: ConnectionEvent) -> bool:
-        """Returns whether nobody else needs to know."""
+        """Return whether nobody else needs to know."""
         match event:
             case Closed():
                 self._buffer.close(Unreachable(event.text))

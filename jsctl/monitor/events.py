@@ -188,7 +188,7 @@ DURATIONS = frozenset({"ack_time", "client.rtt", "total"})
 
 
 def at(event: Json, path: str) -> Any:
-    """Returns the value at a dotted path; None where there is none."""
+    """Return the value at a dotted path; None where there is none."""
     value: Any = event
     for key in path.split("."):
         value = value.get(key) if isinstance(value, dict) else None
@@ -205,7 +205,7 @@ def parse(data: bytes) -> Json | None:
 
 
 def kind(event: Json, subject: str) -> str:
-    """Returns the event's `type`, `auth_error` for a refused login: servers give that the type of a
+    """Return the event's `type`, `auth_error` for a refused login: servers give that the type of a
     disconnection."""
     if subject.startswith("$SYS.") and subject.endswith(".CLIENT.AUTH.ERR"):
         return "auth_error"
@@ -220,19 +220,19 @@ def domain_differs(event: Json, domain: str) -> bool:
 
 
 def jetstream_subjects(prefix: str, *, advisories: bool, metrics: bool) -> list[str]:
-    """Returns the subjects of JetStream events. prefix: replaces `$JS.EVENT`."""
+    """Return the subjects of JetStream events. prefix: replaces `$JS.EVENT`."""
     base = prefix or "$JS.EVENT"
     return [f"{base}.ADVISORY.>"] * advisories + [f"{base}.METRIC.>"] * metrics
 
 
 def consumer_subjects(prefix: str, stream: str, consumer: str) -> list[str]:
-    """Returns the subjects of one consumer's events. prefix: replaces `$JS.EVENT`."""
+    """Return the subjects of one consumer's events. prefix: replaces `$JS.EVENT`."""
     base = prefix or "$JS.EVENT"
     return [f"{base}.{kind}.CONSUMER.*.{stream}.{consumer}" for kind in ("ADVISORY", "METRIC")]
 
 
 def cloud_event(event: Json, name: str) -> Json:
-    """Returns the event in a CloudEvents 1.0 envelope. name: the type where the event has none."""
+    """Return the event in a CloudEvents 1.0 envelope. name: the type where the event has none."""
     return {
         "specversion": "1.0",
         "type": str(event.get("type", "")) or name,

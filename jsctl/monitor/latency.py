@@ -45,7 +45,7 @@ class Measured:
 
 
 def percentile(ordered: list[int], share: float) -> int:
-    """Returns the value that `share` percent of all are not above. ordered: the smallest first."""
+    """Return the value that `share` percent of all are not above. ordered: the smallest first."""
     return ordered[max(ceil(len(ordered) * share / 100) - 1, 0)]
 
 

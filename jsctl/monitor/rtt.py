@@ -63,7 +63,7 @@ async def measure_targets(
 
 
 async def _resolve_targets(settings: Settings) -> list[Target]:
-    """Returns the servers of the settings with all addresses of their names. Raises BadInput."""
+    """Return the servers of the settings with all addresses of their names. Raises BadInput."""
     settings = await login.prepare(settings)
     resolved = []
     parse_addresses(settings.url)  # raises for what is not an address
@@ -87,7 +87,7 @@ def _address(parts: SplitResult, host: str, port: int, name: str) -> Address:
 
 
 async def _lookup(host: str, port: int) -> list[str]:
-    """Returns the addresses of a name; the name itself when it has none or is one."""
+    """Return the addresses of a name; the name itself when it has none or is one."""
     try:
         ipaddress.ip_address(host)
         return [host]

@@ -19,18 +19,18 @@ class Trouble(NamedTuple):
 
 
 def is_settled(created: str | None, now: datetime | str | None) -> bool:
-    """Returns whether a stream or consumer has had the time to find its replicas and origins."""
+    """Return whether a stream or consumer has had the time to find its replicas and origins."""
     return not created or age(created, now) > YOUNG
 
 
 def has_leader(info: Json) -> bool:
-    """Returns whether a stream or consumer has a leader; outside of a cluster it needs none."""
+    """Return whether a stream or consumer has a leader; outside of a cluster it needs none."""
     group = info.get("cluster") or {}
     return bool(group.get("leader")) or not (group.get("raft_group") or group.get("replicas"))
 
 
 def of_replicas(info: Json, now: datetime | str | None) -> Iterator[Trouble]:
-    """Yields the followers of a stream or consumer that are away or behind."""
+    """Yield the followers of a stream or consumer that are away or behind."""
     young = not is_settled(info.get("created"), now)
     for peer in (info.get("cluster") or {}).get("replicas") or []:
         if peer.get("offline"):

@@ -41,7 +41,7 @@ def fit_columns(
     *,
     prose: int = _COMFORTABLE,
 ) -> list[int]:
-    """Returns the places of the columns that fit side by side, and narrows their `widths`.
+    """Return the places of the columns that fit side by side, and narrow their `widths`.
 
     spare: `data_key`s of the columns that may be left out, the most dispensable first. room: cells for all.
     gap: cells between two of them. prose: cells of a sentence that are comfortable to read. Long texts are
@@ -70,7 +70,7 @@ def fit_columns(
 
 
 def cut(text: str, width: int) -> str:
-    """Returns a text in at most `width` cells: its beginning and its end, which tell names apart."""
+    """Return a text in at most `width` cells: its beginning and its end, which tell names apart."""
     if cells(text) <= width:
         return text
     if width < 2:
@@ -80,12 +80,12 @@ def cut(text: str, width: int) -> str:
 
 
 def cut_end(text: str, width: int) -> str:
-    """Returns a sentence in at most `width` cells."""
+    """Return a sentence in at most `width` cells."""
     return text if cells(text) <= width else _beginning(text, max(width - 1, 0)) + "…"
 
 
 def fold(text: str, width: int, indent: str = "") -> Iterator[str]:
-    """Yields lines of at most `width` cells, folded between words; `indent` begins all but the first.
+    """Yield lines of at most `width` cells, folded between words; `indent` begins all but the first.
 
     A word that is longer has a line of its own and stays whole: half of an address is of no use. So does a
     line that is a command of jsctl: it is there to be copied.
@@ -107,7 +107,7 @@ def fold(text: str, width: int, indent: str = "") -> Iterator[str]:
 
 
 def fold_lines(text: str, width: int) -> str:
-    """Returns a text with all its lines folded; what follows a fold is two columns further in."""
+    """Return a text with all its lines folded; what follows a fold is two columns further in."""
     return "\n".join(
         piece
         for line in text.split("\n")
@@ -116,12 +116,12 @@ def fold_lines(text: str, width: int) -> str:
 
 
 def longest_word(text: str) -> int:
-    """Returns the cells of the longest word of a text."""
+    """Return the cells of the longest word of a text."""
     return max(map(cells, text.split()), default=0)
 
 
 def _comfortable(column: Column, width: int, prose: int) -> int:
-    """Returns how narrow a column may be while another one can be left out."""
+    """Return how narrow a column may be while another one can be left out."""
     least = prose if column.kind == "prose" else _COMFORTABLE
     whole = column.kind in NUMBERS or column.kind in ("url", "time")
     return width if whole else max(least, cells(column.title))

@@ -21,14 +21,14 @@ _PROSE = 36  #: cells of a sentence, which has one line here
 
 
 def panes_frame(heading: Text, panes: Sequence[Pane], scheme: str = "") -> Frame:
-    """Returns what draws panes below a heading."""
+    """Return what draws panes below a heading."""
     return lambda width, height: fit_panes(heading, panes, width, height, scheme)
 
 
 def fit_panes(
     heading: Text, panes: Sequence[Pane], width: int, height: int, scheme: str = ""
 ) -> RenderableType:
-    """Returns panes on `width` x `height` cells. What does not fit is counted; the worst rows stay."""
+    """Return panes on `width` x `height` cells. What does not fit is counted; the worst rows stay."""
     head = styled_line(heading.text, heading.style, width)
     room = height - 1
     least = [_height(pane, [min(1, len(s.table.rows)) for s in pane.sections]) for pane in panes]
@@ -44,7 +44,7 @@ def fit_panes(
 
 
 def _summaries(panes: Sequence[Pane], width: int, room: int) -> list[Rich]:
-    """Returns one line for each pane, for a screen that is too small for more."""
+    """Return one line for each pane, for a screen that is too small for more."""
     shown = list(panes)
     if len(panes) > room:
         chosen = set(_worst([pane.trouble for pane in panes], room - 1))
@@ -60,7 +60,7 @@ def _summaries(panes: Sequence[Pane], width: int, room: int) -> list[Rich]:
 
 
 def _height(pane: Pane, rows: Sequence[int]) -> int:
-    """Returns the lines that a pane takes with these numbers of rows of its sections."""
+    """Return the lines that a pane takes with these numbers of rows of its sections."""
     lines = 2 + len(pane.messages)
     for section, shown in zip(pane.sections, rows, strict=True):
         lines += 1 + shown + (shown < len(section.table.rows))
@@ -68,7 +68,7 @@ def _height(pane: Pane, rows: Sequence[int]) -> int:
 
 
 def _shares(panes: Sequence[Pane], room: int) -> list[list[int]]:
-    """Returns the rows of every section: all where they fit, otherwise the small ones whole and the large
+    """Return the rows of every section: all where they fit, otherwise the small ones whole and the large
     ones alike."""
     wanted = [[len(section.table.rows) for section in pane.sections] for pane in panes]
     most = max((rows for pane in wanted for rows in pane), default=0)
@@ -147,5 +147,5 @@ def _section(section: Section, rows: int, width: int, dim: bool) -> list[Rich]:
 
 
 def _worst(trouble: Sequence[int], count: int) -> set[int]:
-    """Returns the places of the `count` worst; among equals, the first."""
+    """Return the places of the `count` worst; among equals, the first."""
     return set(sorted(range(len(trouble)), key=lambda at: -trouble[at])[:count])

@@ -16,7 +16,7 @@ _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))  # of a cell, f
 
 
 def chart_lines(chart: Chart, width: int) -> list[str]:
-    """Returns a chart with its caption: below lines and bars, above dots."""
+    """Return a chart with its caption: below lines and bars, above dots."""
     match chart.style:
         case "lines":
             return [*plot_lines(chart.values, width, chart.height, chart.label), chart.caption]
@@ -27,7 +27,7 @@ def chart_lines(chart: Chart, width: int) -> list[str]:
 
 
 def stacked_charts(title: str, charts: Sequence[Chart], width: int, height: int) -> list[Text]:
-    """Returns charts one below the other, as high as the screen lets them be."""
+    """Return charts one below the other, as high as the screen lets them be."""
     if width < SMALLEST[0] or height < SMALLEST[1]:
         return [Text("please increase terminal dimensions", "warn")]
     rows = (height - 2) // len(charts) - 3
@@ -39,7 +39,7 @@ def stacked_charts(title: str, charts: Sequence[Chart], width: int, height: int)
 
 
 def sparkline(values: Values, width: int = 24) -> str:
-    """Returns one row of bars from the smallest to the largest value; a space where nothing is known."""
+    """Return one row of bars from the smallest to the largest value; a space where nothing is known."""
     shown = squeeze(values, width)
     known = [value for value in shown if value is not None]
     if not known:
@@ -50,7 +50,7 @@ def sparkline(values: Values, width: int = 24) -> str:
 
 
 def plot_dots(values: Values, width: int = 60, height: int = 6) -> list[str]:
-    """Returns `height` lines of braille dots, zero or the smallest at the bottom; two values in a column."""
+    """Return `height` lines of braille dots, zero or the smallest at the bottom; two values in a column."""
     shown = squeeze(values, width * 2)
     known = [value for value in shown if value is not None]
     if not known:
@@ -70,7 +70,7 @@ def plot_dots(values: Values, width: int = 60, height: int = 6) -> list[str]:
 
 
 def plot_bars(values: Values, width: int, height: int) -> list[str]:
-    """Returns `height` lines of bars with an axis from 0 to the largest value; a column for each of the last
+    """Return `height` lines of bars with an axis from 0 to the largest value; a column for each of the last
     values."""
     shown = [value or 0 for value in values[-max(width - 12, 10) :]]
     most = max([*shown, 1])
@@ -83,7 +83,7 @@ def plot_bars(values: Values, width: int, height: int) -> list[str]:
 
 
 def plot_lines(values: Values, width: int, height: int, label: Callable[[float], str]) -> list[str]:
-    """Returns `height` + 1 lines: a curve of the last values, with an axis from 0 to the largest of them."""
+    """Return `height` + 1 lines: a curve of the last values, with an axis from 0 to the largest of them."""
     known = [value or 0.0 for value in values]
     top = max([*known[-width:], 0.0]) or 1.0
     labels = [label(top * row / height) for row in range(height, -1, -1)]
@@ -106,7 +106,7 @@ def plot_lines(values: Values, width: int, height: int, label: Callable[[float],
 
 
 def squeeze(values: Values, width: int) -> Values:
-    """Returns at most `width` values: the largest of each stretch, so that no peak is lost."""
+    """Return at most `width` values: the largest of each stretch, so that no peak is lost."""
     if len(values) <= width:
         return values
     squeezed: list[float | None] = []

@@ -26,7 +26,7 @@ class EchoService:
     """One run of a service: iterate over `requests`; `stop` ends them in order."""
 
     def __init__(self, connection: Connection, name: str, headers: Headers) -> None:
-        """Raises BadInput for a name that a service cannot have."""
+        """Raise BadInput for a name that a service cannot have."""
         if not name or not all(c.isascii() and (c.isalnum() or c in "-_") for c in name):
             raise BadInput(f"{name!r} is not a valid service name", "use letters, digits, - and _")
         self.name = name

@@ -32,7 +32,7 @@ consumer_criteria_flags = criteria_flags(
 async def matching_consumers(
     env: Env, api: Api, stream: str, criteria: ConsumerCriteria
 ) -> AsyncIterator[list[Json]]:
-    """Yields the infos of the consumers that meet the criteria, by name, a page at a time.
+    """Yield the infos of the consumers that meet the criteria, by name, a page at a time.
 
     Raises BadInput.
     """

@@ -50,7 +50,7 @@ async def report(env: Env, stream: tuple[str, ...], raw: bool, leaders: bool) ->
 
 
 async def _pick(env: Env, api: Api) -> list[str]:
-    """Returns the stream that the user picks from a list; empty for all, as without a terminal."""
+    """Return the stream that the user picks from a list; empty for all, as without a terminal."""
     if not env.can_ask:
         return []
     listed = Listed(env)

@@ -120,7 +120,7 @@ class _Transfer:
         self._progress = progress
 
     async def run(self, plan: plans.Plan, *, up: bool) -> None:
-        """Raises JsctlError of the first change that fails; those before it are done."""
+        """Raise JsctlError of the first change that fails; those before it are done."""
         copies = [change for change in plan.changes if change.kind != "remove"]
         slots = asyncio.Semaphore(_AT_ONCE)
 

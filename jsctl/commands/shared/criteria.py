@@ -77,7 +77,7 @@ _COMMON: Sequence[Flag] = (
 
 
 def criteria_flags(flags: Sequence[Flag]) -> Callable[[F], F]:
-    """Returns a decorator that declares these flags, and those that all criteria share. They are named as the
+    """Return a decorator that declares these flags, and those that all criteria share. They are named as the
     fields of a `Criteria`, which is a field of the verb's options."""
 
     def declare(function: F) -> F:
@@ -89,7 +89,7 @@ def criteria_flags(flags: Sequence[Flag]) -> Callable[[F], F]:
 
 
 def matching(env: Env, criteria: Criteria, infos: Iterable[Json]) -> list[Json]:
-    """Returns the infos that meet the criteria. Raises BadInput for an expression that does not fit them."""
+    """Return the infos that meet the criteria. Raises BadInput for an expression that does not fit them."""
     try:
         return criteria.matching(infos, env.clock())
     except ValueError as error:

@@ -6,7 +6,7 @@ from jsctl.units import MS
 
 
 def check_graph(env: Env, every: int) -> None:
-    """Raises BadInput for what cannot be drawn. every: ns between two samples."""
+    """Raise BadInput for what cannot be drawn. every: ns between two samples."""
     if every < 100 * MS:
         raise BadInput("--every is too short", "100ms at least")
     if env.form in ("csv", "tsv"):

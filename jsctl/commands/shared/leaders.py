@@ -8,7 +8,7 @@ from jsctl.jetstream.cluster.leaders import LeaderChange, RaftGroup, elect_leade
 
 
 def announce_move(env: Env) -> Callable[[RaftGroup, Move], None]:
-    """Returns a function that says which leader moved."""
+    """Return a function that says which leader moved."""
 
     def announce(group: RaftGroup, move: Move) -> None:
         label = group.label[:1].upper() + group.label[1:]

@@ -30,5 +30,5 @@ class TerminalObserver:
 
 
 def backup_path(text: str) -> Path:
-    """Returns the path of a backup that was named on the command line; `~` is the home folder."""
+    """Return the path of a backup that was named on the command line; `~` is the home folder."""
     return Path(text).expanduser().absolute()

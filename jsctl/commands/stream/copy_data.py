@@ -57,7 +57,7 @@ def data_flags(function: F) -> F:
 
 
 async def ends(env: Env, options: DataOptions, source: str, target: str) -> tuple[Endpoint, Endpoint]:
-    """Returns both streams with their servers."""
+    """Return both streams with their servers."""
     source_api = await env.jetstream(options.from_context or None, options.from_domain)
     target_api = await env.jetstream(options.to_context or None, options.to_domain)
     return Endpoint(source_api, source), Endpoint(target_api, target)

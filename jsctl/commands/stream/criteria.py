@@ -36,7 +36,7 @@ stream_criteria_flags = criteria_flags(
 
 
 async def matching_streams(env: Env, api: Api, criteria: StreamCriteria) -> AsyncIterator[list[Json]]:
-    """Yields the infos of the streams that meet the criteria, by name, a page at a time. Raises BadInput."""
+    """Yield the infos of the streams that meet the criteria, by name, a page at a time. Raises BadInput."""
     if criteria.subject and not is_subject(criteria.subject):
         raise BadInput(f"{criteria.subject!r} is not a valid subject")
     listed = Listed(env)

@@ -76,7 +76,7 @@ async def restore(env: Env, options: Options) -> Result:
 
 
 def _restored_config(env: Env, backup: Backup, options: Options) -> Json:
-    """Returns the configuration to restore with: the backup's, then --config, then flags. Raises BadInput."""
+    """Return the configuration to restore with: the backup's, then --config, then flags. Raises BadInput."""
     config = remove_mark(STREAM.without_server_keys(backup.config))
     if options.new_name and options.new_name != backup.stream:
         config = without_label(config)

@@ -60,13 +60,13 @@ class AccountBackup:
 
 
 def outcome(stream: str, status: Status, state: Json | None = None, remark: str = "") -> StreamOutcome:
-    """Returns a stream's outcome. state: the stream's, for its messages and bytes."""
+    """Return a stream's outcome. state: the stream's, for its messages and bytes."""
     state = state or {}
     return StreamOutcome(stream, int(state.get("messages", 0)), int(state.get("bytes", 0)), status, remark)
 
 
 def existing_account_backup(target: Path) -> str:
-    """Returns what a new backup would replace, in words; empty for nothing.
+    """Return what a new backup would replace, in words; empty for nothing.
 
     Raises BadInput for anything that is not an account's backup.
     """

@@ -41,7 +41,7 @@ class Comparison:
     different: dict[int, str] = field(default_factory=dict)  #: sequence -> what differs
 
     def record(self) -> Json:
-        """Returns it as a JSON object."""
+        """Return it as a JSON object."""
         return {
             "compared": self.compared,
             "gone": self.removed,

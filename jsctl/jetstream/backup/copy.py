@@ -211,7 +211,7 @@ async def _resume(
 
 
 async def _differences(target: Endpoint, config: Json, state: Json) -> list[str]:
-    """Returns what a resumed copy lacks. Raises JsctlError where nothing explains that.
+    """Return what a resumed copy lacks. Raises JsctlError where nothing explains that.
 
     It may have more than the source: messages that left the source since.
     """

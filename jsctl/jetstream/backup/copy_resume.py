@@ -73,7 +73,7 @@ async def is_copy_of(source: Endpoint, info: Json, consumers: bool) -> bool:
 
 
 async def wait_until_stable(target: Endpoint, info: Json) -> Json:
-    """Returns the info of a broken copy, once it is certain what stays of it.
+    """Return the info of a broken copy, once it is certain what stays of it.
 
     info: as it was before. Raises JsctlError while a transfer goes on.
     """
@@ -181,7 +181,7 @@ async def _send_rest(
 async def _missing_messages(
     source: Endpoint, source_info: Json, start: int, deadline: float, advance: Advance | None
 ) -> AsyncGenerator[Message, None]:
-    """Yields the messages from a sequence on, and a filler where the last one was deleted.
+    """Yield the messages from a sequence on, and a filler where the last one was deleted.
 
     deadline: the loop's time at which it ends before, or 0. Raises CannotResume.
     """

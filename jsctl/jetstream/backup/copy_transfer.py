@@ -170,7 +170,7 @@ def awaits_comparison(info: Json) -> bool:
 
 
 def comparable_state(state: Json, copy_info: Json) -> Json:
-    """Returns the state of the source that a copy was made of, as far as that can still be known.
+    """Return the state of the source that a copy was made of, as far as that can still be known.
 
     state: of the source now. That is up to the last message of the copy, and from the copy's first one where
     limits remove the first messages.
@@ -183,7 +183,7 @@ def comparable_state(state: Json, copy_info: Json) -> Json:
 
 
 async def wait_until_idle(endpoint: Endpoint, info: Json) -> Json:
-    """Returns the info of what a broken transfer left, a second later.
+    """Return the info of what a broken transfer left, a second later.
 
     info: as it was before. Raises JsctlError when a transfer is still going on.
     """
@@ -211,23 +211,23 @@ async def is_untouched(source: Endpoint, target: Endpoint, info: Json) -> bool:
 
 
 def rest_name(stream: str) -> str:
-    """Returns the name of the stream that brings a broken copy what it lacks (see `copy_resume`)."""
+    """Return the name of the stream that brings a broken copy what it lacks (see `copy_resume`)."""
     return f"{stream}_jsctl_rest"
 
 
 def rest_subject(stream: str) -> str:
-    """Returns its subject: a stream needs one; nobody publishes to it."""
+    """Return its subject: a stream needs one; nobody publishes to it."""
     return f"jsctl.rest.{stream}"
 
 
 async def copy_origin(source: Endpoint, consumers: bool) -> str:
-    """Returns what a copy is a copy of: the stream, and when it was created, as another may get its name."""
+    """Return what a copy is a copy of: the stream, and when it was created, as another may get its name."""
     created = (await streams.info(source.api, source.stream)).get("created", "")
     return f"{source.stream} {created}{' with consumers' if consumers else ''}"
 
 
 async def _landing_config(source: Endpoint, target: Endpoint, config: Json, consumers: bool) -> Json | None:
-    """Returns the configuration while messages arrive; None where a broken copy could not be resumed.
+    """Return the configuration while messages arrive; None where a broken copy could not be resumed.
 
     It is a mirror of a stream that does not exist yet: the only way in which a server gives an existing
     stream messages with their sequences and times. Nobody can publish to it, and no limit removes anything.

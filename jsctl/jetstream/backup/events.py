@@ -158,4 +158,4 @@ class Observer(Protocol):
         """Return when the answer is yes. Raises Cancelled, and BadInput when nobody can be asked."""
 
     def progress(self, phase: Phase, total: int) -> AbstractContextManager[Advance]:
-        """Returns a context manager for a phase. total: messages for a comparison, else bytes."""
+        """Return a context manager for a phase. total: messages for a comparison, else bytes."""

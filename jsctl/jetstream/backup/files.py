@@ -63,13 +63,13 @@ def is_packed(target: Path) -> bool:
 
 
 def packed_stem(target: Path) -> str:
-    """Returns a packed backup's name without its ending."""
+    """Return a packed backup's name without its ending."""
     endings = (ending for ending in _PACKED_ENDINGS if target.name.endswith(ending))
     return target.name.removesuffix(next(endings, ""))
 
 
 def existing_backup(target: Path) -> str:
-    """Returns what a new backup would replace, in words; empty for nothing.
+    """Return what a new backup would replace, in words; empty for nothing.
 
     Raises BadInput for anything that is not a backup, which is never overwritten.
     """
@@ -121,7 +121,7 @@ class Backup:
 
     @contextmanager
     def open_data(self) -> Iterator[IO[bytes]]:
-        """Yields the snapshot as a file, at its beginning. Raises BadInput."""
+        """Yield the snapshot as a file, at its beginning. Raises BadInput."""
         if not is_packed(self.path):
             with (self.path / DATA).open("rb") as file:
                 yield file
@@ -218,7 +218,7 @@ def _check_manifest(manifest: Json, path: Path) -> None:
 
 
 def snapshot_fault(scanner: FrameScanner) -> str:
-    """Returns why a snapshot that was scanned is not whole; empty when it is."""
+    """Return why a snapshot that was scanned is not whole; empty when it is."""
     if not scanner.is_whole:
         return "it is truncated"
     try:
@@ -228,7 +228,7 @@ def snapshot_fault(scanner: FrameScanner) -> str:
 
 
 def _read_folder(path: Path) -> tuple[dict[str, bytes], int]:
-    """Returns the small files, and the size of the snapshot or -1."""
+    """Return the small files, and the size of the snapshot or -1."""
     files = {
         name: read_bytes(path / name, "", _MAX_META_SIZE)
         for name in (META, MANIFEST)

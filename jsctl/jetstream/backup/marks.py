@@ -24,7 +24,7 @@ Step = Literal["restore", "compare"]
 
 
 def add_mark(config: Json, step: Step = "restore") -> Json:
-    """Returns the configuration with a mark. A sealed stream gets none: it could not be removed again."""
+    """Return the configuration with a mark. A sealed stream gets none: it could not be removed again."""
     if config.get("sealed"):
         return config
     now = format_rfc3339(time.time_ns())
@@ -32,12 +32,12 @@ def add_mark(config: Json, step: Step = "restore") -> Json:
 
 
 def remove_mark(config: Json) -> Json:
-    """Returns the configuration without a mark."""
+    """Return the configuration without a mark."""
     return without_metadata(config, lambda key: key == MARK)
 
 
 def mark_of(info: Json) -> str:
-    """Returns the mark of a stream, empty for one that is finished."""
+    """Return the mark of a stream, empty for one that is finished."""
     return str(((info.get("config") or {}).get("metadata") or {}).get(MARK, ""))
 
 

@@ -100,7 +100,7 @@ class FrameScanner:
 
 
 def decompress_block(block: bytes) -> bytes:
-    """Returns the data of one compressed block. Raises ValueError for a broken one."""
+    """Return the data of one compressed block. Raises ValueError for a broken one."""
     size, at = _block_size(block)
     out = bytearray()
     offset = 0
@@ -147,7 +147,7 @@ def decompress_block(block: bytes) -> bytes:
 
 
 def _block_size(block: bytes) -> tuple[int, int]:
-    """Returns the size that a block states, and where its data begin. Raises ValueError."""
+    """Return the size that a block states, and where its data begin. Raises ValueError."""
     size, at = _decode_uvarint(block, 0)
     if size > _MAX_BLOCK:
         raise ValueError(f"it holds a block of {size:,} bytes, at most {_MAX_BLOCK:,} are valid")
@@ -155,7 +155,7 @@ def _block_size(block: bytes) -> tuple[int, int]:
 
 
 def _decode_uvarint(data: bytes, at: int) -> tuple[int, int]:
-    """Returns the number that begins at a place, and where the next one begins."""
+    """Return the number that begins at a place, and where the next one begins."""
     value = shift = 0
     while at < min(len(data), _UVARINT_MAX):
         value |= (data[at] & 0x7F) << shift

@@ -59,7 +59,7 @@ class _Receiver:
         self._lost = self._lost or isinstance(event, Disconnected)
 
     async def next(self, timeout: int = 0) -> Message:
-        """Returns the next message. Raises Unreachable, RequestTimeout after `timeout` ns."""
+        """Return the next message. Raises Unreachable, RequestTimeout after `timeout` ns."""
         remaining = timeout or self._timeout
         while True:
             if self._lost or not self._connection.is_connected:
@@ -234,7 +234,7 @@ async def _remove_partial(
 
 
 def state_differences(expected: Json, restored: Json) -> list[str]:
-    """Returns how a restored stream's state differs from the snapshot's, a phrase each."""
+    """Return how a restored stream's state differs from the snapshot's, a phrase each."""
     differences = []
     for key, what in (
         ("messages", "messages"),

@@ -23,7 +23,7 @@ _FRAME_SIZE = 256 << 10
 
 
 async def write_snapshot(messages: AsyncIterator[Message], state: Json) -> Chunks:
-    """Yields a snapshot with these messages. state: of the stream, as STREAM.INFO has it."""
+    """Yield a snapshot with these messages. state: of the stream, as STREAM.INFO has it."""
     yield _STREAM_IDENTIFIER
     entries = [_ARCHIVE_MAGIC, _encode_entry(b"state.json", 0, 0, b"", json.dumps(state).encode())]
     size = 0
@@ -43,7 +43,7 @@ async def write_snapshot(messages: AsyncIterator[Message], state: Json) -> Chunk
 
 
 def _frames(data: bytes) -> list[bytes]:
-    """Returns frames of data that are not compressed: kind, length, masked checksum, data."""
+    """Return frames of data that are not compressed: kind, length, masked checksum, data."""
     frames = []
     for at in range(0, len(data), _FRAME_SIZE):
         piece = data[at : at + _FRAME_SIZE]
@@ -54,7 +54,7 @@ def _frames(data: bytes) -> list[bytes]:
 
 
 def _encode_entry(name: bytes, time: int, sequence: int, header_block: bytes, data: bytes) -> bytes:
-    """Returns an entry: lengths and numbers, then name, header block and data. time: ns since the epoch."""
+    """Return an entry: lengths and numbers, then name, header block and data. time: ns since the epoch."""
     zigzag = time * 2 if time >= 0 else -time * 2 - 1
     sizes = _encode_length(len(header_block)), _encode_length(len(data))
     numbers = (_encode_length(len(name)), _encode_uvarint(zigzag), _encode_uvarint(sequence), *sizes)

@@ -159,7 +159,7 @@ async def save_stream(
 
 
 async def _consumer_configs(api: Api, stream: str) -> Json:
-    """Returns the consumers' configurations for the manifest: in the snapshot only servers can read them.
+    """Return the consumers' configurations for the manifest: in the snapshot only servers can read them.
 
     Empty when they cannot be listed.
     """

@@ -94,7 +94,7 @@ async def load_stream(
 
 
 def explain_differences(name: str, config: Json, differences: list[str]) -> list[str]:
-    """Returns warnings for what a stream lacks, where its own limits explain that.
+    """Return warnings for what a stream lacks, where its own limits explain that.
 
     differences: of `state_differences`. Raises JsctlError where nothing explains them.
     """

@@ -36,7 +36,7 @@ class BackupTarget:
         self._parent = path if in_place else path.parent
 
     def new_path(self) -> Path:
-        """Returns the path of something new beside the target, or in it; nothing is there."""
+        """Return the path of something new beside the target, or in it; nothing is there."""
         return self._parent / f"{_prefix(self.path)}partial-{os.urandom(4).hex()}"
 
     def put(self, whole: Path, *, last: str = "") -> None:
@@ -53,7 +53,7 @@ class BackupTarget:
         sync_folder(self._parent)
 
     def check_replaceable(self, existing: str) -> None:
-        """Raises BadInput for a backup that cannot be replaced in one step. existing: it, in words."""
+        """Raise BadInput for a backup that cannot be replaced in one step. existing: it, in words."""
         if self.in_place and existing:
             raise BadInput(
                 f"{existing} in {self.path} cannot be replaced in one step, as it cannot be renamed",
@@ -94,7 +94,7 @@ def lock_target(path: Path) -> Iterator[BackupTarget]:
 
 
 def present_path(path: Path) -> Path:
-    """Returns where the backup of a target is: at its path, or where a killed run put it."""
+    """Return where the backup of a target is: at its path, or where a killed run put it."""
     if os.path.lexists(path):
         return path
     old = _old(path.resolve())

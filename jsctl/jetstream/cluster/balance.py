@@ -56,7 +56,7 @@ async def balance_leaders(
 
 
 def plan_moves(infos: Iterable[Json]) -> list[Move]:
-    """Returns the moves after which no server leads two more than another that could take one.
+    """Return the moves after which no server leads two more than another that could take one.
 
     infos: of streams or of consumers, from their leaders. Only followers that are current take over; what has
     one replica counts and stays.

@@ -44,7 +44,7 @@ class LeaderChange(NamedTuple):
 
 
 def stream_group(api: Api, stream: str) -> RaftGroup:
-    """Returns the group of a stream."""
+    """Return the group of a stream."""
     return RaftGroup(
         name=stream,
         label=f"stream {stream}",
@@ -54,7 +54,7 @@ def stream_group(api: Api, stream: str) -> RaftGroup:
 
 
 def consumer_group(api: Api, stream: str, consumer: str) -> RaftGroup:
-    """Returns the group of a consumer."""
+    """Return the group of a consumer."""
     return RaftGroup(
         name=consumer,
         label=f"consumer {stream} > {consumer}",
@@ -101,7 +101,7 @@ async def elect_leader(
 
 
 async def wait_for_leader(group: RaftGroup, old_leader: str, timeout: int = ELECTION_TIMEOUT) -> str:
-    """Returns who leads after `old_leader`: another server, or `old_leader` when it was elected again.
+    """Return who leads after `old_leader`: another server, or `old_leader` when it was elected again.
 
     Asks until another leads, for `timeout` ns. Raises RequestTimeout when nobody leads then.
     """

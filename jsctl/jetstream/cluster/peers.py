@@ -6,7 +6,7 @@ from jsctl.nats.codes import ErrorCode
 
 
 def peers(info: Json) -> list[str]:
-    """Returns the servers of a stream's or consumer's group, the leader first."""
+    """Return the servers of a stream's or consumer's group, the leader first."""
     cluster: Json = info.get("cluster") or {}
     replicas = cluster.get("replicas") or []
     names = [str(cluster.get("leader") or ""), *(str(peer["name"]) for peer in replicas)]

@@ -218,7 +218,7 @@ class Schema(Object):
         return problems or list(self.rules(config))
 
     def validate(self, config: Json, place: str = "") -> None:
-        """Raises BadInput with all that is wrong. place: where the configuration stands (`file.yaml:3`)."""
+        """Raise BadInput with all that is wrong. place: where the configuration stands (`file.yaml:3`)."""
         if problems := self.find_problems(config):
             raise BadInput(f"{place}: {'; '.join(problems)}" if place else "; ".join(problems))
 

@@ -184,7 +184,7 @@ def _format_start(config: Json) -> str:
 
 
 def parse_backoff(mode: str, *, steps: int = 10, least: int = MINUTE, most: int = 20 * MINUTE) -> list[int]:
-    """Waits before redeliveries, ns: `linear` grows evenly from least to most; `none` is empty; `1s,5s,1m`
+    """Wait before redeliveries, ns: `linear` grows evenly from least to most; `none` is empty; `1s,5s,1m`
     is itself. Raises ValueError."""
     if mode.lower() == "none":
         return []

@@ -43,19 +43,19 @@ class ConsumerList:
 
 
 async def names(api: Api, stream: str) -> list[str]:
-    """Returns the names of all consumers of a stream."""
+    """Return the names of all consumers of a stream."""
     return [name async for page in name_pages(api, stream) for name in page]
 
 
 async def name_pages(api: Api, stream: str) -> AsyncIterator[list[str]]:
-    """Yields the same as `names`, sorted, a page at a time."""
+    """Yield the same as `names`, sorted, a page at a time."""
     with _naming(api, stream):
         async for page in paging.sorted_pages(api, f"CONSUMER.NAMES.{stream}", "consumers"):
             yield page
 
 
 async def info_pages(api: Api, stream: str) -> AsyncIterator[list[Json]]:
-    """Yields the infos of a stream's consumers by name, a page at a time, so that no more than a page is in
+    """Yield the infos of a stream's consumers by name, a page at a time, so that no more than a page is in
     memory."""
     with _naming(api, stream):
         async for page in paging.sorted_pages(
@@ -65,13 +65,13 @@ async def info_pages(api: Api, stream: str) -> AsyncIterator[list[Json]]:
 
 
 async def listing(api: Api, stream: str) -> ConsumerList:
-    """Returns all consumers of a stream with their state; several pages are fetched at once."""
+    """Return all consumers of a stream with their state; several pages are fetched at once."""
     collected = await collect(api, stream, lambda info: info)
     return ConsumerList(stream, list(collected.items.values()), collected.missing, collected.offline)
 
 
 async def collect(api: Api, stream: str, extract: Callable[[Json], T | None]) -> Collected[T]:
-    """Returns what `extract` takes from each consumer's CONSUMER.LIST entry (see `paging.collect`)."""
+    """Return what `extract` takes from each consumer's CONSUMER.LIST entry (see `paging.collect`)."""
     with _naming(api, stream):
         return await paging.collect(api, f"CONSUMER.LIST.{stream}", "consumers", extract)
 
@@ -189,7 +189,7 @@ async def step_down(api: Api, stream: str, name: str, preferred: str = "") -> No
 
 
 def new_name() -> str:
-    """Returns a random name for a consumer whose name nobody needs to know."""
+    """Return a random name for a consumer whose name nobody needs to know."""
     return "".join(secrets.choice(string.ascii_letters + string.digits) for _ in range(8))
 
 
@@ -199,7 +199,7 @@ def is_pull(config: Json) -> bool:
 
 
 async def _info_or_none(api: Api, stream: str, name: str) -> Json | None:
-    """Returns the consumer's info, None when there is none or the login may not ask for it."""
+    """Return the consumer's info, None when there is none or the login may not ask for it."""
     try:
         return await info(api, stream, name, timeout=min(api.timeout, SECOND))
     except JsctlError:

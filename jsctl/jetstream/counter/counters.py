@@ -89,7 +89,7 @@ def _number(value: object) -> str:
 
 
 async def names(api: Api) -> list[str]:
-    """Returns the subjects of all counters."""
+    """Return the subjects of all counters."""
     return sorted({subject for info in await _counting(api) for subject in await _subjects(api, info, ">")})
 
 
@@ -178,7 +178,7 @@ async def read_all(api: Api, pattern: str = "", stream: str = "") -> AsyncGenera
 def watch(
     api: Api, info: Json, pattern: str, *, new: bool, limit: int, warn: Callable[[str], None]
 ) -> Receiver:
-    """Returns what receives counters as they change. new: without their values of now. limit: 0 for all."""
+    """Return what receives counters as they change. new: without their values of now. limit: 0 for all."""
     start = {"deliver_policy": "new" if new else "last_per_subject"}
     options = ReceiveOptions(
         subjects=[pattern], stream=StreamSource(str(info["config"]["name"]), start), limit=limit
@@ -187,6 +187,6 @@ def watch(
 
 
 def missing(api: Api, subject: str) -> MissingName:
-    """Returns the error for a counter that does not exist."""
+    """Return the error for a counter that does not exist."""
     text = registry.noun("counter").missing(subject)
     return MissingName(ErrorCode.NO_MESSAGE_FOUND, text, subject, partial(names, api))

@@ -50,7 +50,7 @@ _CONSUMER_KEYS = frozenset({"for"})
 
 
 def load(files: Iterable[tuple[str, str]], variables: Variables) -> Declared:
-    """Returns what the files (name and text of each) declare.
+    """Return what the files (name and text of each) declare.
 
     variables: those of the command line, which replace a file's. Raises BadInput with file and line.
     """

@@ -98,7 +98,7 @@ def count_rounds(loop: Node | None, known: Variables) -> int:
 
 
 def iterate_loop(loop: Node | None, known: Variables) -> Iterator[dict[str, Node]]:
-    """Yields the variables of each round of a loop. Several variables give every combination, the last one
+    """Yield the variables of each round of a loop. Several variables give every combination, the last one
     changes fastest.
 
     A value is a range `0..9` (`00..09` keeps the zeros) or a list. Raises BadInput.

@@ -72,7 +72,7 @@ class Criteria:
         raise NotImplementedError
 
     def matching(self, infos: Iterable[Json], now: float) -> list[Json]:
-        """Returns the infos that meet all criteria. now: seconds since the epoch.
+        """Return the infos that meet all criteria. now: seconds since the epoch.
 
         Raises ValueError for an expression that does not fit the infos.
         """
@@ -139,13 +139,13 @@ def _pinned(info: Json) -> bool:
 
 
 def _age(moment: str | None, now: float) -> float:
-    """Returns the ns since a time; infinite for what has not happened."""
+    """Return the ns since a time; infinite for what has not happened."""
     span = age(moment, seconds_to_ns(now))
     return float("inf") if span == NEVER else span
 
 
 def _names(info: Json) -> Json:
-    """Returns the names that an expression may use. A consumer's info is also its state."""
+    """Return the names that an expression may use. A consumer's info is also its state."""
     return {
         "config": info["config"],
         "state": info.get("state", info),
@@ -179,7 +179,7 @@ def _go_fields(value: Any) -> Any:
 
 
 def _normalized(key: str) -> str:
-    """Returns the form that a JSON key and its Go field share: `numreplicas` for `num_replicas`."""
+    """Return the form that a JSON key and its Go field share: `numreplicas` for `num_replicas`."""
     return key.replace("_", "").lower()
 
 

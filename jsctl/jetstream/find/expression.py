@@ -38,7 +38,7 @@ class _Token(NamedTuple):
 
 
 def compile_expression(text: str) -> Callable[[Names], bool]:
-    """Returns a function that says whether the condition holds for the values of some names.
+    """Return a function that says whether the condition holds for the values of some names.
 
     Raises ValueError with the place of a syntax error. The function raises ValueError when the expression's
     value is not a condition, or when it compares values of different kinds.
@@ -85,7 +85,7 @@ class _Parser:
         )
 
     def _peek(self, ahead: int = 0) -> str:
-        """Returns the next operator, mark or word; empty for anything else."""
+        """Return the next operator, mark or word; empty for anything else."""
         place = self._next + ahead
         if place >= len(self._tokens) or self._tokens[place].kind not in ("mark", "word"):
             return ""
@@ -102,7 +102,7 @@ class _Parser:
             raise self._syntax_error(self._place())
 
     def _place(self) -> int:
-        """Returns where the next token begins."""
+        """Return where the next token begins."""
         return self._tokens[self._next].at if self._next < len(self._tokens) else len(self._text)
 
     def _or(self) -> Node:
@@ -259,7 +259,7 @@ def _negation(node: Node) -> Node:
 
 
 def _truth(value: Any) -> bool:
-    """Returns a boolean; a switch that the server leaves out is off."""
+    """Return a boolean; a switch that the server leaves out is off."""
     if value is None or isinstance(value, bool):
         return bool(value)
     raise ValueError(f"{value!r} is neither true nor false")
@@ -281,7 +281,7 @@ def _comparison_of(operator: str, left: Node, right: Node) -> Node:
 
 
 def _zero(value: Any, other: Any) -> Any:
-    """Returns a missing value as the zero of the type that it is compared with."""
+    """Return a missing value as the zero of the type that it is compared with."""
     return type(other)() if value is None and isinstance(other, (bool, int, float, str, list)) else value
 
 

@@ -53,12 +53,12 @@ class Bucket(NamedTuple):
 
 
 async def names(api: Api) -> list[str]:
-    """Returns the names of all buckets."""
+    """Return the names of all buckets."""
     return [bucket_of(name) for name in await streams.names(api, "") if is_bucket(name)]
 
 
 async def collect(api: Api) -> Collected[Json]:
-    """Returns the infos of the streams of all buckets (see `paging.collect`)."""
+    """Return the infos of the streams of all buckets (see `paging.collect`)."""
     return await streams.collect(
         api, lambda info: info if is_bucket(str(info["config"]["name"])) else None, subject=""
     )
@@ -131,6 +131,6 @@ async def delete(bucket: Bucket) -> None:
 
 
 def missing(api: Api, name: str) -> MissingName:
-    """Returns the error for a bucket that does not exist."""
+    """Return the error for a bucket that does not exist."""
     text = registry.noun("bucket").missing(name)
     return MissingName(ErrorCode.STREAM_NOT_FOUND, text, name, partial(names, api))

@@ -27,7 +27,7 @@ class KeyDifference(NamedTuple):
 
 
 async def compare(one: Bucket, other: Bucket, patterns: Sequence[str]) -> tuple[list[KeyDifference], int]:
-    """Returns the keys whose newest values differ, sorted, and how many have the same. Deleted keys count as
+    """Return the keys whose newest values differ, sorted, and how many have the same. Deleted keys count as
     missing; revisions and times do not matter."""
     first, second = await asyncio.gather(_values(one, patterns), _values(other, patterns))
     differing = []

@@ -64,7 +64,7 @@ async def revision(bucket: Bucket, key: str, number: int) -> Entry:
 
 
 def missing_key(bucket: Bucket, key: str) -> JsctlError:
-    """Returns the error for a key that a bucket does not have."""
+    """Return the error for a key that a bucket does not have."""
     text, hint = registry.noun("key").missing(key, bucket.name)
     if "*" in key or ">" in key:
         hint = f"* stands for a whole token, > for the rest: 'user.*'; {hint}"
@@ -75,12 +75,12 @@ def missing_key(bucket: Bucket, key: str) -> JsctlError:
 
 
 async def key_names(api: Api, bucket: str) -> list[str]:
-    """Returns all keys of a bucket that something is stored for, deleted ones too."""
+    """Return all keys of a bucket that something is stored for, deleted ones too."""
     return await keys_matching(await open_bucket(api, bucket), [">"])
 
 
 async def keys_matching(bucket: Bucket, patterns: Sequence[str]) -> list[str]:
-    """Returns the keys that match a pattern, sorted; those of which only a marker is left, too."""
+    """Return the keys that match a pattern, sorted; those of which only a marker is left, too."""
     keys: set[str] = set()
     for pattern in patterns:
         counts = await streams.subject_counts(bucket.api, bucket.stream, bucket.prefix + pattern)
@@ -106,7 +106,7 @@ async def newest_entries(bucket: Bucket, patterns: Sequence[str]) -> AsyncGenera
 
 
 async def newest_heads(bucket: Bucket, patterns: Sequence[str]) -> list[Entry]:
-    """Returns the newest entries of all keys that match a pattern, markers too, without their values, sorted
+    """Return the newest entries of all keys that match a pattern, markers too, without their values, sorted
     by key: values may be large. Raises what requests raise."""
     receiver = read_entries(bucket, patterns, "last_per_subject", headers_only=True, to_end=True)
     entries: dict[str, Entry] = {}
@@ -133,7 +133,7 @@ def read_entries(
     to_end: bool = False,
     warn: Callable[[str], None] = _ignore,
 ) -> Receiver:
-    """Returns what receives the entries of a bucket as they are stored, through a consumer.
+    """Return what receives the entries of a bucket as they are stored, through a consumer.
 
     start: a delivery policy. sequence: of `by_start_sequence`. limit: entries, 0 for all. to_end: end with
     what is stored now.

@@ -21,7 +21,7 @@ class DirectFeed(Feed):
     """Reads with direct gets. At the stream's end it asks again four times a second."""
 
     async def run(self) -> None:
-        """Raises BadInput when the stream does not allow direct gets."""
+        """Raise BadInput when the stream does not allow direct gets."""
         stream = self._options.stream
         info = await streams.info(self._api, stream)
         config, state = info["config"], info["state"]

@@ -121,7 +121,7 @@ class ConsumerFeed(Feed):
         self._refusal: JsctlError | None = None
 
     async def run(self) -> None:
-        """Raises ApiError for a missing stream or consumer, and what else the server refuses."""
+        """Raise ApiError for a missing stream or consumer, and what else the server refuses."""
         info = await self._begin()
         config = info.get("config") or {}
         if self._options.to_end and not info.get("num_pending") and not info.get("num_ack_pending"):

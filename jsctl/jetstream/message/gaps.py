@@ -23,7 +23,7 @@ def must_read(info: Json) -> bool:
 
 
 async def find_gaps(api: Api, info: Json, advance: Callable[[int], None] = lambda count: None) -> list[Gap]:
-    """Returns the gaps in their order.
+    """Return the gaps in their order.
 
     info: of the stream. advance: called with the number of sequences that were read.
     """
@@ -39,13 +39,13 @@ async def find_gaps(api: Api, info: Json, advance: Callable[[int], None] = lambd
 
 
 async def deleted_before(api: Api, info: Json, sequence: int) -> int:
-    """Returns how many sequences from the first message up to `sequence` (exclusive) hold none."""
+    """Return how many sequences from the first message up to `sequence` (exclusive) hold none."""
     gaps = await find_gaps(api, info)
     return sum(min(last + 1, sequence) - first for first, last in gaps if first < sequence)
 
 
 def merge_sequences(sequences: Iterable[int]) -> list[Gap]:
-    """Returns (2, 4) and (9, 9) for `[2, 3, 4, 9]`."""
+    """Return (2, 4) and (9, 9) for `[2, 3, 4, 9]`."""
     return _merge((sequence, sequence) for sequence in sorted(sequences))
 
 
@@ -83,7 +83,7 @@ async def _read_gaps(api: Api, info: Json, advance: Callable[[int], None]) -> li
 
 
 def _merge(gaps: Iterable[Gap]) -> list[Gap]:
-    """Returns gaps in their order, those that touch or overlap as one."""
+    """Return gaps in their order, those that touch or overlap as one."""
     merged: list[Gap] = []
     for start, end in gaps:
         if merged and merged[-1][1] >= start - 1:

@@ -25,7 +25,7 @@ class Loss(NamedTuple):
 async def estimate_purge(
     api: Api, info: Json, *, subject: str = "", sequence: int = 0, keep: int = 0
 ) -> Loss:
-    """Returns what STREAM.PURGE with these limits would remove from a stream as it is now.
+    """Return what STREAM.PURGE with these limits would remove from a stream as it is now.
 
     sequence: only messages before it. keep: how many of the newest messages stay.
     """
@@ -48,7 +48,7 @@ async def estimate_purge(
 
 
 async def _sample_size(api: Api, info: Json, subject: str, messages: int) -> tuple[int, int]:
-    """Returns the bytes of the first messages, and how many those are: all, or a sample."""
+    """Return the bytes of the first messages, and how many those are: all, or a sample."""
     config, state = info["config"], info["state"]
     stored = browse.read(
         api,
@@ -68,7 +68,7 @@ async def _sample_size(api: Api, info: Json, subject: str, messages: int) -> tup
 
 
 async def _count_before(api: Api, info: Json, sequence: int, subject: str, matching: int) -> int:
-    """Returns how many messages are before a sequence. matching: how many match the subject at all."""
+    """Return how many messages are before a sequence. matching: how many match the subject at all."""
     state, name = info["state"], str(info["config"]["name"])
     first, last = int(state["first_seq"]), int(state["last_seq"])
     if sequence <= first:

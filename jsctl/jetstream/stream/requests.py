@@ -16,22 +16,22 @@ T = TypeVar("T")
 
 
 async def names(api: Api, subject: str = "") -> list[str]:
-    """Returns the names of all streams, or of those that store messages on `subject`."""
+    """Return the names of all streams, or of those that store messages on `subject`."""
     return [name async for page in name_pages(api, subject) for name in page]
 
 
 def name_pages(api: Api, subject: str = "") -> AsyncGenerator[list[str], None]:
-    """Yields the same as `names`, sorted, a page at a time."""
+    """Yield the same as `names`, sorted, a page at a time."""
     return paging.sorted_pages(api, "STREAM.NAMES", "streams", {"subject": subject} if subject else {})
 
 
 def info_pages(api: Api) -> AsyncGenerator[list[Json], None]:
-    """Yields the infos of all streams by name, a page at a time, so that no more than a page is in memory."""
+    """Yield the infos of all streams by name, a page at a time, so that no more than a page is in memory."""
     return paging.sorted_pages(api, "STREAM.LIST", "streams", name=lambda info: str(info["config"]["name"]))
 
 
 async def collect(api: Api, extract: Callable[[Json], T | None], *, subject: str = "") -> Collected[T]:
-    """Returns what `extract` takes from each stream's STREAM.LIST entry (see `paging.collect`), of those that
+    """Return what `extract` takes from each stream's STREAM.LIST entry (see `paging.collect`), of those that
     store messages on `subject`."""
     return await paging.collect(
         api, "STREAM.LIST", "streams", extract, {"subject": subject} if subject else None
@@ -83,7 +83,7 @@ async def update(api: Api, config: Json) -> Json:
 
 
 async def subject_counts(api: Api, name: str, subject_filter: str = ">") -> dict[str, int]:
-    """Returns how many messages each matching subject holds. The server sends 100,000 subjects at a time."""
+    """Return how many messages each matching subject holds. The server sends 100,000 subjects at a time."""
     counts: dict[str, int] = {}
     while True:
         body = {"subjects_filter": subject_filter, "offset": len(counts)}
@@ -149,7 +149,7 @@ async def _with_name(api: Api, name: str, call: Awaitable[Json]) -> Json:
 
 
 def missing(api: Api, name: str) -> MissingName:
-    """Returns the error for a stream that does not exist."""
+    """Return the error for a stream that does not exist."""
     text = registry.noun("stream").missing(name)
     return MissingName(ErrorCode.STREAM_NOT_FOUND, text, name, partial(names, api))
 

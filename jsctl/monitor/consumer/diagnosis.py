@@ -40,7 +40,7 @@ _RECENT = 10 * SECOND  #: since a delivery: a client that asks repeatedly has no
 
 
 def find_causes(facts: Facts) -> list[Cause]:
-    """Returns all causes, the worst first; one that says that all is well when there is none."""
+    """Return all causes, the worst first; one that says that all is well when there is none."""
     causes = list(_of_servers(facts))
     if facts.consumer:
         causes += _of_delivery(facts, delivery_numbers(facts.consumer))
@@ -48,7 +48,7 @@ def find_causes(facts: Facts) -> list[Cause]:
 
 
 def find_troubles(facts: Facts) -> list[Trouble]:
-    """Returns what is wrong with a consumer, the worst first; the same as `find_causes`, in a few words."""
+    """Return what is wrong with a consumer, the worst first; the same as `find_causes`, in a few words."""
     return [cause.trouble for cause in find_causes(facts) if cause.trouble]
 
 
@@ -255,7 +255,7 @@ def _waiting_for_acks(facts: Facts, config: Json, now: Delivery) -> Iterator[Cau
 def _next_try(
     facts: Facts, config: Json, now: Delivery, delivered: str, numbers: dict[str, Any]
 ) -> tuple[str, str]:
-    """Returns when messages without acknowledgement come again, and the command that makes it sooner."""
+    """Return when messages without acknowledgement come again, and the command that makes it sooner."""
     backoff = [int(wait) for wait in config.get("backoff") or []]
     if backoff:
         numbers["backoff"] = backoff
@@ -340,5 +340,5 @@ def _all_well(facts: Facts) -> Cause:
 
 
 def _messages(number: int, one: str, many: str) -> str:
-    """Returns `1 message waits`, `3 messages wait`."""
+    """Return `1 message waits`, `3 messages wait`."""
     return f"1 message {one}" if number == 1 else f"{format_count(number)} messages {many}"

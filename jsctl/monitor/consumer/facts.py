@@ -90,7 +90,7 @@ class Delivery(NamedTuple):
 
 
 def stream_facts(info: Json) -> Json:
-    """Returns the part of a stream's info that a diagnosis of its consumers needs."""
+    """Return the part of a stream's info that a diagnosis of its consumers needs."""
     keys = ("subjects", "mirror", "sources", "subject_transform", "consumer_limits")
     return {
         "config": {key: info["config"][key] for key in keys if info["config"].get(key)},
@@ -99,7 +99,7 @@ def stream_facts(info: Json) -> Json:
 
 
 def delivery_numbers(info: Json) -> Delivery:
-    """Returns the numbers in a consumer's info."""
+    """Return the numbers in a consumer's info."""
     config = info.get("config") or {}
     waits = [int(wait) for wait in config.get("backoff") or []] or [int(config.get("ack_wait", 0))]
     is_push = bool(config.get("deliver_subject"))

@@ -45,7 +45,7 @@ class Row(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Returns the part of what its filter matches that it has not processed: 0 to 1."""
+        """Return the part of what its filter matches that it has not processed: 0 to 1."""
         return min(1.0, self.unprocessed / self.matching) if self.matching else float(self.unprocessed > 0)
 
     @property
@@ -101,7 +101,7 @@ async def collect(api: Api, streams: Mapping[str, Json]) -> tuple[list[Row], Seq
 
 
 async def count_messages(api: Api, stream: str, subject: str) -> int | None:
-    """Returns how many messages of a stream match a subject filter; None where that is unknown."""
+    """Return how many messages of a stream match a subject filter; None where that is unknown."""
     try:
         reply = await api.call(f"STREAM.INFO.{stream}", {"subjects_filter": subject})
     except JsctlError:
@@ -112,7 +112,7 @@ async def count_messages(api: Api, stream: str, subject: str) -> int | None:
 
 
 def by_severity(rows: Iterable[Row]) -> list[Row]:
-    """Returns the rows sorted: those with the worst state first, then those with the most messages to
+    """Return the rows sorted: those with the worst state first, then those with the most messages to
     process."""
     return sorted(
         rows,
@@ -121,7 +121,7 @@ def by_severity(rows: Iterable[Row]) -> list[Row]:
 
 
 def consumer_row(info: Json, matching: int, stream: Json | None = None) -> Row:
-    """Returns a consumer's row. matching: messages in the stream that its filters match. stream: its info,
+    """Return a consumer's row. matching: messages in the stream that its filters match. stream: its info,
     or what `stream_facts` keeps of it."""
     config, cluster = info["config"], info.get("cluster") or {}
     floor = info.get("ack_floor") or {}

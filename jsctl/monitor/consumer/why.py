@@ -32,7 +32,7 @@ async def fetch_facts(api: Api, stream: str, name: str) -> Facts:
 
 
 async def _info_or_reason(request: Coroutine[Any, Any, Json]) -> Json | str:
-    """Returns the reply, or why there is none."""
+    """Return the reply, or why there is none."""
     try:
         return await request
     except (RequestTimeout, NoResponders) as error:

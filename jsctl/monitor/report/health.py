@@ -21,14 +21,14 @@ SILENT = 30 * SECOND  #: since an origin was last heard from
 
 
 def of_stream(info: Json, now: datetime) -> list[Trouble]:
-    """Returns what is wrong with a stream: leader, replicas, lost messages, limits that refuse or lose what
+    """Return what is wrong with a stream: leader, replicas, lost messages, limits that refuse or lose what
     was not read."""
     led = [] if has_leader(info) else [Trouble("no leader", True)]
     return [*led, *of_replicas(info, now), *_of_state(info["config"], info["state"])]
 
 
 def of_link(row: ReplicationRow, lags: Sequence[int], created: str | None, now: datetime) -> list[Trouble]:
-    """Returns what is wrong with a mirror or source. lags: the last ones, oldest first. created: when its
+    """Return what is wrong with a mirror or source. lags: the last ones, oldest first. created: when its
     stream was."""
     troubles = []
     if row.error:
@@ -46,7 +46,7 @@ def of_link(row: ReplicationRow, lags: Sequence[int], created: str | None, now: 
 
 
 def of_consumer(facts: Facts, pending: Sequence[int]) -> list[Trouble]:
-    """Returns what is wrong with a consumer. pending: its last counts of unprocessed messages, oldest
+    """Return what is wrong with a consumer. pending: its last counts of unprocessed messages, oldest
     first."""
     troubles = find_troubles(facts)
     if growing(pending):
@@ -55,7 +55,7 @@ def of_consumer(facts: Facts, pending: Sequence[int]) -> list[Trouble]:
 
 
 def of_account(info: Json) -> list[Trouble]:
-    """Returns the limits of the account (of each tier) that are nearly reached. info: `$JS.API.INFO`."""
+    """Return the limits of the account (of each tier) that are nearly reached. info: `$JS.API.INFO`."""
     troubles: list[Trouble] = []
     tiers: dict[str, Json] = info.get("tiers") or ({"": info} if info else {})
     for name, tier in tiers.items():

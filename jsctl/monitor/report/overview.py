@@ -97,7 +97,7 @@ async def fetch_consumers(api: Api, streams: Sequence[str]) -> tuple[list[Json] 
 
 
 async def _consumer_lists(api: Api, streams: Iterable[str]) -> list[list[Json] | JsctlError]:
-    """Returns the consumers of each stream, or why they could not be listed. Raises Unreachable."""
+    """Return the consumers of each stream, or why they could not be listed. Raises Unreachable."""
     gate = asyncio.Semaphore(16)
 
     async def fetch(stream: str) -> list[Json] | JsctlError:

@@ -95,12 +95,12 @@ class Report(NamedTuple):
 
 
 def level(troubles: Sequence[Trouble]) -> int:
-    """Returns FINE, WARN or BAD."""
+    """Return FINE, WARN or BAD."""
     return BAD if any(trouble.bad for trouble in troubles) else WARN if troubles else FINE
 
 
 def build_report(state: DomainState, sort: Sort) -> Report:
-    """Returns the rows of the last overview, with the rates since the one before.
+    """Return the rows of the last overview, with the rates since the one before.
 
     sort: `name`; else the largest, or with `trouble` the worst, first. An order that a table has no column
     for leaves it by name.

@@ -45,7 +45,7 @@ class Link:
         self._lost = asyncio.Event()
 
     async def fetch(self, fetch: Fetch[T], settings: Settings, trace: Trace | None = None) -> tuple[T, str]:
-        """Returns the answer, and the domain of the connected server.
+        """Return the answer, and the domain of the connected server.
 
         settings: name the domain or API prefix. Raises JsctlError, immediately when the connection is lost.
         """
@@ -276,7 +276,7 @@ def watch(
     clock: Callable[[], float] = time.time,
     trace: Trace | None = None,
 ) -> Watch[T]:
-    """Returns a Watch of these targets, in order. Those that differ only in the domain share a connection."""
+    """Return a Watch of these targets, in order. Those that differ only in the domain share a connection."""
     links: dict[Settings, Link] = {}
     pollers = []
     for target in targets:

@@ -22,7 +22,7 @@ class Filter(NamedTuple):
     address: str = ""
 
     def body(self) -> Json:
-        """Returns it as the server's EventFilterOptions (server/events.go)."""
+        """Return it as the server's EventFilterOptions (server/events.go)."""
         wanted = {
             "server_name": self.host,
             "cluster": self.cluster,
@@ -92,7 +92,7 @@ async def ask_server(
 
 
 def no_system_account() -> Denied:
-    """Returns the error for no answer on $SYS."""
+    """Return the error for no answer on $SYS."""
     return Denied(
         "no server answers: this needs a login of the system account",
         "use its --user and --password, --creds or context",

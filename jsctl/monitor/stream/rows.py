@@ -122,7 +122,7 @@ async def fetch_report(api: Api, *, subject: str = "", cluster: str = "") -> Rep
 
 
 def stream_rows(snap: Snapshot) -> list[StreamRow]:
-    """Returns a row for each stream, in the server's order; streams that could not be asked come last, with
+    """Return a row for each stream, in the server's order; streams that could not be asked come last, with
     `offline` set."""
     rows = [
         stream_row(info, snap.context, snap.domain, snap.offline.get(info["config"]["name"]))
@@ -139,12 +139,12 @@ def stream_rows(snap: Snapshot) -> list[StreamRow]:
 
 
 def replication_rows(snap: Snapshot) -> list[ReplicationRow]:
-    """Returns a row for each mirror and source, sources by name and prefix (the server's order changes)."""
+    """Return a row for each mirror and source, sources by name and prefix (the server's order changes)."""
     return [row for info in snap.infos for row in stream_links(info, snap.context, snap.domain)]
 
 
 def stream_links(info: Json, context: str = "", domain: str = "") -> list[ReplicationRow]:
-    """Returns the rows of one stream's mirror or sources."""
+    """Return the rows of one stream's mirror or sources."""
     name = info["config"]["name"]
     rows = [_replication_row(context, domain, name, "source", one) for one in info.get("sources") or ()]
     rows.sort(key=lambda row: (row.origin, row.api_prefix, row.filters))
@@ -154,7 +154,7 @@ def stream_links(info: Json, context: str = "", domain: str = "") -> list[Replic
 
 
 def stream_row(info: Json, context: str = "", domain: str = "", offline: str | None = None) -> StreamRow:
-    """Returns the row of a stream's info. offline: why the stream cannot be reached."""
+    """Return the row of a stream's info. offline: why the stream cannot be reached."""
     config, state, cluster = info["config"], info["state"], info.get("cluster") or {}
     lost, lost_bytes = lost_messages(state)
     return StreamRow(
@@ -185,7 +185,7 @@ def stream_row(info: Json, context: str = "", domain: str = "", offline: str | N
 
 
 def silent_row(name: str, why: str, context: str = "", domain: str = "") -> StreamRow:
-    """Returns the row of a stream that could not be asked."""
+    """Return the row of a stream that could not be asked."""
     nothing: Json = {"config": {"name": name}, "state": {}}
     return stream_row(nothing, context, domain, why)._replace(replicas=0)
 

@@ -89,7 +89,7 @@ class StreamTarget(Target):
 
     @contextlib.contextmanager
     def commit(self, table: str, *, replace: bool = False) -> Iterator[tuple[Path, dict[str, Any]]]:
-        """Yields (folder to write the data into, checkpoint to fill in).
+        """Yield (folder to write the data into, checkpoint to fill in).
 
         Both are moved in when the block ends without an error. replace: they take the place of the present
         table.

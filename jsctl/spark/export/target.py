@@ -77,7 +77,7 @@ class Target:
 
     @contextlib.contextmanager
     def stage(self, *, replace: bool = False) -> Iterator[Path]:
-        """Yields a folder to write tables into, which is moved into the target when the block ends without an
+        """Yield a folder to write tables into, which is moved into the target when the block ends without an
         error.
 
         replace: a partition that was written takes the place of the one in the target.

@@ -182,7 +182,7 @@ class Connector:
         self._settings = settings
 
     def open(self) -> StreamConnection:
-        """Raises Unreachable, Denied, BadInput."""
+        """Raise Unreachable, Denied, BadInput."""
         connection = StreamConnection.open(self._settings, learned=self.addresses)
         named = {address.url: address for address in (*self.addresses, *connection.other_addresses())}
         self.addresses = tuple(named.values())

@@ -18,7 +18,7 @@ _STYLES: dict[str, Style] = {"failed": "bad", "warning": "warn"}
 
 
 def outcomes(title: str, result: AccountResult, participle: str) -> Result:
-    """Returns a line for each stream; fails when one failed. participle: "saved" or "restored"."""
+    """Return a line for each stream; fails when one failed. participle: "saved" or "restored"."""
     ordered = sorted(result.streams, key=lambda one: one.stream)
     failed = [one.stream for one in result.streams if one.status == "failed"]
     rows = [

@@ -16,7 +16,7 @@ _HEADING = f"{'Time':<25}  {'Pending':>15}  {'Waiting for Ack':>15}  {'Acked/s':
 def events(
     stream: str, consumer: str, samples: AsyncIterator[ConsumerSample], count: int | None
 ) -> Events[ConsumerSample]:
-    """Returns samples, each with its views. count: how many are wanted, None for no end."""
+    """Return samples, each with its views. count: how many are wanted, None for no end."""
     return sample_events(
         samples,
         heading=_HEADING,
@@ -29,7 +29,7 @@ def events(
 
 
 def line(sample: ConsumerSample) -> str:
-    """Returns a sample on a line."""
+    """Return a sample on a line."""
     return (
         f"{format_time(seconds_to_ns(sample.at)):<25}  {format_count(sample.pending):>15}"
         f"  {format_count(sample.unacknowledged):>15}  {format_rate(sample.acknowledged):>12}"
@@ -38,7 +38,7 @@ def line(sample: ConsumerSample) -> str:
 
 
 def record(stream: str, consumer: str, sample: ConsumerSample) -> dict[str, Any]:
-    """Returns a sample in JSON; rates are messages per second."""
+    """Return a sample in JSON; rates are messages per second."""
     return {
         "stream": stream,
         "consumer": consumer,
@@ -51,7 +51,7 @@ def record(stream: str, consumer: str, sample: ConsumerSample) -> dict[str, Any]
 
 
 def charts(samples: Sequence[ConsumerSample]) -> list[Chart]:
-    """Returns messages that are pending and that wait for an ack, and how many per second were acknowledged
+    """Return messages that are pending and that wait for an ack, and how many per second were acknowledged
     and delivered."""
     return [
         Chart("Messages Pending", [one.pending for one in samples], label=format_whole),

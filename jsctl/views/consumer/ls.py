@@ -20,7 +20,7 @@ _COLUMNS = (
 
 
 def list_row(info: Json) -> Sequence[object]:
-    """Returns the line of a consumer's info, a value for each column."""
+    """Return the line of a consumer's info, a value for each column."""
     return (
         info["name"],
         info["config"].get("description", ""),

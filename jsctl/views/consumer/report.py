@@ -87,7 +87,7 @@ def report(
 
 
 def unreachable_consumers(lists: Sequence[ConsumerList]) -> list[Table]:
-    """Returns tables of the consumers that did not answer, where there are any."""
+    """Return tables of the consumers that did not answer, where there are any."""
     tables = []
     columns = [Column("Stream", "stream"), Column("Consumer", "consumer")]
     if missing := [(one.stream, name) for one in lists for name in one.missing]:

@@ -64,7 +64,7 @@ def page_written(file: str, size: int) -> Result:
 
 
 def axis(rows: Iterable[Row], daily: bool) -> list[datetime]:
-    """Returns the start of every period from the first to the last, without holes."""
+    """Return the start of every period from the first to the last, without holes."""
     periods = [row["period"] for row in rows]
     if not periods:
         return []
@@ -79,7 +79,7 @@ def axis(rows: Iterable[Row], daily: bool) -> list[datetime]:
 
 
 def series(reports: Mapping[str, Sequence[Row]], daily: bool) -> list[Series]:
-    """Returns what all streams together did, and the worst lag of all consumers."""
+    """Return what all streams together did, and the worst lag of all consumers."""
     streams, consumers = reports["streams"], reports["consumers"]
     times = axis([*streams, *consumers], daily)
     wanted: list[tuple[str, Kind, Sequence[Row], str, Callable[[Iterable[float]], float]]] = [
@@ -220,7 +220,7 @@ _LAYOUTS = (
 def tables(
     reports: Mapping[str, Sequence[Row]], movers: Sequence[Row], daily: bool, sparkline: _Make
 ) -> list[Table]:
-    """Returns a table for each report, with a row for each stream, consumer, link or server; a report without
+    """Return a table for each report, with a row for each stream, consumer, link or server; a report without
     rows is left out. The raw value of a trend is the list of its values."""
     times = axis([row for rows in reports.values() for row in rows], daily)
 
@@ -260,7 +260,7 @@ _MEASURES = {"stored": "messages stored", "growth": "bytes grown", "shrink": "by
 
 
 def _movers(movers: Sequence[Row]) -> Table:
-    """Returns the top movers of the last day."""
+    """Return the top movers of the last day."""
     last = [row for row in movers if row["period"] == movers[0]["period"]]
     columns = [
         Column("What", "measure"),

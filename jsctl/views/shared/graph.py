@@ -44,10 +44,10 @@ def sample_events(
 
 
 def format_whole(value: float) -> str:
-    """Returns `1,234`."""
+    """Return `1,234`."""
     return format_count(round(value))
 
 
 def format_rate(value: float) -> str:
-    """Returns `1,234.50`."""
+    """Return `1,234.50`."""
     return f"{value:,.2f}"

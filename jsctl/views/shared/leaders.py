@@ -11,7 +11,7 @@ from jsctl.views.shared.text import plural
 
 
 def leader_report(leaders: Iterable[tuple[str, str]], what: str) -> Part:
-    """Returns a table of how many streams or consumers each server leads.
+    """Return a table of how many streams or consumers each server leads.
 
     leaders: cluster and server of each stream or consumer. what: "Streams" or "Consumers".
     """

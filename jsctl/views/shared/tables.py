@@ -8,7 +8,7 @@ from jsctl.views.result import Column, Table
 
 
 def raw_columns(columns: Sequence[Column]) -> list[Column]:
-    """Returns the same columns with numbers as they are (`--raw`)."""
+    """Return the same columns with numbers as they are (`--raw`)."""
     return [
         column if column.kind in ("text", "prose") else column._replace(kind="number", key=column.data_key)
         for column in columns
@@ -45,7 +45,7 @@ LINK_KEYS = ("stream", "kind", "api_prefix", "origin", "filters", "active_ns", "
 
 
 def recorder(keys: Sequence[str]) -> Callable[[object], dict[str, Any]]:
-    """Returns a function that makes a JSON object with these keys of a row's attributes of the same names.
+    """Return a function that makes a JSON object with these keys of a row's attributes of the same names.
 
     Spans of time have `_ns` after the name of their attribute; -1, for never and unlimited, becomes null.
     """
@@ -54,7 +54,7 @@ def recorder(keys: Sequence[str]) -> Callable[[object], dict[str, Any]]:
 
 
 def unreachable_streams(missing: Sequence[str], offline: Mapping[str, str]) -> list[Table]:
-    """Returns tables of the streams that did not answer, where there are any. offline: stream -> reason."""
+    """Return tables of the streams that did not answer, where there are any. offline: stream -> reason."""
     tables = []
     if missing:
         rows = [(name,) for name in missing]

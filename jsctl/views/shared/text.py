@@ -4,10 +4,10 @@ from jsctl.units import SECOND, format_bytes, format_count
 
 
 def plural(count: int, noun: str) -> str:
-    """Returns a count with its noun: `1 message`, `1,204 messages`."""
+    """Return a count with its noun: `1 message`, `1,204 messages`."""
     return f"{format_count(count)} {noun}{'' if count == 1 else 's'}"
 
 
 def transfer_rate(size: int, duration: int) -> str:
-    """Returns `120 MiB/s`. size: bytes; duration: ns."""
+    """Return `120 MiB/s`. size: bytes; duration: ns."""
     return f"{format_bytes(size * SECOND // max(duration, 1))}/s"

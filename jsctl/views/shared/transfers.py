@@ -24,7 +24,7 @@ from jsctl.views.shared.text import plural
 
 
 def sentence(event: Event) -> str:
-    """Returns the line that tells of an event."""
+    """Return the line that tells of an event."""
     match event:
         case BackupStarted(stream, messages, size):
             return f"Starting backup of Stream {stream} with {_amount(messages, size)}"
@@ -57,7 +57,7 @@ def sentence(event: Event) -> str:
 
 
 def question(request: Question) -> str:
-    """Returns a question, without its question mark."""
+    """Return a question, without its question mark."""
     match request:
         case ReplaceBackup(path, existing):
             return f"{path} holds {existing}. Replace it"
@@ -73,7 +73,7 @@ def question(request: Question) -> str:
 
 
 def progress_label(phase: Phase) -> str:
-    """Returns what stands before a progress bar."""
+    """Return what stands before a progress bar."""
     match phase.kind:
         case "verify":
             return f"Checking {phase.stream}".strip()

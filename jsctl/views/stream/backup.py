@@ -8,7 +8,7 @@ from jsctl.views.shared.text import plural, transfer_rate
 
 
 def saved(backup: StreamBackup) -> Result:
-    """Returns what was backed up, and where it is."""
+    """Return what was backed up, and where it is."""
     manifest, duration = backup.manifest, backup.duration
     file = manifest["files"][DATA]
     data = {

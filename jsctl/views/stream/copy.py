@@ -11,7 +11,7 @@ from jsctl.views.stream import info as stream_info
 
 
 def copied(copy: StreamCopy) -> Result:
-    """Returns what was copied and compared, and the new stream's sheet."""
+    """Return what was copied and compared, and the new stream's sheet."""
     messages, size = int(copy.state["messages"]), int(copy.state["bytes"])
     part = f", {format_bytes(copy.moved)} of it now" if copy.begun_at != 1 else ""
     lines = [

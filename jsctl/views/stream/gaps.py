@@ -17,7 +17,7 @@ _LOST_SHOWN = 20
 
 
 def gaps(stream: str, ranges: Sequence[Gap], lost: Sequence[int], lost_bytes: int) -> Result:
-    """Returns the gaps in a stream; the document is a list of first and last sequences.
+    """Return the gaps in a stream; the document is a list of first and last sequences.
 
     ranges: first and last missing sequence of each gap. lost: sequences that the server lost.
     """

@@ -14,7 +14,7 @@ _HEADING = f"{'Time':<25}  {'Messages':>15}  {'Stored/s':>12}  {'Removed/s':>12}
 
 
 def events(stream: str, samples: AsyncIterator[StreamSample], count: int | None) -> Events[StreamSample]:
-    """Returns samples, each with its views. count: how many are wanted, None for no end."""
+    """Return samples, each with its views. count: how many are wanted, None for no end."""
     return sample_events(
         samples,
         heading=_HEADING,
@@ -27,7 +27,7 @@ def events(stream: str, samples: AsyncIterator[StreamSample], count: int | None)
 
 
 def line(sample: StreamSample) -> str:
-    """Returns a sample on a line."""
+    """Return a sample on a line."""
     return (
         f"{format_time(seconds_to_ns(sample.at)):<25}  {format_count(sample.messages):>15}"
         f"  {format_rate(sample.stored):>12}  {format_rate(sample.removed):>12}"
@@ -35,7 +35,7 @@ def line(sample: StreamSample) -> str:
 
 
 def record(stream: str, sample: StreamSample) -> dict[str, Any]:
-    """Returns a sample in JSON; rates are messages per second."""
+    """Return a sample in JSON; rates are messages per second."""
     return {
         "stream": stream,
         "at": format_rfc3339(seconds_to_ns(sample.at)),
@@ -47,7 +47,7 @@ def record(stream: str, sample: StreamSample) -> dict[str, Any]:
 
 
 def charts(samples: Sequence[StreamSample]) -> list[Chart]:
-    """Returns messages stored, and how many per second were removed and stored."""
+    """Return messages stored, and how many per second were removed and stored."""
     return [
         Chart("Messages Stored", [sample.messages for sample in samples], label=format_whole),
         Chart("Messages Removed / second", [sample.removed for sample in samples], label=format_rate),

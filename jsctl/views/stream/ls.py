@@ -31,7 +31,7 @@ class ListRow(NamedTuple):
 
 
 def list_row(info: Json, now: float) -> ListRow:
-    """Returns the line of a stream's info. now: seconds since the epoch."""
+    """Return the line of a stream's info. now: seconds since the epoch."""
     config, state = info["config"], info["state"]
     return ListRow(
         name=config["name"],

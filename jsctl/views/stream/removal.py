@@ -16,7 +16,7 @@ _LISTED = 10
 
 
 def amount(loss: Loss) -> str:
-    """Returns `3 messages, 207 B`, with `about` where the bytes are estimated."""
+    """Return `3 messages, 207 B`, with `about` where the bytes are estimated."""
     return f"{plural(loss.messages, 'message')}, {'' if loss.exact else 'about '}{format_bytes(loss.bytes)}"
 
 
@@ -31,7 +31,7 @@ def dry_run(verb: str, losses: Mapping[str, Loss]) -> Result:
 
 
 def question(verb: str, losses: Mapping[str, Loss]) -> str:
-    """Returns the one question before streams are purged or removed."""
+    """Return the one question before streams are purged or removed."""
     if len(losses) == 1:
         name, loss = next(iter(losses.items()))
         return f"Really {verb} Stream {name} ({amount(loss)})"
@@ -41,7 +41,7 @@ def question(verb: str, losses: Mapping[str, Loss]) -> str:
 
 
 def total(losses: Iterable[Loss]) -> Loss:
-    """Returns several losses as one."""
+    """Return several losses as one."""
     every = list(losses)
     return Loss(
         sum(loss.messages for loss in every),
@@ -51,7 +51,7 @@ def total(losses: Iterable[Loss]) -> Loss:
 
 
 def warnings(names: Sequence[str]) -> list[str]:
-    """Returns what to know before streams are purged, a sentence each."""
+    """Return what to know before streams are purged, a sentence each."""
     return [
         f"warning: {name} belongs to a bucket or the system, which may not expect this"
         for name in names
@@ -69,12 +69,12 @@ def purged(streams: Sequence[Purged]) -> Result:
 
 
 def purged_lines(streams: Sequence[Purged]) -> str:
-    """Returns what purges did, on one line."""
+    """Return what purges did, on one line."""
     return "; ".join(map(purged_line, streams))
 
 
 def purged_line(stream: Purged) -> str:
-    """Returns what a purge did, on one line."""
+    """Return what a purge did, on one line."""
     return f"Purged {plural(stream.messages, 'message')} from {stream.info['config']['name']}"
 
 
@@ -85,5 +85,5 @@ def removed(names: Sequence[str]) -> Result:
 
 
 def removed_lines(names: Sequence[str]) -> str:
-    """Returns which streams were removed, one a line."""
+    """Return which streams were removed, one a line."""
     return "\n".join(f"Stream {name} was removed" for name in names)

@@ -73,7 +73,7 @@ def report(streams: Report, *, order: str = "bytes", raw: bool = False, leaders:
 
 
 def streams_table(rows: Sequence[StreamRow], raw: bool = False) -> Table:
-    """Returns the Stream Report. raw: show numbers as they are."""
+    """Return the Stream Report. raw: show numbers as they are."""
 
     def cells(row: StreamRow) -> tuple[Any, ...]:
         return (
@@ -95,7 +95,7 @@ def streams_table(rows: Sequence[StreamRow], raw: bool = False) -> Table:
 
 
 def replication_table(links: Sequence[ReplicationRow], raw: bool = False) -> Table:
-    """Returns the Replication Report. raw: show numbers as they are."""
+    """Return the Replication Report. raw: show numbers as they are."""
     return Table(
         "Replication Report",
         raw_columns(_REPLICATION) if raw else _REPLICATION,
@@ -117,13 +117,13 @@ def replication_table(links: Sequence[ReplicationRow], raw: bool = False) -> Tab
 
 
 def replicas(row: StreamRow) -> str:
-    """Returns `n1*, n2, n3!`: a star marks the leader, `!` a server that is behind or offline."""
+    """Return `n1*, n2, n3!`: a star marks the leader, `!` a server that is behind or offline."""
     names = [f"{row.leader}*"] if row.leader else []
     return ", ".join(sorted([*names, *row.peers]))
 
 
 def dot(links: Iterable[ReplicationRow]) -> str:
-    """Returns the replication as a GraphViz graph."""
+    """Return the replication as a GraphViz graph."""
     lines = ["digraph {", f"  label={_quoted('Stream Replication Structure')};"]
     for link in links:
         color = "blue" if link.kind == "mirror" else "green"

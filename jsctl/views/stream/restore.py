@@ -8,7 +8,7 @@ from jsctl.views.stream import info as stream_info
 
 
 def restored(restore: StreamRestore) -> Result:
-    """Returns what was restored, and the stream's sheet."""
+    """Return what was restored, and the stream's sheet."""
     backup, info, duration = restore.backup, restore.info, restore.duration
     summary = (
         f"Restored Stream {info['config']['name']} from {backup.path} in {format_duration(duration)}, "

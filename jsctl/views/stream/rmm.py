@@ -17,7 +17,7 @@ def dry_run(stream: str, messages: Sequence[Message], size: int) -> Result:
 
 
 def question(stream: str, messages: Sequence[Message], size: int) -> str:
-    """Returns the one question before messages are removed. size: their bytes."""
+    """Return the one question before messages are removed. size: their bytes."""
     what = _amount(messages, size)
     if len(messages) == 1:
         what = f"message {messages[0].sequence} ({messages[0].subject}, {format_bytes(size)})"
@@ -25,7 +25,7 @@ def question(stream: str, messages: Sequence[Message], size: int) -> str:
 
 
 def removed(stream: str, messages: Sequence[Message]) -> Result:
-    """Returns which messages were removed."""
+    """Return which messages were removed."""
     what = f"message {messages[0].sequence}" if len(messages) == 1 else plural(len(messages), "message")
     text = f"Removed {what} from Stream {stream}"
     return Result([Text(text)], data=_records(stream, messages, removed=True))
