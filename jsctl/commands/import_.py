@@ -48,7 +48,7 @@ class Options:
         "jsctl import events.json --stream EVENTS --subject events.imported --dry-run",
     ],
 )
-@argument("path")
+@argument("path", label="Files to import", path=True)
 @option("--stream", metavar="STREAM", required=True, noun="stream", help="Stream to publish to")
 @option("--subject", metavar="SUBJECT", default="", help="Subject of all messages, instead of the column's")
 @option("--prefix", metavar="PREFIX", default="", help="Put PREFIX. before each subject")

@@ -33,6 +33,7 @@ class Form(Enum):
     """How a question is answered."""
 
     TEXT = "text"
+    PATH = "path"
     SECRET = "secret"
     SELECT = "select"
     CONFIRM = "confirm"

@@ -50,7 +50,7 @@ class TerminalPrompter(Prompter):
                 answer = await shown.unsafe_ask_async()
             except KeyboardInterrupt:
                 raise Cancelled("interrupted; nothing was changed") from None
-            if question.form is not Form.TEXT or not question.verify:
+            if question.form not in (Form.TEXT, Form.PATH) or not question.verify:
                 return answer
             try:
                 await question.verify(answer)
@@ -80,6 +80,10 @@ class TerminalPrompter(Prompter):
                     use_jk_keys=not is_long,
                     **common,
                 )
+            case Form.PATH:
+                return questionary.path(
+                    message, default=str(default or ""), validate=_validator(question), **common
+                )
             case Form.TEXT:
                 shown = questionary.text(
                     message, default=str(default or ""), validate=_validator(question), **common
@@ -91,7 +95,7 @@ class TerminalPrompter(Prompter):
         """The keys of every question: help, and the way back; those of readline in a default."""
         keys = KeyBindings()
         buffer = shown.application.current_buffer
-        types = question.form in (Form.TEXT, Form.SECRET)
+        types = question.form in (Form.TEXT, Form.PATH, Form.SECRET)
         is_untouched = Condition(lambda: not types or not buffer.text or buffer.selection_state is not None)
 
         @keys.add("?", eager=True, filter=is_untouched)

@@ -1,7 +1,6 @@
 """`jsctl account restore`."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.shared.transfers import TerminalObserver, backup_path
@@ -25,7 +24,12 @@ class Options:
     options=Options,
     examples=["jsctl account restore /data/backup", "jsctl account restore /data/backup --update-streams"],
 )
-@argument("directory", default="")
+@argument(
+    "directory",
+    label="Folder of the backup",
+    path=True,
+    found="jsctl.jetstream.backup.finding:account_backups",
+)
 @option("--cluster", metavar="CLUSTER", default="", help="Place the streams in this cluster")
 @option("--tag", metavar="TAG", multiple=True, help="Place the streams on servers with this tag")
 @option(
@@ -39,10 +43,7 @@ async def restore(env: Env, options: Options) -> Result:
     its digests first. A stream that is damaged or exists does not stop the others; it is named at the end,
     and the exit status says so.
     """
-    directory = options.directory or await env.prompter.text(
-        "Folder of the backup", flag="DIRECTORY", check=_is_folder
-    )
-    path = backup_path(directory)
+    path = backup_path(options.directory)
     result = await restore_account(
         env.jetstream,
         path,
@@ -55,8 +56,3 @@ async def restore(env: Env, options: Options) -> Result:
         TerminalObserver(env, force=options.force),
     )
     return view.outcomes(f"Restore from {path}", result, "restored")
-
-
-def _is_folder(answer: str) -> None:
-    if not answer.strip() or not Path(answer).expanduser().is_dir():
-        raise ValueError("there is no such folder")

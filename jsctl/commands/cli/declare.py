@@ -104,12 +104,53 @@ class CollectedOption(click.Option):
         return value, rest
 
 
-class Argument(click.Argument):
-    """noun: the registry's noun whose names it takes; empty for none."""
+class Asked(click.Parameter):
+    """What is asked for on a terminal when it is required and missing.
 
-    def __init__(self, *args: Any, noun: str, **attrs: Any) -> None:
+    noun: the registry's noun whose names it takes; empty for none. label: the question, where no noun has one.
+    path: whether it is a path that exists. found: "module:function" of what lists such paths in a folder,
+    each with a title.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        noun: str = "",
+        label: str = "",
+        path: bool = False,
+        found: str = "",
+        **attrs: Any,
+    ) -> None:
         super().__init__(*args, **attrs)
         self.noun = noun
+        self.label = label
+        self.path = path
+        self.found = found
+
+    def process_value(self, ctx: click.Context, value: Any) -> Any:
+        is_missing = self.required and not ctx.resilient_parsing and self.value_is_missing(value)
+        if is_missing and ctx.obj is not None and ctx.obj.can_ask:
+            from jsctl.commands.cli.missing import ask_missing
+
+            value = ask_missing(ctx, self)
+        return super().process_value(ctx, value)
+
+
+class Argument(Asked, click.Argument):
+    """An argument, which is asked for when it is missing."""
+
+
+class NamedOption(Asked, click.Option):
+    """An option that takes the name of a noun, which is asked for when the option is required and missing."""
+
+
+def given_name(ctx: click.Context, noun: str) -> str:
+    """Return the name of a noun that the command line has; empty without one."""
+    for param in ctx.command.params:
+        if noun and isinstance(param, Asked) and param.noun == noun:
+            value = ctx.params.get(param.name or "")
+            return value if isinstance(value, str) else ""
+    return ""
 
 
 def option(*names: str, into: str = "", noun: str = "", **attrs: Any) -> Callable[[F], F]:
@@ -122,6 +163,8 @@ def option(*names: str, into: str = "", noun: str = "", **attrs: Any) -> Callabl
     """
     if into:
         attrs = {"cls": CollectedOption, **attrs, "into": into}
+    elif noun:
+        attrs = {"cls": NamedOption, "noun": noun, **attrs}
     return click.option(*names, **_completed(noun, attrs))
 
 
@@ -129,6 +172,7 @@ def argument(name: str, *, noun: str = "", **attrs: Any) -> Callable[[F], F]:
     """Declare an argument.
 
     noun: the registry's noun whose names it completes to; by itself for an argument of a noun's name.
+    label, path, found: how it is asked for on a terminal when it is missing; see `Asked`.
     """
     noun = noun or (name if name in NOUNS else "")
     return click.argument(name, cls=Argument, noun=noun, **_completed(noun, attrs))

@@ -17,7 +17,7 @@ from jsctl.views.result import Result
 
 
 @command("edit", examples=["jsctl errors edit errors.json 10059", "jsctl errors edit errors.json"])
-@argument("file")
+@argument("file", label="File of errors", path=True)
 @argument("code", type=int, default=0, shell_complete=complete_codes)
 async def edit(env: Env, file: str, code: int) -> Result | None:
     """An unknown CODE adds an error with that code; without CODE, the next free code is used."""

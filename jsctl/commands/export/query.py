@@ -31,7 +31,7 @@ class Options:
 @option("--from", "folder", metavar="DIR", required=True, help="Folder that an export wrote to")
 @option("--limit", type=int, metavar="ROWS", default=1000, help="Show at most this many rows (1000)")
 @spark_options
-@argument("sql")
+@argument("sql", label="SQL query")
 def query(env: Env, options: Options) -> Result:
     """Every folder below DIR is a table of its name. SQL is one SELECT of Spark's dialect."""
     path = parse_folder(options.folder, "--from")

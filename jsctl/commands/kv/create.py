@@ -19,7 +19,7 @@ from jsctl.views.result import Result
     ],
 )
 @argument("bucket")
-@argument("new_key", metavar="KEY", shell_complete=complete_keys)
+@argument("new_key", metavar="KEY", label="Key", shell_complete=complete_keys)
 @argument("value", required=False)
 @option("--ttl", type=DURATION, default=0, metavar="DURATION", help="How long the key lives: 30s, 2h")
 async def create(env: Env, bucket: str, new_key: str, value: str | None, ttl: int) -> Result:

@@ -19,7 +19,7 @@ from jsctl.views.result import Result
     ],
 )
 @argument("bucket")
-@argument("new_key", metavar="KEY", shell_complete=complete_keys)
+@argument("new_key", metavar="KEY", label="Key", shell_complete=complete_keys)
 @argument("value", required=False)
 async def put(env: Env, bucket: str, new_key: str, value: str | None) -> Result:
     """Without VALUE, or with -, the value is stdin, byte for byte. After -- a key or a value may

@@ -18,7 +18,7 @@ from jsctl.views.result import Result
     ],
 )
 @bucket_argument(required=True)
-@argument("name", metavar="NAME")
+@argument("name", metavar="NAME", label="Name of the link")
 @argument("target", noun=BUCKET, metavar="TO_BUCKET")
 @argument("target_object", metavar="[TO_OBJECT]", default="")
 async def link(env: Env, bucket: str, name: str, target: str, target_object: str) -> Result:

@@ -48,7 +48,7 @@ class Options:
     ],
 )
 @bucket_argument(required=True)
-@argument("folder", metavar="FOLDER")
+@argument("folder", metavar="FOLDER", label="Folder to synchronize")
 @option(
     "--up/--down", "up", default=None, help="Whether the bucket becomes like the folder, or the other way"
 )

@@ -19,7 +19,7 @@ from jsctl.views.schema import schemas as view
     ],
 )
 @argument("schema")
-@argument("file", metavar="FILE")
+@argument("file", metavar="FILE", label="JSON file to validate", path=True)
 def validate(env: Env, schema: str, file: str) -> Result:
     """FILE is JSON; - is stdin. A document that is not valid ends with status 1, each error on a line."""
     name = catalog.resolve(schema)

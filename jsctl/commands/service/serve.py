@@ -13,7 +13,7 @@ from jsctl.views.message import reply as view
 
 
 @command("serve", examples=["jsctl service serve demo", "jsctl service serve demo -H 'Region: eu'"])
-@argument("name", metavar="NAME")
+@argument("name", metavar="NAME", label="Name of the service")
 @option(
     "--header", "-H", "headers", metavar="K:V", multiple=True, help="Header of the answers; may be repeated"
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from jsctl import registry
-from jsctl.commands.cli.declare import Argument
+from jsctl.commands.cli.declare import given_name
 from jsctl.commands.shared.nouns import list_names, list_offline
 from jsctl.commands.shared.shells import is_safe
 from jsctl.units import parse_duration
@@ -23,7 +23,7 @@ def complete_names(noun_name: str, ctx: click.Context, incomplete: str) -> list[
     """Return the names of a noun that begin so, in its parent that is on the command line."""
     env: Env = ctx.obj
     noun = registry.noun(noun_name)
-    parent = _parent(noun.parent, ctx)
+    parent = given_name(ctx, noun.parent)
     if noun.parent and not parent:
         return []
     try:
@@ -35,12 +35,3 @@ def complete_names(noun_name: str, ctx: click.Context, incomplete: str) -> list[
     except Exception:  # a traceback in the middle of the command line would be worse than no names
         return []
     return [name for name in names if name.startswith(incomplete) and is_safe(name)]
-
-
-def _parent(noun_name: str, ctx: click.Context) -> str:
-    """Return the name on the command line of a noun; empty without one."""
-    for param in ctx.command.params:
-        if noun_name and isinstance(param, Argument) and param.noun == noun_name:
-            value = ctx.params.get(param.name or "")
-            return value if isinstance(value, str) else ""
-    return ""

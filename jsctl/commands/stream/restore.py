@@ -52,7 +52,13 @@ class Options:
         "jsctl stream restore ORDERS /data/backup/ORDERS.tgz",
     ],
 )
-@argument("file", metavar="[STREAM] FILE")
+@argument(
+    "file",
+    metavar="[STREAM] FILE",
+    label="Backup to restore",
+    path=True,
+    found="jsctl.jetstream.backup.finding:stream_backups",
+)
 @argument("older", default="", metavar="")
 @option("--progress/--no-progress", default=True, help="Show a progress bar on a terminal")
 @option("--config", "config_file", metavar="FILE", help="Merge this configuration into the backup's")

@@ -25,7 +25,7 @@ from jsctl.views.server import network as view
         "jsctl server network up hub-leaf --port 0 --name mine",
     ],
 )
-@argument("source", metavar="NAME|FILE")
+@argument("source", metavar="NAME|FILE", label="Network to start: a name or a file")
 @option("--name", metavar="NAME", default="", help="Name of the network, instead of that in its file")
 @option("--store", metavar="DIR", default="", help="Folder for data, configurations and logs")
 @option(

@@ -10,8 +10,8 @@ from jsctl.views.server import replies as view
 
 
 @command("kick", examples=["jsctl server request kick 42 NDJWE4SO...CFNFYTLRDFB"])
-@argument("client", type=click.IntRange(min=1))
-@argument("server_id")
+@argument("client", label="ID of the connection", type=click.IntRange(min=1))
+@argument("server_id", label="ID of the server")
 async def kick(env: Env, client: int, server_id: str) -> Result:
     """CLIENT is the number of a connection, as jsctl server report connections shows it. Most clients connect
     again.

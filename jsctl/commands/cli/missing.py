@@ -1,0 +1,96 @@
+"""Arguments that the command line leaves out, asked for on a terminal: a list to pick from, or a question."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from jsctl import registry
+from jsctl.commands.cli.declare import Asked, given_name
+from jsctl.commands.shared.nouns import load
+from jsctl.commands.shared.pick import pick, valid_name
+from jsctl.errors import BadInput
+from jsctl.prompts.interview import Interview
+from jsctl.prompts.prompter import Choice, Form, Prompter, Question
+
+if TYPE_CHECKING:
+    from jsctl.env import Env
+
+_ANSWERS = "jsctl.missing"
+_ELSEWHERE = ""
+
+
+def ask_missing(ctx: click.Context, wanted: Asked) -> Any:
+    """Return the value of an argument that is missing, as on the command line; a tuple for one of several.
+
+    All that is missing is asked for at once, so that there is a way back. Raises Cancelled, and what `pick`
+    raises.
+    """
+    if _ANSWERS not in ctx.meta or ctx.meta[_ANSWERS][0] is not ctx:
+        ctx.meta[_ANSWERS] = (ctx, _ask(ctx))
+    answer = ctx.meta[_ANSWERS][1][wanted.name]
+    return (answer,) if wanted.nargs == -1 else answer
+
+
+def _ask(ctx: click.Context) -> dict[str, str]:
+    env: Env = ctx.obj
+    missing = [
+        param
+        for param in ctx.command.params
+        if isinstance(param, Asked) and param.required and param.name not in ctx.params
+    ]
+
+    async def questions(prompter: Prompter) -> dict[str, str]:
+        answers: dict[str, str] = {}
+        for param in missing:
+            answers[str(param.name)] = await _answer(env, ctx, param, prompter, answers)
+        return answers
+
+    return env.run(Interview(env.prompter, env.say).run(questions))
+
+
+async def _answer(
+    env: "Env", ctx: click.Context, param: Asked, prompter: Prompter, answers: dict[str, str]
+) -> str:
+    help = getattr(ctx.command, "summary", "")
+    flag = param.opts[0] if isinstance(param, click.Option) else param.make_metavar(ctx)
+    noun = registry.noun(param.noun) if param.noun else None
+    if noun:
+        parent = answers.get(noun.parent) or given_name(ctx, noun.parent)
+        if not noun.parent or parent:
+            parent = valid_name(registry.noun(noun.parent), parent) if parent else ""
+            return await pick(env, noun, "", parent=parent, prompter=prompter)
+    if isinstance(param.type, click.Choice):
+        return str(await prompter.select(_label(param), list(param.type.choices), flag=flag, help=help))
+    if param.found:
+        choices = [Choice(title, str(path)) for title, path in load(param.found)(Path())]
+        if choices:
+            choices.append(Choice("another path ...", _ELSEWHERE))
+            picked = await prompter.select(_label(param), choices, flag=flag, help=help)
+            if picked != _ELSEWHERE:
+                return str(picked)
+    form = Form.PATH if param.path else Form.TEXT
+
+    def check(answer: str) -> None:
+        _check(ctx, param, answer)
+
+    answer = await prompter.ask(Question(form, _label(param), flag, "", help, check=check))
+    return str(Path(answer).expanduser()) if param.path and answer != "-" else str(answer)
+
+
+def _check(ctx: click.Context, param: Asked, answer: str) -> None:
+    """Raise ValueError for an answer that the command line would not take."""
+    if not answer.strip():
+        raise ValueError("an answer is needed; ctrl-C ends without a change")
+    if param.path and answer != "-" and not Path(answer).expanduser().exists():
+        raise ValueError("there is no such file or folder")
+    try:
+        param.type.convert(answer, param, ctx)
+    except click.BadParameter as error:
+        raise ValueError(error.message.rstrip(".")) from None
+    except BadInput as error:
+        raise ValueError(str(error)) from None
+
+
+def _label(param: Asked) -> str:
+    return param.label or str(param.name).replace("_", " ").capitalize()

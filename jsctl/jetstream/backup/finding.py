@@ -1,0 +1,61 @@
+"""Backups in a folder, for a list to pick from."""
+
+import os
+from itertools import islice
+from pathlib import Path
+
+from jsctl.errors import JsctlError
+from jsctl.files import is_temporary
+from jsctl.jetstream.backup import files
+from jsctl.jetstream.backup.account_files import UNFINISHED
+
+_LOOKED_AT = 1000  #: entries of a folder; more are not looked at
+
+
+def stream_backups(folder: Path) -> list[tuple[str, Path]]:
+    """Returns the backups of streams in a folder and in the account backups that it holds, each with a title;
+    the newest first."""
+    found = [path for path in _entries(folder) if _is_stream_backup(path)]
+    for path in _entries(folder):
+        found += [below for below in _entries(path) if _is_stream_backup(below)]
+    return _titled(found)
+
+
+def account_backups(folder: Path) -> list[tuple[str, Path]]:
+    """Returns the backups of accounts in a folder, each with a title; the newest first."""
+    return _titled([path for path in _entries(folder) if _is_account_backup(path)])
+
+
+def _titled(paths: list[Path]) -> list[tuple[str, Path]]:
+    return [(str(path), path) for path in sorted(paths, key=lambda path: -_changed(path))]
+
+
+def _changed(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0
+
+
+def _entries(folder: Path) -> list[Path]:
+    """Returns what a folder holds, without what is hidden or temporary; nothing of what cannot be read."""
+    try:
+        with os.scandir(folder) as entries:
+            names = [entry.name for entry in islice(entries, _LOOKED_AT)]
+    except OSError:
+        return []
+    return [folder / name for name in sorted(names) if name[0] != "." and not is_temporary(name)]
+
+
+def _is_stream_backup(path: Path) -> bool:
+    if files.is_packed(path):
+        return path.is_file()
+    return path.is_dir() and (path / files.META).is_file() and (path / files.DATA).is_file()
+
+
+def _is_account_backup(path: Path) -> bool:
+    try:
+        entries = [below for below in _entries(path) if below.name != UNFINISHED]
+        return bool(entries) and all(below.is_dir() and files.existing_backup(below) for below in entries)
+    except (JsctlError, OSError):
+        return False

@@ -1,0 +1,107 @@
+"""What the command line leaves out is asked for on a terminal: a list, or a path; ? explains, and there is a
+way back."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from jsctl.prompts.prompter import GoBack
+from tests.support import js
+from tests.support.run import Cli
+
+
+@pytest.fixture
+def backups(cli: Cli, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with backups of a stream and of the account, which is the current one."""
+    js.stream(url, "ORDERS", "orders.>")
+    js.publish(url, "orders.new", count=3)
+    monkeypatch.chdir(tmp_path)
+    cli("stream backup ORDERS saved", status=0)
+    cli("stream backup ORDERS old.tgz", status=0)
+    cli("account backup whole", status=0)
+    (tmp_path / "notes").mkdir()
+    return tmp_path
+
+
+def test_restore_lists_the_backups_of_the_folder(cli: Cli, backups: Path) -> None:
+    cli("stream rm ORDERS --force", status=0)
+    restored = cli("stream restore", answers=["saved"], status=0)
+    assert restored.asked == ["Backup to restore"]
+    assert cli("stream info ORDERS --json", status=0).json["state"]["messages"] == 3
+    again = cli("stream restore --name OTHER --subjects other", answers=["notes"])
+    assert again.status != 0 and "'notes' is not one of the choices" in again.err
+    cli("stream restore --name OTHER --subjects 'other.>'", answers=["whole/ORDERS"], status=0)
+    cli("stream restore --name PACKED --subjects 'packed.>'", answers=["old.tgz"], status=0)
+
+
+def test_restore_asks_for_another_path(cli: Cli, backups: Path) -> None:
+    elsewhere = str(backups / "saved")
+    cli("stream rm ORDERS --force", status=0)
+    answers = ["another path ...", elsewhere]
+    restored = cli("stream restore", answers=answers, status=0)
+    assert restored.asked == ["Backup to restore", "Backup to restore"]
+    asked = cli("stream restore", answers=["another path ...", "nothing/here"], status=64)
+    assert "there is no such file or folder" in asked.err
+
+
+def test_account_restore_lists_the_folders(cli: Cli, backups: Path) -> None:
+    cli("stream rm ORDERS --force", status=0)
+    assert cli("account restore", answers=["whole"], status=0).asked == ["Folder of the backup"]
+    os.chdir(backups / "notes")
+    assert "no such file" in cli("account restore", answers=["here"], status=64).err
+
+
+def test_all_that_is_missing_is_asked_with_a_way_back(cli: Cli, url: str) -> None:
+    cli("kv add ONE", status=0)
+    cli("kv add TWO", status=0)
+    cli("kv put ONE colour red", status=0)
+    cli("kv put TWO size 12", status=0)
+    shown = cli("kv get", answers=["ONE", GoBack, "TWO", "size"], status=0)
+    assert shown.asked == ["Select a Bucket", "Select a Key", "Select a Bucket", "Select a Key"]
+    assert "12" in shown.out
+    assert cli("kv get ONE", answers=["colour"], status=0).asked == ["Select a Key"]
+
+
+@pytest.mark.parametrize(
+    ("line", "asked"),
+    [
+        ("kv history", "Select a Bucket"),
+        ("object info", "Select a Bucket"),
+        ("schema validate", "Select a Schema"),
+        ("schema validate stream_info_response", "JSON file to validate"),
+        ("import", "Files to import"),
+        ("reply", "Subject"),
+        ("service serve", "Name of the service"),
+        ("errors lookup", "Code"),
+    ],
+)
+def test_each_asks_for_what_it_lacks(cli: Cli, url: str, line: str, asked: str) -> None:
+    cli("kv add ONE", status=0)
+    cli("object add FILES", status=0)
+    outcome = cli(line, answers=[])
+    assert outcome.asked[:1] == [asked] and "Traceback" not in outcome.err
+
+
+def test_a_missing_name_is_an_error_in_a_pipe(cli: Cli) -> None:
+    outcome = cli("stream restore", status=64)
+    assert "Missing argument '[STREAM] FILE'" in outcome.err and outcome.err.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_a_path_is_asked_for_and_completed(cli: Cli, backups: Path) -> None:
+    cli("stream rm ORDERS --force", status=0)
+    terminal = cli.terminal("stream restore")
+    terminal.expect("Backup to restore")
+    terminal.send("?")
+    terminal.expect("Restore a stream from its backup")
+    terminal.expect("On the command line")
+    terminal.send("\x1b[A\r")  # the last entry
+    terminal.expect("Backup to restore")
+    terminal.send("sav")
+    terminal.expect("saved")  # in the menu
+    terminal.send("\t\r")  # closes the menu
+    terminal.send("\r")
+    terminal.expect("ORDERS")
+    terminal.expect_exact("estored")
+    terminal.close()
