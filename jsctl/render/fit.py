@@ -40,13 +40,15 @@ def fit_columns(
     gap: int,
     *,
     prose: int = _COMFORTABLE,
+    numbers: Sequence[int] = (),
 ) -> list[int]:
     """Return the places of the columns that fit side by side, and narrow their `widths`.
 
     spare: `data_key`s of the columns that may be left out, the most dispensable first. room: cells for all.
     gap: cells between two of them. prose: cells of a sentence that are comfortable to read. Long texts are
     narrowed before a column is left out, but not below what is comfortable to read; where all spare columns
-    are out, texts are narrowed further.
+    are out, texts are narrowed further, and then the titles above numbers. numbers: cells of the widest value
+    of each column.
     """
     shown = list(range(len(columns)))
     comfortable = [_comfortable(column, width, prose) for column, width in zip(columns, widths, strict=True)]
@@ -66,6 +68,10 @@ def fit_columns(
         over -= 1
         if widths[widest] == _NARROWEST:
             texts.remove(widest)
+    titled = [at for at in shown if columns[at].kind in NUMBERS] if numbers else []
+    while over > 0 and (wide := [at for at in titled if widths[at] > max(numbers[at], _NARROWEST)]):
+        widths[max(wide, key=lambda at: widths[at])] -= 1
+        over -= 1
     return shown
 
 
@@ -87,23 +93,44 @@ def cut_end(text: str, width: int) -> str:
 def fold(text: str, width: int, indent: str = "") -> Iterator[str]:
     """Yield lines of at most `width` cells, folded between words; `indent` begins all but the first.
 
-    A word that is longer has a line of its own and stays whole: half of an address is of no use. So does a
-    line that is a command of jsctl: it is there to be copied.
+    Of a word that is longer, a path is folded behind a slash, and anything else, such as an address or a
+    name, is cut in the middle. A line that is a command of jsctl stays whole: it is there to be copied.
     """
     if cells(text) <= width or _COMMAND.match(text):
         yield text
         return
     start = re.match(r" *", text)
-    line = start[0] if start else ""
+    line = start[0][: width // 2] if start else ""
+    indent = indent[: width // 2]
     begun = False
-    for gap, word in re.findall(r"( *)([^ ]+)", text[len(line) :]):
+    for gap, word in re.findall(r"( *)([^ ]+)", text.strip(" ")):
         if begun and cells(line) + len(gap) + cells(word) > width:
             yield line
-            line, begun = indent[: max(0, width - cells(word))], False
-        line += (gap if begun else "") + word
+            line, begun = indent, False
+        *whole, rest = _pieces(word, width - cells(line), width - len(indent)) if not begun else [word]
+        for piece in whole:
+            yield line + piece
+            line = indent
+        line += (gap if begun else "") + rest
         begun = True
     if begun:
         yield line
+
+
+def _pieces(word: str, first: int, room: int) -> list[str]:
+    """Returns a word in pieces that fit: of a path several, else one. first: cells of the first line."""
+    if cells(word) <= first:
+        return [word]
+    if "://" in word or "/" not in word[:-1]:
+        return [cut(word, first)]
+    pieces = [""]
+    for part in re.findall(r"[^/]*/|[^/]+", word):
+        space = room if pieces[1:] else first
+        if cells(pieces[-1]) + cells(part) > space and pieces[-1]:
+            pieces.append("")
+            space = room
+        pieces[-1] += cut(part, space)
+    return pieces
 
 
 def fold_lines(text: str, width: int) -> str:

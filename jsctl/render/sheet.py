@@ -27,7 +27,9 @@ def lines(sheet: Sheet, scheme: str = "", color: bool = False, width: int | None
             yield ""
         first = False
         if section.title:
-            yield clean(section.title) + colon
+            *ahead, last = _folded(clean(section.title), width and width - 1)
+            yield from ahead
+            yield last + colon
             yield ""
         for field in section.fields:
             yield from _field(field, longest, colon, color, width)
@@ -37,7 +39,7 @@ def _field(field: Field, longest: int, colon: str, color: bool, width: int | Non
     indent = " " * (longest + 2)
     values, begins_below = _fitted(_values(field), width, len(indent))
     if begins_below:
-        indent = _INDENT[: max(0, (width or 0) - max(map(longest_word, values)))]
+        indent = _INDENT
     if color and isinstance(field.value, Cell) and field.value.style:
         values = [paint(value, field.value.style) for value in values]
     if begins_below:

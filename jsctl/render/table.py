@@ -31,7 +31,8 @@ def boxed(
     fits = not width or sum(widths) + 3 * len(widths) + 1 <= width
     shown = list(range(len(columns)))
     if width and not fits:
-        shown = fit_columns(columns, widths, table.spare, width - 4, 3)
+        values = _measure([*rows, *([foot] if foot else [])]) if rows else []
+        shown = fit_columns(columns, widths, table.spare, width - 4, 3, numbers=values)
         hidden = [head[at] for at in range(len(columns)) if at not in shown]
         columns = [columns[at] for at in shown]
         widths = [widths[at] for at in shown]

@@ -107,9 +107,9 @@ class CollectedOption(click.Option):
 class Asked(click.Parameter):
     """What is asked for on a terminal when it is required and missing.
 
-    noun: the registry's noun whose names it takes; empty for none. label: the question, where no noun has one.
-    path: whether it is a path that exists. found: "module:function" of what lists such paths in a folder,
-    each with a title.
+    noun: the registry's noun whose names it takes; empty for none. label: the question, where no noun has
+    one. path: whether it is a path that exists. suggestions: "module:function" of what lists such paths in a
+    folder, each with a title.
     """
 
     def __init__(
@@ -118,14 +118,14 @@ class Asked(click.Parameter):
         noun: str = "",
         label: str = "",
         path: bool = False,
-        found: str = "",
+        suggestions: str = "",
         **attrs: Any,
     ) -> None:
         super().__init__(*args, **attrs)
         self.noun = noun
         self.label = label
         self.path = path
-        self.found = found
+        self.suggestions = suggestions
 
     def process_value(self, ctx: click.Context, value: Any) -> Any:
         is_missing = self.required and not ctx.resilient_parsing and self.value_is_missing(value)
@@ -172,7 +172,7 @@ def argument(name: str, *, noun: str = "", **attrs: Any) -> Callable[[F], F]:
     """Declare an argument.
 
     noun: the registry's noun whose names it completes to; by itself for an argument of a noun's name.
-    label, path, found: how it is asked for on a terminal when it is missing; see `Asked`.
+    label, path, suggestions: how it is asked for on a terminal when it is missing; see `Asked`.
     """
     noun = noun or (name if name in NOUNS else "")
     return click.argument(name, cls=Argument, noun=noun, **_completed(noun, attrs))

@@ -62,8 +62,8 @@ async def _answer(
             return await pick(env, noun, "", parent=parent, prompter=prompter)
     if isinstance(param.type, click.Choice):
         return str(await prompter.select(_label(param), list(param.type.choices), flag=flag, help=help))
-    if param.found:
-        choices = [Choice(title, str(path)) for title, path in load(param.found)(Path())]
+    if param.suggestions:
+        choices = [Choice(title, str(path)) for title, path in load(param.suggestions)(Path())]
         if choices:
             choices.append(Choice("another path ...", _ELSEWHERE))
             picked = await prompter.select(_label(param), choices, flag=flag, help=help)

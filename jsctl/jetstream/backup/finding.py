@@ -15,10 +15,10 @@ _LOOKED_AT = 1000  #: entries of a folder; more are not looked at
 def stream_backups(folder: Path) -> list[tuple[str, Path]]:
     """Returns the backups of streams in a folder and in the account backups that it holds, each with a title;
     the newest first."""
-    found = [path for path in _entries(folder) if _is_stream_backup(path)]
+    backups = [path for path in _entries(folder) if _is_stream_backup(path)]
     for path in _entries(folder):
-        found += [below for below in _entries(path) if _is_stream_backup(below)]
-    return _titled(found)
+        backups += [below for below in _entries(path) if _is_stream_backup(below)]
+    return _titled(backups)
 
 
 def account_backups(folder: Path) -> list[tuple[str, Path]]:

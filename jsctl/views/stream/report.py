@@ -112,7 +112,7 @@ def replication_table(links: Sequence[ReplicationRow], raw: bool = False) -> Tab
             )
             for link in links
         ],
-        spare=("filters", "kind", "api_prefix"),
+        spare=("filters", "kind", "api_prefix", "active_ns"),
     )
 
 

@@ -71,7 +71,16 @@ def test_prose_is_folded_between_words() -> None:
 def test_folded_text() -> None:
     assert list(fit.fold("  try: one two three", 12, "    ")) == ["  try: one", "    two", "    three"]
     address = "https://example.net/a/very/long/address"
-    assert address in list(fit.fold(f"see {address} for more", 20))
+    assert list(fit.fold(f"see {address} for more", 20)) == ["see", "https://ex…g/address", "for more"]
+    assert list(fit.fold("cannot read /srv/backups/of/the/shop/ORDERS.tgz: it is empty", 20, "  ")) == [
+        "cannot read",
+        "  /srv/backups/of/",
+        "  the/shop/",
+        "  ORDERS.tgz: it is",
+        "  empty",
+    ]
+    assert list(fit.fold("x" * 30, 10)) == ["xxxxx…xxxx"]
+    assert list(fit.fold("jsctl stream info " + "x" * 30, 20)) == ["jsctl stream info " + "x" * 30]
     assert list(fit.fold("short", 20)) == ["short"]
 
 
@@ -81,7 +90,7 @@ def test_values_of_sheets_are_folded_beside_or_below_their_labels() -> None:
         "  Subjects: orders.new, orders.new, orders.new,",
         "            orders.new, orders.new",
         "       URL:",
-        "   nats://" + "x" * 40,
+        "    nats://" + "x" * 16 + "…" + "x" * 22,
     ]
 
 
