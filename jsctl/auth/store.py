@@ -8,14 +8,65 @@ cmd/store/keys.go).
     keys/keys/A/DE/ADE....nk             a seed: the first letter of the key, then the next two
     keys/creds/OP/ACC/U.creds            credentials: the user's JWT and seed
 
-Folders are 0700, files 0600 and written atomically.
+Folders are 0700, files 0600 and written atomically. Seeds are written before the JWTs that name their keys,
+and an operator's folder appears whole: a process that is killed leaves a store that every tool can read.
 """
 
+import contextlib
+import fcntl
 import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from jsctl.auth.keys import KeyPair
-from jsctl.files import write_atomically
+from jsctl.auth.jwt import decode_jwt
+from jsctl.auth.keys import KeyPair, is_public_key, key_of_seed
+from jsctl.auth.records import Record
+from jsctl.errors import BadInput, JsctlError, NotFound
+from jsctl.files import ascii_path, read_text, write_atomically
+
+_JWT = ".jwt"
+_DESCRIPTION = ".nsc"
+_IGNORED = "# Ignore all nkeys and creds\n**/*.nk\n**/*.creds\n"
+_NEW = ".jsctl-new-"  #: begins the name of an operator's folder that is not whole yet
+
+
+def store_folder(environ: Mapping[str, str]) -> Path:
+    """Return the folder that `nsc` and `nats auth` use: $XDG_DATA_HOME or ~/.local/share / nats / nsc."""
+    data, home = environ.get("XDG_DATA_HOME"), environ.get("HOME")
+    below = Path(data) if data else (Path(home) if home else Path.home()) / ".local" / "share"
+    return below / "nats" / "nsc"
+
+
+def operator_names(root: Path) -> list[str]:
+    """Return the names of the operators of a store, sorted. Raises OSError."""
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        return sorted(
+            folder.name
+            for folder in (root / "stores").iterdir()
+            if (folder / f"{folder.name}{_JWT}").is_file()
+        )
+    return []
+
+
+def check_name(name: str, what: str) -> None:
+    """Raise BadInput for a name that no file can have. what: "operator", "account" or "user"."""
+    if not is_name(name):
+        raise BadInput(
+            f"{name!r} is not a valid {what} name",
+            "give one without slashes and control characters that does not begin with a dot",
+        )
+
+
+def is_name(name: str) -> bool:
+    """Whether an operator, account or user may have this name."""
+    return (
+        0 < len(name.encode(errors="replace")) <= 200
+        and name[0] != "."
+        and "/" not in name
+        and (name.isprintable() and name == name.strip())
+    )
 
 
 class AuthStore:
@@ -26,18 +77,20 @@ class AuthStore:
         self.operator = operator
         self._operator_folder = root / "stores" / operator
 
+    # -- files --------------------------------------------------------------------------------------
+
     @property
     def operator_jwt(self) -> Path:
         """The file of the operator's JWT."""
-        return self._operator_folder / f"{self.operator}.jwt"
+        return self._operator_folder / f"{self.operator}{_JWT}"
 
     def account_jwt(self, account: str) -> Path:
         """The file of an account's JWT."""
-        return self._operator_folder / "accounts" / account / f"{account}.jwt"
+        return self._operator_folder / "accounts" / account / f"{account}{_JWT}"
 
     def user_jwt(self, account: str, user: str) -> Path:
         """The file of a user's JWT."""
-        return self._operator_folder / "accounts" / account / "users" / f"{user}.jwt"
+        return self._operator_folder / "accounts" / account / "users" / f"{user}{_JWT}"
 
     def creds(self, account: str, user: str) -> Path:
         """The file of a user's credentials."""
@@ -47,29 +100,174 @@ class AuthStore:
         """The file of the seed of a public key."""
         return self.root / "keys" / "keys" / public[0] / public[1:3] / f"{public}.nk"
 
-    def write_operator(self, token: str) -> None:
-        """Write the operator's JWT, and the description of the folder. Raises OSError."""
-        self._write(self.operator_jwt, token)
-        about = {"managed": False, "name": self.operator, "kind": "operator", "version": "1"}
-        self._write(self._operator_folder / ".nsc", json.dumps(about))
+    # -- reading ------------------------------------------------------------------------------------
+
+    def account_names(self) -> list[str]:
+        """Return the names of all accounts, sorted. Raises OSError."""
+        with contextlib.suppress(FileNotFoundError):
+            folders = (self._operator_folder / "accounts").iterdir()
+            return sorted(f.name for f in folders if (f / f"{f.name}{_JWT}").is_file())
+        return []
+
+    def user_names(self, account: str) -> list[str]:
+        """Return the names of all users of an account, sorted. Raises OSError."""
+        with contextlib.suppress(FileNotFoundError):
+            files = (self._operator_folder / "accounts" / account / "users").iterdir()
+            return sorted(f.name.removesuffix(_JWT) for f in files if f.suffix == _JWT and f.name[0] != ".")
+        return []
+
+    def read_operator(self) -> Record:
+        """Return the operator. Raises NotFound, BadInput for a broken file."""
+        missing = f"there is no operator {self.operator!r}", "jsctl auth operator ls lists them"
+        return _read(self.operator, self.operator_jwt, missing)
+
+    def read_account(self, account: str) -> Record:
+        """Return an account, by name. Raises NotFound, BadInput for a broken file."""
+        missing = f"there is no account {account!r}", f"jsctl auth account ls {self.operator} lists them"
+        return _read(account, self.account_jwt(account), missing)
+
+    def read_user(self, account: str, user: str) -> Record:
+        """Return a user, by name. Raises NotFound, BadInput for a broken file."""
+        missing = f"account {account} has no user {user!r}", f"jsctl auth user ls {account} lists them"
+        return _read(user, self.user_jwt(account, user), missing)
+
+    def read_accounts(self) -> list[Record]:
+        """Return all accounts. Raises BadInput for a broken file."""
+        return [self.read_account(name) for name in self.account_names()]
+
+    def read_users(self, account: str) -> list[Record]:
+        """Return all users of an account. Raises BadInput for a broken file."""
+        return [self.read_user(account, name) for name in self.user_names(account)]
+
+    def find_account(self, name: str) -> Record:
+        """Return an account by its name or public key. Raises NotFound, BadInput for a broken file."""
+        if is_public_key(name) and not self.account_jwt(name).exists():
+            for record in self.read_accounts():
+                if record.public == name:
+                    return record
+        return self.read_account(name)
+
+    def has_seed(self, public: str) -> bool:
+        """Whether the seed of a public key is in the store."""
+        return bool(public) and self.seed(public).is_file()
+
+    def read_key(self, public: str) -> KeyPair:
+        """Return the key pair of a public key. Raises NotFound without its seed, BadInput."""
+        if not is_public_key(public):
+            raise BadInput(f"{public!r} is not a valid public key")
+        path = self.seed(public)
+        if not path.is_file():
+            raise NotFound(
+                f"the seed of {public} is not in the store",
+                f"put it into {ascii_path(path)}, or use another key",
+            )
+        try:
+            key = key_of_seed(read_text(path))
+        except BadInput as error:
+            raise BadInput(f"{ascii_path(path)}: {error.message}", error.hint) from None
+        if key.public != public:
+            raise BadInput(f"{ascii_path(path)} has the seed of another key, {key.public}")
+        return key
+
+    # -- writing ------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other processes of jsctl from changing this operator's part until the block ends."""
+        with contextlib.ExitStack() as stack:
+            with contextlib.suppress(FileNotFoundError):  # a new operator
+                handle = os.open(self._operator_folder, os.O_RDONLY | os.O_CLOEXEC)
+                stack.callback(os.close, handle)
+                fcntl.flock(handle, fcntl.LOCK_EX)
+            yield
+
+    def write_operator(self, token: str, accounts: Mapping[str, str] | None = None) -> None:
+        """Write the operator's JWT. accounts: JWTs by name; a new operator appears with them.
+
+        Raises OSError.
+        """
+        if self._operator_folder.exists():
+            self._write(self.operator_jwt, token)
+            if not (self._operator_folder / _DESCRIPTION).exists():
+                self._write(self._operator_folder / _DESCRIPTION, self._description())
+            for name, account in (accounts or {}).items():
+                self.write_account(name, account)
+            return
+        self._make_folder(self._operator_folder.parent)
+        unfinished = self.root / f"{_NEW}{os.getpid()}-{os.urandom(4).hex()}"
+        unfinished.mkdir(mode=0o700)
+        try:
+            write_atomically(unfinished / _DESCRIPTION, self._description())
+            write_atomically(unfinished / f"{self.operator}{_JWT}", token)
+            for name, account in (accounts or {}).items():
+                folder = unfinished / "accounts" / name
+                folder.mkdir(mode=0o700, parents=True)
+                (unfinished / "accounts").chmod(0o700)  # parents have what the umask allows
+                write_atomically(folder / f"{name}{_JWT}", account)
+            unfinished.rename(self._operator_folder)
+        except BaseException:
+            shutil.rmtree(unfinished, ignore_errors=True)
+            raise
 
     def write_account(self, account: str, token: str) -> None:
         """Write an account's JWT. Raises OSError."""
         self._write(self.account_jwt(account), token)
 
-    def write_user(self, account: str, user: str, token: str, key: KeyPair) -> None:
-        """Write a user's JWT and credentials. Raises OSError."""
+    def write_user(self, account: str, user: str, token: str, key: KeyPair | None) -> None:
+        """Write a user's JWT, and credentials where the key is known. Raises OSError."""
         self._write(self.user_jwt(account, user), token)
-        self._write(self.creds(account, user), format_creds(token, key.seed))
+        if key:
+            self._write(self.creds(account, user), format_creds(token, key.seed))
 
     def write_seed(self, key: KeyPair) -> None:
         """Write a seed. Raises OSError."""
+        ignored = self.root / "keys" / ".gitignore"
+        if not ignored.exists():
+            self._write(ignored, _IGNORED)
         self._write(self.seed(key.public), key.seed)
 
+    def remove_seed(self, public: str) -> None:
+        """Remove a seed, if it is there. Raises OSError."""
+        if public:
+            self.seed(public).unlink(missing_ok=True)
+
+    def remove_user(self, account: str, user: str) -> None:
+        """Remove a user's JWT and credentials; the seed stays. Raises OSError."""
+        self.user_jwt(account, user).unlink(missing_ok=True)
+        self.creds(account, user).unlink(missing_ok=True)
+
+    def remove_account(self, account: str) -> None:
+        """Remove an account, its users and their credentials; seeds stay. Raises OSError.
+
+        The account's own JWT goes first: without it, no tool sees the rest.
+        """
+        self.account_jwt(account).unlink(missing_ok=True)
+        shutil.rmtree(self.account_jwt(account).parent)
+        shutil.rmtree(self.creds(account, "any").parent, ignore_errors=True)
+
+    def _description(self) -> str:
+        about = {"managed": False, "name": self.operator, "kind": "operator", "version": "1"}
+        return json.dumps(about, separators=(",", ":"))
+
+    def _make_folder(self, folder: Path) -> None:
+        for one in (self.root, *reversed([p for p in (folder, *folder.parents) if self.root in p.parents])):
+            one.mkdir(mode=0o700, parents=True, exist_ok=True)
+
     def _write(self, path: Path, text: str) -> None:
-        for folder in (self.root, *reversed([p for p in path.parents if self.root in p.parents])):
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._make_folder(path.parent)
         write_atomically(path, text)
+
+
+def _read(name: str, path: Path, missing: tuple[str, str]) -> Record:
+    if not is_name(name) or not path.exists():
+        raise NotFound(*missing)
+    try:
+        token = read_text(path).strip()
+        return Record(name, token, decode_jwt(token))
+    except BadInput as error:
+        if str(path) in error.message:
+            raise
+        raise JsctlError(f"{ascii_path(path)} is broken: {error.message}", error.hint) from None
 
 
 def format_creds(token: str, seed: str) -> str:

@@ -62,6 +62,7 @@ VERBS: dict[str, Entry] = {
         "Run servers on this machine, and inspect all servers of the network",
         aliases=("srv", "sys", "system"),
     ),
+    "auth": group("Manage operators, accounts and users in the store of nsc", target="auth.group:auth"),
     "cheat": verb("Show worked examples by topic", "cheat:cheat"),
     "completion": verb("Print the completion script for a shell", "completion:completion"),
 }

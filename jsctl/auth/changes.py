@@ -1,0 +1,261 @@
+"""Creates and changes operators, accounts and users of a store: claims are changed, signed and written.
+
+A change is a function that changes the claims of NATS in place. It is applied under the store's lock to what
+is there at that moment, so that processes beside each other lose nothing.
+"""
+
+import copy
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from jsctl.auth.jwt import encode_jwt
+from jsctl.auth.keys import ACCOUNT, OPERATOR, USER, KeyPair, create_key
+from jsctl.auth.records import Json, Record, SigningKey, new_account, new_operator, signing_key, signing_keys
+from jsctl.auth.store import AuthStore, check_name
+from jsctl.errors import BadInput, NotFound
+
+Change = Callable[[Json], None]
+"""Changes the claims of NATS in place."""
+
+SYSTEM_ACCOUNT = "SYSTEM"
+
+
+def no_change(nats: Json) -> None:
+    """The change that changes nothing."""
+
+
+# -- operators --------------------------------------------------------------------------------------
+
+
+def create_operator(
+    store: AuthStore, change: Change = no_change, *, signing: bool = True, system: str = SYSTEM_ACCOUNT
+) -> Record:
+    """Create an operator with a system account, whose name is `system`; empty for none.
+
+    signing: with a signing key. Raises BadInput, OSError.
+    """
+    check_name(store.operator, OPERATOR)
+    if store.operator_jwt.exists():
+        raise BadInput(f"there is an operator {store.operator!r} already", "give another name")
+    key = create_key(OPERATOR)
+    nats = new_operator()
+    change(nats)
+    if signing:
+        signer = create_key(OPERATOR)
+        store.write_seed(signer)
+        nats["signing_keys"] = [*(nats.get("signing_keys") or ()), signer.public]
+    store.write_seed(key)
+    accounts = {}
+    if system:
+        account = create_key(ACCOUNT)
+        store.write_seed(account)
+        nats["system_account"] = account.public
+        claims = {"sub": account.public, "name": system, "nats": new_account(bearer=True)}
+        accounts[system] = encode_jwt(claims, key)
+    token = encode_jwt({"sub": key.public, "name": store.operator, "nats": nats}, key)
+    store.write_operator(token, accounts)
+    return store.read_operator()
+
+
+def change_operator(store: AuthStore, change: Change) -> Record:
+    """Change an operator. Raises NotFound, BadInput, OSError."""
+    with store.locked():
+        record = store.read_operator()
+        claims = _changed(record, change)
+        if claims == record.claims:
+            return record
+        store.write_operator(encode_jwt(claims, store.read_key(record.public)))
+        return store.read_operator()
+
+
+def operator_signer(store: AuthStore, wanted: str = "") -> KeyPair:
+    """Return the key that signs accounts: a signing key, or the operator's own where that is allowed.
+
+    wanted: the public key. Raises NotFound when no seed is there, BadInput.
+    """
+    operator = store.read_operator()
+    signers = [key.public for key in signing_keys(operator.nats)]
+    strict = bool(operator.nats.get("strict_signing_key_usage"))
+    if wanted:
+        if wanted not in (*signers, operator.public):
+            raise BadInput(f"operator {operator.name} has no signing key {wanted}")
+        return store.read_key(wanted)
+    candidates = [*signers] if strict else [operator.public, *signers]
+    for public in candidates:
+        if store.has_seed(public):
+            return store.read_key(public)
+    if strict and not signers:
+        raise BadInput(
+            f"operator {operator.name} wants signing keys and has none",
+            "jsctl auth operator keys add adds one",
+        )
+    raise NotFound(
+        f"the store has no seed of operator {operator.name} that may sign",
+        f"put the seed of {candidates[0]} into {store.seed(candidates[0])}",
+    )
+
+
+# -- accounts ---------------------------------------------------------------------------------------
+
+
+def create_account(
+    store: AuthStore,
+    name: str,
+    change: Change = no_change,
+    *,
+    signer: str = "",
+    claims: Mapping[str, Any] | None = None,
+) -> Record:
+    """Create an account.
+
+    signer: the operator's key that signs. claims: beside those of NATS (`exp`).
+    Raises BadInput, NotFound, OSError.
+    """
+    check_name(name, ACCOUNT)
+    with store.locked():
+        if store.account_jwt(name).exists():
+            raise BadInput(f"there is an account {name!r} already", "give another name")
+        signing = operator_signer(store, signer)
+        key = create_key(ACCOUNT)
+        nats = new_account()
+        change(nats)
+        store.write_seed(key)
+        body = {**_present(claims), "sub": key.public, "name": name, "nats": nats}
+        store.write_account(name, encode_jwt(body, signing))
+        return store.read_account(name)
+
+
+def change_account(
+    store: AuthStore, name: str, change: Change, claims: Mapping[str, Any] | None = None, signer: str = ""
+) -> Record:
+    """Change an account.
+
+    claims: what is beside those of NATS (`exp`); None removes. signer: the operator's key that signs.
+    Raises NotFound, BadInput, OSError.
+    """
+    with store.locked():
+        record = store.read_account(name)
+        changed = _changed(record, change, claims)
+        key = operator_signer(store, signer)
+        if changed == record.claims and signer in ("", record.issuer):
+            return record
+        store.write_account(name, encode_jwt(changed, key))
+        return store.read_account(name)
+
+
+def find_signing_key(account: Record, wanted: str) -> SigningKey:
+    """Return an account's signing key by its public key or its role. Raises NotFound, BadInput."""
+    keys = signing_keys(account.nats)
+    matching = [key for key in keys if wanted in (key.public, key.role)]
+    if len(matching) > 1:
+        raise BadInput(
+            f"account {account.name} has {len(matching)} keys of role {wanted}", "give the public key"
+        )
+    if not matching:
+        raise NotFound(
+            f"account {account.name} has no signing key {wanted!r}",
+            f"jsctl auth account keys ls {account.name} lists them",
+        )
+    return matching[0]
+
+
+def user_signer(store: AuthStore, account: Record, wanted: str = "") -> KeyPair:
+    """Return the key that signs users: the account's own, or its signing key of this public key or role.
+
+    Raises NotFound when the seed is not there, BadInput.
+    """
+    if wanted and wanted != account.public:
+        return store.read_key(find_signing_key(account, wanted).public)
+    strict = bool(store.read_operator().nats.get("strict_signing_key_usage"))
+    plain = [key.public for key in signing_keys(account.nats) if key.scope is None]
+    if strict and not wanted:
+        for public in plain:
+            if store.has_seed(public):
+                return store.read_key(public)
+        raise BadInput(
+            f"operator {store.operator} wants signing keys, and account {account.name} has no plain one",
+            f"jsctl auth account keys add {account.name} --no-scope adds one, or give --key",
+        )
+    for public in (account.public, *([] if wanted else plain)):
+        if store.has_seed(public):
+            return store.read_key(public)
+    return store.read_key(account.public)
+
+
+# -- users ------------------------------------------------------------------------------------------
+
+
+def create_user(
+    store: AuthStore,
+    account: Record,
+    name: str,
+    nats: Json,
+    signer: KeyPair,
+    *,
+    public: str = "",
+    claims: Mapping[str, Any] | None = None,
+) -> Record:
+    """Create a user with these claims of NATS.
+
+    public: the key of a user who keeps his seed. claims: beside those of NATS. Raises BadInput, OSError.
+    """
+    check_name(name, USER)
+    with store.locked():
+        if store.user_jwt(account.name, name).exists():
+            raise BadInput(f"account {account.name} has a user {name!r} already", "give another name")
+        key = None if public else create_key(USER)
+        if key:
+            store.write_seed(key)
+        body = {**_present(claims), "sub": key.public if key else public, "name": name, "nats": dict(nats)}
+        _write_user(store, account, name, body, signer, key)
+        return store.read_user(account.name, name)
+
+
+def change_user(
+    store: AuthStore,
+    account: Record,
+    name: str,
+    change: Change,
+    claims: Mapping[str, Any] | None = None,
+    signer: str = "",
+) -> Record:
+    """Change a user, who is signed with the same key again, or with another.
+
+    claims: as in `change_account`. signer: a public key. Raises NotFound, BadInput, OSError.
+    """
+    with store.locked():
+        record = store.read_user(account.name, name)
+        changed = _changed(record, change, claims)
+        issuer = signer or record.issuer
+        if changed == record.claims and issuer == record.issuer:
+            return record
+        key = store.read_key(record.public) if store.has_seed(record.public) else None
+        _write_user(store, account, name, changed, store.read_key(issuer), key)
+        return store.read_user(account.name, name)
+
+
+def _write_user(
+    store: AuthStore, account: Record, name: str, claims: Json, signer: KeyPair, key: KeyPair | None
+) -> None:
+    nats = claims["nats"]
+    nats.pop("issuer_account", None)
+    if signer.public != account.public:
+        if signing_key(account.nats, signer.public) is None:
+            raise BadInput(f"{signer.public} is not a signing key of account {account.name}")
+        nats["issuer_account"] = account.public
+    store.write_user(account.name, name, encode_jwt(claims, signer), key)
+
+
+def _present(claims: Mapping[str, Any] | None) -> Json:
+    return {key: value for key, value in (claims or {}).items() if value is not None}
+
+
+def _changed(record: Record, change: Change, claims: Mapping[str, Any] | None = None) -> Json:
+    changed: Json = copy.deepcopy(record.claims)
+    change(changed["nats"])
+    for key, value in (claims or {}).items():
+        if value is None:
+            changed.pop(key, None)
+        else:
+            changed[key] = value
+    return changed

@@ -1,0 +1,325 @@
+"""The keys of the claims of accounts and users, of which flags, questions and information sheets are made
+(nats-io/jwt: v2/account_claims.go, v2/user_claims.go, v2/types.go)."""
+
+import ipaddress
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from jsctl.jetstream.config.fields import Field, FieldQuestion
+from jsctl.jetstream.config.kind import Text
+from jsctl.jetstream.config.kinds import Choice, ListOf, Subject, Subjects, Switch, Texts
+from jsctl.jetstream.config.numbers import Duration, Number, Size
+from jsctl.jetstream.config.schema import Schema
+
+UNLIMITED = -1
+
+
+class Cap(Number):
+    """The most of something; -1 is unlimited, 0 allows none."""
+
+    sheet = "text"
+
+    def __init__(self) -> None:
+        super().__init__(least=None)
+
+    def parse(self, text: str) -> int:
+        number = super().parse(text)
+        if number < UNLIMITED:
+            raise ValueError(f"{text!r} is negative; -1 is unlimited")
+        return number
+
+
+class CapBytes(Size):
+    """Bytes at the most; -1 is unlimited, 0 allows none."""
+
+    sheet = "text"
+
+
+class Networks(Texts):
+    """Networks in CIDR notation."""
+
+    takes = "a list of networks such as 10.0.0.0/8"
+
+    def parse(self, text: str) -> list[str]:
+        networks = super().parse(text)
+        for network in networks:
+            try:
+                if "/" not in network:
+                    raise ValueError
+                ipaddress.ip_network(network, strict=False)
+            except ValueError:
+                raise ValueError(f"{network!r} is not a network such as 10.0.0.0/8") from None
+        return networks
+
+
+class Hours(ListOf):
+    """Times of the day between which a user may connect."""
+
+    takes = "times of the day such as 08:00:00-17:30:00"
+
+    def __init__(self) -> None:
+        super().__init__(Text())
+        self.metavar = "START-END"
+
+    def parse(self, text: str) -> list[Any]:
+        start, dash, end = text.partition("-")
+        if not dash:
+            raise ValueError(f"{text!r} is not a time such as 08:00:00-17:30:00")
+        return [{"start": _time_of_day(start), "end": _time_of_day(end)}]
+
+    def collect(self, values: Sequence[Any], before: Any) -> list[Any]:
+        return [one for value in values if value for one in self.parse(value)]
+
+
+def _time_of_day(text: str) -> str:
+    match = re.fullmatch(r"\s*(\d\d?):(\d\d)(?::(\d\d))?\s*", text)
+    if match:
+        hour, minute, second = (int(part or 0) for part in match.groups())
+        if hour < 24 and minute < 60 and second < 60:
+            return f"{hour:02}:{minute:02}:{second:02}"
+    raise ValueError(f"{text.strip()!r} is not a time such as 08:00:00")
+
+
+class Words(Texts):
+    """A list of words, each of which may be written in several ways. words: what may be written, and what is
+    stored for it."""
+
+    def __init__(self, words: dict[str, str]) -> None:
+        self._words = {**words, **{stored.lower(): stored for stored in words.values()}}
+        self.takes = f"of {', '.join(words)}"
+
+    def parse(self, text: str) -> list[str]:
+        texts = super().parse(text)
+        for one in texts:
+            if one.lower() not in self._words:
+                raise ValueError(f"{one!r} is not one {self.takes}")
+        return [self._words[one.lower()] for one in texts]
+
+
+class Zone(Text):
+    """A time zone."""
+
+    def parse(self, text: str) -> str:
+        from zoneinfo import ZoneInfo
+
+        try:
+            if text:
+                ZoneInfo(text)
+        except (ValueError, OSError, KeyError):
+            raise ValueError(f"{text!r} is not a time zone such as Europe/Berlin") from None
+        return text
+
+
+CONNECTION_TYPES = {
+    "nats": "STANDARD",
+    "ws": "WEBSOCKET",
+    "leaf": "LEAFNODE",
+    "wsleaf": "LEAFNODE_WS",
+    "mqtt": "MQTT",
+    "wsmqtt": "MQTT_WS",
+    "in-process": "IN_PROCESS",
+}
+
+
+def _allowed(key: str, flag: str, what: str, label: str) -> list[Field]:
+    """Publish and subscribe permissions below `key`. flag: what flags begin with."""
+    ways = (("pub", "Publish", "publish to"), ("sub", "Subscribe", "subscribe to"))
+    return [
+        Field(
+            f"{key}{way}.{rule}",
+            Subjects(),
+            f"{flag}{way}-{rule}",
+            f"{rule.capitalize()} {what} {verb} these subjects; empty removes them",
+            f"{label}{title} {rule.capitalize()}",
+        )
+        for way, title, verb in ways
+        for rule in ("allow", "deny")
+    ]
+
+
+def _replies(key: str, flag: str, label: str) -> list[Field]:
+    """Permissions to reply below `key`."""
+    return [
+        Field(
+            f"{key}resp.max",
+            Cap(),
+            f"{flag}allow-pub-response",
+            "Allow N replies to each request, wherever they go; -1 for any number",
+            f"{label}Replies to a Request",
+        ),
+        Field(
+            f"{key}resp.ttl",
+            Duration(),
+            f"{flag}response-ttl",
+            "How long replies are allowed after a request",
+            f"{label}Reply within",
+        ),
+    ]
+
+
+def _cap(key: str, flag: str, help: str, label: str, ask: str = "") -> Field:
+    question = FieldQuestion(ask, default="-1", note="(-1 for unlimited)") if ask else None
+    return Field(f"limits.{key}", Cap(), flag, f"{help}; -1 for unlimited", label, question=question)
+
+
+def _bytes(key: str, flag: str, help: str, label: str, ask: str = "", default: str = "-1") -> Field:
+    question = FieldQuestion(ask, default=default, note="(-1 for unlimited)") if ask else None
+    return Field(f"limits.{key}", CapBytes(), flag, f"{help}; -1 for unlimited", label, question=question)
+
+
+JETSTREAM_LIMITS = (
+    _cap("max_ack_pending", "js-max-pending", "Unacknowledged messages of a consumer", "Max Ack Pending"),
+    _cap("streams", "js-streams", "Streams of the account", "Maximum Streams"),
+    _cap("consumer", "js-consumers", "Consumers of a stream", "Max Consumers Per Stream"),
+    Field(
+        "limits.max_bytes_required",
+        Switch(),
+        "js-stream-size-required",
+        "Require a maximum size of every stream",
+        "Max Stream Size Required",
+        blank=False,
+    ),
+    _bytes(
+        "disk_storage", "js-disk", "File storage of all streams", "Max File Storage", "File storage", "1GB"
+    ),
+    _bytes("disk_max_stream_bytes", "js-disk-stream", "File storage of a stream", "Max File Stream Size"),
+    _bytes(
+        "mem_storage",
+        "js-memory",
+        "Memory storage of all streams",
+        "Max Memory Storage",
+        "Memory storage",
+        "1GB",
+    ),
+    _bytes(
+        "mem_max_stream_bytes", "js-memory-stream", "Memory storage of a stream", "Max Memory Stream Size"
+    ),
+)
+"""JetStream's, of the account or of a tier."""
+
+ACCOUNT_LIMITS = (
+    Field(
+        "limits.disallow_bearer",
+        Switch(inverse_flag=True, inverse_label=True),
+        "bearer",
+        "Allow bearer tokens: users without a key",
+        "Bearer Tokens Allowed",
+        blank=True,
+    ),
+    _cap("subs", "subscriptions", "Subscriptions of the account", "Subscriptions", "Subscriptions"),
+    _cap("conn", "connections", "Client connections", "Connections", "Client connections"),
+    _bytes("payload", "payload", "Bytes of a message", "Maximum Payload", "Bytes of a message"),
+    _bytes("data", "data", "Bytes that the account may use", "Data"),
+    _cap("leaf", "leafnodes", "Leaf node connections", "Leafnodes"),
+    _cap("imports", "imports", "Imports", "Imports"),
+    _cap("exports", "exports", "Exports", "Exports"),
+    Field(
+        "limits.wildcards",
+        Switch(),
+        "wildcard-exports",
+        "Allow exports of subjects with wildcards",
+        "Wildcard Exports Allowed",
+        blank=False,
+    ),
+)
+
+ACCOUNT = Schema(
+    "account",
+    [
+        *ACCOUNT_LIMITS,
+        *JETSTREAM_LIMITS,
+        Field(
+            "cluster_traffic",
+            Choice({"owner": "owner", "system": "system"}),
+            "js-cluster-traffic",
+            "Which account has the replication of its streams",
+            "Cluster Traffic",
+            blank="system",
+        ),
+        Field("description", Text(), "description", "Description of the account", "Description"),
+        Field("info_url", Text(), "info-url", "Where to read more about the account", "Info"),
+        *_allowed(
+            "default_permissions.", "default-", "users without permissions of their own to", "Default "
+        ),
+        *_replies("default_permissions.", "default-", "Default "),
+        Field(
+            "trace.dest",
+            Subject(publish=True),
+            "trace-context",
+            "Publish traces of messages with a trace context to this subject; empty turns that off",
+            "Trace Context",
+        ),
+        Field(
+            "trace.sampling",
+            Number(1),
+            "trace-sampling",
+            "Percentage of these messages that are traced",
+            "Trace Sampling",
+        ),
+    ],
+)
+"""Below `nats` of an account."""
+
+USER = Schema(
+    "user",
+    [
+        Field(
+            "bearer_token",
+            Switch(),
+            "bearer",
+            "Let the user in without his key: the JWT is enough",
+            "Bearer Token",
+            blank=False,
+        ),
+        Field(
+            "payload",
+            CapBytes(),
+            "payload",
+            "Bytes of a message; -1 for unlimited",
+            "Max Payload",
+            question=FieldQuestion("Bytes of a message", default="-1", note="(-1 for unlimited)"),
+        ),
+        Field("data", CapBytes(), "data", "Bytes that the user may send; -1 for unlimited", "Max Data"),
+        Field(
+            "subs",
+            Cap(),
+            "subscriptions",
+            "Subscriptions; -1 for unlimited",
+            "Max Subscriptions",
+            question=FieldQuestion("Subscriptions", default="-1", note="(-1 for unlimited)"),
+        ),
+        *_allowed("", "", "to", ""),
+        *_replies("", "", ""),
+        Field(
+            "src",
+            Networks(),
+            "source-network",
+            "Networks from which the user may connect, as 10.0.0.0/8; empty removes them",
+            "Connection Sources",
+        ),
+        Field(
+            "times",
+            Hours(),
+            "time",
+            "When the user may be connected, as 08:00:00-17:30:00; may be repeated",
+            "Connection Times",
+        ),
+        Field("times_location", Zone(), "locale", "Time zone of --time, as Europe/Berlin", "Locale"),
+        Field(
+            "allowed_connection_types",
+            Words(CONNECTION_TYPES),
+            "connection",
+            f"Kinds of connections that are allowed: {', '.join(CONNECTION_TYPES)}; empty allows all",
+            "Connection Types",
+        ),
+        Field(
+            "proxy_required",
+            Switch(),
+            "proxy-required",
+            "Let the user in through a trusted proxy only",
+            "Proxy Required",
+        ),
+    ],
+)
+"""Below `nats` of a user, and the template of a scope."""

@@ -1,0 +1,155 @@
+"""What a store holds about an operator, an account or a user, and the parts of its claims.
+
+Claims are the JSON of the JWT, kept whole (nats-io/jwt: v2/operator_claims.go, account_claims.go,
+user_claims.go). What is of NATS stands below `nats`.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from jsctl.auth.keys import ACCOUNT, OPERATOR, USER
+
+Json = dict[str, Any]
+
+KINDS = (OPERATOR, ACCOUNT, USER)
+UNLIMITED = -1
+_NO_LIMITS = ("subs", "data", "payload", "imports", "exports", "conn", "leaf")
+
+
+class Record(NamedTuple):
+    """An operator, account or user of a store. name: of its files, which is the one in the claims."""
+
+    name: str
+    token: str
+    claims: Json
+
+    @property
+    def public(self) -> str:
+        """The public key that the claims are about."""
+        return str(self.claims.get("sub", ""))
+
+    @property
+    def issuer(self) -> str:
+        """The public key that signed the claims."""
+        return str(self.claims.get("iss", ""))
+
+    @property
+    def nats(self) -> Json:
+        """The claims of NATS."""
+        nats: Json = self.claims["nats"]
+        return nats
+
+    @property
+    def tags(self) -> list[str]:
+        """The tags, lower case."""
+        return [str(tag) for tag in self.nats.get("tags") or ()]
+
+
+class SigningKey(NamedTuple):
+    """A signing key of an account. scope: its object in the claims; None for a plain key.
+
+    A user that a scoped key signed has the permissions and limits of the scope's `template`.
+    """
+
+    public: str
+    scope: Json | None = None
+
+    @property
+    def role(self) -> str:
+        """The name of the scope; empty for a plain key."""
+        return str((self.scope or {}).get("role") or "")
+
+    @property
+    def template(self) -> Json:
+        """Permissions and limits of the scope's users."""
+        template = (self.scope or {}).get("template")
+        return template if isinstance(template, dict) else {}
+
+
+def signing_keys(nats: Json) -> list[SigningKey]:
+    """The signing keys of an account's or operator's claims, in their order."""
+    keys = []
+    for key in nats.get("signing_keys") or ():
+        if isinstance(key, str):
+            keys.append(SigningKey(key))
+        elif isinstance(key, dict) and isinstance(key.get("key"), str):
+            keys.append(SigningKey(key["key"], key))
+    return keys
+
+
+def signing_key(nats: Json, public: str) -> SigningKey | None:
+    """The signing key with this public key."""
+    return next((key for key in signing_keys(nats) if key.public == public), None)
+
+
+def members(nats: Json, key: str) -> list[Json]:
+    """The objects of a list in the claims: `imports` or `exports`."""
+    return [item for item in nats.get(key) or () if isinstance(item, dict)]
+
+
+def local_subject(imported: Json) -> str:
+    """Where an import's messages are in the importing account: `local_subject`, the older `to`, else the
+    exporter's subject. Of a stream, `to` is a prefix; of a service, `to` is the exporter's subject."""
+    if local := imported.get("local_subject"):
+        return str(local)
+    subject, to = str(imported.get("subject", "")), imported.get("to")
+    if not to:
+        return subject
+    return subject if imported.get("type") == "service" else f"{to}.{subject}"
+
+
+def has_jetstream(nats: Json) -> bool:
+    """Whether an account's claims let it use JetStream."""
+    limits = nats.get("limits") or {}
+    tiers = limits.get("tiered_limits") or {}
+    return any(_stores(tier) for tier in (limits, *tiers.values()) if isinstance(tier, dict))
+
+
+def _stores(limits: Json) -> bool:
+    return bool(limits.get("mem_storage") or limits.get("disk_storage"))
+
+
+def jetstream_tiers(nats: Json) -> Iterator[tuple[str, Json]]:
+    """The JetStream limits of an account, by tier ("R1", "R3"); "" for those of all streams."""
+    limits = nats.get("limits") or {}
+    if _stores(limits):
+        yield "", limits
+    yield from sorted((limits.get("tiered_limits") or {}).items())
+
+
+def is_scoped(user: Record, account: Json) -> bool:
+    """Whether a scoped key of the account (its `nats` claims) signed a user."""
+    key = signing_key(account, user.issuer)
+    return key is not None and key.scope is not None
+
+
+def new_operator() -> Json:
+    """The claims of NATS of a new operator."""
+    return {"type": OPERATOR, "version": 2}
+
+
+def new_account(*, bearer: bool = False) -> Json:
+    """The claims of NATS of a new account without limits and JetStream. bearer: allow bearer tokens."""
+    limits: Json = {**dict.fromkeys(_NO_LIMITS, UNLIMITED), "wildcards": True}
+    return {
+        "limits": limits if bearer else {**limits, "disallow_bearer": True},
+        "default_permissions": {"pub": {}, "sub": {}},
+        "authorization": {},
+        "type": ACCOUNT,
+        "version": 2,
+    }
+
+
+def new_user() -> Json:
+    """The claims of NATS of a new user without limits of his own."""
+    return {**new_permissions(), "type": USER, "version": 2}
+
+
+def new_scoped_user() -> Json:
+    """The claims of NATS of a new user that a scoped key signs: he has none of his own."""
+    return {"pub": {}, "sub": {}, "type": USER, "version": 2}
+
+
+def new_permissions() -> Json:
+    """Permissions and limits of a user, or of a scope's template, that allow everything."""
+    return {"pub": {}, "sub": {}, "subs": UNLIMITED, "data": UNLIMITED, "payload": UNLIMITED}

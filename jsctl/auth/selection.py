@@ -1,0 +1,48 @@
+"""The operator that is used where none is named, in the file of the `nats` tool:
+
+$XDG_CONFIG_HOME or ~/.config / nats / config.json        {"select_operator": NAME}
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from jsctl.contexts.store import ContextStore
+from jsctl.errors import BadInput
+from jsctl.files import ascii_path, read_text, write_atomically
+from jsctl.json_text import parse_json
+
+_KEY = "select_operator"
+
+
+def selected_operator(environ: Mapping[str, str]) -> str:
+    """Return the name of the selected operator; empty without one, or where the file cannot be read."""
+    try:
+        return str(_load(_path(environ)).get(_KEY) or "")
+    except BadInput:
+        return ""
+
+
+def select_operator(environ: Mapping[str, str], name: str) -> None:
+    """Select an operator; what else is in the file stays. Raises BadInput, OSError."""
+    path = _path(environ)
+    config = {**_load(path), _KEY: name}
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    write_atomically(path, json.dumps(config, ensure_ascii=False))
+
+
+def _path(environ: Mapping[str, str]) -> Path:
+    return ContextStore.from_environment(environ).root / "config.json"
+
+
+def _load(path: Path) -> dict[str, Any]:
+    if not path.exists():
+        return {}
+    try:
+        config = parse_json(read_text(path))
+    except ValueError as error:
+        raise BadInput(f"{ascii_path(path)} is not JSON: {error}") from None
+    if not isinstance(config, dict):
+        raise BadInput(f"{ascii_path(path)} is not a JSON object")
+    return config

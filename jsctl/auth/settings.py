@@ -1,0 +1,203 @@
+"""Settings of operators, accounts and users from flags and answers, as changes of their claims."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from jsctl.auth.fields import ACCOUNT, JETSTREAM_LIMITS, UNLIMITED, USER
+from jsctl.auth.records import Json, Record, has_jetstream
+from jsctl.errors import BadInput
+from jsctl.units import SECOND, parse_duration, parse_future_time
+
+_JETSTREAM_FLAGS = {field.flag: field.key.removeprefix("limits.") for field in JETSTREAM_LIMITS}
+_STORAGE_FLAGS = ("js-disk", "js-memory")
+_TIERS = ("R1", "R3", "R5")
+
+
+@dataclass(frozen=True, slots=True)
+class AccountSettings:
+    """What is to be set for an account.
+
+    values: of flags, as `Schema.apply_flags` takes them. jetstream: whether it may use JetStream; None leaves
+    that as it is. tier: the replicas whose limits `js-...` flags set, "R3"; empty for all streams.
+    """
+
+    values: Mapping[str, Any]
+    jetstream: bool | None = None
+    tier: str = ""
+    tags: Sequence[str] = ()
+    no_tags: Sequence[str] = ()
+
+    @property
+    def has_changes(self) -> bool:
+        """Whether anything is to be set."""
+        return bool(self.values or self.tier or self.tags or self.no_tags or self.jetstream is not None)
+
+    def apply(self, nats: Json) -> None:
+        """Change the claims of NATS in place. Raises BadInput."""
+        jetstream = {flag: value for flag, value in self.values.items() if flag in _JETSTREAM_FLAGS}
+        others = {flag: value for flag, value in self.values.items() if flag not in _JETSTREAM_FLAGS}
+        _replace(nats, ACCOUNT.apply_flags(nats, others))
+        _tidy(nats)
+        change_tags(nats, self.tags, self.no_tags)
+        limits = nats.setdefault("limits", {})
+        if self.jetstream is False:
+            if jetstream or self.tier:
+                raise BadInput("--no-jetstream cannot be used with limits of JetStream")
+            for key in (*_JETSTREAM_FLAGS.values(), "tiered_limits"):
+                limits.pop(key, None)
+        elif jetstream or self.tier or self.jetstream:
+            self._set_jetstream(nats, limits, jetstream)
+
+    def _set_jetstream(self, nats: Json, limits: Json, flags: Mapping[str, Any]) -> None:
+        turns_on = self.jetstream or self.tier or any(flag in _STORAGE_FLAGS for flag in flags)
+        if not turns_on and not has_jetstream(nats):
+            raise BadInput("the account has no JetStream", "give --jetstream, too")
+        place = limits
+        tiers = limits.get("tiered_limits") or {}
+        if self.tier:
+            if self.tier not in _TIERS:
+                raise BadInput(f"{self.tier!r} is not a tier", f"use one of {', '.join(_TIERS)}")
+            if has_jetstream({"limits": {**limits, "tiered_limits": None}}):
+                raise BadInput(
+                    "the account has limits for all streams, and cannot have those of a tier beside them",
+                    "--no-jetstream removes them",
+                )
+            place = limits.setdefault("tiered_limits", {}).setdefault(self.tier, {})
+        elif tiers:
+            raise BadInput(
+                f"the account has limits by tier: {', '.join(sorted(tiers))}", "say which one with --tier"
+            )
+        if not (place.get("disk_storage") or place.get("mem_storage")):
+            named = [flag for flag in _STORAGE_FLAGS if flag in flags]
+            storage = {"disk_storage": UNLIMITED, "mem_storage": UNLIMITED} if not named else {}
+            place.update({**storage, "streams": UNLIMITED, "consumer": UNLIMITED})
+        place.update(ACCOUNT.apply_flags({"limits": place}, flags)["limits"])
+
+
+@dataclass(frozen=True, slots=True)
+class UserSettings:
+    """What is to be set for a user, or for the template of a scope.
+
+    values: of flags, as `Schema.apply_flags` takes them.
+    """
+
+    values: Mapping[str, Any]
+    tags: Sequence[str] = ()
+    no_tags: Sequence[str] = ()
+
+    @property
+    def has_changes(self) -> bool:
+        """Whether anything is to be set."""
+        return bool(self.values or self.tags or self.no_tags)
+
+    def apply(self, nats: Json) -> None:
+        """Change the claims of NATS in place. Raises BadInput."""
+        self.apply_permissions(nats)
+        change_tags(nats, self.tags, self.no_tags)
+
+    def apply_permissions(self, nats: Json) -> None:
+        """Change permissions and limits in place. Raises BadInput."""
+        _replace(nats, USER.apply_flags(nats, self.values))
+        tidy_permissions(nats)
+        for key in (
+            "src",
+            "times",
+            "times_location",
+            "allowed_connection_types",
+            "bearer_token",
+            "proxy_required",
+        ):
+            if not nats.get(key):
+                nats.pop(key, None)
+
+    def refuse_in_scope(self, role: str) -> None:
+        """Raise BadInput where something is to be set that a scoped user has from the scope."""
+        if self.values:
+            flags = ", ".join(f"--{flag}" for flag in self.values)
+            raise BadInput(
+                f"a user of the scope {role} has no settings of his own: {flags}",
+                "change the scope with jsctl auth account keys edit, or sign the user with another key",
+            )
+
+
+def refuse_jetstream_of_system(nats: Json, public: str, operator: Record) -> None:
+    """Raise BadInput for claims that give JetStream to the system account."""
+    if has_jetstream(nats) and operator.nats.get("system_account") == public:
+        raise BadInput("the system account cannot use JetStream", "give it to another account")
+
+
+def change_tags(nats: Json, add: Sequence[str], remove: Sequence[str]) -> None:
+    """Add and remove tags, which are lower case. A text may hold several, separated by commas."""
+    added, removed = _split(add), _split(remove)
+    tags = [tag for tag in nats.get("tags") or () if tag not in removed]
+    tags += [tag for tag in added if tag not in tags]
+    if tags:
+        nats["tags"] = tags
+    else:
+        nats.pop("tags", None)
+
+
+def expiry_claims(text: str, now: int) -> dict[str, Any]:
+    """Return the claim of an end of validity: a duration or a time; 0 for none.
+
+    now: ns since 1970. Empty text: no claim. Raises BadInput.
+    """
+    if not text:
+        return {}
+    try:
+        if text == "0" or (text[:1].isdigit() and "-" not in text and parse_duration(text) == 0):
+            return {"exp": None}
+        end = parse_future_time(text, now)
+    except ValueError:
+        raise BadInput(f"{text!r} is not a duration such as 30d or a time such as 2026-11-21") from None
+    if end <= now:
+        raise BadInput(f"{text} is in the past", "give a duration such as 30d, or a later time")
+    return {"exp": end // SECOND}
+
+
+def check_url(text: str, flag: str, schemes: Sequence[str] = ()) -> str:
+    """Return a URL. schemes: that are valid; empty for any. Raises BadInput."""
+    parts = urlsplit(text)
+    if not text or (
+        parts.scheme and (parts.netloc or parts.path) and (not schemes or parts.scheme in schemes)
+    ):
+        return text
+    example = f"{schemes[0] if schemes else 'https'}://host"
+    raise BadInput(f"{flag}: {text!r} is not a valid URL", f"give one such as {example}")
+
+
+def _split(texts: Sequence[str]) -> list[str]:
+    tags = (tag.strip().lower() for text in texts for tag in text.split(","))
+    return list(dict.fromkeys(tag for tag in tags if tag))
+
+
+def _replace(nats: Json, updated: Json) -> None:
+    nats.clear()
+    nats.update(updated)
+
+
+def _tidy(nats: Json) -> None:
+    """Remove what empty values have turned off."""
+    for key in ("description", "info_url"):
+        if not nats.get(key):
+            nats.pop(key, None)
+    if not (nats.get("trace") or {}).get("dest"):
+        nats.pop("trace", None)
+    tidy_permissions(nats.get("default_permissions") or {})
+
+
+def tidy_permissions(permissions: Json) -> None:
+    """Remove empty lists from permissions in place."""
+    for way in ("pub", "sub"):
+        rules = permissions.get(way)
+        if isinstance(rules, dict):
+            for rule in [rule for rule in ("allow", "deny") if rule in rules and not rules[rule]]:
+                del rules[rule]
+    resp = permissions.get("resp")
+    if isinstance(resp, dict):
+        if not resp.get("max"):
+            permissions.pop("resp")
+        else:
+            resp.setdefault("ttl", 0)

@@ -1,0 +1,49 @@
+"""`jsctl auth account add`."""
+
+from dataclasses import dataclass
+
+from jsctl.auth.changes import create_account
+from jsctl.auth.settings import expiry_claims
+from jsctl.commands.auth.account.flags import SECTIONS, AccountFlags, account_flags
+from jsctl.commands.auth.choose import ask_name, operator_option, pick_operator
+from jsctl.commands.cli import argument, command, option
+from jsctl.env import Env
+from jsctl.prompts import auth as questions
+from jsctl.units import seconds_to_ns
+from jsctl.views.auth import account as view
+from jsctl.views.result import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    account: str
+    operator: str
+    key: str
+    defaults: bool
+    flags: AccountFlags
+
+
+@command(
+    "add",
+    options=Options,
+    sections=SECTIONS,
+    examples=[
+        "jsctl auth account add ORDERS --defaults",
+        "jsctl auth account add ORDERS --jetstream --js-disk 10GB --js-memory 1GB --connections 100",
+    ],
+)
+@argument("account", default="")
+@operator_option()
+@option("--key", metavar="KEY", default="", help="Public key of the operator that signs the account")
+@account_flags("add")
+@option("--defaults", is_flag=True, help="Ask nothing: what no flag sets has no limit")
+async def add(env: Env, options: Options) -> Result:
+    """On a terminal, the limits that no flag sets are asked for."""
+    store = await pick_operator(env, options.operator)
+    name = await ask_name(env, options.account, "account")
+    settings = options.flags.settings()
+    if env.can_ask and not options.defaults:
+        settings = await questions.ask_account(env.prompter, env.say, settings)
+    claims = expiry_claims(options.flags.expiry, seconds_to_ns(env.clock()))
+    record = create_account(store, name, settings.apply, signer=options.key, claims=claims)
+    return view.sheet(record, store)

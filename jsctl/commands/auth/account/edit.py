@@ -1,0 +1,52 @@
+"""`jsctl auth account edit`."""
+
+from dataclasses import dataclass
+
+from jsctl.auth.changes import change_account
+from jsctl.auth.settings import expiry_claims, refuse_jetstream_of_system
+from jsctl.commands.auth.account.flags import SECTIONS, AccountFlags, account_flags
+from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
+from jsctl.commands.cli import command, option
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.units import seconds_to_ns
+from jsctl.views.auth import account as view
+from jsctl.views.result import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    account: str
+    operator: str
+    key: str
+    no_tags: tuple[str, ...]
+    flags: AccountFlags
+
+
+@command(
+    "edit",
+    options=Options,
+    sections=SECTIONS,
+    examples=["jsctl auth account edit ORDERS --connections 500 --js-disk 20GB"],
+)
+@account_argument()
+@operator_option()
+@option("--key", metavar="KEY", default="", help="Public key of the operator that signs the account")
+@account_flags("edit")
+@option("--no-tags", metavar="TAG", multiple=True, help="Tags to remove; may be repeated")
+async def edit(env: Env, options: Options) -> Result:
+    """What no flag sets stays. Servers have the change after jsctl auth account push."""
+    flags = options.flags
+    settings = flags.settings(options.no_tags)
+    if not (settings.has_changes or options.key or flags.expiry):
+        raise BadInput("nothing to change", "say with flags what to set")
+    store = await pick_operator(env, options.operator)
+    account = await pick_account(env, store, options.account)
+    claims = expiry_claims(flags.expiry, seconds_to_ns(env.clock()))
+
+    def change(nats: dict[str, object]) -> None:
+        settings.apply(nats)
+        refuse_jetstream_of_system(nats, account.public, store.read_operator())
+
+    record = change_account(store, account.name, change, claims, options.key)
+    return view.sheet(record, store)

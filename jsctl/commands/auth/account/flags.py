@@ -1,0 +1,61 @@
+"""The flags of `auth account add` and `auth account edit`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from jsctl.auth.fields import ACCOUNT, ACCOUNT_LIMITS, JETSTREAM_LIMITS
+from jsctl.auth.settings import AccountSettings
+from jsctl.commands.cli import option
+from jsctl.commands.shared.field_flags import ConfigFlags, config_flags
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_JETSTREAM = [f"--{field.flag}" for field in JETSTREAM_LIMITS]
+_LIMITS = [f"--{field.flag}" for field in ACCOUNT_LIMITS]
+_OTHERS = [f"--{flag}" for flag in ACCOUNT.by_flag if f"--{flag}" not in (*_JETSTREAM, *_LIMITS)]
+
+SECTIONS = {
+    "Limits": _LIMITS,
+    "JetStream": ["--jetstream", "--tier", "--js-cluster-traffic", *_JETSTREAM],
+    "Default permissions of users": [flag for flag in _OTHERS if flag.startswith("--default-")],
+    "Traces": [flag for flag in _OTHERS if flag.startswith("--trace")],
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AccountFlags:
+    """What the command line says of an account; part of a verb's options."""
+
+    config: ConfigFlags
+    jetstream: bool | None
+    tier: str
+    expiry: str
+    tags: tuple[str, ...]
+
+    def settings(self, no_tags: tuple[str, ...] = ()) -> AccountSettings:
+        """The settings to apply to claims."""
+        return AccountSettings(self.config.values, self.jetstream, self.tier, self.tags, no_tags)
+
+
+def account_flags(verb: str) -> Callable[[F], F]:
+    """Add the flags of an account that `verb` ("add", "edit") takes, for `AccountFlags`."""
+    flags = [
+        config_flags(ACCOUNT, verb),
+        option("--jetstream/--no-jetstream", default=None, help="Let the account use JetStream, or not"),
+        option("--tier", metavar="TIER", default="", help="Set limits of streams with R1, R3 or R5"),
+        option(
+            "--expiry",
+            metavar="DURATION|TIME",
+            default="",
+            help="How long, or until when, the account is valid; 0 for ever",
+        ),
+        option("--tags", metavar="TAG", multiple=True, help="Tags to add; may be repeated"),
+    ]
+
+    def declare(function: F) -> F:
+        for flag in reversed(flags):
+            function = flag(function)
+        return function
+
+    return declare

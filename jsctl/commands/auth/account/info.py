@@ -1,0 +1,16 @@
+"""`jsctl auth account info`."""
+
+from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
+from jsctl.commands.cli import command
+from jsctl.env import Env
+from jsctl.views.auth import account as view
+from jsctl.views.result import Result
+
+
+@command("info", examples=["jsctl auth account info ORDERS", "jsctl auth account info ORDERS --json"])
+@account_argument()
+@operator_option()
+async def info(env: Env, account: str, operator: str) -> Result:
+    """--json prints the claims as they are in the JWT."""
+    store = await pick_operator(env, operator)
+    return view.sheet(await pick_account(env, store, account), store)

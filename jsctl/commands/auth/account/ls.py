@@ -1,0 +1,25 @@
+"""`jsctl auth account ls`."""
+
+from jsctl.commands.auth.choose import operator_argument, pick_operator
+from jsctl.commands.cli import command, option
+from jsctl.env import Env
+from jsctl.errors import JsctlError
+from jsctl.views.auth import account as view
+from jsctl.views.auth import names_result
+from jsctl.views.result import Result
+
+
+@command("ls", examples=["jsctl auth account ls", "jsctl auth account ls ACME --names"])
+@operator_argument("operator")
+@option("--names", is_flag=True, help="Only names, one per line")
+async def ls(env: Env, operator: str, names: bool) -> Result:
+    store = await pick_operator(env, operator)
+    if names:
+        return names_result(store.account_names())
+    accounts = []
+    for name in store.account_names():
+        try:
+            accounts.append(store.read_account(name))
+        except JsctlError as error:
+            env.say(f"jsctl: {error}")
+    return view.listing(store, accounts, str(store.read_operator().nats.get("system_account") or ""))

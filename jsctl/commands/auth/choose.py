@@ -1,0 +1,201 @@
+"""Finds the operator, account or user that a command line means; what it leaves out is picked from a list."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from jsctl.auth.changes import find_signing_key
+from jsctl.auth.records import Record, SigningKey, signing_keys
+from jsctl.auth.selection import selected_operator
+from jsctl.auth.store import AuthStore, operator_names, store_folder
+from jsctl.commands.cli import argument, option
+from jsctl.env import Env
+from jsctl.errors import BadInput, NotFound
+from jsctl.prompts.prompter import Choice
+from jsctl.registry.noun_record import nearest_name
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def store_root(env: Env) -> Path:
+    """The folder of --store, else that of `nsc` and `nats auth`."""
+    named = env.flags.get("auth_store")
+    return Path(named).expanduser() if named else store_folder(env.environ)
+
+
+async def pick_operator(env: Env, name: str = "") -> AuthStore:
+    """The store of an operator: the named one, the selected one, the only one, or one that the user picks.
+
+    Raises NotFound, BadInput.
+    """
+    root = store_root(env)
+    names = operator_names(root)
+    if not names:
+        raise NotFound(f"there are no operators in {root}", "jsctl auth operator add creates one")
+    if name:
+        _check_known(name, names, f"there is no operator {name!r}", "jsctl auth operator ls lists them")
+        return AuthStore(root, name)
+    selected = selected_operator(env.environ)
+    if selected in names:
+        return AuthStore(root, selected)
+    return AuthStore(root, await _pick(env, names, "operator", "Operator"))
+
+
+async def pick_account(env: Env, store: AuthStore, name: str = "", *, flag: str = "ACCOUNT") -> Record:
+    """An account, by its name or public key; one that the user picks where there is no name.
+
+    Raises NotFound, BadInput.
+    """
+    names = store.account_names()
+    if not name:
+        if not names:
+            raise NotFound(f"operator {store.operator} has no accounts", "jsctl auth account add creates one")
+        return store.read_account(await _pick(env, names, "account", "Account", flag))
+    try:
+        return store.find_account(name)
+    except NotFound as error:
+        _check_known(name, names, error.message, error.hint)
+        raise
+
+
+async def pick_user(env: Env, store: AuthStore, account: Record, name: str = "") -> Record:
+    """A user of an account, by name; one that the user picks where there is no name.
+
+    Raises NotFound, BadInput.
+    """
+    names = store.user_names(account.name)
+    if not name:
+        if not names:
+            raise NotFound(f"account {account.name} has no users", "jsctl auth user add creates one")
+        name = await _pick(env, names, "user", "User", "NAME")
+    try:
+        return store.read_user(account.name, name)
+    except NotFound as error:
+        _check_known(name, names, error.message, error.hint)
+        raise
+
+
+async def pick_user_account(env: Env, store: AuthStore, user: str, account: str) -> Record:
+    """The account of a user: the named one, the only one that has a user of this name, or one that is picked.
+
+    Raises NotFound, BadInput.
+    """
+    if not account and user:
+        having = [name for name in store.account_names() if user in store.user_names(name)]
+        if len(having) == 1:
+            return store.read_account(having[0])
+        if len(having) > 1 and not env.can_ask:
+            raise BadInput(f"accounts {', '.join(having)} have a user {user}", "give ACCOUNT")
+    return await pick_account(env, store, account)
+
+
+async def pick_signing_key(env: Env, account: Record, name: str, flag: str) -> SigningKey:
+    """A signing key of an account, by its public key or role; one that the user picks where there is no name.
+
+    Raises NotFound, BadInput.
+    """
+    if not name:
+        keys = signing_keys(account.nats)
+        if not keys:
+            raise NotFound(
+                f"account {account.name} has no signing keys",
+                f"jsctl auth account keys add {account.name} adds one",
+            )
+        titles = [Choice(f"{key.role or '(no scope)'} {key.public}", key.public) for key in keys]
+        if not env.can_ask:
+            raise BadInput(
+                "the signing key is missing", f"give {flag}; without a terminal none can be picked"
+            )
+        name = str(await env.prompter.select("Select a Signing Key", titles, flag=flag))
+    return find_signing_key(account, name)
+
+
+async def pick_text(env: Env, texts: Sequence[str], what: str, label: str, flag: str) -> str:
+    """One of several texts that the user picks. what: "mapping"; label: "Mapping". Raises BadInput."""
+    return await _pick(env, texts, what, label, flag, only=False)
+
+
+async def ask_name(env: Env, name: str, what: str) -> str:
+    """A new name: that on the command line, or one that is asked for. what: "operator"."""
+    if name:
+        return name
+    if not env.can_ask:
+        raise BadInput(f"the {what}'s name is missing", "give NAME" if what != "account" else "give ACCOUNT")
+    return (await env.prompter.text(f"{what.capitalize()} name", flag="NAME", check=_check_filled)).strip()
+
+
+def _check_filled(answer: str) -> None:
+    if not answer.strip():
+        raise ValueError("the answer must not be empty")
+
+
+def _check_known(name: str, names: Sequence[str], message: str, hint: str) -> None:
+    if name not in names:
+        near = nearest_name(name, names)
+        raise NotFound(message, f"did you mean {near}? {hint}" if near else hint)
+
+
+async def _pick(
+    env: Env, names: Sequence[str], what: str, label: str, flag: str = "", *, only: bool = True
+) -> str:
+    if len(names) == 1 and only:
+        return names[0]
+    flag = flag or "NAME"
+    if not env.can_ask:
+        raise BadInput(
+            f"which {what} is not said",
+            f"give {flag}, one of {', '.join(names[:5])}{', ...' * (len(names) > 5)}",
+        )
+    return str(await env.prompter.select(f"Select a{'n' * (label[0] in 'AEIOU')} {label}", names, flag=flag))
+
+
+# -- declarations -----------------------------------------------------------------------------------
+
+
+def operator_argument(name: str = "name") -> Callable[[F], F]:
+    """Declare an argument that takes the name of an operator, which may be left out."""
+    return argument(name, default="", shell_complete=_complete_operators)
+
+
+def operator_option() -> Callable[[F], F]:
+    """Declare --operator."""
+    text = "The operator, if there are several and none is selected"
+    return option("--operator", metavar="NAME", default="", help=text, shell_complete=_complete_operators)
+
+
+def account_argument(name: str = "account", **attrs: Any) -> Callable[[F], F]:
+    """Declare an argument that takes the name of an account, which may be left out."""
+    return argument(name, **{"default": "", "shell_complete": _complete_accounts, **attrs})
+
+
+def user_argument(name: str = "name", **attrs: Any) -> Callable[[F], F]:
+    """Declare an argument that takes the name of a user, which may be left out."""
+    return argument(name, **{"default": "", "shell_complete": _complete_users, **attrs})
+
+
+def _complete_operators(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    return [name for name in operator_names(store_root(ctx.obj)) if name.startswith(incomplete)]
+
+
+def _stores(ctx: click.Context) -> list[AuthStore]:
+    """The operators that a command line may mean."""
+    root = store_root(ctx.obj)
+    name = str(ctx.params.get("operator") or selected_operator(ctx.obj.environ))
+    names = operator_names(root)
+    return [AuthStore(root, one) for one in ([name] if name in names else names)]
+
+
+def _complete_accounts(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    return [n for store in _stores(ctx) for n in store.account_names() if n.startswith(incomplete)]
+
+
+def _complete_users(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    names = {
+        user
+        for store in _stores(ctx)
+        for account in store.account_names()
+        for user in store.user_names(account)
+    }
+    return sorted(name for name in names if name.startswith(incomplete))

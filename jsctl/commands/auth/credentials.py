@@ -1,0 +1,42 @@
+"""Credentials of a user in a file, and in a context."""
+
+from pathlib import Path
+
+from jsctl.auth.records import Record
+from jsctl.auth.store import AuthStore, format_creds
+from jsctl.contexts.update import update
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.files import ascii_path, write_atomically
+
+
+def check_free(file: str, *, force: bool) -> None:
+    """Raise BadInput for a file that exists already, unless `force`."""
+    if file and not force and Path(file).expanduser().exists():
+        raise BadInput(f"the file {ascii_path(Path(file))} exists", "--force overwrites it")
+
+
+def write_creds(store: AuthStore, user: Record, file: str, token: str = "") -> None:
+    """Write a user's credentials, readable by the owner alone.
+
+    token: instead of the user's own JWT. Raises NotFound without the seed, OSError.
+    """
+    seed = store.read_key(user.public).seed
+    write_atomically(Path(file).expanduser(), format_creds(token or user.token, seed))
+
+
+def save_context(env: Env, store: AuthStore, account: Record, user: Record, name: str, file: str) -> None:
+    """Save a context that logs in as a user.
+
+    file: of his credentials; empty for those of the store. Without --server, the context has the operator's
+    servers. Raises NotFound, BadInput.
+    """
+    creds = Path(file).expanduser().absolute() if file else store.creds(account.name, user.name).absolute()
+    if not creds.exists():
+        write_creds(store, user, str(creds))
+    urls = store.read_operator().nats.get("operator_service_urls") or []
+    before = env.contexts.load(name) if env.contexts.exists(name) else None
+    server = env.flags.get("server") or ("" if before else ",".join(str(url) for url in urls))
+    values = {"creds": str(creds)} | ({"url": server} if server else {})
+    env.contexts.save(name, update(before, values).raw)
+    env.say(f"jsctl: context {name} logs in as {user.name} of account {account.name}")

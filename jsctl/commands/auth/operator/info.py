@@ -1,0 +1,14 @@
+"""`jsctl auth operator info`."""
+
+from jsctl.commands.auth.choose import operator_argument, pick_operator
+from jsctl.commands.cli import command
+from jsctl.env import Env
+from jsctl.views.auth import operator as view
+from jsctl.views.result import Result
+
+
+@command("info", examples=["jsctl auth operator info ACME", "jsctl auth operator info --json"])
+@operator_argument()
+async def info(env: Env, name: str) -> Result:
+    """--json prints the claims as they are in the JWT."""
+    return view.sheet(await pick_operator(env, name))

@@ -1,0 +1,27 @@
+"""`jsctl auth operator list`."""
+
+from jsctl.auth.selection import selected_operator
+from jsctl.auth.store import AuthStore, operator_names
+from jsctl.commands.auth.choose import store_root
+from jsctl.commands.cli import command, option
+from jsctl.env import Env
+from jsctl.errors import JsctlError
+from jsctl.views.auth import names_result
+from jsctl.views.auth import operator as view
+from jsctl.views.result import Result
+
+
+@command("list", examples=["jsctl auth operator ls", "jsctl auth operator ls --names"])
+@option("--names", is_flag=True, help="Only names, one per line")
+def list_(env: Env, names: bool) -> Result:
+    root = store_root(env)
+    known = operator_names(root)
+    if names:
+        return names_result(known)
+    operators = []
+    for name in known:
+        try:
+            operators.append(AuthStore(root, name).read_operator())
+        except JsctlError as error:
+            env.say(f"jsctl: {error}")
+    return view.listing(root, operators, selected_operator(env.environ))

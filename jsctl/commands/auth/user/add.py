@@ -1,0 +1,89 @@
+"""`jsctl auth user add`."""
+
+from dataclasses import dataclass
+
+from jsctl.auth.changes import create_user, find_signing_key, user_signer
+from jsctl.auth.fields import USER
+from jsctl.auth.keys import USER as USER_KEY
+from jsctl.auth.keys import is_public_key
+from jsctl.auth.records import new_scoped_user, new_user
+from jsctl.auth.settings import expiry_claims
+from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
+from jsctl.commands.auth.credentials import check_free, save_context, write_creds
+from jsctl.commands.auth.user.flags import SECTIONS, UserFlags
+from jsctl.commands.cli import argument, command, option
+from jsctl.commands.shared.field_flags import config_flags
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.prompts import auth as questions
+from jsctl.units import seconds_to_ns
+from jsctl.views.auth import user as view
+from jsctl.views.result import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    name: str
+    account: str
+    operator: str
+    key: str
+    public_key: str
+    expiry: str
+    credential: str
+    save_context: str
+    force: bool
+    defaults: bool
+    flags: UserFlags
+
+
+@command(
+    "add",
+    options=Options,
+    sections=SECTIONS,
+    examples=[
+        "jsctl auth user add alice ORDERS --defaults --credential alice.creds",
+        "jsctl auth user add shipper ORDERS --pub-allow 'orders.>' --save-context shipper",
+    ],
+)
+@argument("name")
+@account_argument()
+@operator_option()
+@option("--key", metavar="ROLE|KEY", default="", help="Signing key of the account, by its role or public key")
+@option("--public-key", metavar="KEY", default="", help="Public key of a user who keeps the seed")
+@option("--expiry", metavar="DURATION|TIME", default="", help="How long, or until when, the user is valid")
+@config_flags(USER, "add")
+@option("--tags", metavar="TAG", multiple=True, help="Tags to add; may be repeated")
+@option("--credential", metavar="FILE", default="", help="Write the credentials to a file")
+@option("--save-context", metavar="NAME", default="", help="Save a context that logs in as the user")
+@option("--force", "-f", is_flag=True, help="Overwrite the file of --credential")
+@option("--defaults", is_flag=True, help="Ask nothing: what no flag sets has no limit")
+async def add(env: Env, options: Options) -> Result:
+    """A user whom a scoped key signs has the permissions and limits of the scope.
+
+    With --save-context, --server says where the context connects to.
+    """
+    check_free(options.credential, force=options.force)
+    if options.public_key and not is_public_key(options.public_key, USER_KEY):
+        raise BadInput(f"{options.public_key!r} is not a public key of a user", "they start with U")
+    if options.public_key and (options.credential or options.save_context):
+        raise BadInput("without the user's seed there are no credentials", "leave out --public-key")
+    store = await pick_operator(env, options.operator)
+    account = await pick_account(env, store, options.account)
+    signer = user_signer(store, account, options.key)
+    settings = options.flags.settings()
+    key = find_signing_key(account, options.key) if options.key not in ("", account.public) else None
+    if key and key.scope is not None:
+        settings.refuse_in_scope(key.role)
+        nats = new_scoped_user()
+    else:
+        if env.can_ask and not options.defaults:
+            settings = await questions.ask_user(env.prompter, env.say, settings)
+        nats = new_user()
+    settings.apply(nats)
+    claims = expiry_claims(options.expiry, seconds_to_ns(env.clock()))
+    user = create_user(store, account, options.name, nats, signer, public=options.public_key, claims=claims)
+    if options.credential:
+        write_creds(store, user, options.credential)
+    if options.save_context:
+        save_context(env, store, account, user, options.save_context, options.credential)
+    return view.sheet(user, account)

@@ -1,0 +1,77 @@
+"""`jsctl auth user edit`."""
+
+from dataclasses import dataclass
+
+from jsctl.auth.changes import change_user, find_signing_key, user_signer
+from jsctl.auth.fields import USER
+from jsctl.auth.records import is_scoped, signing_key
+from jsctl.auth.settings import expiry_claims
+from jsctl.commands.auth.choose import (
+    account_argument,
+    operator_option,
+    pick_operator,
+    pick_user,
+    pick_user_account,
+    user_argument,
+)
+from jsctl.commands.auth.credentials import write_creds
+from jsctl.commands.auth.user.flags import SECTIONS, UserFlags
+from jsctl.commands.cli import command, option
+from jsctl.commands.shared.field_flags import config_flags
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.units import seconds_to_ns
+from jsctl.views.auth import user as view
+from jsctl.views.result import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    name: str
+    account: str
+    operator: str
+    key: str
+    expiry: str
+    no_tags: tuple[str, ...]
+    credential: str
+    flags: UserFlags
+
+
+@command(
+    "edit",
+    options=Options,
+    sections=SECTIONS,
+    examples=[
+        "jsctl auth user edit alice ORDERS --pub-allow 'orders.>' --expiry 90d --credential alice.creds"
+    ],
+)
+@user_argument()
+@account_argument()
+@operator_option()
+@option("--key", metavar="KEY", default="", help="Sign the user with another key, without a scope")
+@option("--expiry", metavar="DURATION|TIME", default="", help="How long, or until when; 0 for ever")
+@config_flags(USER, "edit")
+@option("--tags", metavar="TAG", multiple=True, help="Tags to add; may be repeated")
+@option("--no-tags", metavar="TAG", multiple=True, help="Tags to remove; may be repeated")
+@option("--credential", metavar="FILE", default="", help="Write the credentials to a file")
+async def edit(env: Env, options: Options) -> Result:
+    """What no flag sets stays. The user has the change with new credentials, which the store keeps, too."""
+    settings = options.flags.settings(options.no_tags)
+    if not (settings.has_changes or options.key or options.expiry or options.credential):
+        raise BadInput("nothing to change", "say with flags what to set")
+    store = await pick_operator(env, options.operator)
+    account = await pick_user_account(env, store, options.name, options.account)
+    user = await pick_user(env, store, account, options.name)
+    if is_scoped(user, account.nats):
+        key = signing_key(account.nats, user.issuer)
+        settings.refuse_in_scope(key.role if key else "")
+    signer = ""
+    if options.key:
+        if options.key != account.public and find_signing_key(account, options.key).scope is not None:
+            raise BadInput("the key has a scope", "remove the user, and add him with --key")
+        signer = user_signer(store, account, options.key).public
+    claims = expiry_claims(options.expiry, seconds_to_ns(env.clock()))
+    user = change_user(store, account, user.name, settings.apply, claims, signer)
+    if options.credential:
+        write_creds(store, user, options.credential)
+    return view.sheet(user, account)

@@ -1,0 +1,27 @@
+"""`jsctl auth user ls`."""
+
+from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
+from jsctl.commands.cli import command, option
+from jsctl.env import Env
+from jsctl.errors import JsctlError
+from jsctl.views.auth import names_result
+from jsctl.views.auth import user as view
+from jsctl.views.result import Result
+
+
+@command("ls", examples=["jsctl auth user ls ORDERS", "jsctl auth user ls ORDERS --names"])
+@account_argument()
+@operator_option()
+@option("--names", is_flag=True, help="Only names, one per line")
+async def ls(env: Env, account: str, operator: str, names: bool) -> Result:
+    store = await pick_operator(env, operator)
+    owner = await pick_account(env, store, account)
+    if names:
+        return names_result(store.user_names(owner.name))
+    users = []
+    for name in store.user_names(owner.name):
+        try:
+            users.append(store.read_user(owner.name, name))
+        except JsctlError as error:
+            env.say(f"jsctl: {error}")
+    return view.listing(owner, users)

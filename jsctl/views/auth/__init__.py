@@ -1,0 +1,10 @@
+"""What `jsctl auth` shows."""
+
+from collections.abc import Sequence
+
+from jsctl.views.result import Result, Text
+
+
+def names_result(names: Sequence[str]) -> Result:
+    """Show one name per line."""
+    return Result([Text("\n".join(names), whole=True)] if names else [], data=list(names))

@@ -1,0 +1,126 @@
+"""`auth account`."""
+
+from collections.abc import Sequence
+
+from jsctl.auth.fields import ACCOUNT, ACCOUNT_LIMITS, JETSTREAM_LIMITS
+from jsctl.auth.records import Json, Record, has_jetstream, jetstream_tiers, members, signing_keys
+from jsctl.auth.store import AuthStore
+from jsctl.jetstream.config.schema import get_value
+from jsctl.views.auth.common import claim_fields, permission_fields, validity_fields
+from jsctl.views.result import Cell, Column, Field, Result, Section, Sheet, Table
+
+_COLUMNS = (
+    Column("Name", "name"),
+    Column("Subject", "subject"),
+    Column("Users", "users", "count"),
+    Column("JetStream", "jetstream", "bool"),
+    Column("System", "system", "bool"),
+)
+_BEYOND = tuple(field.key for field in ACCOUNT_LIMITS)
+_ALWAYS = tuple(key for key in _BEYOND if key != "limits.data")
+
+
+def sheet(account: Record, store: AuthStore | None = None) -> Result:
+    """Show an account; the document is its claims. store: where it is; None for one that a server sent."""
+    nats = account.nats
+    heading = f"Account {account.name} ({account.public})"
+    sections = [
+        Section("Configuration", _configuration(account, store)),
+        Section("Limits", claim_fields(ACCOUNT, _with_unlimited(nats), *_limit_keys(nats))),
+    ]
+    if has_jetstream(nats):
+        sections.append(Section("JetStream", claim_fields(ACCOUNT, nats, "cluster_traffic")))
+        for tier, place in jetstream_tiers(nats):
+            title = f"JetStream Limits {tier}".strip()
+            keys = [field.key for field in JETSTREAM_LIMITS]
+            sections.append(Section(title, claim_fields(ACCOUNT, {"limits": _with_storage(place)}, *keys)))
+    if permissions := permission_fields(nats.get("default_permissions") or {}):
+        permissions += claim_fields(
+            ACCOUNT, nats, "default_permissions.resp.max", "default_permissions.resp.ttl"
+        )
+        sections.append(Section("Default Permissions", permissions))
+    return Result([Sheet(heading, sections)], data=account.claims)
+
+
+def listing(store: AuthStore, accounts: Sequence[Record], system: str) -> Result:
+    """Show the accounts of an operator. system: the public key of the system account."""
+    rows = [
+        (
+            one.name,
+            one.public,
+            len(store.user_names(one.name)),
+            _mark(has_jetstream(one.nats)),
+            _mark(one.public == system),
+        )
+        for one in accounts
+    ]
+    return Result([Table(f"Accounts of {store.operator}", _COLUMNS, rows, empty="No accounts")])
+
+
+def _mark(value: bool) -> Cell:
+    return Cell(value, "true" if value else "")
+
+
+def _limits(nats: Json) -> Json:
+    limits = nats.get("limits")
+    return limits if isinstance(limits, dict) else {}
+
+
+def _limit_keys(nats: Json) -> list[str]:
+    return [key for key in _BEYOND if key in _ALWAYS or _limits(nats).get("data", -1) != -1]
+
+
+def _with_unlimited(nats: Json) -> Json:
+    """The claims with the zeros that Go leaves out."""
+    caps = [key for key in _ALWAYS if key not in ("limits.disallow_bearer", "limits.wildcards")]
+    missing = {key.removeprefix("limits."): 0 for key in caps if get_value(nats, key.split(".")) is None}
+    return {**nats, "limits": {**missing, **_limits(nats)}}
+
+
+def _with_storage(place: Json) -> Json:
+    """A tier's limits with what a missing value means: no storage, no streams, but no limit of a stream."""
+    missing = {"disk_storage": 0, "mem_storage": 0, "streams": 0, "consumer": 0}
+    unlimited = {
+        key: -1
+        for key in ("max_ack_pending", "disk_max_stream_bytes", "mem_max_stream_bytes")
+        if not place.get(key)
+    }
+    return {**missing, **place, **unlimited}
+
+
+def _configuration(account: Record, store: AuthStore | None) -> list[Field]:
+    nats = account.nats
+    fields = [Field("Name", account.name), Field("Issuer", account.issuer)]
+    if store:
+        operator = store.read_operator()
+        is_system = operator.nats.get("system_account") == account.public
+        fields += [Field("Operator", operator.name), Field("System Account", is_system, "bool")]
+    if account.tags:
+        fields.append(Field("Tags", account.tags))
+    fields += claim_fields(ACCOUNT, nats, "description", "info_url")
+    fields.append(Field("JetStream", has_jetstream(nats), "bool"))
+    fields += validity_fields(account)
+    if store:
+        fields.append(Field("Users", len(store.user_names(account.name)), "count"))
+    kinds = [
+        (
+            f"{kind.capitalize()} {what.capitalize()}",
+            len([one for one in members(nats, what) if _kind(one) == kind]),
+        )
+        for what in ("exports", "imports")
+        for kind in ("service", "stream")
+    ]
+    fields += [
+        Field("Signing Keys", len(signing_keys(nats)), "count"),
+        Field("Revocations", len(nats.get("revocations") or {}), "count"),
+        *(Field(label, count, "count") for label, count in kinds),
+    ]
+    if mappings := nats.get("mappings"):
+        fields.append(Field("Mappings", len(mappings), "count"))
+    if callout := (nats.get("authorization") or {}).get("auth_users"):
+        fields.append(Field("Auth Callout Users", callout))
+    return fields + claim_fields(ACCOUNT, nats, "trace.dest", "trace.sampling")
+
+
+def _kind(member: Json) -> str:
+    return "service" if member.get("type") in ("service", 2) else "stream"

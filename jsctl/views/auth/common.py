@@ -1,0 +1,73 @@
+"""What sheets of operators, accounts and users share."""
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from jsctl.auth.fields import UNLIMITED, Cap, CapBytes
+from jsctl.auth.records import Json, Record
+from jsctl.jetstream.config.fields import Field as ConfigField
+from jsctl.jetstream.config.kinds import Choice, Switch
+from jsctl.jetstream.config.schema import Schema, get_value
+from jsctl.units import SECOND, exact_duration, format_bytes, format_count
+from jsctl.views import result
+from jsctl.views.result import Cell, Field
+
+
+def validity_fields(record: Record) -> list[Field]:
+    """When the claims were signed, and from when until when they are valid."""
+    labels = (("iat", "Issued"), ("nbf", "Not Before"), ("exp", "Expiry"))
+    times = [(label, record.claims.get(key)) for key, label in labels]
+    return [Field(label, seconds * SECOND, "time") for label, seconds in times if isinstance(seconds, int)]
+
+
+def claim_fields(schema: Schema, nats: Json, *keys: str) -> list[Field]:
+    """The lines of a sheet for these keys, with the labels of their fields.
+
+    A key without a value is left out where its field has no `blank`.
+    """
+    fields = []
+    for key in keys:
+        field = schema.by_key[key]
+        value = get_value(nats, field.path)
+        if value is None or value == "" or value == []:
+            value = field.blank
+        if value is not None:
+            fields.append(_line(field, value))
+    return fields
+
+
+def _line(field: ConfigField, value: Any) -> Field:
+    kind = field.kind
+    if isinstance(kind, (Cap, CapBytes)):
+        return Field(field.label, cap_cell(value, in_bytes=isinstance(kind, CapBytes)))
+    if isinstance(kind, Switch):
+        return Field(field.label, kind.on_sheet(value), "bool")
+    if isinstance(kind, Choice):
+        return Field(field.label, kind.describe(str(value)))
+    if field.key.endswith("ttl"):
+        return Field(field.label, Cell(value, exact_duration(value) if value else "default of the server"))
+    if field.key == "times":
+        return Field(field.label, [f"{one.get('start')} to {one.get('end')}" for one in value])
+    return Field(field.label, value, cast(result.Kind, kind.sheet))
+
+
+def cap_cell(value: Any, *, in_bytes: bool = False) -> Cell:
+    """A limit, of which -1 is unlimited and 0 none."""
+    if not isinstance(value, int) or value == UNLIMITED:
+        return Cell(None if value == UNLIMITED else value, "unlimited")
+    return Cell(value, format_bytes(value) if in_bytes else format_count(value))
+
+
+def permission_fields(permissions: Json) -> list[Field]:
+    """The lines of publish and subscribe permissions."""
+    fields = []
+    for way, label in (("pub", "Publish"), ("sub", "Subscribe")):
+        rules = permissions.get(way) or {}
+        for rule in ("allow", "deny"):
+            if rules.get(rule):
+                fields.append(Field(f"{label} {rule.capitalize()}", _texts(rules[rule])))
+    return fields
+
+
+def _texts(value: Any) -> list[str]:
+    return [str(one) for one in value] if isinstance(value, Sequence) and not isinstance(value, str) else []

@@ -1,0 +1,60 @@
+"""`auth operator`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from jsctl.auth.records import Record, signing_keys
+from jsctl.auth.store import AuthStore
+from jsctl.views.auth.common import validity_fields
+from jsctl.views.result import Cell, Column, Field, Result, Section, Sheet, Table
+
+_COLUMNS = (
+    Column("Name", "name"),
+    Column("Subject", "subject"),
+    Column("Accounts", "accounts", "count"),
+    Column("Account Server", "account_server", "url"),
+    Column("Signing Keys", "signing_keys", "count"),
+)
+
+
+def sheet(store: AuthStore) -> Result:
+    """Show an operator; the document is its claims."""
+    operator = store.read_operator()
+    nats = operator.nats
+    system = str(nats.get("system_account") or "")
+    fields = [
+        Field("Name", operator.name),
+        Field("Subject", operator.public),
+        *([Field("Tags", operator.tags)] if operator.tags else []),
+        *([Field("Service URLs", urls)] if (urls := nats.get("operator_service_urls")) else []),
+        *([Field("Account Server", url)] if (url := nats.get("account_server_url")) else []),
+        Field("Accounts", len(store.account_names()), "count"),
+        Field("System Account", _named(store, system) if system else "not set"),
+        *([Field("Signing Keys", keys)] if (keys := sorted(k.public for k in signing_keys(nats))) else []),
+        Field("Strict Signing", bool(nats.get("strict_signing_key_usage")), "bool"),
+        *validity_fields(operator),
+    ]
+    heading = f"Operator {operator.name} ({operator.public})"
+    return Result([Sheet(heading, [Section("Configuration", fields)])], data=operator.claims)
+
+
+def listing(root: Path, operators: Sequence[Record], selected: str) -> Result:
+    """Show all operators; a star marks the selected one."""
+    rows = [
+        (
+            Cell(one.name, f"{one.name}*", "good") if one.name == selected else one.name,
+            one.public,
+            len(AuthStore(root, one.name).account_names()),
+            str(one.nats.get("account_server_url") or ""),
+            len(signing_keys(one.nats)),
+        )
+        for one in operators
+    ]
+    table = Table("Operators", _COLUMNS, rows, empty="No operators", optional=("account_server",))
+    return Result([table])
+
+
+def _named(store: AuthStore, public: str) -> str:
+    """An account's name and key, as far as the store knows it."""
+    name = next((one.name for one in store.read_accounts() if one.public == public), "")
+    return f"{name} ({public})" if name else public

@@ -1,0 +1,103 @@
+"""`auth user`."""
+
+from collections.abc import Sequence
+
+from jsctl.auth.fields import USER
+from jsctl.auth.records import Json, Record, signing_key
+from jsctl.views.auth.common import cap_cell, claim_fields, permission_fields, validity_fields
+from jsctl.views.result import Cell, Column, Field, Result, Section, Sheet, Table
+
+_COLUMNS = (
+    Column("Name", "name"),
+    Column("Subject", "subject"),
+    Column("Role", "role"),
+    Column("Pub Perms", "pub_permissions", "bool"),
+    Column("Sub Perms", "sub_permissions", "bool"),
+    Column("Max Subscriptions", "subscriptions"),
+    Column("Revoked", "revoked", "bool"),
+    Column("Expiry", "expiry", "time"),
+)
+_LIMITS = (
+    "payload",
+    "data",
+    "subs",
+    "allowed_connection_types",
+    "src",
+    "times",
+    "times_location",
+    "proxy_required",
+)
+
+
+def sheet(user: Record, account: Record) -> Result:
+    """Show a user with the permissions and limits that hold; the document is the claims."""
+    role, rules = effective_rules(user, account)
+    fields = [
+        Field("Account", f"{account.name} ({account.public})"),
+        Field("Issuer", user.issuer),
+        Field("Scoped", role is not None, "bool"),
+        *([Field("Role", role)] if role else []),
+        *([Field("Tags", user.tags)] if user.tags else []),
+        *claim_fields(USER, rules, "bearer_token"),
+        *validity_fields(user),
+    ]
+    if is_revoked(user, account):
+        fields.append(Field("Revoked", Cell(True, "true", "bad")))
+    sections = [
+        Section("Configuration", fields),
+        Section("Limits", claim_fields(USER, _with_zeros(rules), *_LIMITS)),
+        Section("Permissions", permission_lines(rules)),
+    ]
+    return Result([Sheet(f"User {user.name} ({user.public})", sections)], data=user.claims)
+
+
+def listing(account: Record, users: Sequence[Record]) -> Result:
+    """Show the users of an account."""
+    rows = []
+    for user in users:
+        role, rules = effective_rules(user, account)
+        expiry = user.claims.get("exp")
+        rows.append(
+            (
+                user.name,
+                user.public,
+                role or "",
+                _mark(rules.get("pub")),
+                _mark(rules.get("sub")),
+                cap_cell(rules.get("subs", 0)),
+                Cell(is_revoked(user, account), "yes" if is_revoked(user, account) else "", "bad"),
+                expiry * 1_000_000_000 if isinstance(expiry, int) else None,
+            )
+        )
+    optional = ("role", "revoked", "expiry")
+    return Result([Table(f"Users of {account.name}", _COLUMNS, rows, empty="No users", optional=optional)])
+
+
+def effective_rules(user: Record, account: Record) -> tuple[str | None, Json]:
+    """The role of a scoped user, None for another, and the permissions and limits that hold."""
+    key = signing_key(account.nats, user.issuer)
+    return (key.role, key.template) if key and key.scope is not None else (None, user.nats)
+
+
+def is_revoked(user: Record, account: Record) -> bool:
+    """Whether the account's claims revoke the user's: those issued until a time, of a key or all (`*`)."""
+    revocations = account.nats.get("revocations") or {}
+    times = [revocations.get(key) for key in (user.public, "*")]
+    issued = user.claims.get("iat", 0)
+    return any(isinstance(time, int) and issued <= time for time in times)
+
+
+def permission_lines(rules: Json) -> list[Field]:
+    """The lines of permissions; one that says so without any."""
+    fields = permission_fields(rules) + claim_fields(USER, rules, "resp.max", "resp.ttl")
+    return fields or [Field("Allowed", "everything")]
+
+
+def _with_zeros(rules: Json) -> Json:
+    """Limits with the zeros that Go leaves out."""
+    return {**dict.fromkeys(("payload", "data", "subs"), 0), **rules}
+
+
+def _mark(rules: object) -> Cell:
+    has = isinstance(rules, dict) and any(rules.values())
+    return Cell(has, "✓" if has else "")

@@ -1,0 +1,140 @@
+"""`auth operator|account|user` add, info, ls: what is in the store, and what is shown of it."""
+
+import stat
+
+import pytest
+
+from jsctl.auth.jwt import decode_jwt
+from jsctl.auth.store import AuthStore
+from tests.support.run import Cli
+
+
+def test_an_operator_has_a_system_account_and_a_signing_key(auth_cli: Cli) -> None:
+    shown = auth_cli("auth operator add ACME --tags Prod --service nats://h:4222", status=0).out
+    assert "System Account: SYSTEM (A" in shown and "Tags: prod" in shown
+    claims = auth_cli("auth operator info --json", status=0).json
+    assert claims["sub"] == claims["iss"] and len(claims["nats"]["signing_keys"]) == 1
+    assert claims["nats"]["operator_service_urls"] == ["nats://h:4222"]
+    (row,) = auth_cli("auth operator ls --json", status=0).json
+    assert (row["name"], row["accounts"], row["signing_keys"]) == ("ACME", 1, 1)
+    assert auth_cli("auth operator ls --names", status=0).out == "ACME\n"
+    assert "already" in auth_cli("auth operator add ACME", status=64).err
+
+
+def test_nothing_shows_a_seed(acme: AuthStore, auth_cli: Cli) -> None:
+    files = [path for path in acme.root.rglob("*") if path.is_file()]
+    seeds = [path.read_text() for path in files if path.suffix == ".nk"]
+    assert len(seeds) == 5
+    for line in ("operator info", "operator ls", "account info ORDERS", "user info alice", "user ls ORDERS"):
+        for form in ("", " --json"):
+            out = auth_cli(f"auth {line}{form}", status=0).out
+            assert not any(seed in out for seed in seeds)
+    assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
+    folders = [acme.root, *(path for path in acme.root.rglob("*") if path.is_dir())]
+    assert {stat.S_IMODE(path.stat().st_mode) for path in folders} == {0o700}
+
+
+def test_settings_of_an_account(acme: AuthStore, auth_cli: Cli) -> None:
+    line = "auth account add SHOP --connections 5 --bearer --js-disk 1GB --expiry 30d --tags a,b --tags c"
+    auth_cli(line + " --default-pub-allow 'shop.>' --trace-context trace.shop", status=0)
+    claims = auth_cli("auth account info SHOP --json", status=0).json
+    nats = claims["nats"]
+    assert nats["limits"]["conn"] == 5 and not nats["limits"]["disallow_bearer"]
+    assert nats["limits"]["disk_storage"] == 1 << 30 and "mem_storage" not in nats["limits"]
+    assert nats["tags"] == ["a", "b", "c"] and nats["trace"]["dest"] == "trace.shop"
+    assert claims["exp"] - claims["iat"] in range(30 * 86400 - 5, 30 * 86400 + 5)
+    auth_cli("auth account edit SHOP --no-jetstream --expiry 0 --no-tags b --trace-context ''", status=0)
+    claims = auth_cli("auth account info SHOP --json", status=0).json
+    assert "exp" not in claims and claims["nats"]["tags"] == ["a", "c"] and "trace" not in claims["nats"]
+    assert "disk_storage" not in claims["nats"]["limits"]
+    assert claims["nats"]["limits"]["conn"] == 5
+
+
+def test_claims_that_are_unknown_survive(acme: AuthStore, auth_cli: Cli) -> None:
+    from jsctl.auth.changes import change_account
+
+    change_account(acme, "ORDERS", lambda nats: nats.update(of_2030={"a": [1]}))
+    auth_cli("auth account edit ORDERS --connections 7", status=0)
+    nats = decode_jwt(acme.account_jwt("ORDERS").read_text())["nats"]
+    assert nats["of_2030"] == {"a": [1]} and nats["limits"]["conn"] == 7
+
+
+def test_settings_of_a_user(acme: AuthStore, auth_cli: Cli) -> None:
+    line = "auth user add bob --pub-allow 'a.>,b' --sub-deny c --allow-pub-response 1 --response-ttl 5s"
+    auth_cli(f"{line} ORDERS --source-network 10.0.0.0/8 --time 08:00-17:30 --locale Europe/Berlin", status=0)
+    nats = auth_cli("auth user info bob --json", status=0).json["nats"]
+    assert nats["pub"] == {"allow": ["a.>", "b"]} and nats["sub"] == {"deny": ["c"]}
+    assert nats["resp"] == {"max": 1, "ttl": 5_000_000_000}
+    assert nats["src"] == ["10.0.0.0/8"]
+    assert nats["times"] == [{"start": "08:00:00", "end": "17:30:00"}]
+    shown = auth_cli("auth user info bob ORDERS", status=0).out
+    assert "08:00:00 to 17:30:00" in shown and "Publish Allow: a.>" in shown
+    auth_cli("auth user edit bob --pub-allow '' --source-network '' --allow-pub-response 0", status=0)
+    nats = auth_cli("auth user info bob --json", status=0).json["nats"]
+    assert nats["pub"] == {} and "src" not in nats and "resp" not in nats
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "words"),
+    [
+        ("account info ORDRS", 3, "did you mean ORDERS?"),
+        ("account info", 64, "give ACCOUNT, one of ORDERS, SYSTEM"),
+        ("user info alic", 64, "which account"),
+        ("user info alic ORDERS", 3, "did you mean alice?"),
+        ("account ls ACMEE", 3, "did you mean ACME?"),
+        ("account add", 64, "give ACCOUNT"),
+        ("account add a/b", 64, "not a valid account name"),
+        ("account add ORDERS", 64, "already"),
+        ("account edit ORDERS", 64, "nothing to change"),
+        ("account edit SYSTEM --jetstream", 64, "system account cannot"),
+        ("account edit SYSTEM --js-streams 5", 64, "has no JetStream"),
+        ("account edit ORDERS --expiry 2020-01-01", 64, "in the past"),
+        ("account edit ORDERS --tier R3", 64, "--no-jetstream"),
+        ("user add bob ORDERS --time 9-17", 64, "08:00:00"),
+        ("user add bob ORDERS --source-network 10.0.0.0", 64, "10.0.0.0/8"),
+        ("user add bob ORDERS --key nobody", 3, "no signing key 'nobody'"),
+        ("user add bob ORDERS --connection carrier-pigeon", 64, "mqtt"),
+        ("user add alice ORDERS", 64, "already"),
+    ],
+)
+def test_errors_are_one_line(line: str, status: int, words: str, acme: AuthStore, auth_cli: Cli) -> None:
+    outcome = auth_cli(f"auth {line}", status=status)
+    assert words in outcome.err and len(outcome.err.splitlines()) == 1 and not outcome.out
+
+
+def test_an_empty_store(auth_cli: Cli) -> None:
+    assert "No operators" in auth_cli("auth operator ls", status=0).out
+    assert auth_cli("auth operator ls --json", status=0).json == []
+    for line in ("operator info", "account ls", "account info A", "user ls A"):
+        assert "auth operator add" in auth_cli(f"auth {line}", status=3).err
+
+
+def test_a_broken_file_is_named(acme: AuthStore, auth_cli: Cli) -> None:
+    acme.account_jwt("ORDERS").write_text("garbage")
+    err = auth_cli("auth account info ORDERS", status=1).err
+    assert "ORDERS.jwt is broken" in err and len(err.splitlines()) == 1
+    listed = auth_cli("auth account ls", status=0)
+    assert "SYSTEM" in listed.out and "ORDERS.jwt is broken" in listed.err
+    acme.seed(acme.read_operator().public).unlink()
+    acme.seed(acme.read_operator().nats["signing_keys"][0]).unlink()
+    assert (
+        "has no seed of operator ACME" in auth_cli("auth account edit SYSTEM --connections 4", status=3).err
+    )
+
+
+def test_another_store(acme: AuthStore, auth_cli: Cli) -> None:
+    auth_cli.environ["XDG_DATA_HOME"] = str(acme.root / "elsewhere")
+    auth_cli("auth account ls", status=3)
+    assert "ORDERS" in auth_cli(f"auth account ls --store {acme.root}", status=0).out
+    assert "ORDERS" in auth_cli(f"auth --store {acme.root} account ls", status=0).out
+
+
+def test_questions(acme: AuthStore, auth_cli: Cli) -> None:
+    asked = auth_cli("auth account add", answers=["SHOP", "10", ..., "1MB", True, "5GB", ...], status=0).asked
+    assert asked[0] == "Account name" and "Enable JetStream?" in asked
+    limits = auth_cli("auth account info SHOP --json", status=0).json["nats"]["limits"]
+    assert (limits["conn"], limits["subs"], limits["payload"]) == (10, -1, 1 << 20)
+    assert (limits["disk_storage"], limits["mem_storage"]) == (5 << 30, 1 << 30)
+    auth_cli("auth user add eve", answers=["SHOP", ..., "7"], status=0)
+    assert auth_cli("auth user info eve --json", status=0).json["nats"]["subs"] == 7
+    assert auth_cli("auth user add u2 SHOP --defaults", answers=[], status=0).asked == []
