@@ -20,10 +20,17 @@ VERBS: dict[str, Entry] = {
     "list": verb("List all servers of the network", "server.list_:list_", "ls"),
     "info": verb("Show a server", "server.info:info", "i"),
     "ping": verb("Show how fast all servers answer", "server.ping:ping"),
+    "graph": verb("Draw charts of a server", "server.graph:graph"),
+    "passwd": verb(
+        "Hash a password for a server configuration", "server.passwd:passwd", "mkpasswd", "pass", "password"
+    ),
     "account": group("Show and purge accounts, with the system account", aliases=("acct",)),
     "account info": verb("Show what servers know of an account", "server.account.info:info", "i"),
     "account purge": verb("Remove all streams and consumers of an account", "server.account.purge:purge"),
     "cluster": group("Manage the servers of a JetStream domain", aliases=("r", "raft")),
+    "cluster balance": verb(
+        "Spread connections over the servers of a cluster", "server.cluster.balance:balance"
+    ),
     "cluster step-down": verb(
         "Elect another leader of a JetStream domain",
         "server.cluster.step_down:step_down",
@@ -63,6 +70,9 @@ VERBS: dict[str, Entry] = {
         "Report on connections", "server.report.connections:connections", "conn", "connz", "conns"
     ),
     "report cpu": verb("Compare the CPU use of servers", "server.report.cpu:cpu"),
+    "report downgrade": verb(
+        "List streams and consumers that need a higher API level", "server.report.downgrade:downgrade"
+    ),
     "report gateways": verb("Report on gateways", "server.report.gateways:gateways", "super", "gateway"),
     "report health": verb("Report on the health of servers", "server.report.health:health"),
     "report leafnodes": verb(
@@ -96,6 +106,8 @@ VERBS: dict[str, Entry] = {
         "Show subscriptions", "server.request.subscriptions:subscriptions", "sub", "subsz"
     ),
     "request variables": verb("Show runtime variables", "server.request.variables:variables", "var", "varz"),
+    "stream-check": verb("Compare the replicas of streams", "server.stream_check:stream_check"),
+    "consumer-check": verb("Compare the replicas of consumers", "server.consumer_check:consumer_check"),
     "mappings": verb("Show where a subject leads by a mapping", "server.mappings:mappings", "mapping"),
     "network": group("Run, break and mend whole networks on this machine", aliases=("net",)),
     "network up": verb("Start a network and wait until it is ready", "server.network.up:up"),

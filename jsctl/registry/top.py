@@ -37,7 +37,7 @@ VERBS: dict[str, Entry] = {
     "errors": group(
         "Look up errors of the JetStream API", target="errors.group:errors", aliases=("err", "error")
     ),
-    "account": group("Show, back up and restore the account", aliases=("a",)),
+    "account": group("Show, report on, back up and restore the account", aliases=("a",)),
     "backup": verb("Back up all streams of the account", "account.backup:backup"),
     "restore": verb("Restore the streams of an account", "account.restore:restore"),
     "consumer": group(

@@ -1,7 +1,7 @@
 """Numbers over time as lines of text: the one place that plots. The newest value is at the right."""
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 from jsctl.views.result import Chart, Text
 
@@ -9,6 +9,9 @@ Values = Sequence[float | None]
 
 SMALLEST = (20, 20)
 """Columns and rows without which stacked charts cannot be read."""
+
+_LOWEST = 2  #: lines of a chart that is worth drawing
+_GAP = 2  #: columns between two charts
 
 _BARS = " ▁▂▃▄▅▆▇█"
 _BRAILLE = 0x2800
@@ -27,15 +30,29 @@ def chart_lines(chart: Chart, width: int) -> list[str]:
 
 
 def stacked_charts(title: str, charts: Sequence[Chart], width: int, height: int) -> list[Text]:
+<<<<<<< HEAD
     """Return charts one below the other, as high as the screen lets them be."""
+=======
+    """Returns charts one below the other, as high as the screen lets them be; on a low one two beside each
+    other."""
+>>>>>>> 891d487 (Servers: passwords, graphs, downgrades, balance, replicas beside each other; account reports and TLS)
     if width < SMALLEST[0] or height < SMALLEST[1]:
         return [Text("please increase terminal dimensions", "warn")]
-    rows = (height - 2) // len(charts) - 3
+    beside = 1 if (height - 2) // len(charts) - 3 >= _LOWEST else 2
+    each = (width - _GAP * (beside - 1)) // beside
+    rows = max((height - 2) // -(-len(charts) // beside) - 3, 1)
     lines = [Text(title, "bold"), Text("")]
-    for chart in charts:
-        lines += [Text(line) for line in plot_lines(chart.values, width, rows, chart.label)]
-        lines += [Text(chart.caption.center(width).rstrip(), "dim"), Text("")]
+    for at in range(0, len(charts), beside):
+        some = charts[at : at + beside]
+        plots = [plot_lines(chart.values, each, rows, chart.label) for chart in some]
+        lines += [Text(_beside(row, each)) for row in zip_longest(*plots, fillvalue="")]
+        captions = [chart.caption.center(each) for chart in some]
+        lines += [Text(_beside(captions, each), "dim"), Text("")]
     return lines
+
+
+def _beside(texts: Sequence[str], width: int) -> str:
+    return (" " * _GAP).join(text.ljust(width) for text in texts).rstrip()
 
 
 def sparkline(values: Values, width: int = 24) -> str:

@@ -114,7 +114,8 @@ class Table(NamedTuple):
             return self
         columns = [column for at, column in enumerate(self.columns) if at not in blank]
         rows = [[cell for at, cell in enumerate(row) if at not in blank] for row in self.rows]
-        return self._replace(columns=columns, rows=rows)
+        footer = self.footer and [cell for at, cell in enumerate(self.footer) if at not in blank]
+        return self._replace(columns=columns, rows=rows, footer=footer)
 
     def records(self) -> list[dict[str, Any]]:
         """The rows as dictionaries of raw values."""

@@ -39,10 +39,12 @@ async def ping(
     *,
     only: Filter | None = None,
     expect: int = 0,
+    timeout: int | None = None,
 ) -> list[Json]:
     """Fetch the replies {"server": {...}, "data": {...}} of all servers to PING.<what> (JSZ, VARZ, ...).
 
     expect: stop after that many; 0 waits for all servers that the first one knows, or until no more come.
+    timeout: ns, instead of that of the settings.
     Raises Denied without the system account, ApiError for what a server refuses.
     """
     if not expect and not (only and only.body()):
@@ -51,10 +53,29 @@ async def ping(
     subject = f"$SYS.REQ.SERVER.PING.{what}" if what else "$SYS.REQ.SERVER.PING"
     try:
         messages = await connection.request_many(
-            subject, json.dumps(request).encode(), expect=expect, timeout=_filtered_timeout(connection, only)
+            subject,
+            json.dumps(request).encode(),
+            expect=expect,
+            timeout=timeout or _filtered_timeout(connection, only),
         )
     except NoResponders:
         raise no_system_account() from None
+    return [parse_reply(message.data, subject) for message in messages]
+
+
+async def ping_account(
+    connection: Connection, what: str, body: Mapping[str, Any] | None = None
+) -> list[Json]:
+    """Fetch the replies {"server": {...}, "data": {...}} of all servers about the account of the login
+    (CONNZ, STATZ, ...); no system account is needed. Ends when no more come: nobody says how many there are.
+
+    Raises Denied when the login may not ask, ApiError for what a server refuses.
+    """
+    subject = f"$SYS.REQ.ACCOUNT.PING.{what}"
+    try:
+        messages = await connection.request_many(subject, json.dumps(dict(body or {})).encode())
+    except NoResponders:
+        raise Denied(f"no server answers on {subject}", "the login needs permission for it") from None
     return [parse_reply(message.data, subject) for message in messages]
 
 
@@ -107,6 +128,32 @@ async def fetch_jetstream(
     if account:
         body |= {"account": account, "accounts": True, "streams": True, "consumer": True, "limit": 10_000}
     return await ping(connection, "JSZ", body, only=only, expect=expect)
+
+
+_ACCOUNTS = 256  #: of a page of JSZ
+
+
+async def fetch_details(
+    connection: Connection, *, consumers: bool = True, expect: int = 0, timeout: int | None = None
+) -> list[Json]:
+    """Fetch JSZ of all servers with all accounts, their streams and consumers: one reply for each server and
+    page of accounts. expect: servers to wait for; 0 for all. timeout: ns."""
+    body = {"accounts": True, "streams": True, "consumer": consumers, "config": True, "raft": True}
+    replies: list[Json] = []
+    offset = 0
+    while True:
+        page = await ping(
+            connection,
+            "JSZ",
+            {**body, "limit": _ACCOUNTS, "offset": offset},
+            expect=expect,
+            timeout=timeout,
+        )
+        replies += page
+        sizes = [len((reply.get("data") or {}).get("account_details") or ()) for reply in page]
+        if max(sizes, default=0) < _ACCOUNTS:
+            return replies
+        offset += _ACCOUNTS
 
 
 def parse_reply(data: bytes, subject: str) -> Json:

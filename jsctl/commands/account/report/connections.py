@@ -1,0 +1,51 @@
+"""`jsctl account report connections`."""
+
+import click
+
+from jsctl.commands.cli import DURATION, command, option
+from jsctl.commands.shared.watch import Report, check_interval, once_or_repeated
+from jsctl.env import Env
+from jsctl.monitor.server.reports import STATES, connection_request, connection_rows
+from jsctl.monitor.server.requests import ping_account
+from jsctl.views.result import Result
+from jsctl.views.server import reports as view
+
+
+@command(
+    "connections",
+    examples=["jsctl account report connections", "jsctl account report connections --state closed --top 10"],
+)
+@option(
+    "--sort", "order", type=click.Choice(list(view.CONNECTION_SORTS)), default="subs", help="Sort by this"
+)
+@option("--top", type=click.IntRange(min=1), default=1000, help="Only this many, the largest (1000)")
+@option("--subject", metavar="SUBJECT", default="", help="Only connections that take this subject")
+@option("--username", metavar="USER", default="", help="Only connections of this user")
+@option("--reverse", "-R", is_flag=True, help="Largest first")
+@option("--state", type=click.Choice(list(STATES)), default="open", help="Their state")
+@option("--closed-reason", metavar="REASON", default="", help="Only those that were closed for this reason")
+@option("--watch", type=DURATION, metavar="INTERVAL", help="Repeat it every INTERVAL until ctrl-C or q")
+async def connections(
+    env: Env,
+    order: str,
+    top: int,
+    subject: str,
+    username: str,
+    reverse: bool,
+    state: str,
+    closed_reason: str,
+    watch: int | None,
+) -> Report:
+    """Needs no login of the system account."""
+    check_interval(watch)
+    state = "closed" if closed_reason and state == "open" else state
+    connection = await env.connection()
+    body = connection_request(subject=subject, user=username, state=state)
+
+    async def fetch() -> Result:
+        rows = connection_rows(await ping_account(connection, "CONNZ", body))
+        if closed_reason:
+            rows = [row for row in rows if closed_reason.lower() in row.reason.lower()]
+        return view.connections(rows, order, reverse, top, closed=state != "open")
+
+    return await once_or_repeated(fetch, watch)

@@ -1,0 +1,23 @@
+"""`jsctl account report statistics`."""
+
+from jsctl.commands.cli import DURATION, command, option
+from jsctl.commands.shared.watch import Report, check_interval, once_or_repeated
+from jsctl.env import Env
+from jsctl.monitor.server.requests import ping_account
+from jsctl.views.account import statistics as view
+from jsctl.views.result import Result
+
+
+@command(
+    "statistics", examples=["jsctl account report statistics", "jsctl account report statistics --watch 5s"]
+)
+@option("--watch", type=DURATION, metavar="INTERVAL", help="Repeat it every INTERVAL until ctrl-C or q")
+async def statistics(env: Env, watch: int | None) -> Report:
+    """Servers without a connection of the account do not answer. Needs no login of the system account."""
+    check_interval(watch)
+    connection = await env.connection()
+
+    async def fetch() -> Result:
+        return view.statistics(await ping_account(connection, "STATZ"))
+
+    return await once_or_repeated(fetch, watch)

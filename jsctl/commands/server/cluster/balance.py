@@ -1,0 +1,79 @@
+"""`jsctl server cluster balance`."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+import click
+
+from jsctl.commands.cli import DURATION, argument, command, option
+from jsctl.env import Env
+from jsctl.errors import BadInput, JsctlError
+from jsctl.monitor.server.balance import KINDS, Selection, close_surplus, plan
+from jsctl.views.result import Result
+from jsctl.views.server import balance as view
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    duration: int
+    server_name: str
+    cluster: str
+    idle: int
+    account: str
+    subject: str
+    kind: tuple[str, ...]
+    force: bool
+
+    def __post_init__(self) -> None:
+        if self.subject and not self.account:
+            raise BadInput("--subject needs --account", "a subject is one of an account")
+
+
+@command(
+    "balance",
+    options=Options,
+    examples=["jsctl server cluster balance", "jsctl server cluster balance 10m --cluster east --idle 1m"],
+)
+@argument("duration", type=DURATION, required=False, default=0)
+@option("--server-name", metavar="NAME", default="", help="Close connections of this server only")
+@option("--cluster", metavar="NAME", default="", help="Only this cluster")
+@option("--idle", type=DURATION, default=0, metavar="DURATION", help="Only connections idle for longer")
+@option("--account", metavar="ACCOUNT", default="", help="Only connections of this account")
+@option("--subject", metavar="SUBJECT", default="", help="Only connections that take this subject")
+@option(
+    "--kind",
+    type=click.Choice(KINDS),
+    multiple=True,
+    default=["Client"],
+    help="Only this kind (Client); may be repeated",
+)
+@option("--force", "-f", is_flag=True, help="Do not ask")
+async def balance(env: Env, options: Options) -> Result:
+    """Closes connections of servers that have more than their share of their cluster's, the longest idle
+    first. Clients connect again at once, most of them to another server; what they do may be interrupted.
+    With DURATION this is spread over that time. Needs a login of the system account.
+    """
+    connection = await env.connection()
+    selection = Selection(
+        options.server_name, options.cluster, options.idle, options.account, options.subject, options.kind
+    )
+    loads = await plan(connection, selection)
+    if not loads:
+        raise JsctlError("there is no cluster to balance", "jsctl server list shows the servers")
+    if options.server_name and options.server_name not in {load.server for load in loads}:
+        raise BadInput(
+            f"there is no server {options.server_name!r} in a cluster", "jsctl server list shows them"
+        )
+    surplus = sum(len(load.surplus) for load in loads)
+    if surplus:
+        clusters = len({load.cluster for load in loads})
+        where = f" in {clusters} clusters" if clusters > 1 else ""
+        await env.confirm(f"Close {surplus:,} connections{where}?", force=options.force)
+    closed: Counter[str] = Counter()
+    with env.progress("Balancing", surplus) as advance:
+        async for load, client, failure in close_surplus(connection, loads, options.duration):
+            closed[load.id] += failure is None
+            if failure is not None:
+                env.say(f"connection {client.cid} of {load.server} was not closed: {failure.message}")
+            advance(1)
+    return view.balance(loads, closed)

@@ -1,0 +1,35 @@
+"""`jsctl server graph`."""
+
+import click
+
+from jsctl.commands.cli import DURATION, argument, command, option
+from jsctl.commands.shared.graphs import check_graph
+from jsctl.env import Env
+from jsctl.monitor.server.activity import ServerSample, samples
+from jsctl.monitor.server.find import find_server
+from jsctl.units import SECOND
+from jsctl.views.events import Events
+from jsctl.views.server import graph as view
+
+
+@command(
+    "graph",
+    examples=[
+        "jsctl server graph n1",
+        "jsctl server graph n1 --jetstream",
+        "jsctl server graph n1 --count 60 --json",
+    ],
+)
+@argument("name", metavar="SERVER")
+@option("--jetstream", "-j", is_flag=True, help="What JetStream does")
+@option("--every", type=DURATION, default=SECOND, metavar="DURATION", help="Time between two samples (1s)")
+@option("--count", type=click.IntRange(min=1), metavar="NUMBER", help="End after this many samples")
+async def graph(env: Env, name: str, jetstream: bool, every: int, count: int | None) -> Events[ServerSample]:
+    """SERVER is a name or an ID. Draws charts on a terminal until ctrl-C or q; in a pipe, writes a line per
+    sample, as JSON with --json. Needs a login of the system account.
+    """
+    check_graph(env, every)
+    connection = await env.connection()
+    server = (await find_server(connection, name))["server"]
+    polled = samples(connection, server, every / SECOND)
+    return view.events(server["name"], polled, jetstream=jetstream, count=count)

@@ -1,0 +1,61 @@
+"""`jsctl server passwd`."""
+
+import click
+
+from jsctl.commands.cli import command, option
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.views.result import Result
+from jsctl.views.server import passwd as view
+
+_COSTS = (4, 31)  # those of jsctl.auth.passwords, which help need not import
+
+
+@command(
+    "passwd",
+    examples=[
+        "jsctl server passwd",
+        "jsctl server passwd --generate",
+        "jsctl server passwd --cost 12 < password.txt",
+    ],
+)
+@option(
+    "--pass",
+    "-p",
+    "password",
+    metavar="PASSWORD",
+    help="Password; also the variable PASSWORD",
+)
+@option("--cost", "-c", type=click.IntRange(*_COSTS), default=11, help="Cost of a guess, 4 to 31 (11)")
+@option("--generate", "-g", is_flag=True, help="Generate a password, and show it")
+async def passwd(env: Env, password: str | None, cost: int, generate: bool) -> Result:
+    """Asks for the password; without a terminal, reads it from a line of standard input. Other users of this
+    machine can see what stands on a command line.
+    """
+    from jsctl.auth.passwords import hash_password, random_password
+
+    if generate and password:
+        raise BadInput("--pass and --generate cannot be used together")
+    if generate:
+        password = random_password()
+        return view.hashed(hash_password(password, cost), password)
+    password = password or env.environ.get("PASSWORD") or await _read(env)
+    return view.hashed(hash_password(password, cost), "")
+
+
+async def _read(env: Env) -> str:
+    """Ask for the password twice; without a terminal, read it from standard input."""
+    from jsctl.auth.passwords import check_password
+
+    if not env.can_ask:
+        if password := env.streams.stdin.readline().rstrip("\r\n"):
+            return password
+        raise BadInput("there is no password", "give it on standard input, or use --generate")
+    password = await env.prompter.secret("Password", flag="--pass")
+    try:
+        check_password(password)
+    except ValueError as error:
+        raise BadInput(f"the password cannot be used: {error}") from None
+    if await env.prompter.secret("The same again", flag="--pass") != password:
+        raise BadInput("the two passwords differ")
+    return password

@@ -1,0 +1,86 @@
+"""What `server stream-check` and `server consumer-check` share."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import click
+
+from jsctl.commands.cli import option
+from jsctl.env import Env
+from jsctl.errors import JsctlError
+from jsctl.monitor.server.replicas import Replica, parse_replies
+from jsctl.monitor.server.requests import ask_server, fetch_details
+from jsctl.units import SECOND
+
+Json = dict[str, Any]
+
+
+def replica_flags(verb: Callable[..., Any]) -> Callable[..., Any]:
+    """Declare the flags; the verb gets those that were given as `flags`."""
+    for names, attrs in reversed(
+        (
+            (("--stream",), {"metavar": "STREAM", "help": "Only this stream"}),
+            (("--raft-group",), {"metavar": "GROUP", "help": "Only this Raft group"}),
+            (("--health",), {"is_flag": True, "help": "Ask servers whether each replica is healthy"}),
+            (
+                ("--expected",),
+                {"type": click.IntRange(min=1), "metavar": "NUMBER", "help": "Wait for this many servers"},
+            ),
+            (("--unsynced",), {"is_flag": True, "help": "Only replicas that are not in sync"}),
+            (
+                ("--stdin",),
+                {"is_flag": True, "help": "Read answers of jsctl server request jetstream --all --config"},
+            ),
+            (
+                ("--read-timeout",),
+                {
+                    "type": click.IntRange(min=1),
+                    "metavar": "SECONDS",
+                    "help": "Wait this long for answers (5)",
+                },
+            ),
+            (("--csv",), {"is_flag": True, "help": "The same as --as csv"}),
+        )
+    ):
+        verb = option(*names, into="flags", **attrs)(verb)
+    return verb
+
+
+async def read_replicas(
+    env: Env, flags: Json, replicas_of: Callable[[Sequence[Json]], list[Replica]], consumer: str = ""
+) -> tuple[list[Replica], list[str] | None]:
+    """Return the replicas that the flags choose, and the health of each if that is wanted."""
+    if flags.get("csv"):
+        env.flags["form"] = "csv"
+    if flags.get("stdin"):
+        replies = parse_replies(env.streams.stdin.read())
+    else:
+        expected = flags.get("expected") or 0
+        limit = flags.get("read_timeout")
+        connection = await env.connection()
+        replies = await fetch_details(connection, expect=expected, timeout=limit and limit * SECOND)
+        if expected and len(replies) < expected:
+            env.say(f"{len(replies)} of {expected} servers replied")
+    chosen = [
+        one
+        for one in replicas_of(replies)
+        if (not flags.get("stream") or one.name == flags["stream"])
+        and (not flags.get("raft_group") or one.group == flags["raft_group"])
+        and (not consumer or one.consumer == consumer)
+        and not (flags.get("unsynced") and one.synced)
+    ]
+    health = await asyncio.gather(*(_health(env, one) for one in chosen)) if flags.get("health") else None
+    return chosen, health
+
+
+async def _health(env: Env, one: Replica) -> str:
+    body = {"account": one.account, "stream": one.name}
+    if one.consumer:
+        body["consumer"] = one.consumer
+    try:
+        reply = await ask_server(await env.connection(), one.server_id, "HEALTHZ", body)
+    except JsctlError as error:
+        return error.message
+    data = reply.get("data") or {}
+    return ": ".join(str(data[key]) for key in ("status", "error") if data.get(key))

@@ -1,0 +1,30 @@
+"""`jsctl server report downgrade`."""
+
+import click
+
+from jsctl.commands.cli import DURATION, argument, command, option
+from jsctl.commands.shared.watch import Report, check_interval, once_or_repeated
+from jsctl.env import Env
+from jsctl.monitor.server.downgrade import incompatible
+from jsctl.monitor.server.requests import fetch_details
+from jsctl.views.result import Result
+from jsctl.views.server import downgrade as view
+
+
+@command(
+    "downgrade", examples=["jsctl server report downgrade 1", "jsctl server report downgrade 0 --all --json"]
+)
+@argument("api", type=click.IntRange(min=0))
+@option("--all", "with_all", is_flag=True, help="Also the other consumers of streams that need more")
+@option("--watch", type=DURATION, metavar="INTERVAL", help="Repeat it every INTERVAL until ctrl-C or q")
+async def downgrade(env: Env, api: int, with_all: bool, watch: int | None) -> Report:
+    """API is the level of the version to go back to, as jsctl server info shows it: 0 for nats-server 2.10,
+    1 for 2.11, 2 for 2.12, 4 for 2.14, 5 for 2.15. Needs a login of the system account.
+    """
+    check_interval(watch)
+    connection = await env.connection()
+
+    async def fetch() -> Result:
+        return view.downgrade(*incompatible(await fetch_details(connection), api, with_all=with_all), api)
+
+    return await once_or_repeated(fetch, watch)

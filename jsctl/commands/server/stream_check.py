@@ -1,0 +1,22 @@
+"""`jsctl server stream-check`."""
+
+from typing import Any
+
+from jsctl.commands.cli import command
+from jsctl.commands.server.replica_flags import read_replicas, replica_flags
+from jsctl.env import Env
+from jsctl.monitor.server.replicas import stream_replicas
+from jsctl.views.result import Result
+from jsctl.views.server import replicas as view
+
+
+@command(
+    "stream-check",
+    examples=["jsctl server stream-check", "jsctl server stream-check --stream ORDERS --unsynced --health"],
+)
+@replica_flags
+async def stream_check(env: Env, flags: dict[str, Any]) -> Result:
+    """Shows each stream as each of its servers has it; a star marks the leader. While messages arrive,
+    replicas differ for a moment. Needs a login of the system account.
+    """
+    return view.streams(*await read_replicas(env, flags, stream_replicas))

@@ -1,0 +1,98 @@
+"""The activity of a server over time."""
+
+import time
+from collections.abc import AsyncIterator
+from typing import Any, NamedTuple
+
+from jsctl.errors import NotFound, Unreachable
+from jsctl.monitor.polling import poll_info
+from jsctl.monitor.server.find import find_server
+from jsctl.monitor.server.requests import ask_server
+from jsctl.nats.connection import Connection
+
+Json = dict[str, Any]
+
+
+class ServerSample(NamedTuple):
+    """A server at one time; rates are per second since the sample before, 0 for the first one.
+
+    at: seconds since 1970. cpu: percent of all its cores. memory, stored_memory, stored_files: bytes; the
+    last two are JetStream's. pending: operations of the meta group that wait.
+    """
+
+    at: float
+    cpu: float
+    cores: int
+    memory: int
+    connections: int
+    subscriptions: int
+    messages: float
+    bytes: float
+    stored_memory: int
+    stored_files: int
+    ha_assets: int
+    api_requests: float
+    pending: int
+
+
+async def samples(connection: Connection, server: Json, interval: float) -> AsyncIterator[ServerSample]:
+    """Yield a server's samples, the first at once; none while it is away. A server that was started again has
+    another ID, and is known by its name.
+
+    server: {"name", "id"}. interval: seconds. Raises what `ask_server` raises at the first request.
+    """
+    known = dict(server)
+
+    async def fetch() -> Json:
+        try:
+            reply = await ask_server(connection, known["id"], "VARZ")
+        except NotFound:
+            try:
+                reply = await find_server(connection, known["name"])
+            except NotFound as error:
+                raise Unreachable(error.message) from None
+            known["id"] = reply["server"]["id"]
+        data: Json = reply.get("data") or {}
+        return data
+
+    async for data, before, span in poll_info(fetch, interval):
+        yield _sample(data, before, span)
+
+
+def _sample(data: Json, before: Json | None, span: float) -> ServerSample:
+    cores = int(data.get("cores") or 1)
+    stats, meta = _jetstream(data), (data.get("jetstream") or {}).get("meta") or {}
+
+    def rate(now: int, then: int) -> float:
+        # A server that was started again counts from 0.
+        return max(0, now - then) / span if before is not None else 0.0
+
+    earlier = before or {}
+    return ServerSample(
+        at=time.time(),
+        cpu=float(data.get("cpu", 0)) / cores,
+        cores=cores,
+        memory=int(data.get("mem", 0)),
+        connections=int(data.get("connections", 0)),
+        subscriptions=int(data.get("subscriptions", 0)),
+        messages=rate(_sum(data, "msgs"), _sum(earlier, "msgs")),
+        bytes=rate(_sum(data, "bytes"), _sum(earlier, "bytes")),
+        stored_memory=int(stats.get("memory", 0)),
+        stored_files=int(stats.get("storage", 0)),
+        ha_assets=int(stats.get("ha_assets", 0)),
+        api_requests=rate(_requests(data), _requests(earlier)),
+        pending=int(meta.get("pending", 0)),
+    )
+
+
+def _sum(data: Json, unit: str) -> int:
+    return int(data.get(f"in_{unit}", 0)) + int(data.get(f"out_{unit}", 0))
+
+
+def _jetstream(data: Json) -> Json:
+    stats: Json = (data.get("jetstream") or {}).get("stats") or {}
+    return stats
+
+
+def _requests(data: Json) -> int:
+    return int((_jetstream(data).get("api") or {}).get("total", 0))

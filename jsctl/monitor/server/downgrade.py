@@ -1,0 +1,55 @@
+"""Which streams and consumers need a higher API level than a server would have after a downgrade (ADR-44)."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+Json = dict[str, Any]
+
+_LEVEL = "_nats.req.level"  #: the key of metadata in which servers note what an asset needs
+
+
+class StreamLevel(NamedTuple):
+    """A stream and the API level that it needs."""
+
+    account: str
+    name: str
+    api_level: int
+
+
+class ConsumerLevel(NamedTuple):
+    """A consumer and the API level that it needs. stays: its stream can be read at the level in question."""
+
+    account: str
+    name: str
+    stream: str
+    api_level: int
+    stays: bool
+
+
+def incompatible(
+    replies: Sequence[Json], level: int, *, with_all: bool
+) -> tuple[list[StreamLevel], list[ConsumerLevel]]:
+    """Return the streams and consumers that need more than an API level, each once.
+
+    replies: of all servers, with everything (JSZ). with_all: also the other consumers of such streams.
+    """
+    streams: set[StreamLevel] = set()
+    consumers: set[ConsumerLevel] = set()
+    for account in (
+        one for reply in replies for one in (reply.get("data") or {}).get("account_details") or ()
+    ):
+        for stream in account.get("stream_detail") or ():
+            needed = StreamLevel(account["name"], stream["name"], _level(stream))
+            stays = needed.api_level <= level
+            if not stays:
+                streams.add(needed)
+            for consumer in stream.get("consumer_detail") or ():
+                own = ConsumerLevel(needed.account, consumer["name"], needed.name, _level(consumer), stays)
+                if own.api_level > level or (with_all and not stays):
+                    consumers.add(own)
+    return sorted(streams), sorted(consumers, key=lambda one: (one.account, one.stream, one.name))
+
+
+def _level(detail: Json) -> int:
+    text = str(((detail.get("config") or {}).get("metadata") or {}).get(_LEVEL, "0"))
+    return int(text) if text.isdecimal() else 0

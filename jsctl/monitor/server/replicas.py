@@ -1,0 +1,175 @@
+"""The replicas of streams and consumers beside each other, as each server has them (JSZ)."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from jsctl.errors import BadInput
+from jsctl.json_text import parse_json
+
+Json = dict[str, Any]
+
+IN_SYNC = "IN SYNC"
+_MARKS = ("EMPTY",)  #: statuses that say nothing bad
+
+
+class Replica(NamedTuple):
+    """A stream, or a consumer, on one server.
+
+    consumer: empty for a stream. detail: what the server says of it. stream: the same of a consumer's stream.
+    statuses: IN SYNC, or what is wrong. leader: who it takes for the leader.
+    """
+
+    account: str
+    account_id: str
+    name: str
+    consumer: str
+    group: str
+    server: str
+    server_id: str
+    detail: Json
+    stream: Json
+    leader: str
+    statuses: tuple[str, ...]
+
+    @property
+    def leads(self) -> bool:
+        return bool(self.leader) and self.leader == self.server
+
+    @property
+    def synced(self) -> bool:
+        """Whether nothing is wrong."""
+        return all(status == IN_SYNC or status in _MARKS for status in self.statuses)
+
+
+def parse_replies(text: str) -> list[Json]:
+    """Parse what `server request jetstream --all --config` wrote: one list, or a document per line.
+
+    Raises BadInput.
+    """
+    try:
+        if text.lstrip().startswith("["):
+            replies = parse_json(text)
+        else:
+            replies = [parse_json(line) for line in text.splitlines() if line.strip()]
+        if not replies or not all(isinstance(one, dict) and "server" in one for one in replies):
+            raise ValueError("there are no answers of servers")
+    except ValueError as error:
+        raise BadInput(
+            f"standard input is not valid: {error}",
+            "it takes what jsctl server request jetstream --all prints",
+        ) from None
+    return list(replies)
+
+
+def stream_replicas(replies: Sequence[Json]) -> list[Replica]:
+    """Return the streams of all servers in answers to JSZ, by account, name, group and server."""
+    replicas = [
+        _replica(reply, account, stream, {}, _group(stream), stream)
+        for reply, account, stream in _streams(replies)
+    ]
+    return _judged(replicas, _stream_faults)
+
+
+def consumer_replicas(replies: Sequence[Json]) -> list[Replica]:
+    """Return the consumers of all servers in answers to JSZ, by account, stream, name, group and server."""
+    replicas = []
+    for reply, account, stream in _streams(replies):
+        groups = {
+            one.get("name"): one.get("raft_group", "") for one in stream.get("consumer_raft_groups") or ()
+        }
+        for consumer in stream.get("consumer_detail") or ():
+            group = groups.get(consumer.get("name")) or _group(consumer)
+            replicas.append(_replica(reply, account, consumer, stream, group, stream))
+    return _judged(replicas, _consumer_faults)
+
+
+def _streams(replies: Sequence[Json]) -> Iterator[tuple[Json, Json, Json]]:
+    for reply in replies:
+        for account in (reply.get("data") or {}).get("account_details") or ():
+            for stream in account.get("stream_detail") or ():
+                yield reply, account, stream
+
+
+def _group(detail: Json) -> str:
+    cluster = detail.get("cluster") or {}
+    return str(detail.get("stream_raft_group") or detail.get("raft_group") or cluster.get("raft_group") or "")
+
+
+def _replica(reply: Json, account: Json, detail: Json, parent: Json, group: str, stream: Json) -> Replica:
+    return Replica(
+        account=str(account.get("name", "")),
+        account_id=str(account.get("id", "")),
+        name=str(stream.get("name", "")),
+        consumer=str(detail.get("name", "")) if parent else "",
+        group=group,
+        server=str(reply["server"].get("name", "")),
+        server_id=str(reply["server"].get("id", "")),
+        detail=detail,
+        stream=parent,
+        leader=str((detail.get("cluster") or {}).get("leader") or ""),
+        statuses=(),
+    )
+
+
+def _judged(replicas: Sequence[Replica], faults: Any) -> list[Replica]:
+    """Return the replicas, each with what is wrong with it beside the others of its group."""
+    groups: dict[tuple[str, ...], list[Replica]] = {}
+    for one in replicas:
+        # Without a group, a server outside of a cluster has the only one.
+        key = (one.account, one.name, one.consumer, one.group or one.server_id)
+        groups.setdefault(key, []).append(one)
+    judged = []
+    for _, peers in sorted(groups.items()):
+        for one in sorted(peers, key=lambda one: one.server):
+            statuses = tuple(dict.fromkeys(faults(one, peers)))
+            judged.append(one._replace(statuses=statuses or (IN_SYNC,)))
+    return judged
+
+
+def _group_faults(one: Replica, peers: Sequence[Replica]) -> Iterator[str]:
+    """Yield what is wrong with the group, of streams and consumers alike."""
+    cluster = one.detail.get("cluster")
+    if not cluster:
+        if len(peers) > 1:
+            yield "NO_CLUSTER"
+        return
+    if not cluster.get("leader"):
+        # Only the leader of a group of one says so; one that is alone needs none.
+        if cluster.get("replicas") or one.group:
+            yield "LEADERLESS"
+    elif any(peer.leader and peer.leader != one.leader for peer in peers):
+        yield "MULTILEADER"
+    if one.leads and any(peer.get("name") == one.leader for peer in cluster.get("replicas") or ()):
+        yield "LEADER_IS_FOLLOWER"
+
+
+def _stream_faults(one: Replica, peers: Sequence[Replica]) -> Iterator[str]:
+    yield from _group_faults(one, peers)
+    state = one.detail.get("state") or {}
+    for peer in peers:
+        other = peer.detail.get("state") or {}
+        if any(state.get(key) != other.get(key) for key in ("messages", "bytes", "first_seq", "last_seq")):
+            yield "UNSYNCED"
+
+
+def _consumer_faults(one: Replica, peers: Sequence[Replica]) -> Iterator[str]:
+    yield from _group_faults(one, peers)
+    delivered, floor = position(one.detail, "delivered"), position(one.detail, "ack_floor")
+    last = int((one.stream.get("state") or {}).get("last_seq", 0))
+    if delivered[0] > last:
+        yield "UNSYNCED:DELIVERED_AHEAD_OF_STREAM_SEQ"
+    if floor[0] > last:
+        yield "UNSYNCED:ACKFLOOR_AHEAD_OF_STREAM_SEQ"
+    for peer in peers:
+        if position(peer.detail, "delivered") != delivered:
+            yield "UNSYNCED:DELIVERED"
+        if position(peer.detail, "ack_floor") != floor:
+            yield "UNSYNCED:ACK_FLOOR"
+    if 0 in (*delivered, *floor):
+        yield "EMPTY"
+
+
+def position(detail: Json, key: str) -> tuple[int, int]:
+    """Return the sequence in the stream, and that of the consumer, of `delivered` or `ack_floor`."""
+    where = detail.get(key) or {}
+    return int(where.get("stream_seq", 0)), int(where.get("consumer_seq", 0))

@@ -1,0 +1,43 @@
+"""`server report downgrade`: what needs a higher API level than another server version has."""
+
+from collections.abc import Sequence
+
+from jsctl.monitor.server.downgrade import ConsumerLevel, StreamLevel
+from jsctl.views.result import Cell, Column, Part, Result, Table, Text
+
+_STREAMS = (
+    Column("Account", "account"),
+    Column("Stream", "name"),
+    Column("Required API Level", "api_level", "number"),
+)
+_CONSUMERS = (
+    Column("Account", "account"),
+    Column("Stream", "stream"),
+    Column("Consumer", "name"),
+    Column("Required API Level", "api_level", "number"),
+)
+
+
+def downgrade(streams: Sequence[StreamLevel], consumers: Sequence[ConsumerLevel], level: int) -> Result:
+    """Show what needs more than an API level; a star marks streams that need more themselves."""
+    parts: list[Part] = []
+    if streams:
+        parts.append(Table("Streams", _STREAMS, streams))
+    if consumers:
+        rows = [
+            (one.account, Cell(one.stream, one.stream + "*" * (not one.stays)), one.name, one.api_level)
+            for one in consumers
+        ]
+        parts.append(Table("Consumers", _CONSUMERS, rows))
+    if not parts:
+        parts.append(Text(f"All streams and consumers work with API level {level}.", "good"))
+    document = {
+        "streams": [
+            {"account": one.account, "name": one.name, "api_level": one.api_level} for one in streams
+        ],
+        "consumers": [
+            {"account": one.account, "name": one.name, "stream": one.stream, "api_level": one.api_level}
+            for one in consumers
+        ],
+    }
+    return Result(parts, data=document)
