@@ -12,7 +12,7 @@ _MOST_BYTES = 72  #: bcrypt ignores what follows
 
 
 def check_password(password: str) -> None:
-    """Raises ValueError, with the reason, for a password that is too short or too long."""
+    """Raise ValueError, with the reason, for a password that is too short or too long."""
     if len(password) < LEAST_LENGTH:
         raise ValueError(f"a password has {LEAST_LENGTH} characters or more")
     if len(password.encode(errors="surrogateescape")) > _MOST_BYTES:
@@ -20,7 +20,7 @@ def check_password(password: str) -> None:
 
 
 def hash_password(password: str, cost: int) -> str:
-    """Returns the bcrypt hash of a password, as nats-server reads it ($2a$...). Raises BadInput."""
+    """Return the bcrypt hash of a password, as nats-server reads it ($2a$...). Raises BadInput."""
     import bcrypt  # 3 ms, and for this alone
 
     try:
@@ -34,6 +34,6 @@ def hash_password(password: str, cost: int) -> str:
 
 
 def random_password(length: int = LENGTH) -> str:
-    """Returns a password of letters and digits that nobody can guess."""
+    """Return a password of letters and digits that nobody can guess."""
     letters = string.ascii_letters + string.digits
     return "".join(secrets.choice(letters) for _ in range(length))

@@ -47,7 +47,7 @@ class Certificate(NamedTuple):
 
 
 def verified_chain(ssl_object: Any) -> list[Certificate]:
-    """Returns the certificates from the server's to the CA's that this machine trusts; empty where the server
+    """Return the certificates from the server's to the CA's that this machine trusts; empty where the server
     was not verified.
 
     ssl_object: `ssl.SSLObject` of a connection. Python shows the chain by itself only since 3.13, and then
@@ -82,14 +82,14 @@ def _certificate(info: dict[str, Any], der: bytes) -> Certificate:
 
 
 def _name(parts: Any) -> str:
-    """Returns a distinguished name as RFC 2253 writes it: the most specific part first."""
+    """Return a distinguished name as RFC 2253 writes it: the most specific part first."""
     return ",".join(
         f"{_SHORT.get(key, key)}={value}" for part in reversed(parts or ()) for key, value in part
     )
 
 
 def _element(der: bytes, at: int) -> tuple[int, int]:
-    """Returns where the content of the DER element at `at` begins and ends (X.690, 8.1.3)."""
+    """Return where the content of the DER element at `at` begins and ends (X.690, 8.1.3)."""
     length = der[at + 1]
     begin = at + 2
     if length & 0x80:
@@ -99,7 +99,7 @@ def _element(der: bytes, at: int) -> tuple[int, int]:
 
 
 def _signature(der: bytes) -> str:
-    """Returns the name of the algorithm that a certificate is signed with (RFC 5280, 4.1.1.2)."""
+    """Return the name of the algorithm that a certificate is signed with (RFC 5280, 4.1.1.2)."""
     begin, _ = _element(der, 0)
     _, end = _element(der, begin)  # of what is signed; its algorithm follows
     identifier, _ = _element(der, end)
@@ -115,7 +115,7 @@ def _signature(der: bytes) -> str:
 
 
 def _is_ca(der: bytes) -> bool:
-    """Returns whether a certificate may sign others (RFC 5280, 4.2.1.9)."""
+    """Return whether a certificate may sign others (RFC 5280, 4.2.1.9)."""
     at = der.find(_BASIC_CONSTRAINTS)
     if at < 0:
         return False

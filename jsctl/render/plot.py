@@ -30,12 +30,8 @@ def chart_lines(chart: Chart, width: int) -> list[str]:
 
 
 def stacked_charts(title: str, charts: Sequence[Chart], width: int, height: int) -> list[Text]:
-<<<<<<< HEAD
-    """Return charts one below the other, as high as the screen lets them be."""
-=======
-    """Returns charts one below the other, as high as the screen lets them be; on a low one two beside each
+    """Return charts one below the other, as high as the screen lets them be; on a low one two beside each
     other."""
->>>>>>> 891d487 (Servers: passwords, graphs, downgrades, balance, replicas beside each other; account reports and TLS)
     if width < SMALLEST[0] or height < SMALLEST[1]:
         return [Text("please increase terminal dimensions", "warn")]
     beside = 1 if (height - 2) // len(charts) - 3 >= _LOWEST else 2

@@ -1,4 +1,4 @@
-"""Spreads the connections of clients over the servers of their cluster: servers that have more than their
+"""Spread the connections of clients over the servers of their cluster: servers that have more than their
 share close some, and the clients connect again, most of them elsewhere."""
 
 import asyncio
