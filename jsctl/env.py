@@ -321,6 +321,11 @@ class Env:
         outcome = await verb
         if not isinstance(outcome, Events):
             return outcome
+        if outcome.live is not None and self.has_screen:
+            from jsctl.screen.run import run_screen
+
+            out, stdin = self.streams.stdout, self.streams.stdin
+            return await run_screen(outcome.live, out, stdin, color=self.color, endless=outcome.endless)
         from jsctl.render.event_writer import write_events
 
         return await write_events(

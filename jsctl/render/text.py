@@ -1,7 +1,7 @@
 """Values and foreign text as people read them. Everything that reaches a terminal goes through here."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from jsctl import units
@@ -68,6 +68,12 @@ def _show_rate(value: float) -> str:
     return f"{value:,.0f}/s" if abs(value) >= 10 or value == 0 else f"{value:,.1f}/s"
 
 
+def _show_trend(values: Sequence[float | None]) -> str:
+    from jsctl.render.plot import sparkline
+
+    return sparkline(values, 12)
+
+
 def _limit(form: Callable[[int], str]) -> Callable[[int], str]:
     return lambda value: "unlimited" if value <= 0 else form(value)
 
@@ -85,6 +91,7 @@ _FORMS: Mapping[str, Callable[[Any], str]] = {
     "bool": lambda value: "true" if value else "false",
     "percent": lambda value: f"{value * 100:.0f}%",
     "rate": _show_rate,
+    "trend": _show_trend,
 }
 """How people read a value, by its kind; text and numbers as they are have none."""
 

@@ -11,6 +11,7 @@ from jsctl.errors import ExitStatus
 from jsctl.views.result import ChartStack, Result
 
 if TYPE_CHECKING:
+    from jsctl.views.board import Live
     from jsctl.views.report.panes import PaneStack
 
 E = TypeVar("E")
@@ -61,6 +62,8 @@ class Events(NamedTuple, Generic[E]):
         shown whole repeatedly.
     picture: the event on a live screen, where there is one, in place of what is written. The next replaces
         it, `q` ends them, and the last stays on the terminal.
+    live: a screen with keys, which asks by itself: shown in place of the events where there is a terminal
+        for it.
     record: the event as JSON; None leaves it out, a tuple is several records.
     counts: how many an event counts for towards `limit`; one without it.
     folds: which lines of the text are ours, to be folded on a terminal: none, the first one, or all.
@@ -86,6 +89,7 @@ class Events(NamedTuple, Generic[E]):
     title: str = ""
     snapshot: Callable[[E], Result] | None = None
     picture: Callable[[E], Picture] | None = None
+    live: "Live | None" = None
     folds: Literal["", "first", "all"] = ""
     raw: Callable[[E], bytes] | None = None
     notice: Callable[[E], str] | None = None
@@ -122,13 +126,15 @@ async def one_by_one(events: AsyncIterator[E]) -> AsyncGenerator[Sequence[E], No
             await close()
 
 
-def repeated(results: AsyncIterator[Result]) -> Events[Result]:
-    """Return results that replace each other: `--watch` of a table. Ctrl-C ends them with status 130."""
+def repeated(results: AsyncIterator[Result], live: "Live | None" = None) -> Events[Result]:
+    """Return results that replace each other: `--watch` of a table; on a terminal, the screen `live`. Ctrl-C
+    ends them with status 130."""
     return Events(
         batches=one_by_one(results),
         record=lambda result: result.document(),
         snapshot=lambda result: result,
         picture=lambda result: result,
+        live=live,
         noun="round",
     )
 

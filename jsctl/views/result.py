@@ -27,6 +27,7 @@ Kind = Literal[
     "bool",
     "percent",  #: 0.25 is 25%
     "rate",  #: per second
+    "trend",  #: numbers over time, the newest last, as small bars
 ]
 _SPANS = frozenset({"duration", "span", "ago", "span_limit"})
 _LEAST: Mapping[str, int] = {"ago": 0, "duration": 0, "limit": 1, "bytes_limit": 1, "span_limit": 1}

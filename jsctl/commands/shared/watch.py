@@ -2,9 +2,12 @@
 
 from collections.abc import Awaitable, Callable
 
+import click
+
 from jsctl.errors import BadInput
 from jsctl.monitor.polling import fetch_again
 from jsctl.units import MS
+from jsctl.views.board import Start, table_live
 from jsctl.views.events import Events, repeated
 from jsctl.views.result import Result
 
@@ -18,5 +21,9 @@ def check_interval(watch: int | None, hint: str = "") -> None:
 
 
 async def once_or_repeated(fetch: Callable[[], Awaitable[Result]], watch: int | None) -> Report:
-    """Return the result of `fetch`; with `watch` (ns), one in every such interval."""
-    return await fetch() if watch is None else repeated(fetch_again(fetch, watch))
+    """Return the result of `fetch`; with `watch` (ns), one in every such interval, on a terminal on a screen
+    with keys for its tables."""
+    if watch is None:
+        return await fetch()
+    live = table_live(fetch, Start(click.get_current_context().command_path), watch)
+    return repeated(fetch_again(fetch, watch), live)

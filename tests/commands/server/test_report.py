@@ -1,9 +1,9 @@
 import re
 from pathlib import Path
 
-import pexpect
 import pytest
 
+from tests.support.emulator import Watched
 from tests.support.run import Cli
 from tests.support.servers import HubLeaf
 
@@ -83,13 +83,10 @@ def test_without_the_system_account(cli: Cli) -> None:
 
 
 def test_watch(system: Cli) -> None:
-    screen = system.terminal("server report jetstream --watch 200ms")
-    try:
-        for _ in range(3):
-            screen.expect("JetStream Summary")
-        screen.sendintr()
-        screen.expect(pexpect.EOF)
-        screen.wait()
-        assert screen.exitstatus == 130
-    finally:
-        screen.close(force=True)
+    watched = Watched(system.terminal("server report jetstream --watch 200ms"))
+    watched.until("JetStream Summary")
+    watched.press("/no-such-server\r")
+    watched.until("rows matches /no-such-server")
+    watched.press("\x03")
+    assert watched.end() == 130
+    assert not watched.screen.alternate

@@ -1,0 +1,354 @@
+"""The state of a screen as lines of styled text: (model, size) -> cells. Pure."""
+
+import json
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from jsctl.monitor.report.rows import BAD, WARN
+from jsctl.render.fit import NUMBERS, cut, cut_end, fit_columns
+from jsctl.render.text import cells, clean, show
+from jsctl.screen.keys import HELP, REPLAY_HELP
+from jsctl.screen.model import Model, sort_key
+from jsctl.units import exact_duration, format_count
+from jsctl.views.board import Grid, GridColumn
+from jsctl.views.result import Cell, Text
+
+Fragment = tuple[str, str]
+"""A style (`good`, `warn`, `bad`, `dim`, `bold`, `heading`, `tab`, `changed`, ...; several are joined by a
+blank) and a text."""
+
+Line = list[Fragment]
+
+_GAP = 2  #: cells between columns
+_MARK = 2  #: cells ahead of each row
+_LEAST = {"count": 7, "bytes": 8, "rate": 7, "ago": 7, "duration": 7, "trend": 12, "percent": 4}
+"""Cells of a number that comes and goes: columns that move while one looks are tiring."""
+_LONG_NAME = 40  #: cells of a name that are always shown where there is room
+_PROSE = 16
+
+_LEVELS = {WARN: "warn", BAD: "bad"}
+
+
+class _Column(NamedTuple):
+    """A column at its place. first: its first cell. width: its cells."""
+
+    column: GridColumn
+    width: int
+    right: bool
+
+
+def draw(model: Model, width: int, height: int) -> list[Line]:
+    """Return exactly `height` lines of at most `width` cells."""
+    if height < 4 or width < 16:
+        return [[("warn", cut_end("the terminal is too small", width))], *_blank(height - 1)][:height]
+    head = _head(model, width, height)
+    foot = [_foot(model, width)]
+    room = height - len(head) - len(foot)
+    body = _body(model, width, room)[:room]
+    return [*head, *body, *_blank(room - len(body)), *foot]
+
+
+def top_row(model: Model, height: int) -> int:
+    """Return the first row on a screen of `height` rows, so that the selected one is on it."""
+    at, top = model.view.at, model.view.top
+    top = min(top, max(0, len(model.rows) - height))
+    return at if at < top else at - height + 1 if at >= top + height else max(0, top)
+
+
+def settle(model: Model) -> Model:
+    """Return the state scrolled so that the selected row, or the end of its page, is on the screen."""
+    if model.mode == "table" and model.rows:
+        room = max(1, model.height - len(_head(model, model.width, model.height)) - 2)
+        return model.with_view(top=top_row(model, room))
+    if model.mode == "page" and model.board.page is not None:
+        room = model.height - len(_head(model, model.width, model.height)) - 1
+        return model._replace(page_top=max(0, min(model.page_top, len(model.board.page) - room)))
+    return model
+
+
+# -- above and below the table -----------------------------------------------------------------------------
+
+
+def _head(model: Model, width: int, height: int) -> list[Line]:
+    lines = [_title(model, width)]
+    parts = model.board.parts
+    if height >= 8 and (len(parts) > 1 or (parts and parts[0].title)):
+        lines.append(_tabs(model, width))
+    most = 1 if height < 16 else 4 if height < 40 else 10
+    notices = model.board.notices
+    shown = notices if len(notices) <= most else notices[: most - 1]
+    lines += [[(one.style, cut_end(clean(one.text), width))] for one in shown]
+    if len(shown) < len(notices):
+        lines.append([("dim", cut_end(f"and {len(notices) - len(shown)} more such lines", width))])
+    return lines
+
+
+def _title(model: Model, width: int) -> Line:
+    state = "paused" if model.paused else f"every {exact_duration(model.interval)}"
+    if model.replay:
+        state = model.replay
+    left = f"{model.start.title}  "
+    right = f"  {state}"
+    middle = clean(model.board.heading) or ("waiting for the first answer" if not model.board.parts else "")
+    room = width - cells(left) - cells(right)
+    if room < 8:
+        return [("bold", cut_end(left + middle, width))]
+    middle = cut_end(middle, room)
+    gap = " " * max(0, room - cells(middle))
+    return [("bold", left), ("dim", middle + gap), ("warn" if model.paused else "dim", right)]
+
+
+def _tabs(model: Model, width: int) -> Line:
+    line: Line = []
+    used = 0
+    for at, part in enumerate(model.board.parts, 1):
+        on = part.key == model.part
+        words = f" {at} {clean(part.title)} "
+        if on and model.grid is not None:
+            words += f"{format_count(len(model.rows))} "
+        if used + cells(words) > width:
+            words = f" {at} "
+        if used + cells(words) > width:
+            break
+        line.append(("tab on" if on else "tab", words))
+        used += cells(words)
+    flags = [f"/{model.filter}"] if model.filter and model.mode != "filter" else []
+    flags += ["only what is wrong"] if model.faults else []
+    words = "  ".join(flags)
+    if words and used + 2 + cells(words) <= width:
+        line += [("", " " * (width - used - cells(words))), ("warn", clean(words))]
+    return line
+
+
+_KEYS = (
+    ("/", "filter"),
+    ("s", "sort"),
+    ("enter", "open"),
+    ("f", "wrong"),
+    ("p", "pause"),
+    ("?", "keys"),
+    ("q", "quit"),
+    ("w", "wide"),
+    ("J", "json"),
+    ("y", "line"),
+    ("r", "now"),
+)
+_PAGE_KEYS = (("esc", "back"), ("↑↓", "scroll"), ("p", "pause"), ("?", "keys"), ("q", "quit"))
+_REPLAY_KEYS = (("[ ]", "step"), ("{ }", "ten"), ("< >", "speed"), ("g", "time"))
+
+
+def _foot(model: Model, width: int) -> Line:
+    if model.mode in ("filter", "go"):
+        mark = "/" if model.mode == "filter" else ":"
+        line: Line = [("key", mark), ("bold", cut(model.typed, width - 2)), ("cursor", " ")]
+        if model.notice:
+            line.append(("warn", cut_end("  " + model.notice, width - 2 - cells(model.typed))))
+        return line
+    if model.notice:
+        return [("notice", cut_end(clean(model.notice), width))]
+    keys: Sequence[tuple[str, str]] = _PAGE_KEYS if model.mode != "table" else _KEYS
+    if model.replay:
+        keys = (*_REPLAY_KEYS, *keys)
+    elif model.mode == "table" and model.grid is not None and _has_no_pages(model):
+        keys = tuple(pair for pair in keys if pair[0] != "enter")
+    line, used = [], 0
+    for key, words in keys:
+        if used + cells(key) + cells(words) + 3 > width:
+            break
+        line += [("key", key), ("dim", f" {words}  ")]
+        used += cells(key) + cells(words) + 3
+    return line
+
+
+def _has_no_pages(model: Model) -> bool:
+    return not model.rows or model.grid is None or model.grid.page(model.rows[0]) is None
+
+
+# -- between them ------------------------------------------------------------------------------------------
+
+
+def _body(model: Model, width: int, height: int) -> list[Line]:
+    if model.mode == "help":
+        return _scrolled(_help_lines(model), model, width, height)
+    if model.mode == "json" and model.grid is not None and model.selected is not None:
+        text = json.dumps(model.grid.record(model.selected), indent=2, ensure_ascii=False, default=str)
+        return _scrolled([Text(line) for line in text.split("\n")], model, width, height)
+    if model.mode == "page":
+        lines = model.board.page
+        return _scrolled(
+            [Text("waiting for the answer", "dim")] if lines is None else lines, model, width, height
+        )
+    return _table(model, width, height)
+
+
+def _help_lines(model: Model) -> list[Text]:
+    pairs = (*HELP, *REPLAY_HELP) if model.replay else HELP
+    return [Text("Keys. None of them changes anything on a server.", "bold"), Text("")] + [
+        Text(f"  {key:<14}{words}") for key, words in pairs
+    ]
+
+
+def _scrolled(lines: Sequence[Text], model: Model, width: int, height: int) -> list[Line]:
+    top = max(0, min(model.page_top, len(lines) - height))
+    return [[(line.style, cut_end(clean(line.text), width))] for line in lines[top : top + height]]
+
+
+def _table(model: Model, width: int, height: int) -> list[Line]:
+    grid = model.grid
+    if grid is None:
+        return []
+    if not model.rows:
+        return [[], [("dim", cut_end("  " + _why_empty(model, grid), width))]]
+    room = max(1, height - 1)
+    top = top_row(model, room)
+    shown = model.rows[top : top + room]
+    columns = _columns(model, grid, shown, width)
+    lines = [_titles(model, columns, width)]
+    before = grid_before(model)
+    for at, row in enumerate(shown, top):
+        lines.append(_row(model, grid, row, columns, before, at == model.view.at, width))
+    return lines
+
+
+def grid_before(model: Model) -> Any:
+    """Return the rows of the round before by key, None in the first one."""
+    return model.grid_before.by_key if model.grid_before is not None else None
+
+
+def _why_empty(model: Model, grid: Grid) -> str:
+    if grid.rows and model.filter:
+        many = f"{format_count(len(grid.rows))} {grid.noun}"
+        return f"none of {many} matches /{clean(model.filter)}; esc clears it"
+    if grid.rows and model.faults:
+        return f"nothing is wrong with {format_count(len(grid.rows))} {grid.noun}; f shows all"
+    return grid.empty or f"there are no {grid.noun}"
+
+
+def _columns(model: Model, grid: Grid, shown: Sequence[Any], width: int) -> list[_Column]:
+    wanted = [
+        column
+        for column in grid.columns
+        if (model.wide or not column.wide) and not (column.optional and not any(map(column.raw, grid.rows)))
+    ]
+    widths = []
+    for column in wanted:
+        widest = max((cells(_shown(column, row)) for row in shown), default=0)
+        if column.kind == "text" and len(grid.rows) > len(shown):
+            widest = max(widest, min(_LONG_NAME, _longest(column, grid.rows)))
+        widths.append(max(widest, cells(column.title) + 1, _LEAST.get(column.kind, 0)))
+    plain = [column.column for column in wanted]
+    places = fit_columns(plain, widths, grid.spare, width - _MARK, _GAP, prose=_PROSE)
+    columns = [_Column(wanted[at], widths[at], _is_right(wanted[at])) for at in places]
+    # What is left over belongs to the sentences.
+    spent = sum(column.width for column in columns) + _GAP * (len(columns) - 1)
+    over = spent - (width - _MARK)
+    while over > 0 and columns:
+        last = columns.pop()
+        over -= last.width + _GAP
+        if over < 0 and -over > _GAP + 2:
+            columns.append(last._replace(width=-over - _GAP))
+    return columns
+
+
+def _longest(column: GridColumn, rows: Sequence[Any]) -> int:
+    read = column.raw
+    return max((len(value) for row in rows if isinstance(value := read(row), str)), default=0)
+
+
+def _is_right(column: GridColumn) -> bool:
+    return column.kind in NUMBERS
+
+
+def _titles(model: Model, columns: Sequence[_Column], width: int) -> Line:
+    line: Line = [("heading", " " * _MARK)]
+    order = sort_key(model)
+    used = _MARK
+    for at, (column, room, right) in enumerate(columns):
+        title = column.title
+        if column.key == order:
+            down = model.view.reverse == (column.kind in ("text", "prose", "url", "time"))
+            title += "↓" if down else "↑"
+        title = _padded(cut_end(title, room), room, right)
+        gap = " " * _GAP if at + 1 < len(columns) else ""
+        line.append(("heading on" if column.key == order else "heading", title))
+        line.append(("heading", gap))
+        used += room + len(gap)
+    line.append(("heading", " " * max(0, width - used)))
+    return line
+
+
+def _row(
+    model: Model, grid: Grid, row: Any, columns: Sequence[_Column], before: Any, chosen: bool, width: int
+) -> Line:
+    base = "selected" if chosen else ""
+    level = grid.level(row)
+    dim = grid.dim(row)
+    old = before.get(grid.key(row)) if before is not None else row
+    if old is None:
+        mark: Fragment = ("good", "+ ")
+    elif level:
+        mark = (_LEVELS[level], "● " if level == BAD else "◌ ")
+    else:
+        mark = ("", "  ")
+    line: Line = [(_join(base, "dim" if dim else mark[0]), mark[1])]
+    used = _MARK
+    for at, (column, room, right) in enumerate(columns):
+        value = column.value(row)
+        text = _fitted(column, _text(value, column), room)
+        style = "dim" if dim else _style(column, value, level, at)
+        if (
+            not dim
+            and not column.quiet
+            and old is not None
+            and column.kind in NUMBERS
+            and column.raw(old) != column.raw(row)
+        ):
+            style = _join(style, "changed")
+        gap = " " * _GAP if at + 1 < len(columns) else ""
+        line.append((_join(base, style), _padded(text, room, right)))
+        if gap:
+            line.append((base, gap))
+        used += room + len(gap)
+    line.append((base, " " * max(0, width - used)))
+    return line
+
+
+def _style(column: GridColumn, value: Any, level: int, at: int) -> str:
+    if isinstance(value, Cell) and value.style:
+        return value.style
+    if column.kind == "prose":
+        return _LEVELS.get(level, "")
+    if column.kind == "trend":
+        return "trend"
+    if at == 0 and level == BAD:
+        return "bad"
+    if value in (0, None, "") and column.kind in NUMBERS:
+        return "dim"
+    return ""
+
+
+def _shown(column: GridColumn, row: Any) -> str:
+    return _text(column.value(row), column)
+
+
+def _text(value: Any, column: GridColumn) -> str:
+    if column.kind == "bytes" and value == 0:
+        return "0"
+    return show(value, column.kind)
+
+
+def _fitted(column: GridColumn, text: str, room: int) -> str:
+    return cut_end(text, room) if column.kind in ("prose", "trend") else cut(text, room)
+
+
+def _padded(text: str, room: int, right: bool) -> str:
+    gap = " " * max(0, room - cells(text))
+    return gap + text if right else text + gap
+
+
+def _join(*styles: str) -> str:
+    return " ".join(filter(None, styles))
+
+
+def _blank(number: int) -> list[Line]:
+    return [[] for _ in range(number)]

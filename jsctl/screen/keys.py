@@ -1,0 +1,227 @@
+"""What keys do: (model, key) -> model. Pure; no key changes anything on a server.
+
+Keys have the names of prompt_toolkit: a character, or `up`, `pagedown`, `enter`, `escape`, `c-c`.
+"""
+
+from collections.abc import Callable, Mapping
+
+from jsctl.screen.model import (
+    Model,
+    arrange,
+    move_to,
+    sort_key,
+    sort_keys,
+    step_interval,
+    with_filter,
+    with_part,
+)
+
+Act = Callable[[Model], Model]
+
+HELP = (
+    ("up down j k", "move a row; page keys, home, end (or g, G) move further"),
+    ("1 … 9, tab", "show another part"),
+    ("enter, esc", "open the selected row; go back"),
+    ("/", "filter by a regular expression; !TEXT inverts it, esc clears it"),
+    ("s S", "sort by the next column; turn the order round"),
+    ("f", "show only what is wrong"),
+    ("w", "show all columns, wide ones too"),
+    ("p space", "pause and go on"),
+    ("r", "ask now"),
+    ("+ -", "ask less often, more often"),
+    ("J", "show the selected row as JSON"),
+    ("y", "tell the command line that shows or mends this row"),
+    (":", "go to a part or a name"),
+    ("q, ctrl-C", "quit"),
+)
+"""Keys and what they do, as `?` shows them."""
+
+REPLAY_HELP = (
+    ("[ ]", "step a round back, on"),
+    ("{ }", "step ten rounds back, on"),
+    ("g", "go to a time: 06:57, 2026-11-21T06:57:05Z, or -10m"),
+    ("< >", "play slower, faster"),
+)
+"""Keys of a replay."""
+
+
+def press(model: Model, key: str) -> Model:
+    """Return the state after a key. One that means nothing changes nothing."""
+    if key == "c-c":
+        return model._replace(ended="interrupted")
+    if model.mode in ("filter", "go"):
+        return _typed(model, key)
+    model = model._replace(notice="")
+    if model.mode in ("help", "json"):
+        if key in ("escape", "q", "?", "J", "enter"):
+            return model._replace(mode=model.back, page_top=0)
+        return _scroll(model, key)
+    if key in _ANYWHERE:
+        return _ANYWHERE[key](model)
+    if model.mode == "page":
+        return _page(model, key)
+    return _table(model, key)
+
+
+def _table(model: Model, key: str) -> Model:
+    if key in _MOVES:
+        return move_to(model, _MOVES[key](model))
+    if key.isdigit() and key != "0":
+        at = int(key) - 1
+        parts = model.board.parts
+        return with_part(model, parts[at].key) if at < len(parts) else model
+    act = _TABLE.get(key)
+    return act(model) if act else model
+
+
+def _page(model: Model, key: str) -> Model:
+    if key in ("escape", "enter", "h", "left", "backspace"):
+        pages = model.pages[:-1]
+        return model._replace(pages=pages, page_top=0, mode="page" if pages else "table")
+    if key.isdigit() and key != "0":
+        return _table(model, key)
+    return _scroll(model, key)
+
+
+def _scroll(model: Model, key: str) -> Model:
+    """Scroll a page. The drawing knows how long it is and stops at its end."""
+    page = max(1, model.height - 6)
+    by = {"down": 1, "j": 1, "up": -1, "k": -1, "pagedown": page, "pageup": -page, " ": page}.get(key, 0)
+    if key in ("home", "g"):
+        return model._replace(page_top=0)
+    if key in ("end", "G"):
+        return model._replace(page_top=1_000_000)
+    return model._replace(page_top=max(0, model.page_top + by))
+
+
+def _typed(model: Model, key: str) -> Model:
+    if key == "escape":
+        done = model._replace(mode="table", typed="", notice="")
+        return with_filter(done, "") if model.mode == "filter" else done
+    if key == "enter":
+        done = model._replace(mode="table", typed="")
+        return done if model.mode == "filter" else _go(done, model.typed)
+    if key in ("backspace", "c-h"):
+        typed = model.typed[:-1]
+    elif key == "c-u":
+        typed = ""
+    elif len(key) == 1 and key.isprintable():
+        typed = model.typed + key
+    else:
+        return model
+    model = model._replace(typed=typed)
+    return with_filter(model, typed) if model.mode == "filter" else model
+
+
+def _go(model: Model, text: str) -> Model:
+    """Go to a part by the beginning of its name, else to the first row with these words; `q` quits."""
+    words = text.strip().lower()
+    if not words:
+        return model
+    if words in ("q", "quit", "exit"):
+        return model._replace(ended="quit")
+    for part in model.board.parts:
+        if part.title.lower().startswith(words) or part.key.startswith(words):
+            return with_part(model, part.key)
+    if model.replay:
+        return model._replace(notice=f"nothing is called {text.strip()!r}")
+    if model.grid is not None:
+        for at, row in enumerate(model.rows):
+            if words in model.grid.words(row).lower():
+                return move_to(model, at)
+    return model._replace(notice=f"no part or row is called {text.strip()!r}")
+
+
+def _next_part(model: Model, by: int) -> Model:
+    keys = [part.key for part in model.board.parts]
+    if not keys:
+        return model
+    at = keys.index(model.part) if model.part in keys else 0
+    return with_part(model, keys[(at + by) % len(keys)])
+
+
+def _sort(model: Model, by: int) -> Model:
+    keys = sort_keys(model)
+    if not keys:
+        return model
+    now = sort_key(model) or "trouble"
+    at = keys.index(now) if now in keys else 0
+    chosen = keys[(at + by) % len(keys)]
+    return arrange(model.with_view(sort=chosen, reverse=False, selected=None, at=0, top=0))
+
+
+def _reverse(model: Model) -> Model:
+    return arrange(model.with_view(reverse=not model.view.reverse, selected=None, at=0, top=0))
+
+
+def _open(model: Model) -> Model:
+    if model.grid is None or model.selected is None:
+        return model
+    page = model.grid.page(model.selected)
+    if page is None:
+        return model
+    model = move_to(model, model.view.at)
+    board = model.board._replace(page=None)
+    return model._replace(pages=(*model.pages, page), mode="page", page_top=0, board=board)
+
+
+def _line(model: Model) -> Model:
+    line = model.grid.line(model.selected) if model.grid is not None and model.selected is not None else ""
+    if not line:
+        return model
+    lines = model.lines if line in model.lines else (*model.lines, line)
+    return model._replace(notice=line, lines=lines)
+
+
+def _show_json(model: Model) -> Model:
+    if model.grid is None or model.selected is None:
+        return model
+    return model._replace(mode="json", back=model.mode, page_top=0)
+
+
+def _rows_shown(model: Model) -> int:
+    return max(1, model.height - 6)
+
+
+_MOVES: Mapping[str, Callable[[Model], int]] = {
+    "up": lambda m: m.view.at - 1,
+    "k": lambda m: m.view.at - 1,
+    "down": lambda m: m.view.at + 1,
+    "j": lambda m: m.view.at + 1,
+    "pageup": lambda m: m.view.at - _rows_shown(m),
+    "c-b": lambda m: m.view.at - _rows_shown(m),
+    "pagedown": lambda m: m.view.at + _rows_shown(m),
+    "c-f": lambda m: m.view.at + _rows_shown(m),
+    "home": lambda m: 0,
+    "end": lambda m: len(m.rows) - 1,
+    "g": lambda m: 0,
+    "G": lambda m: len(m.rows) - 1,
+}
+
+_ANYWHERE: Mapping[str, Act] = {
+    "q": lambda m: m._replace(ended="quit"),
+    "Q": lambda m: m._replace(ended="quit"),
+    "?": lambda m: m._replace(mode="help", back=m.mode, page_top=0),
+    "p": lambda m: m._replace(paused=not m.paused),
+    "r": lambda m: m._replace(refresh=m.refresh + 1),
+    "+": lambda m: step_interval(m, 1),
+    "=": lambda m: step_interval(m, 1),
+    "-": lambda m: step_interval(m, -1),
+    "tab": lambda m: _next_part(m, 1),
+    "s-tab": lambda m: _next_part(m, -1),
+    "y": _line,
+    "J": _show_json,
+    ":": lambda m: m._replace(mode="go", typed="", pages=()),
+}
+
+_TABLE: Mapping[str, Act] = {
+    " ": lambda m: m._replace(paused=not m.paused),
+    "enter": _open,
+    "right": _open,
+    "/": lambda m: m._replace(mode="filter", typed=m.filter),
+    "escape": lambda m: with_filter(m, ""),
+    "s": lambda m: _sort(m, 1),
+    "S": _reverse,
+    "f": lambda m: arrange(m._replace(faults=not m.faults)),
+    "w": lambda m: m._replace(wide=not m.wide),
+}

@@ -1,0 +1,205 @@
+"""The state of a live screen, and how boards change it. Pure."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
+
+from jsctl.units import MS, SECOND
+from jsctl.views.board import Board, Filter, Grid, Query, Start, parse_filter
+
+Mode = Literal["table", "filter", "go", "help", "json", "page"]
+
+INTERVALS = tuple(round(one * SECOND) for one in (0.2, 0.5, 1, 2, 5, 10, 30, 60, 300))
+"""What `+` and `-` choose from, in ns."""
+
+_NO_BOARD = Board(())
+
+
+class View(NamedTuple):
+    """What is kept of a part while another one is shown.
+
+    sort: key of a column; empty for what is wrong first. at: the selected row. top: the first on the screen.
+    """
+
+    sort: str = ""
+    reverse: bool = False
+    selected: Hashable = None
+    at: int = 0
+    top: int = 0
+
+
+class Model(NamedTuple):
+    """The state of a screen.
+
+    board: what was answered last, and `before` it in the round before. grid: the table of the part that is
+    shown, `grid_before` as it was. rows: those of it that are shown, in their order. views: by part. filter:
+    as it was typed; `search` is what it means. typed: what is being typed. pages: what was opened, the last
+    on top. page_top: the first line of the page on the screen. width, height: of the terminal. refresh:
+    counts the demands for a round at once. ended: how the user has ended it. lines: command lines that `y`
+    gave, to be printed at the end. replay: what is replayed, empty for what is live.
+    """
+
+    start: Start
+    interval: int
+    board: Board = _NO_BOARD
+    before: Board = _NO_BOARD
+    part: str = ""
+    grid: Grid | None = None
+    grid_before: Grid | None = None
+    rows: Sequence[Any] = ()
+    views: Mapping[str, View] = MappingProxyType({})
+    filter: str = ""
+    search: Filter | None = None
+    faults: bool = False
+    wide: bool = False
+    paused: bool = False
+    mode: Mode = "table"
+    back: Mode = "table"
+    typed: str = ""
+    notice: str = ""
+    pages: tuple[Hashable, ...] = ()
+    page_top: int = 0
+    width: int = 80
+    height: int = 24
+    refresh: int = 0
+    ended: Literal["", "quit", "interrupted"] = ""
+    lines: tuple[str, ...] = ()
+    replay: str = ""
+
+    @property
+    def view(self) -> View:
+        """The view of the part that is shown."""
+        return self.views.get(self.part, View())
+
+    @property
+    def selected(self) -> Any:
+        """The selected row, None where there is none."""
+        return self.rows[self.view.at] if self.rows else None
+
+    @property
+    def query(self) -> Query:
+        """What is on the screen."""
+        return Query(self.part, self.pages[-1] if self.pages else None, self.refresh)
+
+    def with_view(self, **changes: Any) -> "Model":
+        """The same with another view of the part that is shown."""
+        return self._replace(views={**self.views, self.part: self.view._replace(**changes)})
+
+
+def first_model(start: Start, interval: int) -> Model:
+    """Return the state before the first answer. Raises ValueError for a filter that is not valid."""
+    return Model(
+        start,
+        interval,
+        part=start.part,
+        filter=start.filter,
+        search=parse_filter(start.filter),
+        faults=start.faults,
+    )
+
+
+def with_board(model: Model, board: Board) -> Model:
+    """Return the state after an answer. The selected row stays selected, wherever it has moved."""
+    if board.number != model.board.number:
+        model = model._replace(before=model.board, grid_before=model.grid)
+    model = model._replace(board=board)
+    keys = [part.key for part in board.parts]
+    if model.part not in keys and keys:
+        return with_part(model, keys[0])
+    return arrange(model._replace(grid=_build(board, model.part)))
+
+
+def with_part(model: Model, key: str) -> Model:
+    """Return the state with another part shown; its page is closed."""
+    model = model._replace(part=key, mode="table", pages=(), page_top=0)
+    return arrange(model._replace(grid=_build(model.board, key), grid_before=_build(model.before, key)))
+
+
+def with_size(model: Model, width: int, height: int) -> Model:
+    """Return the state in a terminal of another size."""
+    return model._replace(width=width, height=height)
+
+
+def with_filter(model: Model, text: str) -> Model:
+    """Return the state with another filter; one that is not valid is reported, and the last one stays."""
+    try:
+        search = parse_filter(text)
+    except ValueError as error:
+        return model._replace(filter=text, notice=str(error))
+    return arrange(model._replace(filter=text, search=search, notice=""))
+
+
+def arrange(model: Model) -> Model:
+    """Return the state with its rows filtered and sorted anew."""
+    grid = model.grid
+    if grid is None:
+        return model._replace(rows=())
+    view = model.view
+    rows = list(grid.rows)
+    if model.faults:
+        rows = [row for row in rows if grid.level(row)]
+    if model.search is not None:
+        takes, words = model.search.takes, grid.words
+        rows = [row for row in rows if takes(words(row))]
+    order = sort_key(model)
+    column = next((one for one in grid.columns if one.key == order), None)
+    if column is None:
+        rows.sort(key=grid.level, reverse=not view.reverse)
+    else:
+        read = column.raw
+        known = [(value, at, row) for at, row in enumerate(rows) if (value := read(row)) is not None]
+        unknown = [row for row in rows if read(row) is None]
+        texts = column.kind in ("text", "prose", "url", "time")
+        pairs = [(_orderable(value), at, row) for value, at, row in known]
+        pairs.sort(key=lambda pair: pair[0], reverse=view.reverse == texts)
+        rows = [row for _, _, row in pairs] + unknown
+    at = view.at
+    if view.selected is not None:
+        at = next((n for n, row in enumerate(rows) if grid.key(row) == view.selected), at)
+    at = max(0, min(at, len(rows) - 1))
+    return model._replace(rows=rows).with_view(at=at)
+
+
+def sort_key(model: Model) -> str:
+    """Return the key of the column that rows are sorted by; empty for what is wrong first."""
+    chosen = model.view.sort or model.start.sort or (model.grid.order if model.grid else "")
+    return "" if chosen == "trouble" else chosen
+
+
+def sort_keys(model: Model) -> list[str]:
+    """Return what can be sorted by, in the order of the columns."""
+    if model.grid is None:
+        return []
+    return ["trouble", *(one.key for one in model.grid.columns if one.kind != "trend")]
+
+
+def move_to(model: Model, at: int) -> Model:
+    """Return the state with another row selected."""
+    if model.grid is None or not model.rows:
+        return model
+    at = max(0, min(at, len(model.rows) - 1))
+    return model.with_view(at=at, selected=model.grid.key(model.rows[at]))
+
+
+def step_interval(model: Model, by: int) -> Model:
+    """Return the state with the next longer (1) or shorter (-1) interval."""
+    longer = [one for one in INTERVALS if one > model.interval + MS]
+    shorter = [one for one in INTERVALS if one < model.interval - MS]
+    if by > 0 and longer:
+        return model._replace(interval=longer[0])
+    if by < 0 and shorter:
+        return model._replace(interval=shorter[-1])
+    return model
+
+
+def _build(board: Board, key: str) -> Grid | None:
+    return next((part.build() for part in board.parts if part.key == key), None)
+
+
+def _orderable(value: Any) -> Any:
+    """Return what can be compared: lists by their last number, texts without regard to case."""
+    if isinstance(value, str):
+        return value.lower()
+    if isinstance(value, (list, tuple)):
+        return " ".join(map(str, value)).lower()
+    return value

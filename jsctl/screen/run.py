@@ -1,0 +1,105 @@
+"""Shows a live screen on a terminal: asks, draws, takes keys."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from typing import TextIO
+
+from jsctl.errors import ExitStatus, JsctlError
+from jsctl.screen.drawing import Line, draw, settle
+from jsctl.screen.keys import press
+from jsctl.screen.model import Model, first_model, with_board, with_size
+from jsctl.screen.terminal import Terminal, in_background, printed
+from jsctl.units import SECOND
+from jsctl.views.board import Live
+from jsctl.views.result import Text
+
+
+class _Screen:
+    def __init__(self, live: Live, out: TextIO, stdin: TextIO, color: bool) -> None:
+        self.model: Model = first_model(live.start, live.interval)
+        self.rounds = 0
+        self._live = live
+        self._wake = asyncio.Event()
+        self.terminal = Terminal(out, stdin, draw=self._draw, press=self.press, color=color)
+
+    def press(self, key: str) -> None:
+        before = self.model
+        self.model = settle(press(before, key))
+        if self.model.ended:
+            self.terminal.close()
+        elif _waits_for(self.model) != _waits_for(before):
+            self._wake.set()
+        self.terminal.redraw()
+
+    def _draw(self, width: int, height: int) -> list[Line]:
+        if (width, height) != (self.model.width, self.model.height):
+            self.model = settle(with_size(self.model, width, height))
+        return draw(self.model, width, height)
+
+    async def work(self) -> None:
+        """Ask repeatedly, at most once an interval unless a key demands more."""
+        loop = asyncio.get_running_loop()
+        while True:
+            self._wake.clear()
+            began, query = loop.time(), self.model.query
+            await self._round()
+            self.rounds += 1
+            if self._live.rounds and self.rounds >= self._live.rounds:
+                return
+            while self.model.query == query:
+                left = began + self.model.interval / SECOND - loop.time()
+                if left <= 0 and not self.model.paused:
+                    break
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._wake.wait(), None if self.model.paused else left)
+                self._wake.clear()
+
+    async def _round(self) -> None:
+        boards = self._live.fetch(lambda: self.model.query)
+        try:
+            async for board in boards:
+                if not self.model.paused or self.model.board.parts == ():
+                    self.model = settle(with_board(self.model, board))
+                    self.terminal.redraw()
+        except JsctlError as error:
+            # What was known stays, with the reason why it is old; the next round tries again.
+            if not self.model.board.parts:
+                raise
+            notice = Text(str(error), "bad")
+            self.model = self.model._replace(board=self.model.board._replace(notices=(notice,)))
+            self.terminal.redraw()
+        finally:
+            close: Callable[[], object] | None = getattr(boards, "aclose", None)
+            if close is not None:
+                await close()  # type: ignore[misc]
+
+
+async def run_screen(
+    live: Live, out: TextIO, stdin: TextIO, *, color: bool, endless: bool = False
+) -> ExitStatus:
+    """Show a live screen until the user quits or its rounds are done; then print what it showed last, and the
+    command lines that were asked for.
+
+    endless: ctrl-C is the ordinary end, unless there are fewer rounds than wanted. Raises: ValueError for a
+    filter that is not valid; what the first round raises.
+    """
+    screen = _Screen(live, out, stdin, color)
+    await in_background(screen.terminal, asyncio.ensure_future(screen.work()))
+    out.write(printed(_last_lines(screen.model), color=color))
+    out.writelines(f"{line}\n" for line in screen.model.lines)
+    out.flush()
+    interrupted = screen.model.ended == "interrupted" and not endless
+    return ExitStatus.INTERRUPTED if interrupted or live.rounds > screen.rounds else ExitStatus.OK
+
+
+def _waits_for(model: Model) -> object:
+    """Return what decides when is fetched next."""
+    return model.query, model.interval, model.paused
+
+
+def _last_lines(model: Model) -> list[Line]:
+    """Return what the screen showed last, without its keys."""
+    model = model._replace(mode="table", notice="")
+    height = min(model.height, len(model.rows) + len(model.board.notices) + 4)
+    return draw(model, model.width, max(4, height))[:-1]

@@ -1,0 +1,227 @@
+"""A terminal for a screen: keys, sizes and differences of pictures are prompt_toolkit's work.
+
+It is the one module that imports it, and is imported when a screen starts. The terminal is given back as it
+was in every way out: an end, an error, ctrl-C, ctrl-Z, SIGTERM, SIGHUP.
+"""
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from typing import TextIO
+
+from prompt_toolkit.application import Application
+from prompt_toolkit.data_structures import Point
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.input import Input, create_input, create_pipe_input
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.keys import Keys
+from prompt_toolkit.layout import Layout, UIContent, UIControl, Window
+from prompt_toolkit.output import ColorDepth, Output
+from prompt_toolkit.output.defaults import create_output
+from prompt_toolkit.styles import Style
+
+from jsctl.render.style import paint
+from jsctl.screen.drawing import Line
+from jsctl.signals import handled, restoring_first
+
+_COLORS = {
+    "good": "ansigreen",
+    "warn": "ansiyellow",
+    "bad": "ansired bold",
+    "dim": "ansibrightblack",
+    "bold": "bold",
+    "heading": "ansicyan underline",
+    "on": "bold",
+    "tab": "ansibrightblack",
+    "tab.on": "reverse bold",
+    "selected": "bg:#264f78 #ffffff",
+    "changed": "bold ansiwhite",
+    "trend": "ansicyan",
+    "key": "ansicyan bold",
+    "notice": "ansigreen",
+    "cursor": "reverse",
+}
+_PLAIN = {
+    "good": "",
+    "warn": "",
+    "bad": "bold",
+    "dim": "",
+    "bold": "bold",
+    "heading": "underline",
+    "on": "bold",
+    "tab": "",
+    "tab.on": "reverse",
+    "selected": "reverse",
+    "changed": "bold",
+    "trend": "",
+    "key": "bold",
+    "notice": "bold",
+    "cursor": "reverse",
+}
+"""The same without colours (NO_COLOR)."""
+
+_ESCAPE = 0.05  #: seconds after which an escape is the key, not the beginning of another one
+_CODES = ("good", "warn", "bad", "dim", "bold")
+
+_NAMES = {Keys.ControlM: "enter", Keys.ControlI: "tab", Keys.ControlH: "backspace", Keys.BackTab: "s-tab"}
+
+
+class Terminal:
+    """The alternate screen of a terminal.
+
+    draw: returns the lines for a size. press: takes a key. resize: takes the size when it changes.
+    """
+
+    def __init__(
+        self,
+        out: TextIO,
+        stdin: TextIO,
+        *,
+        draw: Callable[[int, int], Sequence[Line]],
+        press: Callable[[str], None],
+        color: bool,
+    ) -> None:
+        self._out = out
+        self._stdin = stdin
+        self._press = press
+        self._draw = draw
+        self._color = color
+        self._application: Application[None] | None = None
+        self._closing = False
+
+    async def run(self) -> None:
+        """Show the screen until `close`."""
+        with self._input() as keys:
+            output = create_output(self._out)
+            self._application = application = self._make(keys, output)
+            with restoring_first(self.close), handled(self._handlers()):
+                if not self._closing:
+                    await application.run_async(set_exception_handler=False, handle_sigint=False)
+
+    def close(self) -> None:
+        """Give the terminal back."""
+        self._closing = True
+        if self._application is not None and self._application.is_running and not self._application.is_done:
+            self._application.exit()
+
+    def redraw(self) -> None:
+        """Draw again."""
+        if self._application is not None:
+            self._application.invalidate()
+
+    def bell(self) -> None:
+        """Ring."""
+        if self._application is not None:
+            self._application.output.bell()
+
+    def _make(self, keys: Input, output: Output) -> Application[None]:
+        bindings = KeyBindings()
+
+        @bindings.add(Keys.Any)
+        @bindings.add("c-c")
+        @bindings.add("escape")
+        def pressed(event: KeyPressEvent) -> None:
+            key = event.key_sequence[0].key
+            self._press(_NAMES.get(key, key.value) if isinstance(key, Keys) else key)
+            event.app.invalidate()
+
+        @bindings.add("c-z")
+        def suspend(event: KeyPressEvent) -> None:
+            event.app.suspend_to_background()
+
+        @bindings.add("c-l")
+        def clear(event: KeyPressEvent) -> None:
+            event.app.renderer.clear()
+
+        @bindings.add("<bracketed-paste>")
+        def pasted(event: KeyPressEvent) -> None:
+            for character in event.data:
+                if character.isprintable():
+                    self._press(character)
+
+        styles = _COLORS if self._color else _PLAIN
+        application: Application[None] = Application(
+            layout=Layout(Window(_Control(self._draw), always_hide_cursor=True)),
+            key_bindings=bindings,
+            full_screen=True,
+            style=Style.from_dict(styles),
+            color_depth=None if self._color else ColorDepth.DEPTH_1_BIT,
+            input=keys,
+            output=output,
+            min_redraw_interval=0.02,
+        )
+        application.ttimeoutlen = _ESCAPE
+        application.timeoutlen = 0.1
+        return application
+
+    @contextlib.contextmanager
+    def _input(self) -> Iterator[Input]:
+        """Yields where keys come from; without a terminal of ours, or in the background, there are none."""
+        file = self._stdin.fileno() if self._stdin.isatty() else -1
+        if file < 0 or (hasattr(os, "tcgetpgrp") and os.getpgrp() != os.tcgetpgrp(file)):
+            with create_pipe_input() as nothing:
+                yield nothing
+        else:
+            yield create_input(self._stdin)
+
+    def _handlers(self) -> dict[int, Callable[[int], object]]:
+        handlers: dict[int, Callable[[int], object]] = {signal.SIGINT: lambda number: self._press("c-c")}
+        if hasattr(signal, "SIGTSTP"):
+            handlers[signal.SIGTSTP] = lambda number: self._suspend()
+        return handlers
+
+    def _suspend(self) -> None:
+        if self._application is not None:
+            self._application.suspend_to_background()
+
+
+class _Control(UIControl):
+    """Draws the lines for the size that the terminal has, once for each."""
+
+    def __init__(self, draw: Callable[[int, int], Sequence[Line]]) -> None:
+        self._draw = draw
+
+    def create_content(self, width: int, height: int) -> UIContent:
+        lines = [_fragments(line) for line in self._draw(width, height)]
+        return UIContent(lambda at: lines[at], len(lines), cursor_position=Point(0, 0), show_cursor=False)
+
+
+def _fragments(line: Line) -> StyleAndTextTuples:
+    return [(_classes(style), text) for style, text in line]
+
+
+def _classes(style: str) -> str:
+    if style == "tab on":
+        return "class:tab.on"
+    return " ".join(f"class:{one}" for one in style.split())
+
+
+def printed(lines: Sequence[Line], *, color: bool) -> str:
+    """Return lines as text with colours, for what stays on the terminal when the screen is gone."""
+    texts = []
+    for line in lines:
+        if color:
+            styled = [
+                paint(text, next((one for one in style.split() if one in _CODES), "")) for style, text in line
+            ]
+            texts.append("".join(styled).rstrip())
+        else:
+            texts.append("".join(text for _, text in line).rstrip())
+    while texts and not texts[-1]:
+        texts.pop()
+    return "".join(text + "\n" for text in texts)
+
+
+async def in_background(terminal: Terminal, work: "asyncio.Task[None]") -> None:
+    """Show a terminal while `work` goes on; either ends both. Raises what the work raised."""
+    work.add_done_callback(lambda _: terminal.close())
+    try:
+        await terminal.run()
+    finally:
+        work.cancel()
+        results = await asyncio.gather(work, return_exceptions=True)
+    failure = results[0]
+    if isinstance(failure, Exception):
+        raise failure

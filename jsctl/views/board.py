@@ -1,0 +1,269 @@
+"""What a live screen with keys shows: parts with a table each, and pages of one row. Pure data.
+
+A `Grid` keeps its rows as they are and says how a column reads them: of 10,000 rows only those on the screen
+become text.
+"""
+
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Mapping, Sequence
+from functools import cached_property
+from operator import itemgetter
+from typing import Any, NamedTuple, Protocol
+
+from jsctl.monitor.report.rows import FINE
+from jsctl.views.result import Cell, Column, Kind, Result, Table, Text
+
+Value = Callable[[Any], Any]
+
+
+class GridColumn(NamedTuple):
+    """A column.
+
+    value: the raw value of a row, or a Cell. wide: shown only when all columns are asked for. optional: left
+    out where it says nothing in any row. quiet: a change of it is not pointed out.
+    """
+
+    title: str
+    key: str
+    kind: Kind
+    value: Value
+    wide: bool = False
+    optional: bool = False
+    quiet: bool = False
+
+    @property
+    def column(self) -> Column:
+        """The same as a column of a table."""
+        return Column(self.title, self.key, self.kind)
+
+    def raw(self, row: Any) -> Any:
+        """Return the raw value of a row."""
+        value = self.value(row)
+        return value.raw if isinstance(value, Cell) else value
+
+
+def _fine(row: Any) -> int:
+    return FINE
+
+
+def _no(row: Any) -> bool:
+    return False
+
+
+def _nothing(row: Any) -> Any:
+    return None
+
+
+def _no_words(row: Any) -> str:
+    return ""
+
+
+class Grid:
+    """A table of a screen.
+
+    Args:
+        columns: in their order.
+        rows: anything; the functions read it.
+        key: tells a row from others, the same in every round.
+        level: FINE, WARN or BAD; what is wrong comes first.
+        dim: whether the row is from before a failure.
+        spare: keys of the columns that a narrow terminal leaves out, the most dispensable first.
+        order: key of the column that it is sorted by at first; empty for what is wrong first, then as given.
+        record: the row as JSON. line: a command line that shows or mends it. page: what `enter` opens, None
+            for nothing.
+        noun: what rows are called, in the plural. empty: what is said where there are none.
+    """
+
+    def __init__(
+        self,
+        columns: Sequence[GridColumn],
+        rows: Sequence[Any],
+        *,
+        key: Callable[[Any], Hashable],
+        level: Callable[[Any], int] = _fine,
+        dim: Callable[[Any], bool] = _no,
+        spare: Sequence[str] = (),
+        order: str = "",
+        record: Callable[[Any], Any] = _nothing,
+        line: Callable[[Any], str] = _no_words,
+        page: Callable[[Any], Hashable | None] = _nothing,
+        noun: str = "rows",
+        empty: str = "",
+    ) -> None:
+        self.columns = columns
+        self.rows = rows
+        self.key = key
+        self.level = level
+        self.dim = dim
+        self.spare = spare
+        self.order = order
+        self.record = record
+        self.line = line
+        self.page = page
+        self.noun = noun
+        self.empty = empty
+        self._texts = [column.value for column in columns if column.kind in ("text", "prose", "url")]
+
+    @cached_property
+    def by_key(self) -> Mapping[Hashable, Any]:
+        """The rows by their key."""
+        return {self.key(row): row for row in self.rows}
+
+    def words(self, row: Any) -> str:
+        """Return the texts of a row, in which a filter searches."""
+        return " ".join(_words(value(row)) for value in self._texts)
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return value.shown if isinstance(value, Cell) else "" if value is None else str(value)
+
+
+class Part(NamedTuple):
+    """One of the tables of a board, chosen by its number. build: makes the table when it is shown."""
+
+    key: str
+    title: str
+    build: Callable[[], Grid]
+
+
+class Board(NamedTuple):
+    """What is known at one time.
+
+    number: of the round; what changed since the round before is pointed out. heading: a line at the top.
+    notices: lines below it, such as what cannot be reached. page: lines of the page that is open.
+    """
+
+    parts: Sequence[Part]
+    heading: str = ""
+    notices: Sequence[Text] = ()
+    number: int = 0
+    page: Sequence[Text] | None = None
+
+
+class Query(NamedTuple):
+    """What is on the screen. part: its key. page: what `enter` opened, None for no page. again: counts
+    the demands to ask at once."""
+
+    part: str
+    page: Hashable | None = None
+    again: int = 0
+
+
+class Fetch(Protocol):
+    """Asks for what is on the screen, once. `query` tells what that is whenever it is called.
+
+    It yields a board after each answer, and ends when all is answered, at the latest after the interval.
+    """
+
+    def __call__(self, query: Callable[[], Query]) -> AsyncIterator[Board]: ...
+
+
+class Start(NamedTuple):
+    """How a screen begins: what flags say. title: the command. sort: the key of a column."""
+
+    title: str
+    part: str = ""
+    filter: str = ""
+    sort: str = ""
+    faults: bool = False
+
+
+class Live(NamedTuple):
+    """A live screen: what asks, every `interval` (ns), for a number of `rounds` (0 without end)."""
+
+    fetch: Fetch
+    start: Start
+    interval: int
+    rounds: int = 0
+
+
+def table_board(result: Result, number: int = 0) -> Board:
+    """Return the board of a result: a part for each of its tables, its texts above."""
+    tables = result.tables()
+    notices = [part for part in result.parts if isinstance(part, Text)]
+    parts = [Part(str(at), one.title, _grid_of(one)) for at, one in enumerate(tables)]
+    return Board(parts, notices=notices, number=number)
+
+
+def table_live(fetch: Callable[[], Awaitable[Result]], start: Start, interval: int, rounds: int = 0) -> Live:
+    """Return a live screen of a command's result, which `fetch` makes anew each round: every table of it
+    gets the keys. interval: ns. rounds: see Live."""
+    number = 0
+
+    async def board(query: Callable[[], Query]) -> AsyncIterator[Board]:
+        nonlocal number
+        result = await fetch()
+        number += 1
+        yield table_board(result, number)
+
+    return Live(board, start, interval, rounds)
+
+
+_WORST = {"bad": 2, "warn": 1}
+
+
+def _grid_of(table: Table) -> Callable[[], Grid]:
+    def build() -> Grid:
+        columns = [
+            GridColumn(
+                column.title,
+                column.data_key,
+                column.kind,
+                itemgetter(at),
+                optional=column.data_key in table.optional,
+                quiet=column.kind in ("ago", "time"),
+            )
+            for at, column in enumerate(table.columns)
+        ]
+        texts = [at for at, column in enumerate(table.columns) if column.kind in ("text", "url")][:2]
+
+        def key(row: Sequence[Any]) -> Hashable:
+            return tuple(_words(row[at]) for at in texts or range(len(row)))
+
+        def level(row: Sequence[Any]) -> int:
+            styles = (cell.style for cell in row if isinstance(cell, Cell))
+            return max((_WORST.get(style, 0) for style in styles), default=0)
+
+        def record(row: Sequence[Any]) -> Any:
+            return {
+                column.data_key: column.data_value(value)
+                for column, value in zip(table.columns, row, strict=True)
+            }
+
+        return Grid(
+            columns,
+            table.rows,
+            key=key,
+            level=level,
+            spare=table.spare,
+            record=record,
+            empty=table.empty or "nothing to show",
+        )
+
+    return build
+
+
+class Filter(NamedTuple):
+    """A search: rows whose words match, or with `inverse` those that do not."""
+
+    pattern: re.Pattern[str]
+    inverse: bool
+
+    def takes(self, words: str) -> bool:
+        """Whether a row with these words is shown."""
+        return (self.pattern.search(words) is None) == self.inverse
+
+
+def parse_filter(text: str) -> Filter | None:
+    """Parse a regular expression, with `!` ahead for its inverse; None for an empty one. Letters match both
+    cases unless there is a capital. Raises ValueError for one that is not valid."""
+    inverse = text.startswith("!")
+    body = text[1:] if inverse else text
+    if not body:
+        return None
+    try:
+        return Filter(re.compile(body, 0 if body != body.lower() else re.IGNORECASE), inverse)
+    except re.error as error:
+        raise ValueError(f"{body!r} is not a valid regular expression: {error.msg}") from None

@@ -1,0 +1,100 @@
+"""Pictures of the live screen: (model, size) -> cells."""
+
+import time
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jsctl.render.text import cells
+from jsctl.screen.model import with_board, with_size
+from jsctl.views.result import Text
+from tests.unit.screen.support import board, lines, model, names, pressed, texts
+
+ROWS = [("alpha", 3000, ""), ("beta", 1, "no leader"), ("gamma", 2, "")]
+
+
+def test_a_whole_screen() -> None:
+    shown = texts(model(ROWS, 50, 8))
+    assert [line.rstrip() for line in shown] == [
+        "jsctl report                              every 2s",
+        " 1 Streams 3  2 Consumers",
+        "  Stream    Messages  Trouble",
+        "● beta             1  no leader",
+        "  alpha        3,000",
+        "  gamma            2",
+        "",
+        "/ filter  s sort  enter open  f wrong  p pause",
+    ]
+
+
+@given(st.integers(1, 220), st.integers(1, 70), st.booleans())
+def test_no_line_is_wider_than_the_terminal(width: int, height: int, wide: bool) -> None:
+    rows = [("名前" * 30 + str(n), n * 10**9, "a long sentence of what is wrong " * n) for n in range(9)]
+    state = model(rows, width, height, filter="名")
+    state = pressed(state, *(["w"] if wide else []), "down")
+    shown = texts(state)
+    assert len(shown) == height
+    assert max(map(cells, shown)) <= width
+
+
+def test_columns_leave_by_their_priority_and_names_are_cut_in_the_middle() -> None:
+    rows = [("orders-of-the-whole-of-europe-2026", 12_345, "")]
+    assert "12,345" in texts(model(rows, 60))[3]
+    narrow = texts(model(rows, 24))[3]
+    assert "12,345" not in narrow
+    assert narrow.strip().startswith("orders-")
+    assert narrow.strip().endswith("2026")
+    assert "…" in narrow
+
+
+def test_wide_columns() -> None:
+    state = model(ROWS)
+    assert "Subjects" not in texts(state)[2]
+    assert "Subjects" in texts(pressed(state, "w"))[2]
+
+
+def test_what_changed_since_the_last_round() -> None:
+    state = with_board(model(ROWS), board([("alpha", 3001, ""), ROWS[1], ("new", 1, "")], number=2))
+    by_name = {line[1][1].strip(): line for line in lines(state)[3:6]}
+    assert [text.strip() for style, text in by_name["alpha"] if "changed" in style] == ["3,001"]
+    assert not [text for style, text in by_name["beta"] if "changed" in style]
+    assert by_name["new"][0] == ("good", "+ ")
+
+
+def test_an_answer_of_the_same_round_keeps_what_changed() -> None:
+    later = with_board(model(ROWS), board([("alpha", 3001, "")], number=2))
+    again = with_board(later, board([("alpha", 3001, ""), ("beta", 1, "")], number=2))
+    assert any("changed" in style for style, _ in lines(again)[3])
+
+
+def test_notices_are_counted_where_there_is_no_room() -> None:
+    state = model(ROWS)
+    state = with_board(state, board(ROWS, notices=[Text(f"place {n} is away", "bad") for n in range(9)]))
+    shown = texts(state)
+    assert shown[2:5] == [f"place {n} is away" for n in range(3)]
+    assert shown[5] == "and 6 more such lines"
+
+
+def test_foreign_text_moves_no_cursor() -> None:
+    shown = "".join(texts(model([("a\x1b[2Jb", 1, "\x1b]0;title\x07")])))
+    assert "\x1b" not in shown
+    assert "\\x1b" in shown
+
+
+def test_the_selected_row_is_on_the_screen() -> None:
+    state = pressed(model([(f"s{n:03}", n, "") for n in range(100)], height=12), "end")
+    assert any(text.startswith("  s099") for text in texts(state))
+    smaller = with_size(state, 80, 8)
+    assert any(text.startswith("  s099") for text in texts(smaller))
+
+
+def test_ten_thousand_rows_do_not_stall() -> None:
+    rows = [(f"stream-{n:05}", n % 977, "no leader" if n % 500 == 0 else "") for n in range(10_000)]
+    state = model(rows)
+    began = time.process_time()
+    for _ in range(20):
+        state = pressed(state, "pagedown")
+        texts(state)
+    took = (time.process_time() - began) / 20
+    assert names(state)[state.view.at]
+    assert took < 0.1, "a key and its picture take milliseconds, not a rendering of all rows"

@@ -1,0 +1,161 @@
+"""Keys of the live screen: (model, key) -> model."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jsctl.screen.keys import HELP
+from jsctl.screen.model import with_board
+from jsctl.units import SECOND
+from tests.unit.screen.support import board, model, names, pressed, texts
+
+ROWS = [("alpha", 3, ""), ("beta", 1, "no leader"), ("gamma", 2, "")]
+
+
+def test_what_is_wrong_comes_first() -> None:
+    assert names(model(ROWS)) == ["beta", "alpha", "gamma"]
+
+
+def test_moving_stops_at_both_ends() -> None:
+    state = model(ROWS)
+    assert pressed(state, "down", "j", "j", "j").selected[0] == "gamma"
+    assert pressed(state, "end", "up").selected[0] == "alpha"
+    assert pressed(state, "G", "home", "k").selected[0] == "beta"
+
+
+def test_pages_move_by_what_is_on_the_screen() -> None:
+    state = model([(f"s{n:03}", n, "") for n in range(200)], height=20)
+    assert pressed(state, "pagedown").view.at == 14
+    assert pressed(state, "pagedown", "pagedown", "pageup").view.at == 14
+
+
+def test_the_selected_row_stays_selected_when_others_come() -> None:
+    state = pressed(model(ROWS), "down", "down")
+    later = with_board(state, board([("aaa", 1, ""), *ROWS], number=2))
+    assert later.selected[0] == "gamma"
+    gone = with_board(later, board([("aaa", 1, "")], number=3))
+    assert gone.selected[0] == "aaa"
+
+
+def test_sorting() -> None:
+    state = pressed(model(ROWS), "s")
+    assert names(state) == ["alpha", "beta", "gamma"]
+    state = pressed(state, "s")
+    assert names(state) == ["alpha", "gamma", "beta"], "the largest first"
+    assert names(pressed(state, "S")) == ["beta", "gamma", "alpha"]
+    assert names(model(ROWS, sort="messages")) == ["alpha", "gamma", "beta"]
+
+
+def test_a_filter_works_while_it_is_typed() -> None:
+    state = pressed(model(ROWS), "/", "A", "backspace", "m", "m")
+    assert names(state) == ["gamma"]
+    assert texts(state)[-1].startswith("/mm")
+    assert names(pressed(state, "enter")) == ["gamma"]
+    assert len(names(pressed(state, "enter", "escape"))) == 3
+    assert len(names(pressed(state, "escape"))) == 3
+
+
+def test_an_inverse_filter() -> None:
+    assert names(pressed(model(ROWS), "/", *"!no leader", "enter")) == ["alpha", "gamma"]
+    assert names(model(ROWS, filter="!^a")) == ["beta", "gamma"]
+
+
+def test_a_filter_that_is_not_valid_is_told_and_changes_nothing() -> None:
+    state = pressed(model(ROWS), "/", "[")
+    assert len(names(state)) == 3
+    assert "not a valid regular expression" in texts(state)[-1]
+    with pytest.raises(ValueError, match="not a valid regular expression"):
+        model(ROWS, filter="[")
+
+
+def test_letters_are_text_while_a_filter_is_typed() -> None:
+    state = pressed(model(ROWS), "/", "q")
+    assert not state.ended
+    assert "none of 3 streams matches /q" in "".join(texts(state))
+
+
+def test_only_what_is_wrong() -> None:
+    state = pressed(model(ROWS), "f")
+    assert names(state) == ["beta"]
+    assert len(names(pressed(state, "f"))) == 3
+    assert names(model(ROWS, faults=True)) == ["beta"]
+
+
+def test_parts() -> None:
+    state = model(ROWS)
+    assert pressed(state, "2").part == "consumers"
+    assert pressed(state, "2", "1").part == "streams"
+    assert pressed(state, "9").part == "streams"
+    assert pressed(state, "tab").part == "consumers"
+    assert pressed(state, "tab", "tab").part == "streams"
+    assert pressed(state, "down", "2", "1").view.at == 1, "each part keeps its place"
+
+
+def test_going_to_a_part_and_to_a_row() -> None:
+    state = model(ROWS)
+    assert pressed(state, ":", *"cons", "enter").part == "consumers"
+    assert pressed(state, ":", *"gam", "enter").selected[0] == "gamma"
+    assert "no part or row is called 'zz'" in texts(pressed(state, ":", *"zz", "enter"))[-1]
+    assert pressed(state, ":", "q", "enter").ended
+
+
+def test_time() -> None:
+    state = model(ROWS)
+    assert pressed(state, "p").paused
+    assert not pressed(state, "p", " ").paused
+    assert pressed(state, "+").interval == 5 * SECOND
+    assert pressed(state, "-", "-").interval == SECOND // 2
+    assert pressed(state, *"--------").interval == SECOND // 5, "never without a pause"
+    assert pressed(state, "r").query != state.query
+
+
+def test_a_page_and_back() -> None:
+    state = pressed(model(ROWS), "down", "enter")
+    assert state.query.page == ("stream", "alpha")
+    assert "waiting for the answer" in "".join(texts(state))
+    assert pressed(state, "escape").query.page is None
+    assert pressed(state, "escape").selected[0] == "alpha"
+
+
+def test_json_help_and_the_line() -> None:
+    state = model(ROWS)
+    assert '"stream": "beta"' in "\n".join(texts(pressed(state, "J")))
+    assert '"stream"' not in "\n".join(texts(pressed(state, "J", "escape")))
+    shown = "\n".join(texts(pressed(state, "?")))
+    assert all(words in shown for _, words in HELP)
+    line = pressed(state, "y")
+    assert texts(line)[-1] == "jsctl stream info beta"
+    assert pressed(line, "y", "down", "y").lines == ("jsctl stream info beta", "jsctl stream info alpha")
+
+
+def test_quitting() -> None:
+    assert pressed(model(ROWS), "q").ended
+    assert pressed(model(ROWS), "/", "c-c").ended
+    assert pressed(model(ROWS), "enter", "q").ended
+
+
+KEYS = [
+    *"jkgGsSfwpr+-Jy:?/! 123",
+    "up",
+    "down",
+    "pageup",
+    "pagedown",
+    "home",
+    "end",
+    "enter",
+    "escape",
+    "tab",
+]
+
+
+@given(
+    st.lists(st.sampled_from(KEYS), max_size=30),
+    st.integers(1, 130),
+    st.integers(1, 50),
+    st.integers(0, 60),
+)
+def test_no_keys_break_a_picture(keys: list[str], width: int, height: int, number: int) -> None:
+    rows = [(f"stream-{n}-é-名前", n * 1000, "no leader" if n % 7 == 0 else "") for n in range(number)]
+    state = pressed(model(rows, width, height), *keys)
+    state = pressed(with_board(state, board(rows[::2], number=2)), *keys)
+    assert len(texts(state)) == height
