@@ -13,35 +13,36 @@ from jsctl.views.report import spark_queries
 from jsctl.views.report.panes import STYLES, Pane, Section
 from jsctl.views.report.records import Line, consumer_line, link_line, stream_line
 from jsctl.views.result import Cell, Column, Part, Result, Table, Text
+from jsctl.views.shared import columns
 from jsctl.views.shared.text import plural
 
 _STREAMS = (
-    Column("Stream", "stream"),
-    Column("Storage", "storage"),
-    Column("Consumers", "consumers", "count"),
-    Column("Messages", "messages", "count"),
-    Column("Bytes", "bytes", "bytes"),
+    columns.STREAM,
+    columns.STORAGE,
+    columns.CONSUMERS,
+    columns.MESSAGES,
+    columns.BYTES,
     Column("Msgs/s", "message_rate", "rate"),
     Column("Growth", "byte_rate", "bytes"),
-    Column("Lost", "lost", "count"),
-    Column("Deleted", "deleted", "count"),
+    columns.LOST,
+    columns.DELETED,
     Column("Replicas", "peers"),
     Column("Trouble", "trouble", "prose"),
 )
 _REPLICATION = (
-    Column("Stream", "stream"),
-    Column("Kind", "kind"),
-    Column("API Prefix", "api_prefix"),
+    columns.STREAM,
+    columns.KIND,
+    columns.API_PREFIX,
     Column("Source Stream", "origin"),
     Column("Filters", "filters"),
     Column("Active", "active_ns", "ago"),
-    Column("Lag", "lag", "count"),
+    columns.LAG,
     Column("Lag Trend", "lag_rate"),
-    Column("Error", "error", "prose"),
+    columns.ERROR,
     Column("Trouble", "trouble", "prose"),
 )
 _CONSUMERS = (
-    Column("Stream", "stream"),
+    columns.STREAM,
     Column("Consumer", "consumer"),
     Column("Mode", "mode"),
     Column("Ack Pending", "ack_pending", "count"),

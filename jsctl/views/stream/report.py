@@ -6,30 +6,31 @@ from typing import Any
 from jsctl.monitor.stream.rows import ReplicationRow, Report, StreamRow
 from jsctl.units import NEVER, format_bytes, format_count
 from jsctl.views.result import Cell, Column, LazySequence, Part, Result, Table
+from jsctl.views.shared import columns
 from jsctl.views.shared.leaders import leader_report
 from jsctl.views.shared.tables import LINK_KEYS, STREAM_KEYS, raw_columns, recorder, unreachable_streams
 
 _STREAMS = (
-    Column("Stream", "stream"),
-    Column("Storage", "storage"),
+    columns.STREAM,
+    columns.STORAGE,
     Column("Placement", "placement"),
-    Column("Consumers", "consumers", "count"),
-    Column("Messages", "messages", "count"),
-    Column("Bytes", "bytes", "bytes"),
-    Column("Lost", "lost", "count"),
-    Column("Deleted", "deleted", "count"),
+    columns.CONSUMERS,
+    columns.MESSAGES,
+    columns.BYTES,
+    columns.LOST,
+    columns.DELETED,
     Column("API Level", "api_level", "count"),
     Column("Replicas", "replicas"),
 )
 _REPLICATION = (
-    Column("Stream", "stream"),
-    Column("Kind", "kind"),
-    Column("API Prefix", "api_prefix"),
+    columns.STREAM,
+    columns.KIND,
+    columns.API_PREFIX,
     Column("Source Stream", "source"),
     Column("Filters and Transforms", "filters"),
     Column("Active", "active", "ago"),
-    Column("Lag", "lag", "count"),
-    Column("Error", "error", "prose"),
+    columns.LAG,
+    columns.ERROR,
 )
 
 _PLACE_KEYS = ("context", "domain")
