@@ -6,6 +6,7 @@ from typing import Any
 
 from jsctl.monitor.server.rows import JetStreamRow, jetstream_row
 from jsctl.views.result import Cell, Column, Part, Result, Table, Text
+from jsctl.views.shared.leaders import leader_share
 
 Json = dict[str, Any]
 
@@ -165,8 +166,3 @@ def _leaders(rows: Sequence[JetStreamRow], title: str, counts: Sequence[int]) ->
         columns,
         [(server, cluster, count, leader_share(count, totals[cluster])) for cluster, count, server in lines],
     )
-
-
-def leader_share(count: int, total: int) -> Cell:
-    """A part of all leaders, as stars: ten are all."""
-    return Cell(round(count / total, 4), "*" * max(1, round(10 * count / total)))

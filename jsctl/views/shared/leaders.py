@@ -1,13 +1,9 @@
-"""Leaders of streams and consumers: which servers have how many, and which ones moved."""
+"""Leaders of streams and consumers: which servers have how many."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-from jsctl.errors import ExitStatus
-from jsctl.jetstream.cluster.balance import Move
-from jsctl.views.result import Column, Part, Result, Table, Text
-from jsctl.views.server.servers import leader_share
-from jsctl.views.shared.text import plural
+from jsctl.views.result import Cell, Column, Part, Table, Text
 
 
 def leader_report(leaders: Iterable[tuple[str, str]], what: str) -> Part:
@@ -35,28 +31,6 @@ def leader_report(leaders: Iterable[tuple[str, str]], what: str) -> Part:
     return Table("RAFT Leader Report", columns, rows)
 
 
-def balanced(
-    moves: Sequence[Move], failed: Sequence[tuple[Move, str]], noun: str, *, dry_run: bool = False
-) -> Result:
-    """`cluster balance`; the document is `{"balanced", "moves": [...], "failed": [...]}`.
-
-    failed: moves that did not happen, with the reason. noun: "stream" or "consumer".
-    """
-    columns = (
-        Column(noun.title(), noun),
-        Column("Cluster", "cluster"),
-        Column("Old Leader", "from"),
-        Column("Would Lead" if dry_run else "New Leader", "to"),
-    )
-    count = len(moves)
-    table = Table("", columns, moves)
-    parts: list[Part] = [table] if moves else []
-    parts.append(Text(f"{'Would balance' if dry_run else 'Balanced'} {plural(count, noun)}"))
-    parts += [Text(f"{move.name} did not move to {move.preferred}: {why}", "bad") for move, why in failed]
-    data = {
-        "dry_run": dry_run,
-        "balanced": 0 if dry_run else count,
-        "moves": table.records(),
-        "failed": [{noun: move.name, "to": move.preferred, "error": why} for move, why in failed],
-    }
-    return Result(parts, data=data, status=ExitStatus.FAILURE if failed else ExitStatus.OK)
+def leader_share(count: int, total: int) -> Cell:
+    """A part of all leaders, as stars: ten are all."""
+    return Cell(round(count / total, 4), "*" * max(1, round(10 * count / total)))

@@ -16,7 +16,7 @@ from jsctl.jetstream.cluster.leaders import consumer_group, is_replicated
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.find.criteria import ConsumerCriteria
 from jsctl.views.result import Result
-from jsctl.views.shared import leaders as view
+from jsctl.views.shared import balance as view
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from jsctl.jetstream.cluster.leaders import is_replicated, stream_group
 from jsctl.jetstream.find.criteria import StreamCriteria
 from jsctl.jetstream.stream import requests as streams
 from jsctl.views.result import Result
-from jsctl.views.shared import leaders as view
+from jsctl.views.shared import balance as view
 
 
 @dataclass(frozen=True, slots=True)
