@@ -1,7 +1,8 @@
 """`jsctl object get`."""
 
 import time
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from jsctl.jetstream.object import download, requests
 from jsctl.jetstream.object.files import open_target, write_all
 from jsctl.jetstream.object.model import ObjectInfo
 from jsctl.jetstream.object.sync import file_name
+from jsctl.views.events import Events
 from jsctl.views.object import lists as view
 from jsctl.views.result import Result
 
@@ -43,7 +45,7 @@ class Options:
 @option("--output", "-O", metavar="PATH", default="", help="File or folder to write to; - is stdout")
 @option("--progress/--no-progress", default=True, help="Show a progress bar on a terminal")
 @option("--force", "-f", is_flag=True, help="Replace an existing file without asking")
-async def get(env: Env, options: Options) -> Result | None:
+async def get(env: Env, options: Options) -> Result | Events[list[bytes]]:
     """Without --output, the file is named like the object, without folders, and is in the current folder.
     It is there once all of it has arrived and its digest is right; until then an existing file stays.
     """
@@ -53,8 +55,7 @@ async def get(env: Env, options: Options) -> Result | None:
     if options.output == STDOUT:
         if env.wants_json:
             raise BadInput("--json and the object cannot both be on stdout", "leave one of them out")
-        await _to_stdout(env, api, object_info, progress=options.progress)
-        return None
+        return _to_stdout(env, api, object_info, progress=options.progress)
     path = _target(options.output, name)
     if path.exists():
         await env.confirm(f"Replace {path}", force=options.force)
@@ -72,19 +73,23 @@ async def get_file(env: Env, api: Api, object_info: ObjectInfo, path: Path, *, p
         await download.get(api, object_info, lambda data: write_all(file, data), advance, _retried(env))
 
 
-async def _to_stdout(env: Env, api: Api, object_info: ObjectInfo, *, progress: bool) -> None:
-    out = getattr(env.streams.stdout, "buffer", None)
-
-    def write(data: bytes) -> None:
-        if out is None:
-            env.streams.stdout.write(data.decode(errors="surrogateescape"))
-        else:
-            out.write(data)
-
+def _to_stdout(env: Env, api: Api, object_info: ObjectInfo, *, progress: bool) -> Events[list[bytes]]:
     shown = object_info.size if progress and not env.is_terminal else 0
-    with env.progress(object_info.name, shown, in_bytes=True) as advance:
-        await download.get(api, object_info, write, advance, _retried(env))
-    env.streams.stdout.flush()
+
+    async def blocks() -> AsyncGenerator[Sequence[list[bytes]], None]:
+        with env.progress(object_info.name, shown, in_bytes=True) as advance:
+            async with aclosing(download.read(api, object_info, _retried(env))) as reading:
+                async for block in reading:
+                    yield [block]
+                    advance(sum(map(len, block)))
+
+    return Events(
+        batches=blocks(),
+        record=lambda block: None,
+        text=lambda block: b"".join(block).decode(errors="surrogateescape"),
+        raw=b"".join,
+        noun="block",
+    )
 
 
 def _retried(env: Env) -> Callable[[str], None]:

@@ -2,7 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 
 from jsctl.errors import ApiError, JsctlError, Unreachable
@@ -30,35 +30,28 @@ class DamagedObject(JsctlError):
     """What a bucket holds is not what was put."""
 
 
-async def get(
-    api: Api,
-    object_info: ObjectInfo,
-    write: Write,
-    advance: Callable[[int], None] = lambda size: None,
-    retried: Callable[[str], None] = lambda reason: None,
-) -> None:
-    """Write the bytes of an object, and compare their digest.
+async def read(
+    api: Api, object_info: ObjectInfo, retried: Callable[[str], None] = lambda reason: None
+) -> AsyncGenerator[list[bytes], None]:
+    """Yield the bytes of an object in blocks, each a list of chunks, and compare their digest at the end.
 
-    advance: called with each number of bytes that were written. retried: called with what went wrong before
-    reading goes on. Raises DamagedObject, JsctlError, and whatever `write` raises.
+    retried: called with what went wrong before reading goes on. Raises DamagedObject, JsctlError.
     """
     digest = hashlib.sha256()
     size = 0
 
-    def take(block: list[bytes]) -> None:
+    def update(block: list[bytes]) -> None:
         for part in block:
             digest.update(part)
-            write(part)
 
     if object_info.chunks or object_info.size:
         reader = _Reader(api, object_info, retried)
         reading = asyncio.ensure_future(reader.run())
         try:
             while block := await reader.blocks.get():
-                await asyncio.to_thread(take, block)
-                length = sum(map(len, block))
-                size += length
-                advance(length)
+                await asyncio.to_thread(update, block)
+                size += sum(map(len, block))
+                yield block
                 if size > object_info.size:
                     break
         finally:
@@ -75,6 +68,29 @@ async def get(
     if object_info.digest and parse_digest(object_info.digest) != digest.digest():
         await _check_is_current(api, object_info)
         raise DamagedObject(f"{label} is damaged: its SHA-256 is another one", "put it again")
+
+
+async def get(
+    api: Api,
+    object_info: ObjectInfo,
+    write: Write,
+    advance: Callable[[int], None] = lambda size: None,
+    retried: Callable[[str], None] = lambda reason: None,
+) -> None:
+    """Write the bytes of an object, and compare their digest.
+
+    advance: called with each number of bytes that were written. retried: as for `read`. Raises DamagedObject,
+    JsctlError, and whatever `write` raises.
+    """
+
+    def take(block: list[bytes]) -> None:
+        for part in block:
+            write(part)
+
+    async with aclosing(read(api, object_info, retried)) as blocks:
+        async for block in blocks:
+            await asyncio.to_thread(take, block)
+            advance(sum(map(len, block)))
 
 
 async def _check_is_current(api: Api, object_info: ObjectInfo) -> None:
