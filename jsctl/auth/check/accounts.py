@@ -1,0 +1,215 @@
+"""What is wrong with an account by itself (nats-io/jwt: v2/account_claims.go; nats-io/nsc: cmd/validate.go)."""
+
+from collections.abc import Iterator
+
+from jsctl.auth.check.exports import check_exports
+from jsctl.auth.check.fixes import account_line, auth_line, operator_line
+from jsctl.auth.check.imports import check_imports
+from jsctl.auth.check.model import Finding, Owner, owner_of
+from jsctl.auth.check.permissions import check_permissions, check_user_limits
+from jsctl.auth.check.subjects import find_subject_problem, has_wildcards
+from jsctl.auth.check.texts import find_info_problem
+from jsctl.auth.check.tokens import check_token
+from jsctl.auth.claims import ALL, Json, as_number, as_object, as_objects, as_text, as_texts
+from jsctl.auth.environment import Account, Environment
+from jsctl.auth.keys import ACCOUNT, USER
+from jsctl.auth.public_keys import CURVE, kind_of_key
+
+NO_LIMIT = -1
+
+_JETSTREAM = (
+    "mem_storage",
+    "disk_storage",
+    "streams",
+    "consumer",
+    "max_ack_pending",
+    "mem_max_stream_bytes",
+    "disk_max_stream_bytes",
+    "max_bytes_required",
+)
+
+
+def check_account(environment: Environment, account: Account, now: float) -> Iterator[Finding]:
+    """What is wrong with an account, apart from its users. now: seconds since 1970."""
+    owner = owner_of(environment.operator, account)
+    yield from check_token(account, "account", owner, now)
+    yield from _check_signer(environment, account, owner)
+    yield from _check_limits(environment, account, owner)
+    yield from check_exports(account, owner)
+    yield from check_imports(account, owner, now)
+    edit = account_line(owner, "edit")
+    yield from check_permissions(
+        as_object(account.nats.get("default_permissions")), "default_permissions.", owner, edit
+    )
+    yield from _check_mappings(account, owner)
+    yield from _check_callout(environment, account, owner)
+    yield from _check_trace(account, owner, edit)
+    yield from _check_keys(account, owner)
+    if problem := find_info_problem(account.nats):
+        yield owner.error("account-info", "description", problem, edit)
+    traffic = as_text(account.nats.get("cluster_traffic"))
+    if traffic not in ("", "system", "owner"):
+        yield owner.error(
+            "account-cluster-traffic",
+            "cluster_traffic",
+            f"the cluster traffic account {traffic!r} is neither system nor owner",
+            account_line(owner, "edit", "--js-cluster-traffic", "system"),
+        )
+
+
+def _check_signer(environment: Environment, account: Account, owner: Owner) -> Iterator[Finding]:
+    operator = environment.operator
+    if operator.may_sign(account.issuer):
+        return
+    fix = account_line(owner, "edit")
+    if account.issuer == operator.public:
+        why = "the account is signed with the operator's own key, and the operator takes signing keys only"
+        yield owner.error("account-signed-by-identity", "iss", why, fix)
+    else:
+        why = f"the account is signed by {account.issuer or 'nobody'}, which is no key of the operator"
+        yield owner.error("account-signer", "iss", why, fix)
+
+
+def _check_limits(environment: Environment, account: Account, owner: Owner) -> Iterator[Finding]:
+    limits = account.limits
+    for key in ("imports", "exports"):
+        most, count = as_number(limits.get(key)), len(as_objects(account.nats.get(key)))
+        if most != NO_LIMIT and count > most:
+            yield owner.error(
+                f"too-many-{key}",
+                f"limits.{key}",
+                f"the account has {count} {key}, and may have {most}",
+                account_line(owner, "edit", f"--{key}", str(count)),
+            )
+    wide = [as_text(one.get("subject")) for one in account.exports]
+    wide = [subject for subject in wide if has_wildcards(subject)]
+    if as_number(limits.get("exports")) != NO_LIMIT and not limits.get("wildcards") and wide:
+        yield owner.error(
+            "wildcard-exports",
+            "limits.wildcards",
+            f"the account exports {wide[0]!r}, and may not export wildcards",
+            account_line(owner, "edit", "--exports", "-1"),
+        )
+    tiers = as_object(limits.get("tiered_limits"))
+    if tiers and any(limits.get(key) for key in _JETSTREAM):
+        yield owner.error(
+            "tiers-and-limits",
+            "limits.tiered_limits",
+            "JetStream limits stand both in tiers and beside them",
+            account_line(owner, "edit"),
+        )
+    if "" in tiers:
+        why = "a tier of the JetStream limits has no name"
+        yield owner.error("tier-name", "limits.tiered_limits", why, account_line(owner, "edit"))
+    if environment.operator.system_account == account.public and account.has_jetstream:
+        yield owner.error(
+            "jetstream-on-system-account",
+            "limits.disk_storage",
+            "JetStream is on for the system account, which servers refuse",
+            account_line(owner, "edit", "--no-jetstream"),
+        )
+    if account.users and "conn" in limits and as_number(limits["conn"]) == 0:
+        why = "the account may have 0 connections: nobody can connect"
+        fix = account_line(owner, "edit", "--connections", "-1")
+        yield owner.warning("no-connections", "limits.conn", why, fix)
+
+
+def _check_mappings(account: Account, owner: Owner) -> Iterator[Finding]:
+    for source, targets in as_object(account.nats.get("mappings")).items():
+        path = f"mappings.{source}"
+        fix = auth_line("account", "mappings", "rm", owner.account, source, "--operator", owner.operator)
+        if problem := find_subject_problem(source):
+            yield owner.error("mapping-subject", path, f"mapping {source!r} {problem}", fix)
+        weights: dict[str, int] = {}
+        for at, target in enumerate(as_objects(targets)):
+            subject, cluster = as_text(target.get("subject")), as_text(target.get("cluster"))
+            if problem := find_subject_problem(subject):
+                why = f"mapping {source!r} to {subject!r}: it {problem}"
+                yield owner.error("mapping-subject", f"{path}[{at}]", why, fix)
+            weights[cluster] = weights.get(cluster, 0) + (as_number(target.get("weight")) or 100)
+        for cluster, total in weights.items():
+            if total > 100:
+                of = f" of cluster {cluster}" if cluster else ""
+                why = f"the weights{of} of mapping {source!r} are {total}% together"
+                yield owner.error("mapping-weight", path, why, fix)
+
+
+def _check_callout(environment: Environment, account: Account, owner: Owner) -> Iterator[Finding]:
+    claims = as_object(account.nats.get("authorization"))
+    users, accounts = as_texts(claims.get("auth_users")), as_texts(claims.get("allowed_accounts"))
+    fix = account_line(owner, "edit")
+
+    def error(path: str, why: str) -> Finding:
+        return owner.error("callout", f"authorization.{path}", f"authorization callout: {why}", fix)
+
+    if accounts and not users:
+        yield error("auth_users", "accounts are allowed, and no user answers")
+    known = {user.public for user in account.users}
+    for at, user in enumerate(users):
+        if kind_of_key(user) != USER:
+            yield error(f"auth_users[{at}]", f"{user!r} is not the public key of a user")
+        elif user not in known and known:
+            why = f"authorization callout: user {user} is not in the store"
+            yield owner.warning("callout-user-missing", f"authorization.auth_users[{at}]", why, fix)
+    for at, one in enumerate(accounts):
+        if one == ALL and len(accounts) > 1:
+            yield error(f"allowed_accounts[{at}]", "* stands for all accounts, and beside others")
+        elif one != ALL and kind_of_key(one) != ACCOUNT:
+            yield error(f"allowed_accounts[{at}]", f"{one!r} is not the public key of an account")
+        elif one != ALL and environment.account_of(one) is None:
+            why = f"authorization callout: account {one} is not in the store"
+            path = f"authorization.allowed_accounts[{at}]"
+            yield owner.warning("callout-account-missing", path, why, fix)
+    xkey = as_text(claims.get("xkey"))
+    if xkey and kind_of_key(xkey) != CURVE:
+        yield error("xkey", f"{xkey!r} is not the public key of an xkey")
+
+
+def _check_trace(account: Account, owner: Owner, fix: str) -> Iterator[Finding]:
+    trace = account.nats.get("trace")
+    if not isinstance(trace, dict):
+        return
+    subject, sampling = as_text(trace.get("dest")), as_number(trace.get("sampling"))
+    problem = find_subject_problem(subject) or ("has wildcards" if has_wildcards(subject) else "")
+    if problem:
+        yield owner.error("account-trace", "trace.dest", f"the trace destination {subject!r} {problem}", fix)
+    if not 0 <= sampling <= 100:
+        why = f"{sampling}% of traces cannot be sampled, 1 to 100 can"
+        yield owner.error("account-trace", "trace.sampling", why, fix)
+
+
+def _check_keys(account: Account, owner: Owner) -> Iterator[Finding]:
+    for at, (key, scope) in enumerate(account.signing_keys.items()):
+        path = f"signing_keys[{at}]"
+        if kind_of_key(key) != ACCOUNT:
+            yield owner.error(
+                "account-signing-key",
+                path,
+                f"{key!r} is not the public key of an account",
+                _keys_line(owner, "rm", "--key", key),
+            )
+        if scope is not None:
+            yield from _check_scope(scope, path, owner)
+    for key in as_object(account.nats.get("revocations")):
+        if key != ALL and kind_of_key(key) != USER:
+            yield owner.warning(
+                "revocation-key",
+                "revocations",
+                f"{key!r} is revoked, and is not the public key of a user",
+                operator_line(owner, "info"),
+            )
+
+
+def _check_scope(scope: Json, path: str, owner: Owner) -> Iterator[Finding]:
+    role = as_text(scope.get("role")) or as_text(scope.get("key"))
+    fix = _keys_line(owner, "add", role)
+    if scope.get("kind") != "user_scope":
+        why = f"the scope of role {role} is of a kind that servers do not know"
+        yield owner.error("scope-kind", f"{path}.kind", why, fix)
+    template = as_object(scope.get("template"))
+    yield from check_permissions(template, f"{path}.template.", owner, fix, scoped=True)
+    yield from check_user_limits(template, f"{path}.template.", owner, fix)
+
+
+def _keys_line(owner: Owner, verb: str, *words: str) -> str:
+    return auth_line("account", "keys", verb, owner.account, *words, "--operator", owner.operator)

@@ -1,0 +1,196 @@
+"""What is wrong between accounts: imports against the exports of the accounts that they name.
+
+The server's own rules (server/accounts.go: checkStreamExportApproved, checkServiceExportApproved, checkAuth); neither
+nats-io/jwt nor nsc looks at two accounts at once.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from jsctl.auth.check.activations import find_activation_problem, grant_line, token_line
+from jsctl.auth.check.cycles import find_cycle
+from jsctl.auth.check.fixes import auth_line, export_line, import_line
+from jsctl.auth.check.model import Finding, Owner, owner_of
+from jsctl.auth.claims import Json, as_number, as_text, local_subject, remote_subject
+from jsctl.auth.environment import Account, Environment
+from jsctl.nats.subjects import covers, overlap
+
+
+class Approval(NamedTuple):
+    """Whether the exporting account takes an import. code: the rule that refuses it; empty when none does.
+
+    exporter: None where the store does not have it. at: the place of the export that decides, -1 for none.
+    message: what is wrong, after "import X of ACCOUNT". fix: the line that mends it.
+    """
+
+    code: str
+    exporter: Account | None
+    at: int
+    message: str = ""
+    fix: str = ""
+
+
+def check_across(environment: Environment, account: Account) -> Iterator[Finding]:
+    """What is wrong with the imports of an account, seen from the accounts that export."""
+    owner = owner_of(environment.operator, account)
+    for at, one in enumerate(account.imports):
+        subject, origin = as_text(one.get("subject")), as_text(one.get("account"))
+        head = f"import {subject!r} of {environment.name_of(origin)}"
+        approval = approve_import(environment, account, one)
+        if approval.code == "import-origin-unknown":
+            yield owner.warning(
+                approval.code, f"imports[{at}].account", f"{head} {approval.message}", approval.fix
+            )
+        elif approval.code:
+            yield owner.error(approval.code, f"imports[{at}]", f"{head} {approval.message}", approval.fix)
+        elif approval.exporter:
+            export = approval.exporter.exports[approval.at]
+            if one.get("token") and not export.get("token_req"):
+                why = f"{head} has an activation token, and the export is public"
+                fix = import_line(owner, "edit", subject, "--token", "")
+                yield owner.warning("import-token-unneeded", f"imports[{at}].token", why, fix)
+            if circle := find_cycle(environment, account, one):
+                names = " -> ".join(environment.name_of(key) for key in circle)
+                why = f"{head} goes round in a circle, which servers leave out: {names}"
+                yield owner.error("import-cycle", f"imports[{at}]", why, import_line(owner, "rm", subject))
+    yield from _check_local_subjects(environment, account, owner)
+
+
+def approve_import(environment: Environment, account: Account, one: Json) -> Approval:
+    """Returns whether an import of an account works, by the first rule that refuses it."""
+    owner = owner_of(environment.operator, account)
+    subject, origin = as_text(one.get("subject")), as_text(one.get("account"))
+    remove = import_line(owner, "rm", subject)
+    if origin == account.public:
+        return Approval("import-of-own", account, -1, "is of the account itself", remove)
+    exporter = environment.account_of(origin)
+    if exporter is None:
+        why = "is of an account that is not in the store: whether it exports this is not known"
+        fix = auth_line("account", "query", origin, "<file>", "--operator", owner.operator)
+        return Approval("import-origin-unknown", None, -1, why, fix)
+    at = find_export(exporter, one)
+    if at < 0:
+        why, fix = _explain_missing(exporter, one, owner)
+        return Approval("import-not-exported", exporter, -1, why, fix)
+    export = exporter.exports[at]
+    position = as_number(export.get("account_token_position"))
+    if position:
+        why = _find_position_problem(remote_subject(one), as_text(export.get("subject")), position, account)
+        fix = _position_line(owner, exporter, one, position, account)
+        return Approval("import-account-token" if why else "", exporter, at, why, fix)
+    if export.get("token_req"):
+        grant = grant_line(exporter.name, remote_subject(one), account.public, owner.operator)
+        if not as_text(one.get("token")):
+            why = "has no activation token, and the export is private"
+            return Approval("import-without-token", exporter, at, why, grant)
+        if problem := find_activation_problem(exporter, export, one):
+            why = f"has an activation token that {problem}"
+            fix = f"{grant} && {token_line(owner, subject)}"
+            return Approval("import-token-refused", exporter, at, why, fix)
+    return Approval("", exporter, at)
+
+
+def find_export(exporter: Account, one: Json) -> int:
+    """Returns the place of the export that decides on an import: the same subject, else the first that covers it;
+    -1 for none."""
+    subject, kind = remote_subject(one), one.get("type")
+    found = -1
+    for at, export in enumerate(exporter.exports):
+        if export.get("type") != kind:
+            continue
+        offered = as_text(export.get("subject"))
+        if offered == subject:
+            return at
+        if found < 0 and covers(offered, subject):
+            found = at
+    return found
+
+
+def _explain_missing(exporter: Account, one: Json, owner: Owner) -> tuple[str, str]:
+    """Why there is no export of an import, and the line that mends it."""
+    subject, kind = remote_subject(one), as_text(one.get("type"))
+    other = {"stream": "service", "service": "stream"}.get(kind, "")
+    for export in exporter.exports:
+        offered = as_text(export.get("subject"))
+        if export.get("type") == other and covers(offered, subject):
+            flag = ("--service",) if other == "service" else ()
+            again = import_again_line(owner, one, flag)
+            return f"is imported as a {kind}, and exported as a {other}", again
+    for export in exporter.exports:
+        offered = as_text(export.get("subject"))
+        if export.get("type") == kind and covers(subject, offered):
+            return f"is wider than what is exported, {offered!r}", import_again_line(
+                owner, {**one, "subject": offered}
+            )
+    flags = ["--service"] if kind == "service" else []
+    name = as_text(one.get("name")) or subject
+    words = ["account", "exports", "add", name, subject, exporter.name, *flags, "--operator", owner.operator]
+    return "is not exported there", auth_line(*words)
+
+
+def import_again_line(owner: Owner, one: Json, flags: tuple[str, ...] = ()) -> str:
+    """The lines that remove an import and add it in another form."""
+    subject = as_text(one.get("subject"))
+    name, local = as_text(one.get("name")) or subject, as_text(one.get("local_subject"))
+    if not flags and one.get("type") == "service":
+        flags = ("--service",)
+    if local:
+        flags = (*flags, "--local", local)
+    source = ("--source", as_text(one.get("account")))
+    add = auth_line(
+        "account",
+        "imports",
+        "add",
+        name,
+        subject,
+        owner.account,
+        *source,
+        *flags,
+        "--operator",
+        owner.operator,
+    )
+    return f"{import_line(owner, 'rm', subject)} && {add}"
+
+
+def _find_position_problem(subject: str, offered: str, position: int, account: Account) -> str:
+    tokens = subject.split(".")
+    if position <= len(tokens) and tokens[position - 1] == account.public and subject != offered:
+        return ""
+    has = tokens[position - 1] if position <= len(tokens) else "nothing"
+    return (
+        f"has {has!r} as token {position}, where export {offered!r} wants the importing account's key "
+        f"{account.public}"
+    )
+
+
+def _position_line(owner: Owner, exporter: Account, one: Json, position: int, account: Account) -> str:
+    tokens = remote_subject(one).split(".")
+    if position > len(tokens):
+        return export_line(owner._replace(account=exporter.name), "info", remote_subject(one))
+    tokens[position - 1] = account.public
+    return import_again_line(owner, {**one, "subject": ".".join(tokens)})
+
+
+def _check_local_subjects(environment: Environment, account: Account, owner: Owner) -> Iterator[Finding]:
+    """Imports of several origins that meet at one subject here; of services of one origin the library knows."""
+    for at, one in enumerate(account.imports):
+        for earlier in account.imports[:at]:
+            kind, same = one.get("type"), one.get("account") == earlier.get("account")
+            if kind != earlier.get("type") or not overlap(local_subject(one), local_subject(earlier)):
+                continue
+            subject, path = as_text(one.get("subject")), f"imports[{at}]"
+            here = local_subject(one)
+            names = [environment.name_of(as_text(each.get("account"))) for each in (earlier, one)]
+            fix = import_line(owner, "edit", subject, "--local", "<subject>")
+            if kind == "stream" and same and subject == as_text(earlier.get("subject")):
+                why = f"stream {subject!r} of {names[0]} is imported twice: servers take the first"
+                yield owner.error("import-twice", path, why, import_line(owner, "rm", subject))
+            elif kind == "service" and not same:
+                why = f"services of {names[0]} and {names[1]} are both at {here!r} here: each request goes to both"
+                yield owner.error("import-same-local-subject", path, why, fix)
+            elif kind == "stream":
+                why = f"streams of {names[0]} and {names[1]} are both at {here!r} here, not to be told apart"
+                yield owner.warning("import-same-local-subject", path, why, fix)
+            else:
+                continue
+            break

@@ -1,0 +1,92 @@
+"""What is wrong with the activation token of an import (nats-io/jwt: v2/imports.go, v2/activation_claims.go;
+nats-server: server/accounts.go, checkActivation)."""
+
+from collections.abc import Iterator
+
+from jsctl.auth.check.fixes import auth_line, import_line
+from jsctl.auth.check.model import Finding, Owner
+from jsctl.auth.check.subjects import find_subject_problem, is_contained
+from jsctl.auth.claims import Json, as_number, as_object, as_text, find_revocation, remote_subject
+from jsctl.auth.environment import Account
+from jsctl.auth.jwt import decode_jwt
+from jsctl.auth.keys import ACCOUNT
+from jsctl.auth.public_keys import is_signed, kind_of_key
+from jsctl.errors import BadInput
+
+
+def check_activation(public: str, one: Json, path: str, owner: Owner, now: float) -> Iterator[Finding]:
+    """What is wrong with the token of an import, as far as the importing account alone shows.
+
+    public: the importing account's key. now: seconds since 1970.
+    """
+    subject = as_text(one.get("subject"))
+    for problem in _find_problems(public, one, now):
+        yield owner.error(
+            "import-token",
+            f"{path}.token",
+            f"the activation token of import {subject!r} {problem}",
+            token_line(owner, subject),
+        )
+
+
+def find_activation_problem(exporter: Account, export: Json, one: Json) -> str:
+    """Returns why the exporting account does not take an import's token; empty when it does."""
+    claims = read_activation(one)
+    if claims is None:
+        return "cannot be read"
+    issuer = as_text(claims.get("iss"))
+    if issuer != exporter.public and issuer not in exporter.signing_keys:
+        return "is signed by a key that the exporting account does not have"
+    if find_revocation(export.get("revocations"), as_text(claims.get("sub")), as_number(claims.get("iat"))):
+        return "is revoked by the exporting account"
+    return ""
+
+
+def read_activation(one: Json) -> Json | None:
+    """Returns the claims of an import's token; None for one that cannot be read."""
+    try:
+        return decode_jwt(as_text(one.get("token")))
+    except BadInput:
+        return None
+
+
+def token_line(owner: Owner, subject: str) -> str:
+    """The line that gives an import another token."""
+    return import_line(owner, "edit", subject, "--token", "<file>")
+
+
+def grant_line(exporter: str, subject: str, importer: str, operator: str) -> str:
+    """The line with which the exporting account makes a token."""
+    return auth_line("account", "activations", "add", subject, exporter, importer, "--operator", operator)
+
+
+def _find_problems(public: str, one: Json, now: float) -> Iterator[str]:
+    claims = read_activation(one)
+    if claims is None:
+        yield "cannot be read"
+        return
+    nats = as_object(claims.get("nats"))
+    issuer, origin = as_text(claims.get("iss")), as_text(one.get("account"))
+    if nats.get("type") != "activation":
+        yield "is another kind of JWT"
+        return
+    if not is_signed(as_text(one.get("token")), issuer):
+        yield "has a wrong signature"
+    if origin not in (issuer, as_text(nats.get("issuer_account"))):
+        yield "is of another account than the one imported from"
+    if as_text(claims.get("sub")) != public:
+        yield "is for another account than this one"
+    if as_text(nats.get("kind")) != as_text(one.get("type")):
+        yield f"is for a {as_text(nats.get('kind')) or 'thing of no kind'}"
+    granted = as_text(nats.get("subject"))
+    if problem := find_subject_problem(granted):
+        yield f"is for subject {granted!r}, which {problem}"
+    elif not is_contained(remote_subject(one), granted):
+        yield f"is for {granted!r} only"
+    account = as_text(nats.get("issuer_account"))
+    if account and kind_of_key(account) != ACCOUNT:
+        yield f"names {account!r}, which is not the public key of an account"
+    if 0 < as_number(claims.get("exp")) <= now:
+        yield "is expired"
+    if as_number(claims.get("nbf")) > now:
+        yield "is not valid yet"

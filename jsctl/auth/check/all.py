@@ -1,0 +1,69 @@
+"""All rules over all that a store has."""
+
+import time
+from collections.abc import Iterator, Sequence
+
+from jsctl.auth.check.accounts import check_account
+from jsctl.auth.check.across import check_across
+from jsctl.auth.check.fixes import account_line, user_line
+from jsctl.auth.check.model import Finding, Owner
+from jsctl.auth.check.operators import check_operator
+from jsctl.auth.check.users import check_user
+from jsctl.auth.environment import Account, Environment
+
+
+def check(
+    environment: Environment, accounts: Sequence[Account] | None = None, *, now: float = 0
+) -> list[Finding]:
+    """Returns what is wrong with an operator, its accounts and their users; errors first.
+
+    accounts: those to look at; None for all. now: seconds since 1970; 0 for the clock's.
+    """
+    now = now or time.time()
+    findings = list(check_operator(environment, now))
+    if accounts is None:
+        accounts = environment.accounts
+        findings += _check_files(environment)
+    for account in accounts:
+        findings += check_account(environment, account, now)
+        findings += check_across(environment, account)
+        for user in account.users:
+            findings += check_user(environment, account, user, now)
+    return sorted(findings, key=lambda finding: finding.severity != "error")
+
+
+def check_for_push(environment: Environment, account: str, *, now: float = 0) -> list[Finding]:
+    """Returns what is wrong with an account that is to be sent to servers; errors first.
+
+    Users are not sent, and not looked at. What the account breaks in others that import from it is a warning: theirs
+    may be sent next. account: name or public key. now: as of `check`. Raises NotFound.
+    """
+    now = now or time.time()
+    chosen = environment.find_account(account)
+    findings = [*check_account(environment, chosen, now), *check_across(environment, chosen)]
+    for other in environment.accounts:
+        if other.public != chosen.public and any(
+            one.get("account") == chosen.public for one in other.imports
+        ):
+            places = {place for place, one in enumerate(other.imports) if one.get("account") == chosen.public}
+            findings += (
+                finding._replace(severity="warning")
+                for finding in check_across(environment, other)
+                if any(finding.path.startswith(f"imports[{place}]") for place in places)
+            )
+    return sorted(findings, key=lambda finding: finding.severity != "error")
+
+
+def _check_files(environment: Environment) -> Iterator[Finding]:
+    """Files that hold no JWT, and accounts of one key."""
+    for one in environment.unreadable:
+        owner = Owner(environment.operator.name, one.account, one.user)
+        fix = user_line(owner, "rm") if one.user else account_line(owner, "query", "<file>")
+        yield owner.error("unreadable", "", f"{one.path.name}: {one.why}", fix)
+    seen: dict[str, Account] = {}
+    for account in environment.accounts:
+        first = seen.setdefault(account.public, account)
+        if first is not account:
+            owner = Owner(environment.operator.name, account.name)
+            why = f"the account has the public key of account {first.name}"
+            yield owner.error("same-account", "sub", why, account_line(owner, "rm"))

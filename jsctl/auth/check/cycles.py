@@ -1,0 +1,56 @@
+"""Imports that go round in a circle (nats-server: server/accounts.go, checkServiceImportsForCycles and
+checkStreamImportsForCycles)."""
+
+from jsctl.auth.claims import Json, as_text, local_subject, remote_subject
+from jsctl.auth.environment import Account, Environment
+from jsctl.nats.subjects import covers, overlap
+
+
+def find_cycle(environment: Environment, account: Account, one: Json) -> list[str]:
+    """Returns the keys of the accounts through which an import comes back; empty when it does not."""
+    exporter = environment.account_of(as_text(one.get("account")))
+    if exporter is None:
+        return []
+    if one.get("type") == "service":
+        return _follow_services(environment, exporter, local_subject(one), [account.public])
+    for subject in (local_subject(one), remote_subject(one)):
+        if circle := _follow_streams(environment, exporter, subject, [account.public]):
+            return circle
+    return []
+
+
+def _follow_services(environment: Environment, account: Account, subject: str, way: list[str]) -> list[str]:
+    for one in account.imports:
+        if one.get("type") != "service" or not overlap(subject, remote_subject(one)):
+            continue
+        following = local_subject(one) if covers(local_subject(one), subject) else subject
+        if circle := _go_on(environment, account, one, following, way, services=True):
+            return circle
+    return []
+
+
+def _follow_streams(environment: Environment, account: Account, subject: str, way: list[str]) -> list[str]:
+    exports = [as_text(one.get("subject")) for one in account.exports if one.get("type") == "stream"]
+    if not any(covers(offered, subject) for offered in exports):
+        return []
+    for one in account.imports:
+        local = local_subject(one)
+        if one.get("type") != "stream" or not overlap(subject, local):
+            continue
+        following = local if covers(local, subject) else subject
+        if circle := _go_on(environment, account, one, following, way, services=False):
+            return circle
+    return []
+
+
+def _go_on(
+    environment: Environment, account: Account, one: Json, subject: str, way: list[str], *, services: bool
+) -> list[str]:
+    origin = as_text(one.get("account"))
+    if origin in way:
+        return [*way, account.public, origin]
+    following = environment.account_of(origin)
+    if following is None or account.public in way:
+        return []
+    follow = _follow_services if services else _follow_streams
+    return follow(environment, following, subject, [*way, account.public])

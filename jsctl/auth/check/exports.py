@@ -1,0 +1,131 @@
+"""What is wrong with the exports of an account (nats-io/jwt: v2/exports.go)."""
+
+from collections.abc import Iterator
+
+from jsctl.auth.check.fixes import export_line
+from jsctl.auth.check.model import Finding, Owner
+from jsctl.auth.check.subjects import find_subject_problem, has_wildcards, is_contained
+from jsctl.auth.check.texts import find_info_problem
+from jsctl.auth.claims import Json, as_number, as_object, as_objects, as_text
+from jsctl.auth.environment import Account
+
+RESPONSES = ("Singleton", "Stream", "Chunked")
+
+
+def check_exports(account: Account, owner: Owner) -> Iterator[Finding]:
+    """What is wrong with each export, and between them."""
+    for at, one in enumerate(account.exports):
+        yield from _check_export(one, f"exports[{at}]", owner)
+    yield from _check_overlaps(account, owner)
+
+
+def _check_export(one: Json, path: str, owner: Owner) -> Iterator[Finding]:
+    subject, kind = as_text(one.get("subject")), as_text(one.get("type"))
+    remove = export_line(owner, "rm", subject)
+    edit = export_line(owner, "edit", subject)
+    if kind not in ("stream", "service"):
+        yield owner.error(
+            "export-type", f"{path}.type", f"export {subject!r} is neither a stream nor a service", remove
+        )
+    if problem := find_subject_problem(subject):
+        yield owner.error(
+            "export-subject", f"{path}.subject", f"export subject {subject!r} {problem}", remove
+        )
+        return
+    response = as_text(one.get("response_type"))
+    if response and (kind == "stream" or response not in RESPONSES):
+        why = "a stream has none" if kind == "stream" else f"known: {', '.join(RESPONSES)}"
+        yield owner.error(
+            "export-response-type",
+            f"{path}.response_type",
+            f"export {subject!r} has response type {response!r}; {why}",
+            edit,
+        )
+    if kind == "stream" and one.get("allow_trace"):
+        yield owner.error(
+            "export-trace",
+            f"{path}.allow_trace",
+            f"export {subject!r} allows traces, which only services do",
+            edit,
+        )
+    yield from _check_threshold(one, path, owner)
+    if one.get("service_latency") is not None:
+        yield from _check_latency(one, path, owner)
+    if problem := _find_position_problem(one, subject):
+        yield owner.error(
+            "export-token-position",
+            f"{path}.account_token_position",
+            f"export {subject!r}: {problem}",
+            export_line(owner, "edit", subject, "--token-position", _position_of_star(subject)),
+        )
+    if problem := find_info_problem(one):
+        yield owner.error("export-info", path, f"export {subject!r}: {problem}", edit)
+
+
+def _check_threshold(one: Json, path: str, owner: Owner) -> Iterator[Finding]:
+    subject = as_text(one.get("subject"))
+    threshold = as_number(one.get("response_threshold"))
+    if threshold < 0 or (threshold and one.get("type") != "service"):
+        why = "is negative" if threshold < 0 else "is for services only"
+        yield owner.error(
+            "export-threshold",
+            f"{path}.response_threshold",
+            f"export {subject!r}: the response threshold {why}",
+            export_line(owner, "edit", subject),
+        )
+
+
+def _check_latency(one: Json, path: str, owner: Owner) -> Iterator[Finding]:
+    subject = as_text(one.get("subject"))
+    latency = as_object(one.get("service_latency"))
+    results, sampling = as_text(latency.get("results")), as_number(latency.get("sampling"))
+    problem = ""
+    if one.get("type") != "service":
+        problem = "only services have their latency measured"
+    elif not 0 <= sampling <= 100:
+        problem = f"the latency of {sampling}% cannot be sampled, 1 to 100 can"
+    elif why := find_subject_problem(results):
+        problem = f"the subject for latencies {results!r} {why}"
+    elif has_wildcards(results):
+        problem = f"the subject for latencies {results!r} has wildcards"
+    if problem:
+        fix = export_line(owner, "edit", subject)
+        yield owner.error("export-latency", f"{path}.service_latency", f"export {subject!r}: {problem}", fix)
+
+
+def _find_position_problem(one: Json, subject: str) -> str:
+    position, tokens = as_number(one.get("account_token_position")), subject.split(".")
+    if not position:
+        return ""
+    if not has_wildcards(subject):
+        return "an account token position needs a subject with a wildcard"
+    if not 1 <= position <= len(tokens):
+        return f"account token position {position} is behind the last of {len(tokens)} tokens"
+    if tokens[position - 1] != "*":
+        return f"account token position {position} is at {tokens[position - 1]!r}, and must be at a *"
+    return ""
+
+
+def _position_of_star(subject: str) -> str:
+    tokens = subject.split(".")
+    return str(tokens.index("*") + 1) if "*" in tokens else "0"
+
+
+def _check_overlaps(account: Account, owner: Owner) -> Iterator[Finding]:
+    """Exports of a kind that are within others."""
+    exports = as_objects(account.nats.get("exports"))
+    for at, one in enumerate(exports):
+        subject, kind = as_text(one.get("subject")), as_text(one.get("type"))
+        for other_at, other in enumerate(exports):
+            wide = as_text(other.get("subject"))
+            same = (one.get("type") == "service") == (other.get("type") == "service")
+            # Of two that are within each other, the first one stands.
+            twice = is_contained(wide, subject) and other_at > at
+            if at != other_at and same and subject and is_contained(subject, wide) and not twice:
+                yield owner.error(
+                    "export-overlap",
+                    f"exports[{at}].subject",
+                    f"{kind or 'export'} {subject!r} is exported already as {wide!r}",
+                    export_line(owner, "rm", subject),
+                )
+                break

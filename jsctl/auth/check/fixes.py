@@ -1,0 +1,44 @@
+"""The jsctl line that mends a finding. A test parses each of them."""
+
+import shlex
+
+from jsctl.auth.check.model import Owner
+
+
+def auth_line(*words: str) -> str:
+    """Returns `jsctl auth ...` as a shell takes it; words in <> are for the reader to fill in."""
+    return "jsctl auth " + " ".join(word if word.startswith("<") else shlex.quote(word) for word in words)
+
+
+def operator_line(owner: Owner, *words: str) -> str:
+    """A line of `jsctl auth operator`."""
+    return auth_line("operator", *words[:1], owner.operator, *words[1:])
+
+
+def account_line(owner: Owner, *words: str) -> str:
+    """A line of `jsctl auth account` for the owner's account; the flags come last."""
+    return auth_line("account", *words[:1], owner.account, *words[1:], "--operator", owner.operator)
+
+
+def user_line(owner: Owner, *words: str) -> str:
+    """A line of `jsctl auth user` for the owner's user."""
+    return auth_line("user", *words[:1], owner.user, owner.account, *words[1:], "--operator", owner.operator)
+
+
+def again_line(owner: Owner) -> str:
+    """The line that signs the claims of an owner again, as they are."""
+    if owner.user:
+        return user_line(owner, "edit")
+    return account_line(owner, "edit") if owner.account else operator_line(owner, "edit")
+
+
+def export_line(owner: Owner, verb: str, subject: str, *flags: str) -> str:
+    """`auth account exports edit|rm SUBJECT ACCOUNT`."""
+    words = ("account", "exports", verb, subject, owner.account, *flags, "--operator", owner.operator)
+    return auth_line(*words)
+
+
+def import_line(owner: Owner, verb: str, subject: str, *flags: str) -> str:
+    """`auth account imports edit|rm SUBJECT ACCOUNT`."""
+    words = ("account", "imports", verb, subject, owner.account, *flags, "--operator", owner.operator)
+    return auth_line(*words)

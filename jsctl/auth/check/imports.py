@@ -1,0 +1,76 @@
+"""What is wrong with the imports of an account, as far as that account alone shows (nats-io/jwt: v2/imports.go)."""
+
+from collections.abc import Iterator
+
+from jsctl.auth.check.activations import check_activation
+from jsctl.auth.check.fixes import import_line
+from jsctl.auth.check.model import Finding, Owner
+from jsctl.auth.check.subjects import find_renaming_problem, find_subject_problem, is_contained
+from jsctl.auth.claims import Json, as_text, local_subject
+from jsctl.auth.environment import Account
+from jsctl.auth.keys import ACCOUNT
+from jsctl.auth.public_keys import kind_of_key
+
+
+def check_imports(account: Account, owner: Owner, now: float) -> Iterator[Finding]:
+    """What is wrong with each import, and between those of one origin. now: seconds since 1970."""
+    for at, one in enumerate(account.imports):
+        path = f"imports[{at}]"
+        yield from _check_import(one, path, owner)
+        if as_text(one.get("token")):
+            yield from check_activation(account.public, one, path, owner, now)
+    yield from _check_same_origin(account, owner)
+
+
+def _check_import(one: Json, path: str, owner: Owner) -> Iterator[Finding]:
+    subject, kind = as_text(one.get("subject")), as_text(one.get("type"))
+    local = as_text(one.get("local_subject"))
+    remove, edit = import_line(owner, "rm", subject), import_line(owner, "edit", subject)
+    if kind not in ("stream", "service"):
+        why = f"import {subject!r} is neither a stream nor a service"
+        yield owner.error("import-type", f"{path}.type", why, remove)
+    if kind == "service" and one.get("allow_trace"):
+        why = f"import {subject!r} allows traces, which only streams do"
+        fix = import_line(owner, "edit", subject, "--no-traceable")
+        yield owner.error("import-trace", f"{path}.allow_trace", why, fix)
+    if kind != "service" and one.get("share"):
+        why = f"import {subject!r} shares connection information, which only services do"
+        fix = import_line(owner, "edit", subject, "--no-share")
+        yield owner.error("import-share", f"{path}.share", why, fix)
+    origin = as_text(one.get("account"))
+    if kind_of_key(origin) != ACCOUNT:
+        what = f"account {origin!r}, which is no public key" if origin else "no account"
+        yield owner.error("import-account", f"{path}.account", f"import {subject!r} names {what}", remove)
+    if problem := find_subject_problem(subject):
+        why = f"import subject {subject!r} {problem}"
+        yield owner.error("import-subject", f"{path}.subject", why, remove)
+    elif local and (problem := find_renaming_problem(local, subject)):
+        why = f"local subject {local!r} of import {subject!r} {problem}"
+        fix = import_line(owner, "edit", subject, "--local", "<subject>")
+        yield owner.error("import-local-subject", f"{path}.local_subject", why, fix)
+    if as_text(one.get("to")):
+        if local:
+            why = f"import {subject!r} has both a local subject and the old `to`"
+            yield owner.error("import-to", f"{path}.to", why, edit)
+        else:
+            why = f"import {subject!r} has the old `to`, in place of a local subject"
+            fix = import_line(owner, "edit", subject, "--local", local_subject(one))
+            yield owner.warning("import-to", f"{path}.to", why, fix)
+
+
+def _check_same_origin(account: Account, owner: Owner) -> Iterator[Finding]:
+    """Services of one origin whose local subjects overlap: servers refuse the account."""
+    services = [(at, one) for at, one in enumerate(account.imports) if one.get("type") == "service"]
+    for place, (at, one) in enumerate(services):
+        subject = local_subject(one)
+        for _, other in services[:place]:
+            earlier = local_subject(other)
+            same = one.get("account") == other.get("account")
+            if same and (is_contained(subject, earlier) or is_contained(earlier, subject)):
+                yield owner.error(
+                    "import-overlap",
+                    f"imports[{at}]",
+                    f"two imported services of one account are at {earlier!r} and {subject!r} here",
+                    import_line(owner, "edit", as_text(one.get("subject")), "--local", "<subject>"),
+                )
+                break

@@ -1,0 +1,60 @@
+"""Findings, and whose they are."""
+
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
+
+from jsctl.auth.claims import Json
+from jsctl.auth.environment import Account, Operator, User
+
+Severity = Literal["error", "warning"]
+
+
+class Finding(NamedTuple):
+    """Something that is wrong.
+
+    severity: "error" for what servers refuse or what cannot work, "warning" for what works otherwise than it
+        reads. code: the rule, for scripts. account, user: empty for what is of the operator or the account.
+    path: the claim below `nats`, "imports[0].subject"; empty for the whole. fix: the jsctl line that mends it.
+    """
+
+    severity: Severity
+    code: str
+    operator: str
+    account: str
+    user: str
+    path: str
+    message: str
+    fix: str
+
+    @property
+    def where(self) -> str:
+        """`operator OP`, `account A` or `user A/u`."""
+        if self.user:
+            return f"user {self.account}/{self.user}"
+        return f"account {self.account}" if self.account else f"operator {self.operator}"
+
+    def to_json(self) -> Json:
+        return self._asdict()
+
+
+class Owner(NamedTuple):
+    """Whose claims a rule looks at."""
+
+    operator: str
+    account: str = ""
+    user: str = ""
+
+    def error(self, code: str, path: str, message: str, fix: str) -> Finding:
+        return Finding("error", code, *self, path, message, fix)
+
+    def warning(self, code: str, path: str, message: str, fix: str) -> Finding:
+        return Finding("warning", code, *self, path, message, fix)
+
+
+def owner_of(operator: Operator, account: Account | None = None, user: User | None = None) -> Owner:
+    return Owner(operator.name, account.name if account else "", user.name if user else "")
+
+
+def has_errors(findings: Iterable[Finding]) -> bool:
+    """Whether something is wrong that servers refuse, or that cannot work."""
+    return any(finding.severity == "error" for finding in findings)

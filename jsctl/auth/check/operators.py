@@ -1,0 +1,120 @@
+"""What is wrong with an operator (nats-io/jwt: v2/operator_claims.go; nats-io/nsc: cmd/validate.go)."""
+
+from collections.abc import Iterator
+from urllib.parse import SplitResult, urlsplit
+
+from jsctl.auth.check.fixes import auth_line, operator_line
+from jsctl.auth.check.model import Finding, owner_of
+from jsctl.auth.check.tokens import check_token
+from jsctl.auth.claims import as_text, as_texts
+from jsctl.auth.environment import Environment
+from jsctl.auth.keys import ACCOUNT, OPERATOR
+from jsctl.auth.public_keys import kind_of_key
+
+_SCHEMES = ("nats", "tls", "ws", "wss")
+
+
+def check_operator(environment: Environment, now: float) -> Iterator[Finding]:
+    """What is wrong with the operator itself. now: seconds since 1970."""
+    operator = environment.operator
+    owner = owner_of(operator)
+    yield from check_token(operator, "operator", owner, now)
+    if operator.issuer != operator.public and operator.issuer not in operator.signing_keys:
+        yield owner.error(
+            "operator-not-self-signed",
+            "iss",
+            "the operator is signed neither by itself nor by a signing key of its own",
+            operator_line(owner, "edit"),
+        )
+    url = as_text(operator.nats.get("account_server_url"))
+    if url and not _split(url).scheme:
+        yield owner.error(
+            "operator-account-server",
+            "account_server_url",
+            f"account server URL {url!r} has no protocol",
+            operator_line(owner, "edit", "--account-server", "<url>"),
+        )
+    for at, url in enumerate(as_texts(operator.nats.get("operator_service_urls"))):
+        if url and (why := _find_service_problem(url)):
+            yield owner.error(
+                "operator-service",
+                f"operator_service_urls[{at}]",
+                f"service URL {url!r} {why}",
+                operator_line(owner, "edit", "--service", "<url>"),
+            )
+    for at, key in enumerate(operator.signing_keys):
+        if kind_of_key(key) != OPERATOR:
+            yield owner.error(
+                "operator-signing-key",
+                f"signing_keys[{at}]",
+                f"{key!r} is not the public key of an operator",
+                _remove_key(owner.operator, key),
+            )
+    if operator.is_strict and not operator.signing_keys:
+        yield owner.error(
+            "operator-strict-without-keys",
+            "strict_signing_key_usage",
+            "only signing keys may sign, and the operator has none",
+            _add_key(owner.operator),
+        )
+    yield from _check_system_account(environment)
+    if not _is_version(as_text(operator.nats.get("assert_server_version"))):
+        yield owner.error(
+            "operator-server-version",
+            "assert_server_version",
+            "the version that servers must have is not MAJOR.MINOR.PATCH",
+            operator_line(owner, "edit"),
+        )
+
+
+def _check_system_account(environment: Environment) -> Iterator[Finding]:
+    operator = environment.operator
+    owner, system = owner_of(operator), operator.system_account
+    if not system:
+        return
+    fix = operator_line(owner, "edit", "--system-account", "<account>")
+    if kind_of_key(system) != ACCOUNT:
+        yield owner.error(
+            "operator-system-account",
+            "system_account",
+            f"the system account {system!r} is not the public key of an account",
+            fix,
+        )
+    elif environment.account_of(system) is None and environment.accounts:
+        yield owner.warning(
+            "operator-system-account-missing",
+            "system_account",
+            f"the system account {system} is not in the store",
+            fix,
+        )
+
+
+def _add_key(operator: str) -> str:
+    return auth_line("operator", "keys", "add", operator)
+
+
+def _remove_key(operator: str, key: str) -> str:
+    return auth_line("operator", "keys", "rm", operator, key)
+
+
+def _find_service_problem(url: str) -> str:
+    parts = _split(url)
+    if parts.username is not None:
+        return "holds credentials"
+    if parts.path:
+        return "has a path"
+    if parts.scheme.lower() not in _SCHEMES:
+        return "has another protocol than nats, tls, ws or wss"
+    return ""
+
+
+def _split(url: str) -> SplitResult:
+    try:
+        return urlsplit(url)
+    except ValueError:
+        return urlsplit("")
+
+
+def _is_version(text: str) -> bool:
+    numbers = text.split(".")
+    return not text or (len(numbers) == 3 and all(number.isdigit() for number in numbers))

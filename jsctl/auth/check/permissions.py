@@ -1,0 +1,90 @@
+"""What is wrong with permissions and limits of users, of scopes and of an account's defaults
+(nats-io/jwt: v2/types.go, Permissions and Limits)."""
+
+import ipaddress
+import re
+from collections.abc import Iterator
+from zoneinfo import ZoneInfo
+
+from jsctl.auth.check.model import Finding, Owner
+from jsctl.auth.check.subjects import find_subject_problem
+from jsctl.auth.claims import Json, as_list, as_object, as_objects, as_text, as_texts
+
+CONNECTION_TYPES = ("STANDARD", "WEBSOCKET", "LEAFNODE", "LEAFNODE_WS", "MQTT", "MQTT_WS", "IN_PROCESS")
+
+_TIME = re.compile(r"([01]?\d|2[0-3]):[0-5]\d:[0-5]\d")
+_TEMPLATE = re.compile(r"\{\{[^}]+\}\}")
+
+
+def check_permissions(
+    claims: Json, path: str, owner: Owner, fix: str, *, scoped: bool = False
+) -> Iterator[Finding]:
+    """What is wrong with `pub` and `sub`. scoped: whether {{name()}} and the like may stand in them."""
+    for action in ("pub", "sub"):
+        rules = as_object(claims.get(action))
+        for key in ("allow", "deny"):
+            for at, rule in enumerate(as_texts(rules.get(key))):
+                if problem := _find_rule_problem(rule, action, scoped=scoped):
+                    yield owner.error(
+                        "permission-subject",
+                        f"{path}{action}.{key}[{at}]",
+                        f"permission {rule!r} {problem}",
+                        fix,
+                    )
+
+
+def check_user_limits(claims: Json, path: str, owner: Owner, fix: str) -> Iterator[Finding]:
+    """What is wrong with source networks, hours, time zone and kinds of connections."""
+    for at, network in enumerate(networks_of(claims)):
+        try:
+            if "/" not in network:
+                raise ValueError
+            ipaddress.ip_network(network, strict=False)
+        except ValueError:
+            why = f"{network!r} is not a network such as 192.0.2.0/24"
+            yield owner.error("user-source", f"{path}src[{at}]", why, fix)
+    for at, span in enumerate(as_objects(claims.get("times"))):
+        for key in ("start", "end"):
+            if not _TIME.fullmatch(as_text(span.get(key))):
+                why = f"the {key} {as_text(span.get(key))!r} of the hours is not HH:MM:SS"
+                yield owner.error("user-times", f"{path}times[{at}].{key}", why, fix)
+    zone = as_text(claims.get("times_location"))
+    if zone and not is_zone(zone):
+        why = f"{zone!r} is not the name of a time zone such as Europe/Berlin"
+        yield owner.error("user-locale", f"{path}times_location", why, fix)
+    kinds = as_texts(claims.get("allowed_connection_types"))
+    unknown = [kind for kind in kinds if kind.upper() not in CONNECTION_TYPES]
+    if unknown:
+        why = f"{unknown[0]!r} is not a kind of connection; known: {', '.join(CONNECTION_TYPES)}"
+        report = owner.error if len(unknown) == len(kinds) else owner.warning
+        yield report("user-connection-types", f"{path}allowed_connection_types", why, fix)
+
+
+def networks_of(claims: Json) -> list[str]:
+    """The source networks, which old versions wrote as one text with commas."""
+    source = claims.get("src")
+    if isinstance(source, str):
+        return [one.strip().lower() for one in source.split(",") if one.strip()]
+    return as_texts(as_list(source))
+
+
+def is_zone(name: str) -> bool:
+    """Whether there is a time zone of this name; `Local` is the server's own."""
+    if name in ("Local", "UTC"):
+        return True
+    try:
+        ZoneInfo(name)
+    except (ValueError, OSError, KeyError):
+        return False
+    return True
+
+
+def _find_rule_problem(rule: str, action: str, *, scoped: bool) -> str:
+    if scoped:
+        rule = _TEMPLATE.sub("x", rule)
+    words = rule.split(" ")
+    if len(words) > 2:
+        return "has too many spaces"
+    if len(words) == 2 and action == "pub":
+        return "has a queue group, which only subscriptions have"
+    return next(filter(None, map(find_subject_problem, words)), "")

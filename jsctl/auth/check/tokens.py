@@ -1,0 +1,61 @@
+"""What holds for every JWT: signature, kind, version, times (nats-io/jwt: v2/decoder.go, v2/claims.go)."""
+
+from collections.abc import Iterator
+
+from jsctl.auth.check.fixes import again_line
+from jsctl.auth.check.model import Finding, Owner
+from jsctl.auth.claims import as_number, as_text
+from jsctl.auth.environment import Claimed
+from jsctl.auth.keys import ACCOUNT, OPERATOR
+from jsctl.auth.public_keys import header_of, is_signed, kind_of_key
+
+VERSION = 2
+"""The newest version of claims that servers read."""
+
+MAX_TOKEN = 1 << 20
+"""Characters of a JWT at the most."""
+
+_ISSUERS = {"operator": (OPERATOR,), "account": (ACCOUNT, OPERATOR), "user": (ACCOUNT,)}
+
+
+def check_token(one: Claimed, kind: str, owner: Owner, now: float) -> Iterator[Finding]:
+    """What is wrong with a JWT as such. kind: operator, account or user. now: seconds since 1970."""
+    again = again_line(owner)
+    if len(one.token) > MAX_TOKEN:
+        yield owner.error("token-size", "", f"the JWT has more than {MAX_TOKEN:,} characters", again)
+    version = as_number(one.nats.get("version"))
+    found = as_text(one.nats.get("type")) or as_text(one.claims.get("type"))
+    if found != kind:
+        yield owner.error("token-type", "type", f"the JWT is of type {found or 'none'}, not {kind}", again)
+    if version > VERSION:
+        yield owner.error(
+            "token-version",
+            "version",
+            f"the JWT is of version {version}, servers read {VERSION}",
+            again,
+        )
+    elif version < VERSION:
+        yield owner.warning("token-version", "version", f"the JWT is of version {version or 1}", again)
+    if kind_of_key(one.public) != kind:
+        yield owner.error("token-subject", "sub", f"{one.public!r} is not the public key of a {kind}", again)
+    if kind_of_key(one.issuer) not in _ISSUERS[kind]:
+        yield owner.error("token-issuer", "iss", f"{one.issuer!r} is not a key that signs a {kind}", again)
+    elif version == VERSION and not (is_signed(one.token, one.issuer) and _is_header(one.token)):
+        yield owner.error("token-signature", "", "the signature is wrong: the JWT was changed or cut", again)
+    yield from check_times(one, owner, now)
+
+
+def check_times(one: Claimed, owner: Owner, now: float) -> Iterator[Finding]:
+    """Whether a JWT is valid now."""
+    again = again_line(owner) + " --expiry <duration>"
+    if 0 < one.expires < now:
+        yield owner.error("expired", "exp", f"the JWT expired at {one.expires}", again)
+    if as_number(one.claims.get("nbf")) > now:
+        yield owner.error("not-yet-valid", "nbf", "the JWT is not valid yet", again_line(owner))
+
+
+def _is_header(token: str) -> bool:
+    header = header_of(token)
+    return (
+        as_text(header.get("typ")).upper() == "JWT" and as_text(header.get("alg")).lower() == "ed25519-nkey"
+    )

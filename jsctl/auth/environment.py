@@ -1,0 +1,233 @@
+"""A whole store read as data: an operator, its accounts and their users, with their claims.
+
+Nothing here writes. Claims are plain JSON, kept whole.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from jsctl.auth.claims import Json, as_number, as_object, as_objects, as_text, as_texts, signing_keys
+from jsctl.auth.jwt import decode_jwt
+from jsctl.auth.store import AuthStore
+from jsctl.errors import BadInput, NotFound
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """What has a JWT. name: its name in the store. token: the JWT. claims: what is in it."""
+
+    name: str
+    token: str
+    claims: Json
+
+    @property
+    def public(self) -> str:
+        """The public key."""
+        return as_text(self.claims.get("sub"))
+
+    @property
+    def issuer(self) -> str:
+        """The public key that signed the JWT."""
+        return as_text(self.claims.get("iss"))
+
+    @property
+    def issued(self) -> int:
+        """When it was signed, in seconds; 0 where that is not said."""
+        return as_number(self.claims.get("iat"))
+
+    @property
+    def expires(self) -> int:
+        """The last second in which it is valid; 0 for one without end."""
+        return as_number(self.claims.get("exp"))
+
+    @property
+    def nats(self) -> Json:
+        """The claims below `nats`."""
+        return as_object(self.claims.get("nats"))
+
+
+@dataclass(frozen=True, slots=True)
+class Operator(Claimed):
+    """An operator."""
+
+    @property
+    def signing_keys(self) -> list[str]:
+        return as_texts(self.nats.get("signing_keys"))
+
+    @property
+    def is_strict(self) -> bool:
+        """Whether only signing keys may sign, for accounts too."""
+        return self.nats.get("strict_signing_key_usage") is True
+
+    @property
+    def system_account(self) -> str:
+        """The public key of the system account; empty when there is none."""
+        return as_text(self.nats.get("system_account"))
+
+    def may_sign(self, issuer: str) -> bool:
+        """Whether servers take an account that this key signed (nats-server: validateTrustedOperators)."""
+        return issuer in self.signing_keys or (issuer == self.public and not self.is_strict)
+
+
+@dataclass(frozen=True, slots=True)
+class User(Claimed):
+    """A user. account: the name of the account in the store. credentials: the JWT in the user's credentials
+    file; empty when there is no such file."""
+
+    account: str
+    credentials: str = ""
+
+    @property
+    def issuer_account(self) -> str:
+        """The public key of the account that the user says to be of."""
+        return as_text(self.nats.get("issuer_account")) or self.issuer
+
+
+@dataclass(frozen=True, slots=True)
+class Account(Claimed):
+    """An account with its users, in the order of their names."""
+
+    users: Sequence[User] = ()
+
+    @property
+    def exports(self) -> list[Json]:
+        return as_objects(self.nats.get("exports"))
+
+    @property
+    def imports(self) -> list[Json]:
+        return as_objects(self.nats.get("imports"))
+
+    @property
+    def limits(self) -> Json:
+        return as_object(self.nats.get("limits"))
+
+    @property
+    def signing_keys(self) -> dict[str, Json | None]:
+        """Each with its scope; None for a key without one."""
+        return signing_keys(self.nats)
+
+    @property
+    def has_jetstream(self) -> bool:
+        """Whether the limits give JetStream (nats-io/jwt: IsJSEnabled)."""
+        tiers = as_object(self.limits.get("tiered_limits"))
+        every = [as_object(one) for one in tiers.values()] if tiers else [self.limits]
+        return any(as_number(one.get(key)) for one in every for key in ("mem_storage", "disk_storage"))
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A file of the store that holds no JWT. why: one line."""
+
+    path: Path
+    why: str
+    account: str = ""
+    user: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """All that a store has of an operator. accounts: in the order of their names."""
+
+    operator: Operator
+    accounts: Sequence[Account] = ()
+    unreadable: Sequence[Unreadable] = ()
+    _by_key: Mapping[str, Account] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        by_key = {account.public: account for account in reversed(self.accounts)}
+        object.__setattr__(self, "_by_key", by_key)
+
+    def account_of(self, public: str) -> Account | None:
+        """The account with a public key; None where the store has none."""
+        return self._by_key.get(public)
+
+    def name_of(self, public: str) -> str:
+        """The name of the account with a public key; the key itself where the store has none."""
+        account = self.account_of(public)
+        return account.name if account else public
+
+    def find_account(self, name: str) -> Account:
+        """Returns an account by its name or public key. Raises NotFound."""
+        for account in self.accounts:
+            if name in (account.name, account.public):
+                return account
+        raise NotFound(f"there is no account {name}", f"operator {self.operator.name} has {self._names()}")
+
+    def find_users(self, name: str, account: str = "") -> list[User]:
+        """Returns the users with a name or public key, of one account or of all. Raises NotFound for an account
+        that does not exist."""
+        accounts = [self.find_account(account)] if account else self.accounts
+        return [user for one in accounts for user in one.users if name in (user.name, user.public)]
+
+    def _names(self) -> str:
+        return ", ".join(account.name for account in self.accounts) or "none"
+
+
+def read_environment(root: Path, operator: str) -> Environment:
+    """Returns an operator with its accounts and users. root: as of AuthStore.
+
+    Files of accounts and users that hold no JWT are listed as unreadable. Raises NotFound for an operator that
+    the store does not have, BadInput for one whose JWT cannot be read.
+    """
+    store = AuthStore(root, operator)
+    token = _read(store.operator_jwt)
+    if token is None:
+        raise NotFound(f"there is no operator {operator}", "see `jsctl auth operator ls`")
+    unreadable: list[Unreadable] = []
+    accounts = list(_read_accounts(store, unreadable))
+    return Environment(Operator(operator, token, decode_jwt(token)), accounts, unreadable)
+
+
+def _read_accounts(store: AuthStore, unreadable: list[Unreadable]) -> Iterator[Account]:
+    for name in _folders(store.operator_jwt.parent / "accounts"):
+        path = store.account_jwt(name)
+        users = list(_read_users(store, name, unreadable))
+        token, claims = _decode(path, unreadable, name)
+        if claims is not None:
+            yield Account(name, token, claims, users)
+        elif not path.exists() and users:
+            unreadable.append(Unreadable(path, "there are users, and no account", name))
+
+
+def _read_users(store: AuthStore, account: str, unreadable: list[Unreadable]) -> Iterator[User]:
+    folder = store.user_jwt(account, "").parent
+    for name in sorted(path.name.removesuffix(".jwt") for path in folder.glob("*.jwt") if path.stem):
+        token, claims = _decode(store.user_jwt(account, name), unreadable, account, name)
+        if claims is not None:
+            credentials = jwt_of_credentials(_read(store.creds(account, name)) or "")
+            yield User(name, token, claims, account, credentials)
+
+
+def jwt_of_credentials(text: str) -> str:
+    """Returns the JWT in the text of a credentials file; empty when there is none."""
+    lines = [line.strip() for line in text.splitlines()]
+    return next((line for line in lines if line.startswith("ey") and line.count(".") == 2), "")
+
+
+def _decode(
+    path: Path, unreadable: list[Unreadable], account: str, user: str = ""
+) -> tuple[str, Json | None]:
+    token = _read(path)
+    if token is None:
+        return "", None
+    try:
+        return token, decode_jwt(token)
+    except BadInput as error:
+        unreadable.append(Unreadable(path, error.message, account, user))
+        return "", None
+
+
+def _read(path: Path) -> str | None:
+    """The text of a file; None where there is none."""
+    try:
+        return path.read_text("utf-8", "replace").strip()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _folders(parent: Path) -> list[str]:
+    try:
+        return sorted(path.name for path in parent.iterdir() if path.is_dir())
+    except (FileNotFoundError, NotADirectoryError):
+        return []

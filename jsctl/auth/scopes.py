@@ -1,0 +1,128 @@
+"""Users of scoped signing keys: the role's template says what they may (nats-server: server/auth.go,
+processUserPermissionsTemplate; nats-io/jwt: v2/signingkeys.go)."""
+
+import itertools
+import re
+from typing import NamedTuple
+
+from jsctl.auth.claims import Json, as_object, as_text, as_texts
+from jsctl.auth.environment import Account, User
+from jsctl.nats.subjects import is_subject
+
+MAX_EXPANSIONS = 4096
+"""Subjects of a list at the most, after tags are replaced."""
+
+_MUSTACHE = re.compile(r"\{\{[^}]+\}\}")
+_TAG = re.compile(r"(account-tag|tag)\((.*)\)", re.IGNORECASE)
+
+_LISTS = (("sub", "allow"), ("sub", "deny"), ("pub", "allow"), ("pub", "deny"))
+
+_PERMISSIONS = (
+    "pub",
+    "sub",
+    "resp",
+    "src",
+    "times",
+    "times_location",
+    "subs",
+    "data",
+    "payload",
+    "bearer_token",
+    "proxy_required",
+    "allowed_connection_types",
+)
+"""What a template sets, and a user of its key may not (UserPermissionLimits)."""
+
+
+class Expanded(NamedTuple):
+    """A template made for a user. claims: as of a user's own. problem: why servers refuse the user; empty when
+    they do not. origins: for each list ("pub.allow"), the place in the template that each subject comes from."""
+
+    claims: Json
+    problem: str = ""
+    origins: dict[str, list[int]] = {}
+
+
+class _Undefined(Exception):
+    pass
+
+
+def scope_of(account: Account, user: User) -> Json | None:
+    """Returns the scope of the key that signed a user; None for a user with permissions of its own."""
+    return account.signing_keys.get(user.issuer)
+
+
+def find_own_permissions(nats: Json) -> str:
+    """Returns the first claim of a user that its role sets; empty when there is none (HasEmptyPermissions)."""
+    for key in _PERMISSIONS:
+        value = nats.get(key)
+        if key in ("pub", "sub"):
+            # An empty list is one, too.
+            rules = as_object(value)
+            if any(rules.get(name) is not None for name in ("allow", "deny")):
+                return key
+        elif value not in (None, 0, "", False):
+            return key
+    return ""
+
+
+def expand_template(account: Account, user: User) -> Expanded:
+    """Returns what the role of a scoped user makes of the user's name, key and tags."""
+    template = dict(as_object((scope_of(account, user) or {}).get("template")))
+    origins: dict[str, list[int]] = {}
+    for action, key in _LISTS:
+        rules = dict(as_object(template.get(action)))
+        texts = as_texts(rules.get(key))
+        if not any(map(_MUSTACHE.search, texts)):
+            continue
+        try:
+            made = _expand(texts, account, user, strict=key == "deny")
+        except _Undefined as error:
+            return Expanded(template, str(error))
+        rules[key] = [subject for _, subject in made]
+        origins[f"{action}.{key}"] = [at for at, _ in made]
+        if key == "allow" and not made:
+            # Nobody may all that was allowed to nobody.
+            rules["deny"] = [*as_texts(rules.get("deny")), ">"]
+        template[action] = rules
+    return Expanded(template, "", origins)
+
+
+def _expand(texts: list[str], account: Account, user: User, *, strict: bool) -> list[tuple[int, str]]:
+    """The subjects, each with its place in `texts`. strict: whether a subject that is not valid is an error."""
+    made: list[tuple[int, str]] = []
+    for at, text in enumerate(texts):
+        marks = _MUSTACHE.findall(text)
+        values = [_values(mark, text, account, user, strict=strict) for mark in marks]
+        for combination in itertools.product(*values):
+            subject = text
+            for mark, value in zip(marks, combination, strict=True):
+                subject = subject.replace(mark, value)
+            if is_subject(subject):
+                made.append((at, subject))
+            elif strict:
+                raise _Undefined(f"{text!r} becomes {subject!r}, which is not a subject")
+            if len(made) > MAX_EXPANSIONS:
+                raise _Undefined(f"{text!r} makes more than {MAX_EXPANSIONS:,} subjects")
+    return made
+
+
+def _values(mark: str, text: str, account: Account, user: User, *, strict: bool) -> list[str]:
+    operation = mark[2:-2].strip()
+    simple = {
+        "name()": as_text(user.claims.get("name")),
+        "subject()": user.public,
+        "account-name()": as_text(account.claims.get("name")),
+        "account-subject()": user.issuer_account,
+    }
+    if operation.lower() in simple:
+        return [simple[operation.lower()]]
+    match = _TAG.fullmatch(operation)
+    if match is None:
+        raise _Undefined(f"{operation!r} in {text!r} is not known")
+    tags = as_texts((account if match[1].lower() == "account-tag" else user).nats.get("tags"))
+    head = f"{match[2].lower()}:"
+    values = [tag.removeprefix(head) for tag in tags if tag.startswith(head)]
+    if not values and strict:
+        raise _Undefined(f"{text!r} needs a tag {head}VALUE")
+    return values or [" "]
