@@ -1,4 +1,5 @@
-"""Reading claims, which are whatever JSON a JWT holds: a member of another type counts as one that is missing."""
+"""Reading claims, which are whatever JSON a JWT holds: a member of another type counts as one that is
+missing."""
 
 from typing import Any
 
@@ -9,37 +10,37 @@ ALL = "*"
 
 
 def as_object(value: Any) -> Json:
-    """Returns an object; an empty one for anything else."""
+    """Return an object; an empty one for anything else."""
     return value if isinstance(value, dict) else {}
 
 
 def as_list(value: Any) -> list[Any]:
-    """Returns a list; an empty one for anything else."""
+    """Return a list; an empty one for anything else."""
     return value if isinstance(value, list) else []
 
 
 def as_objects(value: Any) -> list[Json]:
-    """Returns a list of objects, in their places: an empty one stands for anything else."""
+    """Return a list of objects, in their places: an empty one stands for anything else."""
     return [as_object(one) for one in as_list(value)]
 
 
 def as_text(value: Any) -> str:
-    """Returns a text; an empty one for anything else."""
+    """Return a text; an empty one for anything else."""
     return value if isinstance(value, str) else ""
 
 
 def as_texts(value: Any) -> list[str]:
-    """Returns the texts of a list."""
+    """Return the texts of a list."""
     return [one for one in as_list(value) if isinstance(one, str)]
 
 
 def as_number(value: Any) -> int:
-    """Returns a whole number; 0 for anything else."""
+    """Return a whole number; 0 for anything else."""
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
 def signing_keys(nats: Json) -> dict[str, Json | None]:
-    """Returns the signing keys of an account's claims, each with its scope; None for a key without one."""
+    """Return the signing keys of an account's claims, each with its scope; None for a key without one."""
     keys: dict[str, Json | None] = {}
     for one in as_list(nats.get("signing_keys")):
         if isinstance(one, str):
@@ -50,7 +51,7 @@ def signing_keys(nats: Json) -> dict[str, Json | None]:
 
 
 def find_revocation(revocations: Any, public: str, issued: int) -> str:
-    """Returns the key of the revocation that ends a JWT, the public key or `*`; empty for one that is valid.
+    """Return the key of the revocation that ends a JWT, the public key or `*`; empty for one that is valid.
 
     issued: the JWT's `iat`. A revocation ends what was issued until its own second (nats-server: isRevoked).
     """
@@ -62,7 +63,7 @@ def find_revocation(revocations: Any, public: str, issued: int) -> str:
 
 
 def local_subject(one: Json) -> str:
-    """Returns the subject that an import has in the importing account, `$1` as `*`.
+    """Return the subject that an import has in the importing account, `$1` as `*`.
 
     `to`, the old member, is a prefix of streams and the exporter's subject of services.
     """
@@ -75,7 +76,7 @@ def local_subject(one: Json) -> str:
 
 
 def remote_subject(one: Json) -> str:
-    """Returns the subject that an import has in the exporting account."""
+    """Return the subject that an import has in the exporting account."""
     subject, old = as_text(one.get("subject")), as_text(one.get("to"))
     if old and as_text(one.get("type")) == "service" and not as_text(one.get("local_subject")):
         return old

@@ -148,14 +148,15 @@ class Environment:
         return account.name if account else public
 
     def find_account(self, name: str) -> Account:
-        """Returns an account by its name or public key. Raises NotFound."""
+        """Return an account by its name or public key. Raises NotFound."""
         for account in self.accounts:
             if name in (account.name, account.public):
                 return account
         raise NotFound(f"there is no account {name}", f"operator {self.operator.name} has {self._names()}")
 
     def find_users(self, name: str, account: str = "") -> list[User]:
-        """Returns the users with a name or public key, of one account or of all. Raises NotFound for an account
+        """Return the users with a name or public key, of one account or of all. Raises NotFound for an
+        account
         that does not exist."""
         accounts = [self.find_account(account)] if account else self.accounts
         return [user for one in accounts for user in one.users if name in (user.name, user.public)]
@@ -165,9 +166,10 @@ class Environment:
 
 
 def read_environment(root: Path, operator: str) -> Environment:
-    """Returns an operator with its accounts and users. root: as of AuthStore.
+    """Return an operator with its accounts and users. root: as of AuthStore.
 
-    Files of accounts and users that hold no JWT are listed as unreadable. Raises NotFound for an operator that
+    Files of accounts and users that hold no JWT are listed as unreadable. Raises NotFound for an operator
+    that
     the store does not have, BadInput for one whose JWT cannot be read.
     """
     store = AuthStore(root, operator)
@@ -200,7 +202,7 @@ def _read_users(store: AuthStore, account: str, unreadable: list[Unreadable]) ->
 
 
 def jwt_of_credentials(text: str) -> str:
-    """Returns the JWT in the text of a credentials file; empty when there is none."""
+    """Return the JWT in the text of a credentials file; empty when there is none."""
     lines = [line.strip() for line in text.splitlines()]
     return next((line for line in lines if line.startswith("ey") and line.count(".") == 2), "")
 

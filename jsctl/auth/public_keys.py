@@ -1,4 +1,5 @@
-"""Public keys: of which kind they are, and whether they signed a JWT (nats-io/nkeys; nats-io/jwt: v2/claims.go)."""
+"""Public keys: of which kind they are, and whether they signed a JWT (nats-io/nkeys; nats-io/jwt:
+v2/claims.go)."""
 
 import base64
 import binascii
@@ -27,12 +28,12 @@ _KINDS: Mapping[int, str] = {
 
 
 def kind_of_key(public: str) -> str:
-    """Returns what a public key is of: OPERATOR, ACCOUNT, USER, SERVER or CURVE; empty when it is no key."""
+    """Return what a public key is of: OPERATOR, ACCOUNT, USER, SERVER or CURVE; empty when it is no key."""
     return _split(public)[0]
 
 
 def is_signed(token: str, public: str) -> bool:
-    """Returns whether a JWT of version 2 was signed with the seed of a public key."""
+    """Return whether a JWT of version 2 was signed with the seed of a public key."""
     signed, _, signature = token.strip().rpartition(".")
     raw = _split(public)[1]
     if not raw:
@@ -45,7 +46,7 @@ def is_signed(token: str, public: str) -> bool:
 
 
 def header_of(token: str) -> dict[str, Any]:
-    """Returns the header of a JWT; empty when it has none that can be read."""
+    """Return the header of a JWT; empty when it has none that can be read."""
     try:
         header = json.loads(_decode(token.strip().partition(".")[0]))
     except (ValueError, binascii.Error):

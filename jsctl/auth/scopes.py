@@ -3,6 +3,7 @@ processUserPermissionsTemplate; nats-io/jwt: v2/signingkeys.go)."""
 
 import itertools
 import re
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from jsctl.auth.claims import Json, as_object, as_text, as_texts
@@ -35,12 +36,14 @@ _PERMISSIONS = (
 
 
 class Expanded(NamedTuple):
-    """A template made for a user. claims: as of a user's own. problem: why servers refuse the user; empty when
-    they do not. origins: for each list ("pub.allow"), the place in the template that each subject comes from."""
+    """A template made for a user. claims: as of a user's own. problem: why servers refuse the user; empty
+    when
+    they do not. origins: for each list ("pub.allow"), the place in the template that each subject comes
+    from."""
 
     claims: Json
     problem: str = ""
-    origins: dict[str, list[int]] = {}
+    origins: Mapping[str, Sequence[int]] = {}
 
 
 class _Undefined(Exception):
@@ -48,12 +51,13 @@ class _Undefined(Exception):
 
 
 def scope_of(account: Account, user: User) -> Json | None:
-    """Returns the scope of the key that signed a user; None for a user with permissions of its own."""
+    """Return the scope of the key that signed a user; None for a user with permissions of its own."""
     return account.signing_keys.get(user.issuer)
 
 
 def find_own_permissions(nats: Json) -> str:
-    """Returns the first claim of a user that its role sets; empty when there is none (HasEmptyPermissions)."""
+    """Return the first claim of a user that its role sets; empty when there is none
+    (HasEmptyPermissions)."""
     for key in _PERMISSIONS:
         value = nats.get(key)
         if key in ("pub", "sub"):
@@ -67,9 +71,9 @@ def find_own_permissions(nats: Json) -> str:
 
 
 def expand_template(account: Account, user: User) -> Expanded:
-    """Returns what the role of a scoped user makes of the user's name, key and tags."""
+    """Return what the role of a scoped user makes of the user's name, key and tags."""
     template = dict(as_object((scope_of(account, user) or {}).get("template")))
-    origins: dict[str, list[int]] = {}
+    origins: dict[str, Sequence[int]] = {}
     for action, key in _LISTS:
         rules = dict(as_object(template.get(action)))
         texts = as_texts(rules.get(key))
@@ -89,7 +93,8 @@ def expand_template(account: Account, user: User) -> Expanded:
 
 
 def _expand(texts: list[str], account: Account, user: User, *, strict: bool) -> list[tuple[int, str]]:
-    """The subjects, each with its place in `texts`. strict: whether a subject that is not valid is an error."""
+    """The subjects, each with its place in `texts`. strict: whether a subject that is not valid is an
+    error."""
     made: list[tuple[int, str]] = []
     for at, text in enumerate(texts):
         marks = _MUSTACHE.findall(text)

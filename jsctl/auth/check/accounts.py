@@ -1,4 +1,5 @@
-"""What is wrong with an account by itself (nats-io/jwt: v2/account_claims.go; nats-io/nsc: cmd/validate.go)."""
+"""What is wrong with an account by itself (nats-io/jwt: v2/account_claims.go; nats-io/nsc:
+cmd/validate.go)."""
 
 from collections.abc import Iterator
 

@@ -1,6 +1,7 @@
 """What is wrong between accounts: imports against the exports of the accounts that they name.
 
-The server's own rules (server/accounts.go: checkStreamExportApproved, checkServiceExportApproved, checkAuth); neither
+The server's own rules (server/accounts.go: checkStreamExportApproved, checkServiceExportApproved,
+checkAuth); neither
 nats-io/jwt nor nsc looks at two accounts at once.
 """
 
@@ -57,7 +58,7 @@ def check_across(environment: Environment, account: Account) -> Iterator[Finding
 
 
 def approve_import(environment: Environment, account: Account, one: Json) -> Approval:
-    """Returns whether an import of an account works, by the first rule that refuses it."""
+    """Return whether an import of an account works, by the first rule that refuses it."""
     owner = owner_of(environment.operator, account)
     subject, origin = as_text(one.get("subject")), as_text(one.get("account"))
     remove = import_line(owner, "rm", subject)
@@ -91,7 +92,8 @@ def approve_import(environment: Environment, account: Account, one: Json) -> App
 
 
 def find_export(exporter: Account, one: Json) -> int:
-    """Returns the place of the export that decides on an import: the same subject, else the first that covers it;
+    """Return the place of the export that decides on an import: the same subject, else the first that
+    covers it;
     -1 for none."""
     subject, kind = remote_subject(one), one.get("type")
     found = -1
@@ -172,7 +174,8 @@ def _position_line(owner: Owner, exporter: Account, one: Json, position: int, ac
 
 
 def _check_local_subjects(environment: Environment, account: Account, owner: Owner) -> Iterator[Finding]:
-    """Imports of several origins that meet at one subject here; of services of one origin the library knows."""
+    """Imports of several origins that meet at one subject here; of services of one origin the library
+    knows."""
     for at, one in enumerate(account.imports):
         for earlier in account.imports[:at]:
             kind, same = one.get("type"), one.get("account") == earlier.get("account")
@@ -186,10 +189,12 @@ def _check_local_subjects(environment: Environment, account: Account, owner: Own
                 why = f"stream {subject!r} of {names[0]} is imported twice: servers take the first"
                 yield owner.error("import-twice", path, why, import_line(owner, "rm", subject))
             elif kind == "service" and not same:
-                why = f"services of {names[0]} and {names[1]} are both at {here!r} here: each request goes to both"
+                both = f"of {names[0]} and {names[1]} are both at {here!r} here"
+                why = f"services {both}: each request goes to both"
                 yield owner.error("import-same-local-subject", path, why, fix)
             elif kind == "stream":
-                why = f"streams of {names[0]} and {names[1]} are both at {here!r} here, not to be told apart"
+                both = f"of {names[0]} and {names[1]} are both at {here!r} here"
+                why = f"streams {both}, not to be told apart"
                 yield owner.warning("import-same-local-subject", path, why, fix)
             else:
                 continue

@@ -30,7 +30,7 @@ def check_activation(public: str, one: Json, path: str, owner: Owner, now: float
 
 
 def find_activation_problem(exporter: Account, export: Json, one: Json) -> str:
-    """Returns why the exporting account does not take an import's token; empty when it does."""
+    """Return why the exporting account does not take an import's token; empty when it does."""
     claims = read_activation(one)
     if claims is None:
         return "cannot be read"
@@ -43,7 +43,7 @@ def find_activation_problem(exporter: Account, export: Json, one: Json) -> str:
 
 
 def read_activation(one: Json) -> Json | None:
-    """Returns the claims of an import's token; None for one that cannot be read."""
+    """Return the claims of an import's token; None for one that cannot be read."""
     try:
         return decode_jwt(as_text(one.get("token")))
     except BadInput:

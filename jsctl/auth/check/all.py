@@ -15,7 +15,7 @@ from jsctl.auth.environment import Account, Environment
 def check(
     environment: Environment, accounts: Sequence[Account] | None = None, *, now: float = 0
 ) -> list[Finding]:
-    """Returns what is wrong with an operator, its accounts and their users; errors first.
+    """Return what is wrong with an operator, its accounts and their users; errors first.
 
     accounts: those to look at; None for all. now: seconds since 1970; 0 for the clock's.
     """
@@ -33,9 +33,10 @@ def check(
 
 
 def check_for_push(environment: Environment, account: str, *, now: float = 0) -> list[Finding]:
-    """Returns what is wrong with an account that is to be sent to servers; errors first.
+    """Return what is wrong with an account that is to be sent to servers; errors first.
 
-    Users are not sent, and not looked at. What the account breaks in others that import from it is a warning: theirs
+    Users are not sent, and not looked at. What the account breaks in others that import from it is a
+    warning: theirs
     may be sent next. account: name or public key. now: as of `check`. Raises NotFound.
     """
     now = now or time.time()

@@ -6,7 +6,7 @@ from jsctl.auth.check.model import Owner
 
 
 def auth_line(*words: str) -> str:
-    """Returns `jsctl auth ...` as a shell takes it; words in <> are for the reader to fill in."""
+    """Return `jsctl auth ...` as a shell takes it; words in <> are for the reader to fill in."""
     return "jsctl auth " + " ".join(word if word.startswith("<") else shlex.quote(word) for word in words)
 
 

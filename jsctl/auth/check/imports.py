@@ -1,4 +1,5 @@
-"""What is wrong with the imports of an account, as far as that account alone shows (nats-io/jwt: v2/imports.go)."""
+"""What is wrong with the imports of an account, as far as that account alone shows (nats-io/jwt:
+v2/imports.go)."""
 
 from collections.abc import Iterator
 

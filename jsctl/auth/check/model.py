@@ -14,7 +14,8 @@ class Finding(NamedTuple):
 
     severity: "error" for what servers refuse or what cannot work, "warning" for what works otherwise than it
         reads. code: the rule, for scripts. account, user: empty for what is of the operator or the account.
-    path: the claim below `nats`, "imports[0].subject"; empty for the whole. fix: the jsctl line that mends it.
+    path: the claim below `nats`, "imports[0].subject"; empty for the whole. fix: the jsctl line that mends
+    it.
     """
 
     severity: Severity

@@ -4,7 +4,7 @@ from jsctl.nats.subjects import is_subject
 
 
 def find_subject_problem(subject: str) -> str:
-    """Returns what is wrong with a subject, "is empty"; empty for one that is valid.
+    """Return what is wrong with a subject, "is empty"; empty for one that is valid.
 
     The library lets `>` stand anywhere, and servers then leave the subject out; here it is wrong too.
     """
@@ -36,7 +36,7 @@ def is_contained(inner: str, outer: str) -> bool:
 
 
 def find_renaming_problem(renamed: str, subject: str) -> str:
-    """Returns what is wrong with the local subject of an import; empty for one that is valid
+    """Return what is wrong with the local subject of an import; empty for one that is valid
     (RenamingSubject.Validate)."""
     if problem := find_subject_problem(renamed):
         return problem

@@ -26,8 +26,8 @@ def check_user(environment: Environment, account: Account, user: User, now: floa
         yield owner.error(
             "scoped-user-with-permissions",
             own,
-            f"the user is signed with the key of role {as_text(scope.get('role'))!r}, which sets what it may do, "
-            f"and has {own!r} of its own: servers refuse it",
+            f"the user is signed with the key of role {as_text(scope.get('role'))!r}, which sets "
+            f"what it may do, and has {own!r} of its own: servers refuse it",
             user_line(owner, "rm") + " && " + _add_line(owner, as_text(scope.get("key"))),
         )
     if scope is None:

@@ -1,0 +1,120 @@
+"""Operators, accounts and users for tests: signed as they are written down, valid or not."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from jsctl.auth.environment import Environment, read_environment
+from jsctl.auth.jwt import encode_jwt
+from jsctl.auth.keys import ACCOUNT, OPERATOR, USER, KeyPair, create_key
+from jsctl.auth.store import AuthStore
+
+Json = dict[str, Any]
+
+UNLIMITED: Json = {
+    **dict.fromkeys(("subs", "data", "payload", "imports", "exports", "conn", "leaf"), -1),
+    "wildcards": True,
+}
+FREE: Json = {"subs": -1, "data": -1, "payload": -1, "pub": {}, "sub": {}}
+"""The claims of a user without limits."""
+
+
+class Store:
+    """A store with an operator OP and a system account SYS; more is added."""
+
+    def __init__(self, root: Path, **operator: Any) -> None:
+        self.files = AuthStore(root, "OP")
+        self.root = root
+        self.key = create_key(OPERATOR)
+        self.accounts: dict[str, KeyPair] = {}
+        self.users: dict[str, KeyPair] = {}
+        self.operator_claims: Json = {}
+        self.claims: dict[str, Json] = {}
+        self.files.write_seed(self.key)
+        system = create_key(ACCOUNT)
+        self.operator(system_account=system.public, **operator)
+        self.account("SYS", key=system)
+
+    def operator(self, *, signer: KeyPair | None = None, top: Mapping[str, Any] = {}, **nats: Any) -> None:
+        """Write the operator anew, with the claims `nats` in place of those it had."""
+        self.operator_claims = {**self.operator_claims, **nats}
+        claims = {"type": "operator", "version": 2, **self.operator_claims}
+        self.files.write_operator(self.sign(self.key, "OP", claims, signer or self.key, top))
+
+    def account(
+        self,
+        name: str,
+        *,
+        key: KeyPair | None = None,
+        signer: KeyPair | None = None,
+        top: Mapping[str, Any] = {},
+        **nats: Any,
+    ) -> KeyPair:
+        """Write an account anew, with the claims `nats` in place of those it had. top: claims beside `nats`."""
+        pair = self.accounts.setdefault(name, key or create_key(ACCOUNT))
+        self.files.write_seed(pair)
+        self.claims[name] = {
+            "type": "account",
+            "version": 2,
+            "limits": UNLIMITED,
+            "default_permissions": {"pub": {}, "sub": {}},
+            **self.claims.get(name, {}),
+            **nats,
+        }
+        self.files.write_account(name, self.sign(pair, name, self.claims[name], signer or self.key, top))
+        return pair
+
+    def user(
+        self,
+        account: str,
+        name: str,
+        *,
+        signer: KeyPair | None = None,
+        top: Mapping[str, Any] = {},
+        nats: Json | None = None,
+        **more: Any,
+    ) -> Path:
+        """Write a user anew and return the credentials file. nats: all claims, in place of FREE and `more`."""
+        pair = self.users.setdefault(f"{account}/{name}", create_key(USER))
+        self.files.write_seed(pair)
+        claims = {"type": "user", "version": 2, **({**FREE, **more} if nats is None else nats)}
+        if signer is not None and "issuer_account" not in claims:
+            claims["issuer_account"] = self.accounts[account].public
+        token = self.sign(pair, name, claims, signer or self.accounts[account], top)
+        self.files.write_user(account, name, token, pair)
+        return self.files.creds(account, name)
+
+    def activation(
+        self, exporter: str, importer: str, subject: str, kind: str, top: Mapping[str, Any] = {}, **nats: Any
+    ) -> str:
+        """A token that lets an account import."""
+        claims = {"type": "activation", "version": 2, "subject": subject, "kind": kind, **nats}
+        return self.sign(self.accounts[importer], subject, claims, self.accounts[exporter], top)
+
+    def sign(
+        self, subject: KeyPair, name: str, nats: Json, signer: KeyPair, top: Mapping[str, Any] = {}
+    ) -> str:
+        return encode_jwt({"sub": subject.public, "name": name, **top, "nats": nats}, signer)
+
+    def read(self) -> Environment:
+        return read_environment(self.root, "OP")
+
+    def token(self, account: str) -> str:
+        return self.files.account_jwt(account).read_text()
+
+    def server_config(self) -> str:
+        """A server of this operator with a full resolver; `{port}` and `{store}` are left in.
+
+        The accounts of now are there from the start.
+        """
+        preload = "\n".join(f"  {key.public}: {self.token(name)}" for name, key in self.accounts.items())
+        return f"""
+listen: "127.0.0.1:{{port}}"
+operator: {json.dumps(self.files.operator_jwt.read_text())}
+system_account: {self.accounts["SYS"].public}
+resolver: {{ type: full, dir: "{{store}}/jwt", allow_delete: true }}
+resolver_preload: {{
+{preload}
+}}
+"""

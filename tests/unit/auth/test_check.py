@@ -1,0 +1,385 @@
+"""What is found wrong with operators, accounts and users."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jsctl.auth.check import Finding, check, check_for_push
+from jsctl.auth.keys import ACCOUNT, OPERATOR, USER, create_key
+from tests.support.auth_store import UNLIMITED, Store
+
+Change = Callable[[Store], object]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """EXP exports a stream, a service and a private stream; IMP imports the first two."""
+    store = Store(tmp_path)
+    exp = store.account("EXP", exports=EXPORTS)
+    store.account("IMP", imports=[{**STREAM, "account": exp.public}, {**SERVICE, "account": exp.public}])
+    store.user("IMP", "app")
+    store.user("SYS", "sys")
+    return store
+
+
+STREAM = {"name": "orders", "subject": "orders.>", "type": "stream"}
+SERVICE = {"name": "bill", "subject": "bill.req", "type": "service"}
+PRIVATE = {"name": "secret", "subject": "secret.*", "type": "stream", "token_req": True}
+TOKEN = {"name": "own", "subject": "own.*", "type": "stream", "account_token_position": 2}
+EXPORTS = [STREAM, SERVICE, PRIVATE, TOKEN]
+
+
+def found(store: Store) -> list[tuple[str, str]]:
+    return [(finding.code, finding.where) for finding in check(store.read())]
+
+
+def exports(*more: dict[str, Any]) -> Change:
+    return lambda store: store.account("EXP", exports=[*EXPORTS, *more])
+
+
+def imports(*more: dict[str, Any]) -> Change:
+    def change(store: Store) -> None:
+        exp = store.accounts["EXP"].public
+        store.account(
+            "IMP", imports=[*store.claims["IMP"]["imports"], *({"account": exp, **one} for one in more)]
+        )
+
+    return change
+
+
+def account(**nats: Any) -> Change:
+    return lambda store: store.account("IMP", **nats)
+
+
+def user(**nats: Any) -> Change:
+    return lambda store: store.user("IMP", "app", **nats)
+
+
+def operator(**nats: Any) -> Change:
+    return lambda store: store.operator(**nats)
+
+
+def test_nothing_is_wrong(store: Store) -> None:
+    assert found(store) == []
+
+
+BAD_OPERATOR: list[tuple[str, Change]] = [
+    ("operator-account-server", operator(account_server_url="host/jwt")),
+    ("operator-service", operator(operator_service_urls=["nats://a:4222", "http://b"])),
+    ("operator-service", operator(operator_service_urls=["nats://u:p@a:4222"])),
+    ("operator-service", operator(operator_service_urls=["nats://a:4222/x"])),
+    ("operator-signing-key", operator(signing_keys=[create_key(ACCOUNT).public])),
+    ("operator-system-account", operator(system_account="A")),
+    ("operator-system-account-missing", operator(system_account=create_key(ACCOUNT).public)),
+    ("operator-server-version", operator(assert_server_version="2.10")),
+    ("operator-not-self-signed", lambda store: store.operator(signer=create_key(OPERATOR))),
+    ("expired", lambda store: store.operator(top={"exp": 1})),
+    ("not-yet-valid", lambda store: store.operator(top={"nbf": 1 << 40})),
+]
+
+
+@pytest.mark.parametrize(("code", "change"), BAD_OPERATOR)
+def test_operators(store: Store, code: str, change: Change) -> None:
+    change(store)
+    assert found(store) == [(code, "operator OP")]
+
+
+def test_an_operator_that_takes_signing_keys_only(store: Store) -> None:
+    store.operator(strict_signing_key_usage=True)
+    codes = {code for code, _ in found(store)}
+    assert codes == {"operator-strict-without-keys", "account-signed-by-identity", "user-signed-by-identity"}
+    key, role = create_key(OPERATOR), create_key(ACCOUNT)
+    store.operator(signing_keys=[key.public])
+    for name in ("SYS", "EXP", "IMP"):
+        store.account(name, signer=key, signing_keys=[role.public])
+    store.user("IMP", "app", signer=role)
+    store.user("SYS", "sys", signer=role)
+    assert found(store) == []
+
+
+EXPORT_PROBLEMS: list[tuple[str, dict[str, Any]]] = [
+    ("export-type", {"subject": "x", "type": "thing"}),
+    ("export-subject", {"subject": "", "type": "stream"}),
+    ("export-subject", {"subject": "a b", "type": "stream"}),
+    ("export-subject", {"subject": "a..b", "type": "stream"}),
+    ("export-subject", {"subject": ".a", "type": "stream"}),
+    ("export-overlap", {"subject": "orders.new", "type": "stream"}),
+    ("export-overlap", {"subject": "orders.>", "type": "stream"}),
+    ("export-response-type", {"subject": "x", "type": "stream", "response_type": "Stream"}),
+    ("export-response-type", {"subject": "x", "type": "service", "response_type": "stream"}),
+    ("export-trace", {"subject": "x", "type": "stream", "allow_trace": True}),
+    ("export-threshold", {"subject": "x", "type": "stream", "response_threshold": 1}),
+    ("export-threshold", {"subject": "x", "type": "service", "response_threshold": -1}),
+    (
+        "export-latency",
+        {"subject": "x", "type": "stream", "service_latency": {"sampling": 1, "results": "y"}},
+    ),
+    (
+        "export-latency",
+        {"subject": "x", "type": "service", "service_latency": {"sampling": 101, "results": "y"}},
+    ),
+    (
+        "export-latency",
+        {"subject": "x", "type": "service", "service_latency": {"sampling": 1, "results": "y.*"}},
+    ),
+    (
+        "export-latency",
+        {"subject": "x", "type": "service", "service_latency": {"sampling": 1, "results": ""}},
+    ),
+    ("export-token-position", {"subject": "x.y", "type": "stream", "account_token_position": 1}),
+    ("export-token-position", {"subject": "x.*", "type": "stream", "account_token_position": 1}),
+    ("export-token-position", {"subject": "x.*", "type": "stream", "account_token_position": 3}),
+    ("export-info", {"subject": "x", "type": "stream", "info_url": "nothing"}),
+    ("export-info", {"subject": "x", "type": "stream", "description": "x" * 8193}),
+]
+IMPORT_PROBLEMS: list[tuple[str, dict[str, Any]]] = [
+    ("import-account", {"subject": "orders.x", "type": "stream", "account": ""}),
+    ("import-subject", {"subject": "orders..x", "type": "stream"}),
+    ("import-local-subject", {"subject": "orders.a.>", "type": "stream", "local_subject": "o"}),
+    ("import-local-subject", {"subject": "orders.*.x", "type": "stream", "local_subject": "o.x"}),
+    ("import-local-subject", {"subject": "orders.*.x", "type": "stream", "local_subject": "o.$2"}),
+    ("import-to", {"subject": "orders.x", "type": "stream", "local_subject": "o", "to": "p"}),
+    ("import-share", {"subject": "orders.x", "type": "stream", "share": True}),
+    ("import-trace", {"subject": "bill.req", "local_subject": "b", "type": "service", "allow_trace": True}),
+    ("import-overlap", {"subject": "bill.req", "type": "service", "local_subject": "bill.req"}),
+    ("import-token", {"subject": "secret.x", "type": "stream", "token": "x"}),
+]
+ACCOUNT_PROBLEMS: list[tuple[str, dict[str, Any]]] = [
+    ("too-many-imports", {"limits": {**UNLIMITED, "imports": 1}}),
+    ("too-many-imports", {"limits": {**UNLIMITED, "imports": 0}}),
+    (
+        "wildcard-exports",
+        {"limits": {**UNLIMITED, "exports": 5, "wildcards": False}, "exports": [{**STREAM}]},
+    ),
+    ("too-many-exports", {"limits": {**UNLIMITED, "exports": 0}, "exports": [{**SERVICE}]}),
+    ("tiers-and-limits", {"limits": {**UNLIMITED, "streams": 1, "tiered_limits": {"R1": {"streams": 1}}}}),
+    ("tier-name", {"limits": {**UNLIMITED, "tiered_limits": {"": {"streams": 1}}}}),
+    ("permission-subject", {"default_permissions": {"pub": {"allow": ["a b"]}}}),
+    ("permission-subject", {"default_permissions": {"sub": {"allow": ["a b c"]}}}),
+    ("permission-subject", {"default_permissions": {"sub": {"deny": ["a..b"]}}}),
+    ("mapping-subject", {"mappings": {"a..b": [{"subject": "c"}]}}),
+    ("mapping-subject", {"mappings": {"a": [{"subject": ""}]}}),
+    ("mapping-weight", {"mappings": {"a": [{"subject": "b", "weight": 60}, {"subject": "c", "weight": 50}]}}),
+    (
+        "mapping-weight",
+        {"mappings": {"a": [{"subject": "b", "cluster": "x"}, {"subject": "c", "cluster": "x"}]}},
+    ),
+    ("callout", {"authorization": {"allowed_accounts": ["*"]}}),
+    ("callout", {"authorization": {"auth_users": ["app"]}}),
+    ("callout", {"authorization": {"auth_users": [create_key(USER).public], "xkey": "X"}}),
+    ("account-trace", {"trace": {"dest": "a.*"}}),
+    ("account-trace", {"trace": {"dest": "a", "sampling": 101}}),
+    ("account-trace", {"trace": {"dest": ""}}),
+    ("account-signing-key", {"signing_keys": ["A"]}),
+    (
+        "account-signing-key",
+        {"signing_keys": [{"kind": "user_scope", "key": "A", "role": "r", "template": {}}]},
+    ),
+    ("account-info", {"info_url": "x"}),
+    ("account-cluster-traffic", {"cluster_traffic": "both"}),
+]
+"""Claims that the server's own validation refuses, too."""
+
+REFUSED: list[tuple[str, Change]] = [
+    *((code, exports(one)) for code, one in EXPORT_PROBLEMS),
+    *((code, imports(one)) for code, one in IMPORT_PROBLEMS),
+    *((code, account(**nats)) for code, nats in ACCOUNT_PROBLEMS),
+]
+
+
+@pytest.mark.parametrize(("code", "change"), REFUSED)
+def test_accounts(store: Store, code: str, change: Change) -> None:
+    change(store)
+    assert code in {finding.code for finding in check(store.read()) if finding.severity == "error"}
+
+
+def activation(**wrong: Any) -> Change:
+    """IMP imports secret.x with a token; `wrong` is wrong with it."""
+
+    def change(store: Store) -> None:
+        claims = {"exporter": "EXP", "importer": "IMP", "subject": "secret.*", "kind": "stream", **wrong}
+        imports({"subject": "secret.x", "type": "stream", "token": store.activation(**claims)})(store)
+
+    return change
+
+
+def revoke_activations(store: Store) -> None:
+    activation()(store)
+    store.account("EXP", exports=[*EXPORTS[:2], {**PRIVATE, "revocations": {"*": 1 << 40}}])
+
+
+def circle(store: Store) -> None:
+    exp, imp = store.accounts["EXP"].public, store.accounts["IMP"].public
+    one = {"subject": "round", "type": "service"}
+    store.account("IMP", exports=[one], imports=[{**one, "account": exp}])
+    store.account("EXP", exports=[one], imports=[{**one, "account": imp}])
+
+
+def another_origin(one: dict[str, Any]) -> Change:
+    def change(store: Store) -> None:
+        other = store.account("OTHER", exports=[{"subject": one["subject"], "type": one["type"]}])
+        imports({**one, "account": other.public})(store)
+
+    return change
+
+
+ACROSS: list[tuple[str, Change]] = [
+    ("import-not-exported", imports({"subject": "hidden", "type": "stream"})),
+    ("import-not-exported", imports({"subject": "bill.req", "type": "stream"})),
+    ("import-not-exported", imports({"subject": ">", "type": "stream"})),
+    ("import-without-token", imports({"subject": "secret.x", "type": "stream"})),
+    ("import-token", activation(importer="EXP")),
+    ("import-token", activation(kind="service")),
+    ("import-token", activation(subject="other")),
+    ("import-token", activation(top={"exp": 1})),
+    ("import-token", activation(exporter="SYS")),
+    ("import-token-refused", activation(exporter="SYS", top={})),
+    ("import-token-refused", revoke_activations),
+    ("import-account-token", imports({"subject": "own.*", "type": "stream"})),
+    ("import-account-token", imports({"subject": f"own.{create_key(ACCOUNT).public}", "type": "stream"})),
+    ("import-twice", imports({"subject": "orders.>", "type": "stream", "local_subject": "again.>"}, STREAM)),
+    ("import-same-local-subject", another_origin({"subject": "bill.req", "type": "service"})),
+    ("import-cycle", circle),
+    ("import-of-own", lambda store: imports({**STREAM, "account": store.accounts["IMP"].public})(store)),
+    (
+        "jetstream-on-system-account",
+        lambda store: store.account("SYS", limits={**UNLIMITED, "disk_storage": 1}),
+    ),
+    ("account-signer", lambda store: store.account("IMP", signer=create_key(OPERATOR))),
+]
+
+
+@pytest.mark.parametrize(("code", "change"), ACROSS)
+def test_across_accounts(store: Store, code: str, change: Change) -> None:
+    change(store)
+    assert code in {finding.code for finding in check(store.read()) if finding.severity == "error"}
+
+
+def test_imports_that_work(store: Store) -> None:
+    activation()(store)
+    own = store.accounts["IMP"].public
+    imports({"subject": f"own.{own}", "type": "stream", "local_subject": "mine"})(store)
+    assert found(store) == []
+
+
+def test_an_import_from_elsewhere_is_only_a_warning(store: Store) -> None:
+    imports({**STREAM, "account": create_key(ACCOUNT).public, "local_subject": "far.>"})(store)
+    [finding] = check(store.read())
+    assert (finding.severity, finding.code) == ("warning", "import-origin-unknown")
+
+
+def role_of(store: Store, **template: Any) -> Any:
+    key = create_key(ACCOUNT)
+    scope = {"kind": "user_scope", "key": key.public, "role": "app", "template": template}
+    store.account("IMP", signing_keys=[scope])
+    return key
+
+
+def test_users_of_a_role(store: Store) -> None:
+    key = role_of(store, subs=5)
+    store.user("IMP", "app", signer=key)
+    assert found(store) == [("scoped-user-with-permissions", "user IMP/app")]
+    store.user("IMP", "app", signer=key, nats={"pub": {"allow": []}})
+    assert found(store) == [("scoped-user-with-permissions", "user IMP/app")]
+    store.user("IMP", "app", signer=key, nats={"pub": {}, "sub": {}})
+    assert found(store) == []
+
+
+def test_a_role_that_needs_a_tag(store: Store) -> None:
+    key = role_of(store, pub={"deny": ["x.{{tag(team)}}"]})
+    store.user("IMP", "app", signer=key, nats={})
+    assert found(store) == [("scope-template", "user IMP/app")]
+    store.user("IMP", "app", signer=key, nats={"tags": ["team:red"]})
+    assert found(store) == []
+    key = role_of(store, pub={"allow": ["x.{{colour()}}"]})
+    store.user("IMP", "app", signer=key, nats={})
+    assert found(store) == [("scope-template", "user IMP/app")]
+
+
+USERS: list[tuple[str, Change]] = [
+    ("permission-subject", user(pub={"allow": ["a b"]})),
+    ("permission-subject", user(pub={"allow": ["a.>.b"]})),
+    ("user-source", user(src=["10.0.0.1"])),
+    ("user-source", user(src="10.0.0.0/8,x")),
+    ("user-times", user(times=[{"start": "8:00", "end": "09:00:00"}])),
+    ("user-times", user(times=[{"start": "08:00:00"}])),
+    ("user-locale", user(times_location="Nowhere/Land")),
+    ("user-connection-types", user(allowed_connection_types=["FAX"])),
+    ("user-issuer-account", user(issuer_account="x")),
+    ("user-signer", lambda store: store.user("IMP", "app", signer=create_key(ACCOUNT))),
+    ("user-signer", lambda store: store.user("IMP", "app", signer=store.accounts["EXP"], nats={})),
+    ("expired", user(top={"exp": 1})),
+    ("token-type", user(nats={"type": "account"})),
+]
+
+
+@pytest.mark.parametrize(("code", "change"), USERS)
+def test_users(store: Store, code: str, change: Change) -> None:
+    change(store)
+    errors = [finding for finding in check(store.read()) if finding.severity == "error"]
+    assert [(finding.code, finding.where) for finding in errors] == [(code, "user IMP/app")]
+
+
+def test_bearer_tokens_and_revocations(store: Store) -> None:
+    store.account("IMP", limits={**UNLIMITED, "disallow_bearer": True})
+    store.user("IMP", "app", bearer_token=True)
+    assert found(store) == [("bearer-disallowed", "user IMP/app")]
+    store.user("IMP", "app")
+    store.account("IMP", revocations={store.users["IMP/app"].public: 1 << 40})
+    assert found(store) == [("user-revoked", "user IMP/app")]
+    store.account("IMP", revocations={"*": 1})
+    assert found(store) == []
+
+
+def test_a_changed_jwt(store: Store) -> None:
+    path = store.files.account_jwt("IMP")
+    path.write_text(path.read_text()[:-5] + "AAAAA")
+    assert ("token-signature", "account IMP") in found(store)
+    path.write_text("nothing")
+    assert found(store) == [("unreadable", "account IMP")]
+
+
+def test_credentials_of_another_jwt(store: Store) -> None:
+    creds = store.user("IMP", "app").read_text()
+    store.user("IMP", "app", payload=5)
+    store.files.creds("IMP", "app").write_text(creds)
+    assert found(store) == [("credentials-differ", "user IMP/app")]
+
+
+def test_before_a_push(store: Store) -> None:
+    environment = store.read()
+    assert check_for_push(environment, "EXP") == check_for_push(environment, "IMP") == []
+    store.user("IMP", "app", src=["x"])
+    store.account("EXP", exports=[SERVICE])
+    [broken] = check_for_push(store.read(), "EXP")
+    assert (broken.severity, broken.code, broken.account) == ("warning", "import-not-exported", "IMP")
+    [own] = check_for_push(store.read(), store.accounts["IMP"].public)
+    assert (own.severity, own.code) == ("error", "import-not-exported")
+
+
+@pytest.mark.parametrize("value", [None, 1, "x", [], {}, [1], ["x"], [[]], {"x": 1}, [None], True, -1.5])
+def test_claims_of_any_type(store: Store, value: Any) -> None:
+    """Nothing but findings comes of it."""
+    for name in (
+        "exports",
+        "imports",
+        "limits",
+        "signing_keys",
+        "revocations",
+        "default_permissions",
+        "mappings",
+    ):
+        store.account("IMP", **{name: value})
+        assert all(isinstance(finding, Finding) for finding in check(store.read()))
+    for name in ("authorization", "trace", "description", "type", "version", "tags"):
+        store.account("EXP", **{name: value})
+        check(store.read())
+    one = dict.fromkeys(
+        ("subject", "type", "account", "token", "local_subject", "to", "service_latency"), value
+    )
+    store.account("IMP", exports=[one], imports=[one], signing_keys=[{"key": value, "template": value}])
+    store.user("IMP", "app", nats=dict.fromkeys(("pub", "sub", "src", "times", "issuer_account"), value))
+    store.operator(signing_keys=value, operator_service_urls=value, assert_server_version=value)
+    check(store.read())
