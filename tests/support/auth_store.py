@@ -51,7 +51,10 @@ class Store:
         top: Mapping[str, Any] = {},
         **nats: Any,
     ) -> KeyPair:
-        """Write an account anew, with the claims `nats` in place of those it had. top: claims beside `nats`."""
+        """Write an account anew, with the claims `nats` in place of those it had.
+
+        top: claims beside `nats`.
+        """
         pair = self.accounts.setdefault(name, key or create_key(ACCOUNT))
         self.files.write_seed(pair)
         self.claims[name] = {
@@ -75,7 +78,10 @@ class Store:
         nats: Json | None = None,
         **more: Any,
     ) -> Path:
-        """Write a user anew and return the credentials file. nats: all claims, in place of FREE and `more`."""
+        """Write a user anew and return the credentials file.
+
+        nats: all claims, in place of FREE and `more`.
+        """
         pair = self.users.setdefault(f"{account}/{name}", create_key(USER))
         self.files.write_seed(pair)
         claims = {"type": "user", "version": 2, **({**FREE, **more} if nats is None else nats)}
