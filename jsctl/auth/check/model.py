@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
-from jsctl.auth.claims import Json
 from jsctl.auth.environment import Account, Operator, User
 
 Severity = Literal["error", "warning"]
@@ -33,9 +32,6 @@ class Finding(NamedTuple):
         if self.user:
             return f"user {self.account}/{self.user}"
         return f"account {self.account}" if self.account else f"operator {self.operator}"
-
-    def to_json(self) -> Json:
-        return self._asdict()
 
 
 class Owner(NamedTuple):
