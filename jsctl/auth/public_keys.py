@@ -3,7 +3,6 @@ v2/claims.go)."""
 
 import base64
 import binascii
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +11,7 @@ from nacl.exceptions import BadSignatureError
 from nacl.signing import VerifyKey
 
 from jsctl.auth.keys import ACCOUNT, OPERATOR, USER
+from jsctl.json_text import parse_json
 
 CURVE = "curve"
 """A key for encryption, `X...`."""
@@ -28,7 +28,7 @@ _KINDS: Mapping[int, str] = {
 
 
 def kind_of_key(public: str) -> str:
-    """Return what a public key is of: OPERATOR, ACCOUNT, USER, SERVER or CURVE; empty when it is no key."""
+    """Return what a public key is of: OPERATOR, ACCOUNT, USER, SERVER or CURVE; empty for anything else."""
     return _split(public)[0]
 
 
@@ -48,7 +48,7 @@ def is_signed(token: str, public: str) -> bool:
 def header_of(token: str) -> dict[str, Any]:
     """Return the header of a JWT; empty when it has none that can be read."""
     try:
-        header = json.loads(_decode(token.strip().partition(".")[0]))
+        header = parse_json(_decode(token.strip().partition(".")[0]))
     except (ValueError, binascii.Error):
         return {}
     return header if isinstance(header, dict) else {}

@@ -36,7 +36,7 @@ _PERMISSIONS = (
 
 
 class Expanded(NamedTuple):
-    """A template made for a user. claims: as of a user's own. problem: why servers refuse the user; empty
+    """A template filled in for a user. claims: as of a user's own. problem: why servers refuse the user; empty
     when
     they do not. origins: for each list ("pub.allow"), the place in the template that each subject comes
     from."""
@@ -80,12 +80,12 @@ def expand_template(account: Account, user: User) -> Expanded:
         if not any(map(_MUSTACHE.search, texts)):
             continue
         try:
-            made = _expand(texts, account, user, strict=key == "deny")
+            subjects = _expand(texts, account, user, strict=key == "deny")
         except _Undefined as error:
             return Expanded(template, str(error))
-        rules[key] = [subject for _, subject in made]
-        origins[f"{action}.{key}"] = [at for at, _ in made]
-        if key == "allow" and not made:
+        rules[key] = [subject for _, subject in subjects]
+        origins[f"{action}.{key}"] = [at for at, _ in subjects]
+        if key == "allow" and not subjects:
             # Nobody may all that was allowed to nobody.
             rules["deny"] = [*as_texts(rules.get("deny")), ">"]
         template[action] = rules
@@ -95,7 +95,7 @@ def expand_template(account: Account, user: User) -> Expanded:
 def _expand(texts: list[str], account: Account, user: User, *, strict: bool) -> list[tuple[int, str]]:
     """The subjects, each with its place in `texts`. strict: whether a subject that is not valid is an
     error."""
-    made: list[tuple[int, str]] = []
+    subjects: list[tuple[int, str]] = []
     for at, text in enumerate(texts):
         marks = _MUSTACHE.findall(text)
         values = [_values(mark, text, account, user, strict=strict) for mark in marks]
@@ -104,12 +104,12 @@ def _expand(texts: list[str], account: Account, user: User, *, strict: bool) -> 
             for mark, value in zip(marks, combination, strict=True):
                 subject = subject.replace(mark, value)
             if is_subject(subject):
-                made.append((at, subject))
+                subjects.append((at, subject))
             elif strict:
                 raise _Undefined(f"{text!r} becomes {subject!r}, which is not a subject")
-            if len(made) > MAX_EXPANSIONS:
+            if len(subjects) > MAX_EXPANSIONS:
                 raise _Undefined(f"{text!r} makes more than {MAX_EXPANSIONS:,} subjects")
-    return made
+    return subjects
 
 
 def _values(mark: str, text: str, account: Account, user: User, *, strict: bool) -> list[str]:

@@ -67,7 +67,7 @@ def _check_signer(environment: Environment, account: Account, owner: Owner) -> I
         why = "the account is signed with the operator's own key, and the operator takes signing keys only"
         yield owner.error("account-signed-by-identity", "iss", why, fix)
     else:
-        why = f"the account is signed by {account.issuer or 'nobody'}, which is no key of the operator"
+        why = f"the account is signed by {account.issuer or 'nobody'}, which is not a key of the operator"
         yield owner.error("account-signer", "iss", why, fix)
 
 

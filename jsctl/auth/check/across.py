@@ -96,16 +96,16 @@ def find_export(exporter: Account, one: Json) -> int:
     covers it;
     -1 for none."""
     subject, kind = remote_subject(one), one.get("type")
-    found = -1
+    place = -1
     for at, export in enumerate(exporter.exports):
         if export.get("type") != kind:
             continue
         offered = as_text(export.get("subject"))
         if offered == subject:
             return at
-        if found < 0 and covers(offered, subject):
-            found = at
-    return found
+        if place < 0 and covers(offered, subject):
+            place = at
+    return place
 
 
 def _explain_missing(exporter: Account, one: Json, owner: Owner) -> tuple[str, str]:
@@ -194,7 +194,7 @@ def _check_local_subjects(environment: Environment, account: Account, owner: Own
                 yield owner.error("import-same-local-subject", path, why, fix)
             elif kind == "stream":
                 both = f"of {names[0]} and {names[1]} are both at {here!r} here"
-                why = f"streams {both}, not to be told apart"
+                why = f"streams {both}: their messages mix"
                 yield owner.warning("import-same-local-subject", path, why, fix)
             else:
                 continue

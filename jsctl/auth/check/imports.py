@@ -40,7 +40,7 @@ def _check_import(one: Json, path: str, owner: Owner) -> Iterator[Finding]:
         yield owner.error("import-share", f"{path}.share", why, fix)
     origin = as_text(one.get("account"))
     if kind_of_key(origin) != ACCOUNT:
-        what = f"account {origin!r}, which is no public key" if origin else "no account"
+        what = f"account {origin!r}, which is not a public key" if origin else "no account"
         yield owner.error("import-account", f"{path}.account", f"import {subject!r} names {what}", remove)
     if problem := find_subject_problem(subject):
         why = f"import subject {subject!r} {problem}"

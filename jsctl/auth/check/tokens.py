@@ -24,9 +24,11 @@ def check_token(one: Claimed, kind: str, owner: Owner, now: float) -> Iterator[F
     if len(one.token) > MAX_TOKEN:
         yield owner.error("token-size", "", f"the JWT has more than {MAX_TOKEN:,} characters", again)
     version = as_number(one.nats.get("version"))
-    found = as_text(one.nats.get("type")) or as_text(one.claims.get("type"))
-    if found != kind:
-        yield owner.error("token-type", "type", f"the JWT is of type {found or 'none'}, not {kind}", again)
+    kind_of_claims = as_text(one.nats.get("type")) or as_text(one.claims.get("type"))
+    if kind_of_claims != kind:
+        yield owner.error(
+            "token-type", "type", f"the JWT is of type {kind_of_claims or 'none'}, not {kind}", again
+        )
     if version > VERSION:
         yield owner.error(
             "token-version",

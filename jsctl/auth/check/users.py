@@ -81,7 +81,7 @@ def _check_signer(environment: Environment, account: Account, user: User, owner:
                 user_line(owner, "rm") + " && " + _add_line(owner, "<signing key>"),
             )
     elif user.issuer not in account.signing_keys:
-        why = f"the user is signed by {user.issuer or 'nobody'}, which is no key of account {account.name}"
+        why = f"the user is signed by {user.issuer or 'nobody'}, which is not a key of account {account.name}"
         yield owner.error("user-signer", "iss", why, again)
         return
     if user.issuer_account != account.public:
