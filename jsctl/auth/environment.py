@@ -155,9 +155,10 @@ class Environment:
         raise NotFound(f"there is no account {name}", f"operator {self.operator.name} has {self._names()}")
 
     def find_users(self, name: str, account: str = "") -> list[User]:
-        """Return the users with a name or public key, of one account or of all. Raises NotFound for an
-        account
-        that does not exist."""
+        """Return the users with a name or public key, of one account or of all.
+
+        Raises NotFound for an account that does not exist.
+        """
         accounts = [self.find_account(account)] if account else self.accounts
         return [user for one in accounts for user in one.users if name in (user.name, user.public)]
 
@@ -169,8 +170,7 @@ def read_environment(root: Path, operator: str) -> Environment:
     """Return an operator with its accounts and users. root: as of AuthStore.
 
     Files of accounts and users that hold no JWT are listed as unreadable. Raises NotFound for an operator
-    that
-    the store does not have, BadInput for one whose JWT cannot be read.
+    that the store does not have, BadInput for one whose JWT cannot be read.
     """
     store = AuthStore(root, operator)
     token = _read(store.operator_jwt)

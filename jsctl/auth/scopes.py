@@ -38,8 +38,8 @@ _PERMISSIONS = (
 class Expanded(NamedTuple):
     """A template filled in for a user.
 
-    claims: as of a user's own. problem: why servers refuse the user; empty when they do not. origins: for each
-    list ("pub.allow"), the place in the template that each subject comes from.
+    claims: as of a user's own. problem: why servers refuse the user; empty when they do not. origins: for
+    each list ("pub.allow"), the place in the template that each subject comes from.
     """
 
     claims: Json
