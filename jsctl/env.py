@@ -326,10 +326,18 @@ class Env:
 
             out, stdin = self.streams.stdout, self.streams.stdin
             return await run_screen(outcome.live, out, stdin, color=self.color, endless=outcome.endless)
+        if not outcome.answers:
+            return await self._write_events(outcome)
+        from jsctl.render.unblocked import unblocked
+
+        async with unblocked(self.streams):
+            return await self._write_events(outcome)
+
+    async def _write_events(self, events: "Events[Any]") -> "Result | ExitStatus | None":
         from jsctl.render.event_writer import write_events
 
         return await write_events(
-            outcome,
+            events,
             self.streams.stdout,
             self.form,
             say=self.say,

@@ -19,7 +19,8 @@ The answer is BODY, a template as in `jsctl publish --help` with {{Request}} for
 --echo the request itself; or what a command writes to stdout. In a command, {{0}}, {{1}} ... are the tokens
 of the request's subject and {{Request}} its payload. They are filled in after the command was split into
 words: a request cannot add words, and no shell reads them. The command finds both in
-NATS_REQUEST_SUBJECT and NATS_REQUEST_BODY as well. Where it fails, the reply says so in its headers.
+NATS_REQUEST_SUBJECT and NATS_REQUEST_BODY as well. Where it fails, takes longer than a minute or writes
+more than a message can hold, the reply says so in its headers.
 
 Several repliers in one queue group share the requests; one with --weight 3 gets three times as many.
 """

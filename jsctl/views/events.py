@@ -77,6 +77,8 @@ class Events(NamedTuple, Generic[E]):
     limit: how many events are wanted (`--count`), 0 for all. After these the stream is ended.
     noun: what an event is called in the singular.
     endless: whether ctrl-C is the ordinary end. Before `limit` events it is still status 130.
+    answers: whether requests are answered meanwhile: a slow reader of our output then misses some
+        of the events instead of holding the answers up.
     stop: makes `batches` end after what has already occurred. Without it they are closed where they wait.
     stalled: called with the seconds of a write that the reader of our output held up.
     summary: a last line on stderr; empty for none.
@@ -104,6 +106,7 @@ class Events(NamedTuple, Generic[E]):
     counts: Callable[[E], int] | None = None
     noun: str = "message"
     endless: bool = False
+    answers: bool = False
     stop: Callable[[], None] | None = None
     stalled: Callable[[float], None] | None = None
     summary: Callable[[Ending], str] = _no_summary

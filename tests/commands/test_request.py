@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from jsctl.contexts.settings import Settings
+from jsctl.jetstream.message import user_command
 from jsctl.nats.codec import encode_publish
 from jsctl.nats.connection import Connection
 from jsctl.nats.message import Message
@@ -116,6 +117,37 @@ def test_until_an_empty_reply(cli: Cli, replier: Start) -> None:
 def test_a_command(cli: Cli, replier: Start) -> None:
     replier("cmd.*", "--command", "printf '%s|' {{1}} {{Request}} x")
     assert cli(["req", "cmd.tok", "a b; $(id)", "--raw"], status=0).out == "tok|a b; $(id)|x|\n"
+
+
+def test_a_command_that_writes_without_end_or_never_ends(
+    cli: Cli, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(user_command, "LONGEST", SECOND // 2)
+    js.stream(url, "S", "s")
+    js.publish(url, "s", count=2)
+    for command in ("yes", "sh -c 'yes | cat'"):
+        refused = cli(["stream", "get", "S", "1", "--translate", command], status=64)
+        assert f"{command.split()[0]} wrote more than 67,108,864 bytes and was ended" in refused.err
+    for command in ("sleep 60", "sh -c 'sleep 60 & sleep 60'"):
+        began = time.monotonic()
+        refused = cli(["stream", "get", "S", "1", "--translate", command], status=64)
+        assert "took longer than 500ms and was ended" in refused.err
+        assert time.monotonic() - began < 20
+
+
+def test_an_answer_that_is_too_large_is_an_error_and_the_next_one_is_served(cli: Cli, replier: Start) -> None:
+    replier("cmd.*", "--command", "sh -c 'if [ {{1}} = big ]; then yes; else echo small; fi'")
+    assert "wrote more than 1,048,576 bytes" in cli("req cmd.big x", status=0).err
+    assert cli("req cmd.a x --raw-bytes", status=0).out == "small\n"
+
+
+def test_a_reader_that_is_stalled_holds_no_answer_up(cli: Cli, replier: Start) -> None:
+    process = replier("echo.>", "--echo")  # nobody reads its output: 64 KiB, and the pipes are full
+    answered = cli(["req", "echo.a", "x" * 100, "--count", "2000", "--raw"], status=0).out
+    assert answered.count("\n") == 2000
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert out.count("x" * 100) == 2000 and "Answered 2,000 requests" in err
 
 
 def test_the_commands_environment(cli: Cli, replier: Start) -> None:

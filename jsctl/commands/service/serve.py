@@ -38,5 +38,6 @@ async def serve(env: Env, name: str, headers: tuple[str, ...]) -> Events[Request
         notice=view.notice,
         noun="request",
         endless=True,
+        answers=True,
         stop=service.stop,
     )

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from jsctl.errors import BadInput, Unreachable
 from jsctl.jetstream.message.buffer import EventBuffer
+from jsctl.jetstream.message.user_command import run_command
 from jsctl.nats.connection import Connection
 from jsctl.nats.headers import Headers, encode_headers
 from jsctl.nats.message import Message, OutgoingMessage
@@ -127,7 +128,7 @@ class Responder:
             return request.data, [*headers, *request.headers, ("NATS-Reply-Counter", str(self.answered))]
         if not answers.command:
             return answers.body.render(moment), headers
-        data, failure = await _run(answers.command, request, moment)
+        data, failure = await _run(answers.command, request, moment, self._connection.max_payload)
         if failure:
             self._warn(f"jsctl: {failure}")
             headers += _failure(failure)
@@ -140,8 +141,10 @@ def _failure(what: str) -> Headers:
     return [("Nats-Service-Error", line), ("Nats-Service-Error-Code", "500")]
 
 
-async def _run(command: Sequence[Template], request: Message, moment: Moment) -> tuple[bytes, str]:
-    """Run a command. Returns what it writes on stdout, and why it failed, if it did.
+async def _run(
+    command: Sequence[Template], request: Message, moment: Moment, largest: int
+) -> tuple[bytes, str]:
+    """Run a command. Returns what it writes on stdout, and why it failed, if it did. largest: bytes of it.
 
     Templates are filled in after the command was split into words: a request cannot add words.
     """
@@ -152,12 +155,5 @@ async def _run(command: Sequence[Template], request: Message, moment: Moment) ->
         "NATS_REQUEST_SUBJECT": request.subject,
         "NATS_REQUEST_BODY": moment.request.decode(errors="surrogateescape"),
     }
-    try:
-        process = await asyncio.create_subprocess_exec(
-            *words, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, env=variables
-        )
-    except (OSError, ValueError) as error:
-        return b"", f"cannot run {words[0]}: {getattr(error, 'strerror', None) or error}"
-    output, _ = await process.communicate()
-    failure = f"{words[0]} ended with status {process.returncode}" if process.returncode else ""
-    return output, failure
+    output = await run_command(words, largest, variables=variables)
+    return output.data, output.failure

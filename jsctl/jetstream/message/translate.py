@@ -1,12 +1,13 @@
 """Payloads translated by a command of the user (`--translate`)."""
 
-import asyncio
 import shlex
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
 from jsctl.errors import BadInput
 from jsctl.jetstream.message.receive import Received
+from jsctl.jetstream.message.user_command import run_command
+from jsctl.nats.codec import MAX_PAYLOAD
 
 
 def split_command(command: str) -> list[str]:
@@ -24,25 +25,14 @@ async def translate(command: Sequence[str], data: bytes, subject: str = "", stre
     """Pass `data` through a command. Returns what it writes on stdout and stderr.
 
     `{{Subject}}` and `{{Stream}}` are filled in after the command was split into words, so that no subject
-    can add words. Raises BadInput when the command cannot be run.
+    can add words. Raises BadInput when the command cannot be run, writes more than a message can hold or
+    takes too long.
     """
     words = [word.replace("{{Subject}}", subject).replace("{{Stream}}", stream) for word in command]
-    try:
-        process = await asyncio.create_subprocess_exec(
-            *words,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-        )
-    except (OSError, ValueError) as error:
-        raise BadInput(f"cannot run {words[0]}: {getattr(error, 'strerror', None) or error}") from None
-    try:
-        output, _ = await process.communicate(data)
-    except asyncio.CancelledError:
-        process.kill()
-        await process.wait()
-        raise
-    return output
+    output = await run_command(words, MAX_PAYLOAD, stdin=data, with_stderr=True)
+    if not output.did_run:
+        raise BadInput(output.failure)
+    return output.data
 
 
 async def translate_messages(

@@ -25,6 +25,7 @@ def events(responder: Responder) -> Events[Request]:
         limit=responder.limit,
         noun="request",
         endless=True,
+        answers=True,
         stop=responder.stop,
         summary=summary,
     )

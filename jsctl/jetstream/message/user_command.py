@@ -1,0 +1,100 @@
+"""Commands of the user whose output is data: bounded in size and time, ended with all that they started."""
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from jsctl.units import SECOND, exact_duration
+
+LONGEST = 60 * SECOND
+"""How long a command may take for one message."""
+
+_BLOCK = 1 << 16
+_DYING = 1.0  #: seconds
+
+
+class Output(NamedTuple):
+    """What a command wrote. failure: why this is not what was wanted; empty for a success. did_run: whether
+    it came to its end by itself."""
+
+    data: bytes
+    failure: str = ""
+    did_run: bool = True
+
+
+async def run_command(
+    words: Sequence[str],
+    largest: int,
+    *,
+    stdin: bytes | None = None,
+    variables: Mapping[str, str] | None = None,
+    with_stderr: bool = False,
+) -> Output:
+    """Run a command and return what it writes on stdout.
+
+    largest: bytes of output; with more, or after LONGEST, it is killed. stdin: what it reads; None for
+    nothing. variables: its environment, by default ours. with_stderr: take what it writes there, too.
+    """
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *words,
+            stdin=asyncio.subprocess.DEVNULL if stdin is None else asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT if with_stderr else None,
+            env=variables,
+            start_new_session=True,  # what it starts is killed with it
+        )
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        return Output(b"", f"cannot run {words[0]}: {reason}", did_run=False)
+    writing = asyncio.ensure_future(_write(process, stdin or b""))
+    try:
+        async with asyncio.timeout(LONGEST / SECOND):
+            data = await _read(process, largest)
+            if data is None:
+                return Output(b"", f"{words[0]} wrote more than {largest:,} bytes and was ended", False)
+            await process.wait()
+    except TimeoutError:
+        return Output(b"", f"{words[0]} took longer than {exact_duration(LONGEST)} and was ended", False)
+    finally:
+        writing.cancel()
+        await _end(process)
+    status = process.returncode
+    return Output(data, f"{words[0]} ended with status {status}" if status else "")
+
+
+async def _write(process: asyncio.subprocess.Process, data: bytes) -> None:
+    """Write what the command reads; one that reads less is none the worse."""
+    if process.stdin is None:
+        return
+    with contextlib.suppress(OSError):
+        process.stdin.write(data)
+        await process.stdin.drain()
+    with contextlib.suppress(OSError):
+        process.stdin.close()
+
+
+async def _read(process: asyncio.subprocess.Process, largest: int) -> bytes | None:
+    """Return what the command writes; None for more than `largest` bytes."""
+    data = bytearray()
+    while process.stdout and (block := await process.stdout.read(_BLOCK)):
+        data += block
+        if len(data) > largest:
+            return None
+    return bytes(data)
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Kill a command that still runs, and what it has started."""
+    if process.returncode is not None:
+        return
+    with contextlib.suppress(OSError):
+        os.killpg(process.pid, signal.SIGKILL)
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_DYING):  # one that left its group may hold the pipe
+            while process.stdout and await process.stdout.read(_BLOCK):
+                pass
+            await process.wait()

@@ -1,0 +1,118 @@
+"""Output that never waits for its reader: what a full pipe or a stopped terminal does not take is written
+later, and beyond a bound it is left out."""
+
+import asyncio
+import contextlib
+import os
+import select
+import sys
+from collections import deque
+from collections.abc import AsyncIterator
+from typing import Any, Protocol, TextIO, cast
+
+WAITING = 4 << 20
+"""Bytes that may wait for a slow reader."""
+
+_AGAIN = 0.05  #: seconds between two looks whether the reader takes more
+_LAST = 2.0  #: seconds that a reader has at the end
+_PIECE = min(getattr(select, "PIPE_BUF", 512), 4096)  #: bytes that what is ready for writing takes at once
+
+
+class OutputStreams(Protocol):
+    """What has the two streams of output."""
+
+    stdout: TextIO
+    stderr: TextIO
+
+
+@contextlib.asynccontextmanager
+async def unblocked(streams: OutputStreams) -> AsyncIterator[None]:
+    """Replace the streams of output by such that do not wait; at the end, say on stderr what was left out."""
+    out, err = streams.stdout, streams.stderr
+    if sys.platform == "win32":  # where nothing says whether a pipe takes more
+        yield
+        return
+    patient = [Unblocked(out), Unblocked(err)]
+    streams.stdout, streams.stderr = (cast(TextIO, one) for one in patient)
+    try:
+        yield
+    finally:
+        ended = await asyncio.gather(*(one.finish() for one in patient))
+        streams.stdout, streams.stderr = out, err
+        left_out = patient[0].left_out
+        if left_out and ended[1]:
+            err.write(f"jsctl: {left_out:,} bytes of output were left out: the reader was too slow\n")
+            err.flush()
+
+
+class Unblocked:
+    """A text stream that does not wait. One without a file below it, as in tests, is written at once.
+
+    left_out: bytes that were not written.
+    """
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+        self._waiting: deque[memoryview] = deque()
+        self._size = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._error: OSError | None = None
+        self.left_out = 0
+        try:
+            self._fd = out.fileno()
+            out.flush()
+        except (OSError, ValueError, AttributeError):
+            self._fd = -1
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "buffer":  # bytes come as text, so that all is in order
+            raise AttributeError(name)
+        return getattr(self._out, name)
+
+    def write(self, text: str) -> int:
+        """Write, or keep for later. Raises BrokenPipeError and the like of what was kept before."""
+        if self._fd < 0:
+            return self._out.write(text)
+        if self._error:
+            raise self._error
+        data = text.encode(self._out.encoding or "utf-8", self._out.errors or "surrogateescape")
+        if self._size + len(data) > WAITING:
+            self.left_out += len(data)
+        else:
+            self._waiting.append(memoryview(data))
+            self._size += len(data)
+        return len(text)
+
+    def flush(self) -> None:
+        """Write as much as is taken now."""
+        if self._fd < 0:
+            self._out.flush()
+            return
+        self._drain()
+        if self._error:
+            raise self._error
+
+    def _drain(self) -> None:
+        self._timer = None
+        try:
+            while self._waiting and select.select([], [self._fd], [], 0)[1]:
+                data = self._waiting.popleft()
+                taken = os.write(self._fd, data[:_PIECE])
+                self._size -= taken
+                if taken < len(data):
+                    self._waiting.appendleft(data[taken:])
+        except OSError as error:
+            self._error = error
+            self._waiting.clear()
+        if self._waiting and self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(_AGAIN, self._drain)
+
+    async def finish(self) -> bool:
+        """Wait until all is written, or the reader had its time. Returns whether all is."""
+        end = asyncio.get_running_loop().time() + _LAST
+        while self._waiting and not self._error and asyncio.get_running_loop().time() < end:  # noqa: ASYNC110
+            await asyncio.sleep(_AGAIN)
+        if self._timer:
+            self._timer.cancel()
+        self.left_out += self._size if self._waiting else 0
+        return not self._waiting
