@@ -16,6 +16,8 @@ from jsctl.monitor.check.outcome import Check
 from jsctl.units import SECOND, age, format_duration, parse_duration, parse_time_ns
 
 _METADATA = "io.nats.monitor."
+ENABLED, PINNED = f"{_METADATA}enabled", f"{_METADATA}pinned"
+"""Keys of metadata: whether monitoring looks at it unasked, and whether each group has a pinned client."""
 _SPANS = frozenset({"seen-critical", "peer-seen-critical", "last-delivery-critical", "last-ack-critical"})
 
 Limits = Mapping[str, float]
@@ -40,7 +42,11 @@ def with_metadata(limits: Limits, config: Json) -> dict[str, float]:
 
 async def check_stream(api: Api, name: str, flags: Limits) -> Check:
     """Check mirror, sources, replicas, messages and subjects of a stream. Raises JsctlError."""
-    info = await streams.info(api, name)
+    return judge_stream(await streams.info(api, name), name, flags)
+
+
+def judge_stream(info: Json, name: str, flags: Limits) -> Check:
+    """Return the check of a stream whose info is known. Raises BadInput for metadata that is not valid."""
     limits = with_metadata(flags, info["config"])
     check = Check("stream", name)
     _check_origins(check, info, limits)
@@ -93,9 +99,13 @@ def _check_peers(check: Check, cluster: Json, limits: Limits) -> None:
 
 async def check_consumer(api: Api, stream: str, name: str, flags: Limits, *, pinned: bool) -> Check:
     """Check what a consumer has to do, and when it last did something. Raises JsctlError."""
-    info = await consumers.info(api, stream, name)
+    return judge_consumer(await consumers.info(api, stream, name), f"{stream}_{name}", flags, pinned=pinned)
+
+
+def judge_consumer(info: Json, name: str, flags: Limits, *, pinned: bool) -> Check:
+    """Return the check of a consumer whose info is known. Raises BadInput for metadata that is not valid."""
     limits = with_metadata(flags, info["config"])
-    check = Check("consumer", f"{stream}_{name}")
+    check = Check("consumer", name)
     for key, datum, label in (
         ("outstanding-ack-critical", "num_ack_pending", "unacknowledged messages"),
         ("waiting-critical", "num_waiting", "waiting pulls"),

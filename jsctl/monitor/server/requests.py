@@ -98,12 +98,20 @@ async def count_servers(connection: Connection) -> int:
 
 
 async def ask_server(
-    connection: Connection, server: str, what: str, body: Mapping[str, Any] | None = None
+    connection: Connection,
+    server: str,
+    what: str,
+    body: Mapping[str, Any] | None = None,
+    *,
+    timeout: int | None = None,
 ) -> Json:
-    """Send a request to one server, by its ID. Raises NotFound when none has it, ApiError, Denied."""
+    """Send a request to one server, by its ID. timeout: ns, instead of that of the settings.
+
+    Raises NotFound when none has the ID, ApiError, Denied.
+    """
     subject = f"$SYS.REQ.SERVER.{server}.{what}"
     try:
-        message = await connection.request(subject, json.dumps(dict(body or {})).encode())
+        message = await connection.request(subject, json.dumps(dict(body or {})).encode(), timeout=timeout)
     except NoResponders:
         raise NotFound(
             f"no server has the ID {server!r}",

@@ -1,0 +1,13 @@
+"""`jsctl audit checks`."""
+
+from jsctl.commands.cli import command
+from jsctl.env import Env
+from jsctl.monitor.audit.analysis import CHECKS
+from jsctl.views.audit import checks as view
+from jsctl.views.result import Result
+
+
+@command("checks", examples=["jsctl audit checks", "jsctl audit checks --json"])
+def checks(env: Env) -> Result:
+    """The codes are those of the nats tool; jsctl audit analyze --skip takes them."""
+    return view.checks(CHECKS)

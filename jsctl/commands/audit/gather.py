@@ -1,0 +1,89 @@
+"""`jsctl audit gather`."""
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from jsctl import __version__
+from jsctl.commands.cli import command, option
+from jsctl.env import Env
+from jsctl.errors import JsctlError
+from jsctl.files import open_atomically
+from jsctl.monitor.audit.archive import ArchiveWriter
+from jsctl.monitor.audit.gather import Gatherer, Selection
+from jsctl.units import SECOND
+from jsctl.views.audit import gather as view
+from jsctl.views.result import Result
+
+Verb = TypeVar("Verb", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    output: str
+    progress: bool
+    cluster: str
+    server_endpoints: bool
+    server_profiles: bool
+    account_endpoints: bool
+    streams: bool
+    consumers: bool
+    details: bool
+    force: bool
+
+
+def _selects(name: str, help: str) -> Callable[[Verb], Verb]:
+    """Declare a flag that is on."""
+    return option(f"--{name}/--no-{name}", default=True, help=help)
+
+
+@command(
+    "gather",
+    options=Options,
+    examples=[
+        "jsctl audit gather --output audit.zip",
+        "jsctl audit gather -o east.zip --cluster east --no-server-profiles",
+    ],
+)
+@option("--output", "-o", metavar="FILE", default="", help="File for the archive; else a temporary one")
+@option("--progress/--no-progress", default=True, help="Show what is gathered")
+@option("--cluster", metavar="CLUSTER", default="", help="Only servers of this cluster")
+@_selects("server-endpoints", "What servers say of themselves")
+@_selects("server-profiles", "Profiles of servers, which take some seconds")
+@_selects("account-endpoints", "What servers say of accounts")
+@_selects("streams", "The state of streams on each server")
+@_selects("consumers", "The state of consumers, too")
+@_selects("details", "Subscriptions, accounts and streams within what servers say")
+@option("--force", "-f", is_flag=True, help="Do not ask before a file is replaced")
+async def gather(env: Env, options: Options) -> Result:
+    """The archive is a ZIP file, which jsctl audit analyze and the nats tool read. It holds names of streams,
+    subjects and users, no messages and no passwords. Needs a login of the system account.
+    """
+    name = f"audit-archive-{int(env.clock())}.zip"
+    path = Path(options.output).expanduser() if options.output else Path(tempfile.gettempdir(), name)
+    if path.exists():
+        await env.confirm(f"Replace {path}?", force=options.force)
+    connection = await env.connection()
+    chosen = Selection(
+        options.cluster,
+        options.server_endpoints,
+        options.server_profiles,
+        options.account_endpoints,
+        options.streams,
+        options.consumers,
+        options.details,
+        min(5 * SECOND, connection.settings.timeout),
+    )
+    try:
+        with open_atomically(path) as file, ArchiveWriter(file, env.clock()) as writer:
+            say = env.say if options.progress else lambda line: None
+            gatherer = Gatherer(
+                connection, writer, chosen, say=say, clock=env.clock, version=f"jsctl {__version__}"
+            )
+            summary = await gatherer.run()
+        size = path.stat().st_size
+    except OSError as error:
+        raise JsctlError(f"cannot write {path}: {error.strerror}") from None
+    return view.gathered(str(path), size, summary)

@@ -1,0 +1,84 @@
+"""The analysis of an archive: a report in the JSON form that the `nats` tool saves and loads, too."""
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from jsctl.errors import BadInput
+from jsctl.json_text import parse_json
+from jsctl.monitor.audit.archive import METADATA, Archive
+from jsctl.monitor.audit.model import Check, NothingToCheck, Outcome, Verdict
+from jsctl.monitor.audit.server_checks import CHECKS as SERVER_CHECKS
+from jsctl.monitor.audit.stream_checks import CHECKS as STREAM_CHECKS
+from jsctl.units import format_rfc3339, seconds_to_ns
+
+Json = dict[str, Any]
+
+CHECKS = sorted((*SERVER_CHECKS, *STREAM_CHECKS), key=lambda one: (one.suite, one.code))
+_TYPE = "io.nats.audit.v1.analysis"
+
+
+def analyze(archive: Archive, skip: Collection[str], most: int, now: float) -> Json:
+    """Run all checks and return the report.
+
+    skip: codes of checks that do not run. most: examples of a check that are kept; 0 for all. now: seconds
+    since 1970. Raises BadInput for an archive that is damaged.
+    """
+    skipped = {code.upper() for code in skip}
+    if unknown := skipped - {check.code for check in CHECKS}:
+        raise BadInput(f"there is no check {min(unknown)}", "jsctl audit checks lists them")
+    results = [_result(check, archive, most, check.code in skipped) for check in CHECKS]
+    counts = {outcome.name: 0 for outcome in Outcome}
+    for result in results:
+        counts[result["outcome_string"]] += 1
+    return {
+        "type": _TYPE,
+        "time": format_rfc3339(seconds_to_ns(now)),
+        "metadata": archive.special(METADATA),
+        "skipped_checks": sorted(skipped),
+        "skipped_suites": [],
+        "checks": results,
+        "outcomes": counts,
+    }
+
+
+def _result(check: Check, archive: Archive, most: int, skip: bool) -> Json:
+    examples: Json = {}
+    if skip:
+        verdict = Verdict(Outcome.SKIP)
+    else:
+        try:
+            verdict = check.run(archive, check.limits())
+        except NothingToCheck as reason:
+            verdict = Verdict(Outcome.SKIP)
+            examples["error"] = str(reason)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            # Files of other makers may hold anything.
+            verdict = Verdict(Outcome.SKIP)
+            examples["error"] = f"the archive holds something unexpected: {type(error).__name__} {error}"
+    shown = verdict.examples[:most] if most else verdict.examples
+    if shown:
+        examples["examples"] = shown
+    if more := len(verdict.examples) - len(shown):
+        examples["more"] = more
+    return {
+        "check": check.record(),
+        "outcome": int(verdict.outcome),
+        "outcome_string": verdict.outcome.name,
+        "examples": examples,
+    }
+
+
+def load_report(path: str) -> Json:
+    """Read a report that was saved. Raises BadInput."""
+    try:
+        report = parse_json(Path(path).expanduser().read_bytes())
+        if not isinstance(report, dict) or report.get("type") != _TYPE:
+            raise ValueError("it is not a report of jsctl audit analyze --save")
+        for result in report["checks"]:
+            Outcome[result["outcome_string"]], result["check"]["code"], result["check"]["description"]
+    except OSError as error:
+        raise BadInput(f"cannot read {path}: {error.strerror}") from None
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadInput(f"{path} is not valid: {error}") from None
+    return report

@@ -1,0 +1,166 @@
+"""Archives of an audit: ZIP files in which every file has tags, named in a manifest.
+
+The format is that of the `nats` tool (jsm.go, audit/archive): servers, accounts and streams each have a
+folder, kinds of answers a folder below it, with a numbered file a page. What a file is about says the
+manifest; paths are for people.
+"""
+
+import json
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import PurePosixPath
+from typing import Any, BinaryIO
+
+from jsctl.errors import BadInput
+from jsctl.json_text import parse_json
+
+Json = dict[str, Any]
+Tags = Mapping[str, str]
+"""Of a file, by name: server, cluster, account, stream, artifact_type, profile_name, or special alone."""
+
+UNCLUSTERED = "unclustered"  #: the cluster of servers without one
+MANIFEST, METADATA, LOG = "manifest", "audit_gather_metadata", "audit_gather_log"
+
+_ROOT = "capture"
+_PROFILE = "profile"
+_LARGEST = 1 << 30  #: bytes of a file in an archive
+
+
+class ArchiveWriter:
+    """Writes an archive to a file. Use it as a context manager: the end of the block completes it."""
+
+    def __init__(self, file: BinaryIO, now: float) -> None:
+        """now: seconds since 1970, the time of all files."""
+        self._zip = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED)
+        moment = datetime.fromtimestamp(now, UTC)
+        self._moment = (moment.year, moment.month, moment.day, moment.hour, moment.minute, moment.second)
+        self._manifest: dict[str, list[dict[str, str]]] = {}
+        self._pages: dict[str, int] = {}
+
+    def add_json(self, document: object, **tags: str) -> None:
+        """Add a document; another one with the same tags is its next page."""
+        text = json.dumps(document, indent=2, ensure_ascii=False)
+        self.add(text.encode(errors="backslashreplace") + b"\n", "json", tags)
+
+    def add(self, data: bytes, extension: str, tags: Tags) -> None:
+        """Add a file."""
+        path = _path(tags)
+        if "special" not in tags and tags.get("artifact_type") != _PROFILE:
+            page = self._pages[path] = self._pages.get(path, 0) + 1
+            path = f"{path}/{page:04}"
+        path = f"{path}.{extension}"
+        self._write(path, data)
+        self._manifest[path] = [{"Name": name, "Value": value} for name, value in tags.items()]
+
+    def __enter__(self) -> "ArchiveWriter":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        text = json.dumps(self._manifest, indent=2, ensure_ascii=False)
+        self._write(_path({"special": MANIFEST}) + ".json", text.encode(errors="backslashreplace") + b"\n")
+        self._zip.close()
+
+    def _write(self, path: str, data: bytes) -> None:
+        entry = zipfile.ZipInfo(path, self._moment)
+        entry.compress_type = zipfile.ZIP_DEFLATED
+        entry.external_attr = 0o600 << 16
+        self._zip.writestr(entry, data)
+
+
+class Archive:
+    """An archive that is read. Use it as a context manager."""
+
+    def __init__(self, path: str) -> None:
+        """Raise BadInput for what cannot be read, or is not an archive of an audit."""
+        self.path = path
+        try:
+            self._zip = zipfile.ZipFile(path)
+        except OSError as error:
+            raise BadInput(f"cannot read {path}: {error.strerror or error}") from None
+        except (zipfile.BadZipFile, ValueError) as error:
+            raise BadInput(f"{path} is not an archive: {error}") from None
+        self._names = set(self._zip.namelist())
+        manifest = _path({"special": MANIFEST}) + ".json"
+        if manifest not in self._names:
+            raise BadInput(f"{path} is not an archive of jsctl audit gather", "it has no manifest")
+        self._files: dict[str, dict[str, str]] = {}
+        try:
+            for name, tags in self._parse(manifest).items():
+                self._files[name] = {str(tag["Name"]): str(tag["Value"]) for tag in tags}
+        except (AttributeError, KeyError, TypeError):
+            raise BadInput(f"the manifest of {path} is damaged") from None
+        if missing := next((name for name in self._files if name not in self._names), ""):
+            raise BadInput(f"{path} is damaged", f"{missing} is missing")
+
+    def __enter__(self) -> "Archive":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._zip.close()
+
+    def load(self, **wanted: str) -> Iterator[tuple[dict[str, str], Json]]:
+        """Yield the documents that have these tags, each with all of its tags, by path. Raises BadInput."""
+        for name in sorted(self._files):
+            tags = self._files[name]
+            if name.endswith(".json") and wanted.items() <= tags.items():
+                document = self._parse(name)
+                if isinstance(document, dict):
+                    yield tags, document
+
+    def values(self, tag: str, **wanted: str) -> list[str]:
+        """Return the values of a tag among the files that have the wanted ones, sorted."""
+        return sorted(
+            {tags[tag] for tags in self._files.values() if tag in tags and wanted.items() <= tags.items()}
+        )
+
+    def special(self, name: str) -> Json:
+        """Return one of the documents about the archive itself; empty when there is none. Raises BadInput."""
+        return next((document for _, document in self.load(special=name)), {})
+
+    def _parse(self, name: str) -> Any:
+        try:
+            if self._zip.getinfo(name).file_size > _LARGEST:
+                raise BadInput(f"{name} in {self.path} is too large")
+            return parse_json(self._zip.read(name))
+        except (
+            OSError,
+            EOFError,
+            RuntimeError,
+            ValueError,
+            zipfile.BadZipFile,
+            NotImplementedError,
+        ) as error:
+            raise BadInput(f"{name} in {self.path} is damaged: {error}") from None
+
+
+def pages(documents: Iterable[tuple[Tags, Json]]) -> dict[tuple[str, str], list[Json]]:
+    """Return the documents of servers by cluster and server."""
+    servers: dict[tuple[str, str], list[Json]] = {}
+    for tags, document in documents:
+        servers.setdefault((tags.get("cluster", UNCLUSTERED), tags.get("server", "")), []).append(document)
+    return servers
+
+
+def _path(tags: Tags) -> str:
+    """Return the path of a file, or of the folder of its pages, without an extension."""
+    parts: Sequence[str]
+    if special := tags.get("special"):
+        parts = ("misc", special)
+    else:
+        kind, place = tags["artifact_type"], f"{tags['cluster']}__{tags['server']}"
+        if "stream" in tags:
+            parts = ("accounts", tags["account"], "streams", tags["stream"], "replicas", place, kind)
+        elif "account" in tags:
+            parts = ("accounts", tags["account"], "servers", place, kind)
+        elif kind == _PROFILE:
+            parts = ("profiles", tags["cluster"], f"{tags['server']}__{tags['profile_name']}")
+        else:
+            parts = ("clusters", tags["cluster"], tags["server"], kind)
+    return str(PurePosixPath(_ROOT, *map(_safe, parts)))
+
+
+def _safe(name: str) -> str:
+    """Return a name that is one component of a path below its folder, whoever unpacks it."""
+    safe = name.replace("/", "_").replace("\\", "_").replace("\0", "_")
+    return f"_{safe}" if safe in ("", ".", "..") else safe

@@ -1,0 +1,345 @@
+"""Gathers what servers say of themselves, of accounts and of streams into an archive."""
+
+import asyncio
+import base64
+import getpass
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from jsctl.errors import JsctlError
+from jsctl.jetstream.api import Json
+from jsctl.monitor.audit.archive import LOG, METADATA, UNCLUSTERED, ArchiveWriter
+from jsctl.monitor.server.list_ import fetch_servers
+from jsctl.monitor.server.requests import ask_server, parse_reply, ping
+from jsctl.nats.connection import Connection
+from jsctl.units import SECOND, format_rfc3339, seconds_to_ns
+
+_SERVER_ENDPOINTS: Mapping[str, str] = {
+    "VARZ": "variables",
+    "EXPVARZ": "exp_variables",
+    "CONNZ": "connections",
+    "ROUTEZ": "routes",
+    "GATEWAYZ": "gateways",
+    "LEAFZ": "leafs",
+    "SUBSZ": "subs",
+    "JSZ": "jetstream_info",
+    "ACCOUNTZ": "accounts",
+    "HEALTHZ": "health",
+}
+"""What servers are asked for, and the type of its file."""
+
+_DETAILS: Mapping[str, Json] = {
+    "CONNZ": {"subscriptions": True, "subscriptions_detail": True},
+    "GATEWAYZ": {"accounts": True, "subscriptions": True, "subscriptions_detail": True},
+    "HEALTHZ": {"details": True},
+    "JSZ": {"accounts": True, "streams": True, "consumer": True, "config": True, "raft": True},
+    "LEAFZ": {"subscriptions": True},
+    "ROUTEZ": {"subscriptions": True, "subscriptions_detail": True},
+    "SUBSZ": {"subscriptions": True},
+}
+_PAGED: Mapping[str, str] = {
+    "CONNZ": "connections",
+    "SUBSZ": "subscriptions_list",
+    "JSZ": "account_details",
+}
+"""What servers send in pages, and the list that a page holds."""
+
+_ACCOUNT_ENDPOINTS: Mapping[str, str] = {
+    "CONNZ": "account_connections",
+    "LEAFZ": "account_leafs",
+    "SUBSZ": "account_subs",
+    "INFO": "account_info",
+    "JSZ": "account_jetstream_info",
+}
+_PINGED: Mapping[str, tuple[str, str]] = {
+    "RAFTZ": ("account_raftz", "account"),
+    "IPQUEUESZ": ("account_ipqueues", "filter"),
+}
+"""What all servers are asked for about an account: the type of its file, and the key of the account."""
+
+_PROFILES = (
+    ("goroutine", 1),
+    ("goroutine", 2),
+    ("heap", 0),
+    ("allocs", 0),
+    ("mutex", 0),
+    ("threadcreate", 0),
+    ("block", 0),
+    ("cpu", 0),
+)
+_PAGE = 1024
+_AT_ONCE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What to gather. cluster: only servers of this one; empty for all. profiled: ns of a CPU profile."""
+
+    cluster: str = ""
+    server_endpoints: bool = True
+    server_profiles: bool = True
+    account_endpoints: bool = True
+    streams: bool = True
+    consumers: bool = True
+    details: bool = True
+    profiled: int = 5 * SECOND
+
+
+@dataclass(slots=True)
+class Summary:
+    """What was gathered, in numbers. failures: requests without an answer that could be stored."""
+
+    servers: int = 0
+    accounts: int = 0
+    streams: int = 0
+    endpoints: int = 0
+    profiles: int = 0
+    failures: int = 0
+
+
+class Gatherer:
+    """Gathers once. say: takes lines about what happens, which are also stored in the archive."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        writer: ArchiveWriter,
+        chosen: Selection,
+        *,
+        say: Callable[[str], None],
+        clock: Callable[[], float],
+        version: str,
+    ) -> None:
+        self._connection = connection
+        self._writer = writer
+        self._chosen = chosen
+        self._say = say
+        self._clock = clock
+        self._version = version
+        self._lines: list[str] = []
+        self._gate = asyncio.Semaphore(_AT_ONCE)
+        self._servers: dict[str, Json] = {}
+        self._system = ""
+        self.summary = Summary()
+
+    async def run(self) -> Summary:
+        """Gather everything that was chosen. The archive's log says what a server or account refuses.
+
+        Raises Denied without the system account, Unreachable, and what the writer raises.
+        """
+        await self._find_servers()
+        accounts = await self._find_accounts()
+        chosen, servers = self._chosen, list(self._servers.values())
+        if chosen.server_endpoints:
+            await self._each(self._gather_server, servers)
+            self._note(f"gathered {self.summary.endpoints} answers of {len(servers)} servers")
+        if chosen.server_profiles:
+            self._note(f"taking profiles of {len(servers)} servers: {chosen.profiled // SECOND}s")
+            await self._each(self._gather_profiles, servers)
+            self._note(f"gathered {self.summary.profiles} profiles of {len(servers)} servers")
+        if chosen.account_endpoints:
+            before = self.summary.endpoints
+            await self._each(self._gather_account, list(accounts.items()))
+            self._note(f"gathered {self.summary.endpoints - before} answers about {len(accounts)} accounts")
+        if chosen.streams:
+            await self._each(
+                self._gather_streams, [item for item in accounts.items() if item[0] != self._system]
+            )
+            self._note(f"gathered {self.summary.streams} streams")
+        self._add_metadata()
+        self._writer.add("".join(line + "\n" for line in self._lines).encode(), "log", {"special": LOG})
+        return self.summary
+
+    def _note(self, line: str) -> None:
+        self._lines.append(line)
+        self._say(line)
+
+    def _fail(self, what: str, error: Exception | str) -> None:
+        self.summary.failures += 1
+        self._note(f"{what}: {error}")
+
+    async def _each(self, gather: Callable[[Any], Awaitable[None]], items: Sequence[Any]) -> None:
+        async def one(item: Any) -> None:
+            async with self._gate:
+                await gather(item)
+
+        async with asyncio.TaskGroup() as group:
+            for item in items:
+                group.create_task(one(item))
+
+    # -- who is there ------------------------------------------------------------------------------------
+
+    async def _find_servers(self) -> None:
+        for reply, _ in await fetch_servers(self._connection):
+            server = reply["server"]
+            if not self._chosen.cluster or server.get("cluster") == self._chosen.cluster:
+                self._servers[server["id"]] = server
+        self.summary.servers = len(self._servers)
+        if not self._servers:
+            raise JsctlError(
+                f"there is no server in cluster {self._chosen.cluster!r}", "jsctl server list shows clusters"
+            )
+        names = ", ".join(sorted(server["name"] for server in self._servers.values()))
+        self._note(f"found {len(self._servers)} servers: {names}")
+
+    async def _find_accounts(self) -> dict[str, int]:
+        """Return the accounts that servers have in use, with the number of servers that know each."""
+        accounts: dict[str, int] = {}
+        for reply in await ping(self._connection, "ACCOUNTZ"):
+            if reply["server"]["id"] not in self._servers:
+                continue
+            data = reply.get("data") or {}
+            self._system = self._system or str(data.get("system_account", ""))
+            for name in data.get("accounts") or ():
+                accounts[name] = accounts.get(name, 0) + 1
+        self.summary.accounts = len(accounts)
+        self._note(f"found {len(accounts)} accounts; the system account is {self._system}")
+        return accounts
+
+    # -- servers -----------------------------------------------------------------------------------------
+
+    async def _gather_server(self, server: Json) -> None:
+        for endpoint, kind in _SERVER_ENDPOINTS.items():
+            if endpoint == "JSZ" and not server.get("jetstream"):
+                continue
+            details = _DETAILS.get(endpoint) if self._chosen.details else None
+            paged = _PAGED.get(endpoint) if details else None
+            offset = 0
+            while True:
+                body = {**(details or {}), **({"offset": offset, "limit": _PAGE} if paged else {})}
+                try:
+                    reply = await ask_server(self._connection, server["id"], endpoint, body)
+                except JsctlError as error:
+                    self._fail(f"{endpoint} of server {server['name']}", error)
+                    break
+                self._writer.add_json(reply, **_of_server(server), artifact_type=kind)
+                self.summary.endpoints += 1
+                if not paged or len((reply.get("data") or {}).get(paged) or ()) < _PAGE:
+                    break
+                offset += _PAGE
+
+    async def _gather_profiles(self, server: Json) -> None:
+        for name, level in _PROFILES:
+            body: Json = {"name": name, "debug": level}
+            timeout = None
+            if name == "cpu":
+                body["duration"] = self._chosen.profiled
+                timeout = self._chosen.profiled + 5 * SECOND
+            try:
+                reply = await ask_server(self._connection, server["id"], "PROFILEZ", body, timeout=timeout)
+                data = reply.get("data") or {}
+                if data.get("error"):
+                    raise JsctlError(str(data["error"]))
+                profile = base64.b64decode(data.get("profile") or "")
+            except (JsctlError, ValueError) as error:
+                self._fail(f"profile {name} of server {server['name']}", error)
+                continue
+            tags = {
+                **_of_server(server),
+                "artifact_type": "profile",
+                "profile_name": f"{name}_{level}" if level else name,
+            }
+            self._writer.add(profile, "prof", tags)
+            self.summary.profiles += 1
+
+    # -- accounts ----------------------------------------------------------------------------------------
+
+    async def _gather_account(self, account: tuple[str, int]) -> None:
+        name, known = account
+        infos: list[Json] = []
+        for endpoint, kind in _ACCOUNT_ENDPOINTS.items():
+            has_jetstream = any((one.get("data") or {}).get("jetstream_enabled") for one in infos)
+            if endpoint == "JSZ" and not has_jetstream:
+                continue
+            replies = await self._gather_answers(
+                f"$SYS.REQ.ACCOUNT.{name}.{endpoint}", b"", name, kind, known
+            )
+            infos = replies if endpoint == "INFO" else infos
+        for endpoint, (kind, key) in _PINGED.items():
+            body = _body({key: name})
+            await self._gather_answers(
+                f"$SYS.REQ.SERVER.PING.{endpoint}", body, name, kind, len(self._servers)
+            )
+
+    async def _gather_answers(
+        self, subject: str, body: bytes, account: str, kind: str, expect: int
+    ) -> list[Json]:
+        replies = await self._ask_all(subject, body, expect)
+        for reply in replies:
+            self._writer.add_json(reply, account=account, **_of_server(reply["server"]), artifact_type=kind)
+            self.summary.endpoints += 1
+        return replies
+
+    async def _ask_all(self, subject: str, body: bytes, expect: int) -> list[Json]:
+        """Return one good answer of each known server."""
+        try:
+            messages = await self._connection.request_many(subject, body, expect=expect)
+        except JsctlError as error:
+            self._fail(subject, error)
+            return []
+        replies: dict[str, Json] = {}
+        for message in messages:
+            try:
+                reply = parse_reply(message.data, subject)
+            except JsctlError as error:
+                self._fail(subject, error)
+                continue
+            if reply["server"]["id"] in self._servers:
+                replies.setdefault(reply["server"]["id"], reply)
+        return list(replies.values())
+
+    async def _gather_streams(self, account: tuple[str, int]) -> None:
+        name, known = account
+        body = {
+            "account": name,
+            "streams": True,
+            "consumer": self._chosen.consumers,
+            "config": True,
+            "raft": True,
+            "direct_consumer": True,
+        }
+        streams = set()
+        for reply in await self._ask_all("$SYS.REQ.SERVER.PING.JSZ", _body(body), known):
+            details = (reply.get("data") or {}).get("account_details") or []
+            if len(details) != 1:  # a server without the account answers with others, or none
+                continue
+            for stream in details[0].get("stream_detail") or ():
+                streams.add(stream["name"])
+                self._writer.add_json(
+                    stream,
+                    account=name,
+                    server=reply["server"]["name"],
+                    cluster=(stream.get("cluster") or {}).get("name") or UNCLUSTERED,
+                    stream=stream["name"],
+                    artifact_type="stream_info",
+                )
+        self.summary.streams += len(streams)
+
+    def _add_metadata(self) -> None:
+        info = self._connection.server_info
+        try:
+            user = getpass.getuser()
+        except (KeyError, OSError):  # a user without a name
+            user = "?"
+        self._writer.add_json(
+            {
+                "capture_timestamp": format_rfc3339(seconds_to_ns(self._clock())),
+                "connected_server_name": info.get("server_name", ""),
+                "connected_server_version": info.get("version", ""),
+                "connect_url": self._connection.url,
+                "user_name": user,
+                "version": self._version,
+            },
+            special=METADATA,
+        )
+
+
+def _body(body: Mapping[str, Any]) -> bytes:
+    """Return a request as JSON."""
+    return json.dumps(body).encode()
+
+
+def _of_server(server: Json) -> dict[str, str]:
+    return {"server": str(server["name"]), "cluster": str(server.get("cluster") or UNCLUSTERED)}

@@ -1,0 +1,81 @@
+"""Checks of an audit: what each is called, what it looks for, and what it says."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any, Literal
+
+from jsctl.monitor.audit.archive import Archive
+
+Json = dict[str, Any]
+
+
+class Outcome(IntEnum):
+    """What a check says; the numbers are those of the `nats` tool (jsm.go, audit/checks.go)."""
+
+    PASS = 0
+    WARN = 1
+    FAIL = 2
+    SKIP = 3
+
+
+class NothingToCheck(Exception):
+    """The archive does not hold what a check looks at; the text says what is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """A number that a check compares with. unit: %, int, uint, or empty."""
+
+    key: str
+    description: str
+    default: float
+    unit: Literal["%", "int", "uint", ""] = ""
+
+
+@dataclass(slots=True)
+class Verdict:
+    """What a check says. examples: what is wrong, a sentence each."""
+
+    outcome: Outcome = Outcome.PASS
+    examples: list[str] = field(default_factory=list)
+
+    def add(self, sentence: str, outcome: Outcome) -> None:
+        """Add what is wrong; the worst of all is the outcome."""
+        self.examples.append(sentence)
+        self.outcome = max(self.outcome, outcome)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One check. run: looks at an archive, with the thresholds by key; may raise NothingToCheck, BadInput."""
+
+    code: str
+    suite: str
+    name: str
+    description: str
+    run: Callable[[Archive, Mapping[str, float]], Verdict]
+    thresholds: Sequence[Threshold] = ()
+
+    def limits(self) -> dict[str, float]:
+        """Return the thresholds by key."""
+        return {one.key: one.default for one in self.thresholds}
+
+    def record(self) -> Json:
+        """Return the check as JSON."""
+        return {
+            "code": self.code,
+            "suite": self.suite,
+            "name": self.name,
+            "description": self.description,
+            "configuration": {
+                one.key: {
+                    "key": one.key,
+                    "check": self.code,
+                    "description": one.description,
+                    "default": one.default,
+                    "unit": one.unit,
+                }
+                for one in self.thresholds
+            },
+        }

@@ -1,0 +1,335 @@
+"""Checks of servers, clusters, leaf nodes, the meta group and accounts."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from jsctl.monitor.audit.archive import Archive
+from jsctl.monitor.audit.model import Check, NothingToCheck, Outcome, Threshold, Verdict
+from jsctl.units import DAY, format_bytes, format_duration, parse_time_ns
+
+Json = dict[str, Any]
+Limits = Mapping[str, float]
+
+_CERTIFICATES: Mapping[str, str] = {
+    "": "server",
+    "cluster": "cluster",
+    "gateway": "gateway",
+    "leaf": "leaf node",
+    "mqtt": "MQTT",
+    "websocket": "websocket",
+}
+"""Parts of VARZ that have a certificate, and what it is for."""
+
+
+def _servers(archive: Archive, kind: str) -> Iterator[tuple[str, str, Json]]:
+    """Yield cluster, server and data of each answer of a kind. Raises NothingToCheck when there are none."""
+    empty = True
+    for tags, document in archive.load(artifact_type=kind):
+        if data := document.get("data"):
+            empty = False
+            yield tags.get("cluster", ""), tags.get("server", ""), data
+    if empty:
+        raise NothingToCheck(f"the archive holds no {kind.replace('_', ' ')} of servers")
+
+
+def _health(archive: Archive, limits: Limits) -> Verdict:
+    verdict = Verdict()
+    for _, server, data in _servers(archive, "health"):
+        if data.get("status") not in ("ok", "", None):
+            errors = [str(one.get("error", "")) for one in data.get("errors") or ()]
+            why = next(filter(None, [*errors, data.get("error")]), "")
+            status = f"{data['status']} ({data.get('status_code', 0)})"
+            verdict.add(f"{server}: {status}{': ' if why else ''}{why}", Outcome.WARN)
+    return verdict
+
+
+def _versions(archive: Archive, limits: Limits) -> Verdict:
+    verdict = Verdict()
+    versions: dict[str, list[str]] = {}
+    for _, server, data in _servers(archive, "variables"):
+        versions.setdefault(str(data.get("version", "")), []).append(server)
+    if len(versions) > 1:
+        for version, servers in sorted(versions.items()):
+            verdict.add(f"{version}: {', '.join(servers)}", Outcome.FAIL)
+    return verdict
+
+
+def _cpu(archive: Archive, limits: Limits) -> Verdict:
+    verdict = Verdict()
+    for cluster, server, data in _servers(archive, "variables"):
+        share = float(data.get("cpu", 0)) / max(1, int(data.get("cores") or 1))
+        if share > limits["cpu"]:
+            verdict.add(f"{cluster}/{server}: {share:.1f}% of all cores", Outcome.FAIL)
+    return verdict
+
+
+def _slow_consumers(archive: Archive, limits: Limits) -> Verdict:
+    verdict = Verdict()
+    for cluster, server, data in _servers(archive, "variables"):
+        if count := int(data.get("slow_consumers", 0)):
+            verdict.add(f"{cluster}/{server}: {count:,} slow consumers", Outcome.WARN)
+    return verdict
+
+
+def _resources(archive: Archive, limits: Limits) -> Verdict:
+    verdict = Verdict()
+    for _, server, data in _servers(archive, "jetstream_info"):
+        config = data.get("config") or {}
+        for key, used, allowed in (
+            ("memory", data.get("memory", 0), config.get("max_memory", 0)),
+            ("store", data.get("storage", 0), config.get("max_storage", 0)),
+        ):
+            if allowed > 0 and used > allowed * limits[key] / 100:
+                verdict.add(f"{server}: {key} {format_bytes(used)} of {format_bytes(allowed)}", Outcome.WARN)
+    return verdict
+
+
+def _domain_blanks(archive: Archive, limits: Limits) -> Verdict:
+    verdict = Verdict()
+    for cluster, server, data in _servers(archive, "jetstream_info"):
+        domain = str((data.get("config") or {}).get("domain") or "")
+        if _has_blank(domain):
+            verdict.add(f"{cluster}/{server}: domain {domain!r}", Outcome.WARN)
+    return verdict
+
+
+def _authentication(archive: Archive, limits: Limits) -> Verdict:
+    verdict = Verdict()
+    for _, server, data in _servers(archive, "variables"):
+        if not data.get("auth_required"):
+            verdict.add(f"{server}: everybody may connect", Outcome.WARN)
+    return verdict
+
+
+def _certificates(archive: Archive, limits: Limits) -> Verdict:
+    verdict = Verdict()
+    checked = False
+    for cluster, server, data in _servers(archive, "variables"):
+        for key, label in _CERTIFICATES.items():
+            part = (data.get(key) or {}) if key else data
+            ends = part.get("tls_cert_not_after")
+            if not isinstance(ends, str) or ends.startswith("0001-"):
+                continue
+            checked = True
+            left = parse_time_ns(ends) - parse_time_ns(str(data["now"]))
+            when = "has expired" if left <= 0 else f"expires in {format_duration(left)}"
+            sentence = f"{cluster}/{server}: the {label} certificate {when}, {ends}"
+            if left <= limits["tls_expire_critical"] * DAY:
+                verdict.add(sentence, Outcome.FAIL)
+            elif left <= limits["tls_expire_warning"] * DAY:
+                verdict.add(sentence, Outcome.WARN)
+    if not checked:
+        raise NothingToCheck("no server has a certificate")
+    return verdict
+
+
+def _memory(archive: Archive, limits: Limits) -> Verdict:
+    verdict = Verdict()
+    clusters: dict[str, dict[str, int]] = {}
+    for cluster, server, data in _servers(archive, "variables"):
+        clusters.setdefault(cluster, {})[server] = int(data.get("mem", 0))
+    for cluster, servers in clusters.items():
+        mean = sum(servers.values()) / len(servers)
+        for server, used in servers.items():
+            if used > mean * limits["memory"]:
+                verdict.add(
+                    f"{cluster}/{server}: {format_bytes(used)}, the mean is {format_bytes(round(mean))}",
+                    Outcome.WARN,
+                )
+    return verdict
+
+
+def _gateways(archive: Archive, limits: Limits) -> Verdict:
+    verdict = Verdict()
+    clusters: dict[tuple[str, str], dict[str, list[str]]] = {}
+    for cluster, server, data in _servers(archive, "gateways"):
+        outbound = data.get("outbound_gateways") or {}
+        inbound = data.get("inbound_gateways") or {}
+        configured = {
+            "outbound": [name for name, one in outbound.items() if one.get("configured")],
+            "inbound": [name for name, some in inbound.items() if any(one.get("configured") for one in some)],
+        }
+        for kind, names in configured.items():
+            clusters.setdefault((cluster, kind), {})[server] = sorted(names)
+    for (cluster, kind), servers in clusters.items():
+        (first, expected), *others = servers.items()
+        for server, names in others:
+            if names != expected:
+                verdict.add(
+                    f"{cluster}: {kind} gateways of {server} are {', '.join(names) or 'none'}, those of"
+                    f" {first} {', '.join(expected) or 'none'}",
+                    Outcome.FAIL,
+                )
+    return verdict
+
+
+def _assets(archive: Archive, limits: Limits) -> Verdict:
+    verdict = Verdict()
+    for _, server, data in _servers(archive, "jetstream_info"):
+        if (assets := int(data.get("ha_assets", 0))) > limits["assets"]:
+            verdict.add(f"{server}: {assets:,} HA assets", Outcome.WARN)
+    return verdict
+
+
+def _cluster_blanks(archive: Archive, limits: Limits) -> Verdict:
+    verdict = Verdict()
+    for cluster in archive.values("cluster"):
+        if _has_blank(cluster):
+            verdict.add(f"cluster {cluster!r}", Outcome.FAIL)
+    return verdict
+
+
+def _leaf_blanks(archive: Archive, limits: Limits) -> Verdict:
+    verdict = Verdict()
+    names = {
+        (cluster, str(leaf.get("name", "")))
+        for cluster, _, data in _servers(archive, "leafs")
+        for leaf in data.get("leafs") or ()
+    }
+    for cluster, name in sorted(names):
+        if _has_blank(name):
+            verdict.add(f"{cluster}: leaf node {name!r}", Outcome.FAIL)
+    return verdict
+
+
+def _metas(archive: Archive) -> Iterator[tuple[str, str, Json]]:
+    """Yield cluster, server and meta group of each server with JetStream in a cluster."""
+    for cluster, server, data in _servers(archive, "jetstream_info"):
+        if not data.get("disabled") and data.get("meta_cluster"):
+            yield cluster, server, data["meta_cluster"]
+
+
+def _offline(archive: Archive, limits: Limits) -> Verdict:
+    verdict = Verdict()
+    for cluster, server, meta in _metas(archive):
+        for peer in meta.get("replicas") or ():
+            if peer.get("offline"):
+                verdict.add(f"{cluster}: {server} takes {peer.get('name')} for offline", Outcome.FAIL)
+    return verdict
+
+
+def _meta_leader(archive: Archive, limits: Limits) -> Verdict:
+    verdict = Verdict()
+    clusters: dict[str, dict[str, list[str]]] = {}
+    for cluster, server, meta in _metas(archive):
+        clusters.setdefault(cluster, {}).setdefault(str(meta.get("leader") or ""), []).append(server)
+    for cluster, leaders in clusters.items():
+        if "" in leaders:
+            verdict.add(f"{cluster}: no meta leader for {', '.join(leaders[''])}", Outcome.FAIL)
+        elif len(leaders) > 1:
+            sides = "; ".join(f"{leader} for {', '.join(some)}" for leader, some in sorted(leaders.items()))
+            verdict.add(f"{cluster}: different meta leaders: {sides}", Outcome.FAIL)
+    return verdict
+
+
+def _account_limits(archive: Archive, limits: Limits) -> Verdict:
+    verdict = Verdict()
+    for tags, document in archive.load(artifact_type="account_info"):
+        data = document.get("data") or {}
+        claim = ((data.get("decoded_jwt") or {}).get("nats") or {}).get("limits") or {}
+        for label, key, used, allowed in (
+            ("client connections", "connections", data.get("client_connections", 0), claim.get("conn", -1)),
+            ("leaf nodes", "connections", data.get("leafnode_connections", 0), claim.get("leaf", -1)),
+            ("subscriptions", "subscriptions", data.get("subscriptions", 0), claim.get("subs", -1)),
+        ):
+            if allowed > 0 and used > allowed * limits[key] / 100:
+                worst = Outcome.FAIL if used > allowed else Outcome.WARN
+                sentence = f"account {tags['account']} on {tags['server']}: {used:,} of {allowed:,} {label}"
+                verdict.add(sentence, worst)
+    return verdict
+
+
+def _has_blank(name: str) -> bool:
+    return any(char.isspace() for char in name)
+
+
+_PERCENT_90 = "Percent of the limit that is still good"
+
+CHECKS = (
+    Check(
+        "ACCOUNTS_001",
+        "accounts",
+        "Account limits",
+        "Accounts stay below the limits of their JWT",
+        _account_limits,
+        (
+            Threshold("connections", _PERCENT_90, 90, "%"),
+            Threshold("subscriptions", _PERCENT_90, 90, "%"),
+        ),
+    ),
+    Check(
+        "CLUSTER_001",
+        "cluster",
+        "Memory outliers",
+        "The servers of a cluster use about the same memory",
+        _memory,
+        (Threshold("memory", "How many times the mean is still good", 1.5),),
+    ),
+    Check(
+        "CLUSTER_002",
+        "cluster",
+        "Uniform gateways",
+        "The servers of a cluster have the same gateways configured",
+        _gateways,
+    ),
+    Check(
+        "CLUSTER_003",
+        "cluster",
+        "Many HA assets",
+        "No server holds too many replicated streams and consumers",
+        _assets,
+        (Threshold("assets", "Replicated streams and consumers of a server", 1000, "uint"),),
+    ),
+    Check(
+        "CLUSTER_004",
+        "cluster",
+        "Blanks in cluster names",
+        "No cluster has a blank in its name",
+        _cluster_blanks,
+    ),
+    Check(
+        "LEAF_001", "leaf", "Blanks in leaf node names", "No leaf node has a blank in its name", _leaf_blanks
+    ),
+    Check("META_001", "meta", "Offline members", "All servers of a meta group are online", _offline),
+    Check(
+        "META_002", "meta", "Meta leader", "All servers of a meta group know the same leader", _meta_leader
+    ),
+    Check("SERVER_001", "server", "Health", "All servers are healthy", _health),
+    Check("SERVER_002", "server", "Version", "All servers run the same version", _versions),
+    Check(
+        "SERVER_003",
+        "server",
+        "CPU use",
+        "No server is short of CPU",
+        _cpu,
+        (Threshold("cpu", "Percent of all its cores that a server may use", 90, "%"),),
+    ),
+    Check("SERVER_004", "server", "Slow consumers", "No server had slow consumers", _slow_consumers),
+    Check(
+        "SERVER_005",
+        "server",
+        "JetStream resources",
+        "Servers stay below their limits for JetStream",
+        _resources,
+        (Threshold("memory", _PERCENT_90, 90, "%"), Threshold("store", _PERCENT_90, 90, "%")),
+    ),
+    Check(
+        "SERVER_006",
+        "server",
+        "Blanks in domains",
+        "No JetStream domain has a blank in its name",
+        _domain_blanks,
+    ),
+    Check("SERVER_007", "server", "Authentication", "All servers ask clients for a login", _authentication),
+    Check(
+        "SERVER_008",
+        "server",
+        "TLS certificates",
+        "No TLS certificate has expired or will soon",
+        _certificates,
+        (
+            Threshold("tls_expire_warning", "Days that are a warning", 30, "uint"),
+            Threshold("tls_expire_critical", "Days that are a failure", 7, "uint"),
+        ),
+    ),
+)

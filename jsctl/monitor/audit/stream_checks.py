@@ -1,0 +1,174 @@
+"""Checks of streams and consumers."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from jsctl.errors import BadInput
+from jsctl.monitor.audit.archive import Archive
+from jsctl.monitor.audit.model import Check, NothingToCheck, Outcome, Threshold, Verdict
+from jsctl.monitor.check import streams
+from jsctl.monitor.check.outcome import Check as Finding
+
+Json = dict[str, Any]
+Limits = Mapping[str, float]
+
+
+def _streams(archive: Archive) -> Iterator[tuple[str, str, Json]]:
+    """Yield account and stream ("APP/ORDERS"), server, and what that server says of the stream.
+
+    Raises NothingToCheck when there are none.
+    """
+    empty = True
+    for tags, document in archive.load(artifact_type="stream_info"):
+        empty = False
+        yield f"{tags['account']}/{tags['stream']}", tags["server"], document
+    if empty and not _without_streams(archive):
+        raise NothingToCheck("the archive holds no streams")
+
+
+def _without_streams(archive: Archive) -> bool:
+    """Whether all servers say that they have no streams."""
+    counts = [
+        int((document.get("data") or {}).get("streams", 0))
+        for _, document in archive.load(artifact_type="jetstream_info")
+    ]
+    return bool(counts) and not any(counts)
+
+
+def _lag(archive: Archive, limits: Limits) -> Verdict:
+    verdict = Verdict()
+    replicas: dict[str, dict[str, int]] = {}
+    for stream, server, detail in _streams(archive):
+        replicas.setdefault(stream, {})[server] = int((detail.get("state") or {}).get("last_seq", 0))
+    for stream, servers in replicas.items():
+        most = max(servers.values())
+        for server, last in servers.items():
+            if last < most - int(most * limits["last_seq"] / 100):
+                verdict.add(f"{stream}: {server} has sequence {last:,}, others have {most:,}", Outcome.FAIL)
+    return verdict
+
+
+def _subjects(archive: Archive, limits: Limits) -> Verdict:
+    verdict = Verdict()
+    most: dict[str, int] = {}
+    for stream, _, detail in _streams(archive):
+        subjects = int((detail.get("state") or {}).get("num_subjects", 0))
+        most[stream] = max(subjects, most.get(stream, 0))
+    for stream, subjects in most.items():
+        if subjects > limits["subjects"]:
+            verdict.add(f"{stream}: {subjects:,} subjects", Outcome.WARN)
+    return verdict
+
+
+def _limits(archive: Archive, limits: Limits) -> Verdict:
+    verdict = Verdict()
+    for stream, server, detail in _streams(archive):
+        state, config = detail.get("state") or {}, detail.get("config") or {}
+        for key, used, allowed in (
+            ("messages", state.get("messages", 0), config.get("max_msgs", -1)),
+            ("bytes", state.get("bytes", 0), config.get("max_bytes", -1)),
+            ("consumers", state.get("consumer_count", 0), config.get("max_consumers", -1)),
+        ):
+            if allowed > 0 and used > allowed * limits[key] / 100:
+                verdict.add(f"{stream} on {server}: {used:,} of {allowed:,} {key}", Outcome.WARN)
+    return verdict
+
+
+def _of_leader(detail: Json, server: str) -> bool:
+    """Whether a server leads what it describes; without a cluster it does."""
+    return not detail.get("cluster") or detail["cluster"].get("leader") == server
+
+
+def _is_enabled(detail: Json) -> bool:
+    metadata = (detail.get("config") or {}).get("metadata") or {}
+    return bool(metadata.get(streams.ENABLED) == "true")
+
+
+def _stream_metadata(archive: Archive, limits: Limits) -> Verdict:
+    verdict = Verdict()
+    for stream, server, detail in _streams(archive):
+        if _of_leader(detail, server) and _is_enabled(detail):
+            _judge(
+                verdict,
+                f"stream {stream}",
+                lambda info=detail, name=stream: streams.judge_stream(info, name, {}),
+            )
+    return verdict
+
+
+def _consumer_metadata(archive: Archive, limits: Limits) -> Verdict:
+    verdict = Verdict()
+    for stream, server, detail in _streams(archive):
+        for consumer in detail.get("consumer_detail") or ():
+            if _of_leader(consumer, server) and _is_enabled(consumer):
+                name = f"{stream} > {consumer.get('name')}"
+                pinned = consumer["config"]["metadata"].get(streams.PINNED) == "true"
+                _judge(
+                    verdict,
+                    f"consumer {name}",
+                    lambda info=consumer, name=name, pinned=pinned: streams.judge_consumer(
+                        info, name, {}, pinned=pinned
+                    ),
+                )
+    return verdict
+
+
+def _judge(verdict: Verdict, name: str, judge: Any) -> None:
+    """Add what a check of a stream or consumer finds; metadata that is not valid is a warning."""
+    try:
+        finding: Finding = judge()
+    except BadInput as error:
+        verdict.add(f"{name}: {error}", Outcome.WARN)
+        return
+    for sentence in finding.criticals:
+        verdict.add(f"{name}: {sentence}", Outcome.FAIL)
+    for sentence in finding.warnings:
+        verdict.add(f"{name}: {sentence}", Outcome.WARN)
+
+
+_PERCENT_90 = "Percent of the limit that is still good"
+
+CHECKS = (
+    Check(
+        "JETSTREAM_001",
+        "jetstream",
+        "Lagging replicas",
+        "All replicas of a stream have its last messages",
+        _lag,
+        (Threshold("last_seq", "Percent by which a replica may be behind", 10, "%"),),
+    ),
+    Check(
+        "JETSTREAM_002",
+        "jetstream",
+        "Many subjects",
+        "No stream has too many different subjects",
+        _subjects,
+        (Threshold("subjects", "Different subjects of a stream", 1_000_000, "int"),),
+    ),
+    Check(
+        "JETSTREAM_003",
+        "jetstream",
+        "Stream limits",
+        "Streams stay below their limits",
+        _limits,
+        (
+            Threshold("messages", _PERCENT_90, 90, "%"),
+            Threshold("bytes", _PERCENT_90, 90, "%"),
+            Threshold("consumers", _PERCENT_90, 90, "%"),
+        ),
+    ),
+    Check(
+        "JETSTREAM_004",
+        "jetstream",
+        "Streams with thresholds",
+        "Streams meet the thresholds in their metadata (server check stream)",
+        _stream_metadata,
+    ),
+    Check(
+        "JETSTREAM_005",
+        "jetstream",
+        "Consumers with thresholds",
+        "Consumers meet the thresholds in their metadata (server check consumer)",
+        _consumer_metadata,
+    ),
+)

@@ -1,0 +1,110 @@
+"""`audit analyze`: the report, for people, as Markdown and as the JSON that is saved."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from jsctl.units import format_time
+from jsctl.views.result import Cell, Column, Field, Part, Result, Section, Sheet, Style, Table, Text
+
+Json = dict[str, Any]
+
+_STYLES: Mapping[str, Style] = {"PASS": "good", "WARN": "warn", "FAIL": "bad", "SKIP": "dim"}
+_COLUMNS = (
+    Column("Outcome", "outcome"),
+    Column("Code", "code"),
+    Column("Description", "description", "prose"),
+    Column("Example", "example", "prose"),
+)
+_THRESHOLDS = Column("Thresholds", "thresholds", "prose")
+_ORIGIN: Mapping[str, str] = {
+    "connect_url": "Connection Server",
+    "connected_server_version": "Server Version",
+    "version": "Creator",
+    "user_name": "User",
+}
+
+
+def report(document: Json, path: str, most: int, *, verbose: bool) -> Result:
+    """Show a report. path: of the archive or of the saved report. most: examples of a check; 0 for all.
+
+    verbose: with the thresholds.
+    """
+    checks, findings, rows = [], [], []
+    for result in document["checks"]:
+        check, outcome = result["check"], result["outcome_string"]
+        code, description = check["code"], check["description"]
+        cell = Cell(outcome, outcome, _STYLES.get(outcome, ""))
+        checks.append((cell, code, description, _thresholds(check)))
+        sentences = list(_sentences(result, most))
+        if sentences:
+            findings.append(Field(f"{outcome} {code}", sentences))
+        rows += [(cell, code, description, sentence) for sentence in sentences or [""]]
+    columns = (*_COLUMNS[:3], _THRESHOLDS) if verbose else _COLUMNS[:3]
+    title = f"Audit of {path}, gathered {_gathered(document)}"
+    parts: list[Part] = [Table(title, columns, [row[: len(columns)] for row in checks])]
+    if findings:
+        parts.append(Sheet("Findings", [Section("", findings)]))
+    metadata = document.get("metadata") or {}
+    origin = [Field(label, metadata[key]) for key, label in _ORIGIN.items() if metadata.get(key)]
+    counts = [Field(name, count, "count") for name, count in document["outcomes"].items()]
+    parts.append(Sheet("Report Summary", [Section("Archive", origin), Section("Checks", counts)]))
+    return Result(parts, data=document, table=Table("Audit", _COLUMNS, rows))
+
+
+def markdown(document: Json, most: int) -> Result:
+    """Show a report as Markdown."""
+    metadata = document.get("metadata") or {}
+    lines = [
+        "# NATS audit report",
+        "",
+        f"Gathered {_gathered(document)} from **{_escape(metadata.get('connect_url', ''))}**"
+        f" by **{_escape(metadata.get('user_name', ''))}**",
+        "",
+        "| Outcome | Checks |",
+        "| --- | --- |",
+        *(f"| {name} | {count} |" for name, count in document["outcomes"].items()),
+    ]
+    suite = ""
+    for result in sorted(
+        document["checks"], key=lambda one: (one["check"].get("suite", ""), one["check"]["code"])
+    ):
+        check = result["check"]
+        if check.get("suite", "") != suite:
+            suite = check.get("suite", "")
+            lines += ["", f"## {_escape(suite)}"]
+        title = f"{check['code']}: {check['description']}"
+        lines += ["", f"### {_escape(title)}", "", f"Outcome: **{result['outcome_string']}**"]
+        if sentences := list(_sentences(result, most)):
+            lines += ["", *(f"- {_escape(sentence)}" for sentence in sentences)]
+    return Result([Text("\n".join(lines), whole=True)], data=document)
+
+
+def _gathered(document: Json) -> str:
+    stamp = (document.get("metadata") or {}).get("capture_timestamp")
+    try:
+        return format_time(stamp) if stamp else "at an unknown time"
+    except ValueError:
+        return str(stamp)
+
+
+def _thresholds(check: Json) -> str:
+    return ", ".join(
+        f"{key} ({one.get('default', 0):,.15g})" for key, one in (check.get("configuration") or {}).items()
+    )
+
+
+def _sentences(result: Json, most: int) -> Iterator[str]:
+    """Yield the examples of a check, and how many there are more; why it was skipped."""
+    examples = result.get("examples") or {}
+    sentences = examples.get("examples") or []
+    shown = sentences[:most] if most else sentences
+    yield from map(str, shown)
+    if more := len(sentences) - len(shown) + int(examples.get("more", 0)):
+        yield f"{more:,} more"
+    if examples.get("error"):
+        yield str(examples["error"])
+
+
+def _escape(text: object) -> str:
+    """Return a text in which Markdown finds no marks of its own."""
+    return "".join("\\" + char if char in "\\`*_{}[]<>()#+!|~" else char for char in str(text))
