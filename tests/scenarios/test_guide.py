@@ -1,7 +1,6 @@
 """The leaf node guide, line by line with `jsctl` in place of `nats`, up to the import across accounts."""
 
 import re
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import pytest
 
 from tests.support.run import Cli
 from tests.support.servers import HubLeaf
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -88,13 +88,11 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubLeaf]:
 
 def until(cli: Cli, line: str, pattern: str, seconds: float = 15) -> str:
     """The output of a command once it matches."""
-    deadline = time.monotonic() + seconds
-    while True:
-        out = cli(line, status=0).out
-        if re.search(pattern, out):
-            return out
-        assert time.monotonic() < deadline, out
-        time.sleep(0.1)
+
+    def matches(out: str) -> bool:
+        return re.search(pattern, out) is not None
+
+    return wait_until(lambda: cli(line, status=0).out, matches, seconds)
 
 
 def test_the_whole_guide(network: HubLeaf, tmp_path: Path) -> None:

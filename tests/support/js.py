@@ -12,6 +12,7 @@ from jsctl.jetstream.api import Api
 from jsctl.nats.codec import encode_publish
 from jsctl.nats.connection import Connection
 from jsctl.units import SECOND
+from tests.support.waiting import wait_for
 
 
 def ask(url: str, subject: str, body: Any = None, *, domain: str = "", timeout: float = 5) -> dict[str, Any]:
@@ -27,12 +28,12 @@ def ask(url: str, subject: str, body: Any = None, *, domain: str = "", timeout: 
     return asyncio.run(work())
 
 
-def ask_patiently(url: str, subject: str, body: Any = None) -> dict[str, Any]:
+def ask_patiently(url: str, subject: str, body: Any = None, *, domain: str = "") -> dict[str, Any]:
     """A request that is made again while there is no leader."""
     deadline = time.monotonic() + 30
     while True:
         try:
-            return ask(url, subject, body, timeout=1)
+            return ask(url, subject, body, domain=domain, timeout=1)
         except JsctlError:
             if time.monotonic() > deadline:
                 raise
@@ -81,6 +82,15 @@ def publish(url: str, subject: str, data: bytes = b"x", count: int = 1) -> None:
             await connection.close()
 
     asyncio.run(work())
+
+
+def wait_until_stored(url: str, stream: str, sequence: int, *, domain: str = "") -> None:
+    """Wait until a stream has stored a sequence; with replicas that may be after `publish` has returned."""
+    wait_for(
+        lambda: ask_patiently(url, f"STREAM.INFO.{stream}", domain=domain)["state"]["last_seq"] >= sequence,
+        f"{stream} has not stored all messages",
+        60,
+    )
 
 
 def publish_all(url: str, messages: Iterable[tuple[str, bytes]]) -> None:

@@ -2,6 +2,9 @@
 
 import time
 from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 def wait_for(condition: Callable[[], object], missing: str, seconds: float = 15) -> None:
@@ -10,3 +13,12 @@ def wait_for(condition: Callable[[], object], missing: str, seconds: float = 15)
     while not condition():
         assert time.monotonic() < deadline, missing
         time.sleep(0.02)
+
+
+def wait_until(read: Callable[[], T], accept: Callable[[T], object], seconds: float = 30) -> T:
+    """Return what `read` gives as soon as it is accepted. Raises AssertionError with the last one."""
+    deadline = time.monotonic() + seconds
+    while not accept(value := read()):
+        assert time.monotonic() < deadline, value
+        time.sleep(0.05)
+    return value

@@ -20,6 +20,7 @@ import pytest
 from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import RealServer
+from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.spark
 
@@ -30,10 +31,7 @@ def streams(cli: Cli) -> Cli:
     api(cli, "STREAM.CREATE.ORDERS", {"name": "ORDERS", "subjects": ["ORDERS.>"], "storage": "file"})
     api(cli, "STREAM.CREATE.COPY", {"name": "COPY", "mirror": {"name": "ORDERS"}, "storage": "memory"})
     publish(cli, "ORDERS.new", b"one", b"two")
-    deadline = time.monotonic() + 10
-    while api(cli, "STREAM.INFO.COPY", {})["state"]["messages"] < 2:
-        assert time.monotonic() < deadline, "the mirror did not copy"
-        time.sleep(0.05)
+    wait_for(lambda: api(cli, "STREAM.INFO.COPY", {})["state"]["messages"] == 2, "the mirror did not copy")
     return cli
 
 

@@ -16,6 +16,7 @@ import pytest
 from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import HubLeaf
+from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.spark
 
@@ -28,14 +29,7 @@ def fill(url: str, count: int, name: str = "ORDERS", payload: bytes = b'{"id": %
     numbers = range(before + 1, before + count + 1)
     filled = ((f"{name}.{n % 3}.x", payload % n if b"%d" in payload else payload) for n in numbers)
     js.publish_all(url, filled)
-    wait_for(lambda: js.info(url, name)["state"]["last_seq"] == before + count)
-
-
-def wait_for(true: Any, seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.05)
+    wait_for(lambda: js.info(url, name)["state"]["last_seq"] == before + count, "messages are missing")
 
 
 def sequences(folder: Path) -> list[int]:
@@ -110,7 +104,7 @@ def test_a_table_that_exists_is_asked_for(cli: Cli, url: str, spark: Any, tmp_pa
 
 def test_what_is_chosen(cli: Cli, url: str, spark: Any, tmp_path: Path) -> None:
     fill(url, 30)
-    wait_for(lambda: js.info(url, "ORDERS")["state"]["messages"] == 30)
+    wait_for(lambda: js.info(url, "ORDERS")["state"]["messages"] == 30, "messages are missing")
     time.sleep(0.01)  # the moment has milliseconds
     moment = time.time()
     fill(url, 30)
@@ -284,7 +278,7 @@ def test_several_domains(hub_cli: Cli, hub_leaf: HubLeaf, spark: Any, tmp_path: 
     for domain in ("hub", "leaf"):
         js.stream(url, "BOTH", f"{domain}.>", domain=domain, allow_direct=True)
         js.publish(url, f"{domain}.a", domain.encode(), 3)
-        wait_for(lambda d=domain: js.ask(url, "STREAM.INFO.BOTH", domain=d)["state"]["messages"] == 3)
+        js.wait_until_stored(url, "BOTH", 3, domain=domain)
     line = f"export stream BOTH --to {tmp_path}/out --js-domain hub --js-domain leaf --json"
     done = hub_cli(line, status=0).json
     assert [(row["table"], row["exported"]) for row in done["streams"]] == [("hub_BOTH", 3), ("leaf_BOTH", 3)]
@@ -365,7 +359,7 @@ def test_kill_9_and_again(cli: Cli, url: str, spark: Any, tmp_path: Path) -> Non
     for _ in range(2):
         process = start(cli, "ORDERS", "--to", str(to), "--incremental")
         try:
-            wait_for(lambda: any(to.glob(".staging/*/ORDERS/**/*.parquet")), 120)
+            wait_for(lambda: any(to.glob(".staging/*/ORDERS/**/*.parquet")), "nothing was staged", 120)
         finally:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
@@ -381,9 +375,9 @@ def test_follow_until_ctrl_c(cli: Cli, url: str, tmp_path: Path) -> None:
     fill(url, 10)
     process = start(cli, "ORDERS", "--to", str(to), "--follow", "--every", "200ms", "--json")
     try:
-        wait_for((to / "ORDERS").exists, 120)
+        wait_for((to / "ORDERS").exists, "nothing was exported", 120)
         fill(url, 5)
-        wait_for(lambda: len(sequences(to / "ORDERS")) == 15)
+        wait_for(lambda: len(sequences(to / "ORDERS")) == 15, "messages are missing", 60)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     finally:
@@ -402,7 +396,7 @@ def test_interrupted_leaves_nothing(cli: Cli, url: str, tmp_path: Path, number: 
     to = tmp_path / "out"
     process = start(cli, "ORDERS", "--to", str(to), "--partition-by", "subject:2", "--headers")
     try:
-        wait_for(lambda: any(to.glob(".staging/*/ORDERS")), 120)
+        wait_for(lambda: any(to.glob(".staging/*/ORDERS")), "nothing was staged", 120)
         process.send_signal(number)
         out, err = process.communicate(timeout=60)
     finally:

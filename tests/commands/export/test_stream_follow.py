@@ -2,15 +2,17 @@
 
 import json
 import signal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.commands.export.test_stream import fill, processes, sequences, start, wait_for
+from tests.commands.export.test_stream import fill, processes, sequences, start
 from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import RealServer
+from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.spark
 
@@ -59,15 +61,17 @@ def test_a_server_that_dies_and_comes_back(tmp_path: Path) -> None:
     log: list[str] = []
     try:
         assert process.stderr
-        wait_for((to / "ORDERS").exists, 120)
+        wait_for((to / "ORDERS").exists, "nothing was exported", 120)
         log.append(process.stderr.readline().decode())
         for last in (30, 40):
             server.kill()
             log.append(process.stderr.readline().decode())
             server.start()
-            wait_for(lambda: js.is_up(server.url))
+            wait_for(lambda: js.is_up(server.url), "the server did not start")
             fill(server.url, 10)
-            wait_for(lambda last=last: len(sequences(to / "ORDERS")) == last)
+            wait_for(
+                partial(lambda last: len(sequences(to / "ORDERS")) == last, last), "messages are missing", 60
+            )
             log.append(process.stderr.readline().decode())
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
@@ -90,7 +94,7 @@ def test_a_second_run_waits_for_the_end_of_the_first(cli: Cli, url: str, tmp_pat
     to = tmp_path / "out"
     process = start(cli, "ORDERS", "--to", str(to), "--follow", "--every", "200ms", "--json")
     try:
-        wait_for((to / "ORDERS").exists, 120)
+        wait_for((to / "ORDERS").exists, "nothing was exported", 120)
         for flags in ("", "--incremental", "--force", "--incremental --follow", "--format csv"):
             second = cli(f"export stream ORDERS --to {to} {flags}", status=64)
             assert second.err.count("\n") == 1, second.err
@@ -103,7 +107,7 @@ def test_a_second_run_waits_for_the_end_of_the_first(cli: Cli, url: str, tmp_pat
         outcome = cli(["export", "query", "--from", str(to), "SELECT count(*) AS n FROM ORDERS", "--json"])
         assert outcome.json == [{"n": 20}]
         fill(url, 10)
-        wait_for(lambda: len(sequences(to / "ORDERS")) == 30)
+        wait_for(lambda: len(sequences(to / "ORDERS")) == 30, "messages are missing", 60)
         process.send_signal(signal.SIGINT)
         out, _ = process.communicate(timeout=60)
     finally:

@@ -92,21 +92,13 @@ def test_what_follows_the_last_messages_a_replica_knows(cli: Cli, url: str) -> N
         assert lagging.short and seen == {3, 9}
 
 
-def _wait_until_stored(url: str, sequence: int) -> None:
-    wait_for(
-        lambda: js.ask_patiently(url, "STREAM.INFO.S")["state"]["last_seq"] >= sequence,
-        "messages are missing",
-        60,
-    )
-
-
 @pytest.mark.cluster
 def test_a_follower_that_stood_still(cluster: Cluster, offline_cli: Cli) -> None:
     """It is asked as soon as it runs again, while it has only part of what the others took."""
     config = {"name": "S", "subjects": ["S.>"], "num_replicas": 3, "allow_direct": True, "storage": "file"}
     js.ask_patiently(cluster.url, "STREAM.CREATE.S", config)
     js.publish(cluster.url, "S.a", b"x", 100)
-    _wait_until_stored(cluster.url, 100)
+    js.wait_until_stored(cluster.url, "S", 100)
     for _ in range(3):
         info = js.ask_patiently(cluster.url, "STREAM.INFO.S")
         url = cluster.servers[info["cluster"]["leader"]].url_for("acc")
@@ -116,7 +108,7 @@ def test_a_follower_that_stood_still(cluster: Cluster, offline_cli: Cli) -> None
         os.kill(server.process.pid, signal.SIGSTOP)
         try:
             js.publish(url, "S.a", b"y" * 1000, 10_000)
-            _wait_until_stored(url, last + 10_000)
+            js.wait_until_stored(url, "S", last + 10_000)
         finally:
             os.kill(server.process.pid, signal.SIGCONT)
         flags = f"--start-sequence {last + 1} --server {server.url_for('acc')}"

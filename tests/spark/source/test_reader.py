@@ -69,10 +69,7 @@ def fill(url: str, count: int, stream: str = "S", size: int = 100, **config: Any
         await client.flush()
 
     with_client(url, publish)
-    deadline = time.monotonic() + 20
-    while js.ask(url, f"STREAM.INFO.{stream}")["state"]["last_seq"] < count:
-        assert time.monotonic() < deadline, "the stream did not take everything"
-        time.sleep(0.02)
+    js.wait_until_stored(url, stream, count)
 
 
 def delete(url: str, sequence: int, stream: str = "S") -> None:
