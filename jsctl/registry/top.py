@@ -57,6 +57,7 @@ VERBS: dict[str, Entry] = {
         target="report.report:report",
         runs=True,
     ),
+    "doctor": verb("Find what is wrong with a network, why it matters, and what mends it", "doctor:doctor"),
     "context": group("Manage contexts: named ways to reach a network", aliases=("ctx",)),
     "server": group(
         "Run servers on this machine, and inspect all servers of the network",

@@ -2,6 +2,7 @@
 
 import random
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -94,6 +95,16 @@ class RealServer:
         if self.process:
             self.process.kill()
             self.process.wait()
+
+    def reload(self) -> None:
+        """Let it read its configuration again, and wait until it has."""
+        assert self.process
+        count = self.log.read_text().count("Reloaded server configuration")
+        self.process.send_signal(signal.SIGHUP)
+        deadline = time.monotonic() + 10
+        while self.log.read_text().count("Reloaded server configuration") == count:
+            assert time.monotonic() < deadline, f"no reload:\n{self.log.read_text()}"
+            time.sleep(0.02)
 
 
 def many_accounts(count: int = ACCOUNTS) -> str:

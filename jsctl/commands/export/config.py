@@ -6,9 +6,9 @@ from fnmatch import fnmatchcase
 
 from jsctl import registry
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.report.targets import targets
 from jsctl.commands.shared.declared import open_connections
 from jsctl.commands.shared.system_streams import hidden_hint, only_hidden_hint
+from jsctl.commands.shared.targets import targets
 from jsctl.contexts.settings import Settings
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound

@@ -6,7 +6,7 @@ import click
 
 from jsctl.commands.cli import DURATION, command, option
 from jsctl.commands.export.options import SparkOptions, spark_options
-from jsctl.commands.report.targets import targets
+from jsctl.commands.shared.targets import targets
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.signals import graceful_stop

@@ -7,8 +7,8 @@ from pathlib import Path
 from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.commands.export.display import ExportDisplay
 from jsctl.commands.export.options import DecodeOptions, SparkOptions, decode_options, spark_options
-from jsctl.commands.report.targets import targets
 from jsctl.commands.shared.pick import stream_name
+from jsctl.commands.shared.targets import targets
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.signals import sigterm_as_interrupt

@@ -10,7 +10,7 @@ import click
 from jsctl import registry
 from jsctl.commands.cli import command, option
 from jsctl.commands.cli.values import Duration
-from jsctl.commands.report.targets import targets
+from jsctl.commands.shared.targets import targets
 from jsctl.commands.shared.watch import check_interval
 from jsctl.env import Env
 from jsctl.monitor.report.overview import fetch_overview

@@ -24,7 +24,7 @@ def of_stream(info: Json, now: datetime) -> list[Trouble]:
     """Return what is wrong with a stream: leader, replicas, lost messages, limits that refuse or lose what
     was not read."""
     led = [] if has_leader(info) else [Trouble("no leader", True)]
-    return [*led, *of_replicas(info, now), *_of_state(info["config"], info["state"])]
+    return [*led, *of_replicas(info, now), *_lost(info["state"]), *limits_of_stream(info)]
 
 
 def of_link(row: ReplicationRow, lags: Sequence[int], created: str | None, now: datetime) -> list[Trouble]:
@@ -84,10 +84,9 @@ def growing(numbers: Sequence[int]) -> bool:
     )
 
 
-def _of_state(config: Json, state: Json) -> Iterator[Trouble]:
-    lost = len((state.get("lost") or {}).get("msgs") or ())
-    if lost:
-        yield Trouble(f"{format_count(lost)} lost", True)
+def limits_of_stream(info: Json) -> Iterator[Trouble]:
+    """Yields the limits of a stream that are nearly reached, and that refuse or lose what was not read."""
+    config, state = info["config"], info["state"]
     # A stream of limits that discards what is old reaches them in ordinary work.
     if config.get("discard") == "new" or config.get("retention", "limits") != "limits":
         for used, limit, words in (
@@ -99,6 +98,12 @@ def _of_state(config: Json, state: Json) -> Iterator[Trouble]:
     most = config.get("max_consumers", -1)
     if most > 0 and state.get("consumer_count", 0) >= NEARLY * most:
         yield Trouble(f"{_share(state['consumer_count'], most)} of its consumers", False)
+
+
+def _lost(state: Json) -> Iterator[Trouble]:
+    lost = len((state.get("lost") or {}).get("msgs") or ())
+    if lost:
+        yield Trouble(f"{format_count(lost)} lost", True)
 
 
 def _share(used: int, limit: int) -> str:

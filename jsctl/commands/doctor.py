@@ -1,0 +1,74 @@
+"""`jsctl doctor`."""
+
+from collections.abc import Sequence
+
+import click
+
+from jsctl.commands.cli import command, option
+from jsctl.commands.shared.targets import context_targets, targets
+from jsctl.contexts.settings import Settings
+from jsctl.env import Env
+from jsctl.errors import BadInput, JsctlError, NotFound
+from jsctl.monitor.doctor.diagnosis import CODES, diagnose
+from jsctl.monitor.doctor.gather import take_snapshot
+from jsctl.monitor.doctor.snapshot import ContextView
+from jsctl.views import doctor as view
+from jsctl.views.result import Result
+
+
+@command(
+    "doctor",
+    examples=[
+        "jsctl doctor",
+        "jsctl doctor --context hub --context spoke-1 --context system",
+        "jsctl doctor --all-contexts --json",
+        "jsctl doctor --ignore SUBJECT_TWICE --ignore SYSTEM_NOT_LINKED",
+        "jsctl doctor --rules",
+    ],
+)
+@option("--all-contexts", is_flag=True, help="Look through every context")
+@option(
+    "--ignore",
+    metavar="CODE",
+    multiple=True,
+    type=click.Choice(CODES, case_sensitive=False),
+    help="Leave out findings with this code; may be repeated",
+)
+@option("--rules", is_flag=True, help="Show the codes and what they mean; ask no server")
+async def doctor(env: Env, all_contexts: bool, ignore: Sequence[str], rules: bool) -> Result:
+    """Finds what is wrong with domains, API and delivery prefixes, exports and imports, mirrors and sources,
+    servers and limits. It changes nothing.
+
+    --context may be repeated. A context of the system account lets it see imports and exports, leaf nodes and
+    all servers. Without --context it looks through the selected context, and at all domains that are reached
+    from there.
+
+    The exit status is 1 when something is wrong. With --json, one document {"at", "findings": [{"code",
+    "about", "seen", "why", "mend", "objects"}], "contexts", "domains", "servers", "left_out"}.
+    """
+    if rules:
+        return view.rules()
+    places, broken = _places(env) if all_contexts else (targets(env), [])
+    snapshot = await take_snapshot(places, trace=env.trace)
+    snapshot = snapshot._replace(contexts=[*snapshot.contexts, *broken])
+    # One context that cannot be reached fails as everywhere: nothing was seen.
+    if len(snapshot.contexts) == 1 and (error := snapshot.contexts[0].error) is not None:
+        raise error
+    return view.show(snapshot, diagnose(snapshot, ignore))
+
+
+def _places(env: Env) -> tuple[list[Settings], list[ContextView]]:
+    """Return the settings of all contexts, and the contexts that cannot be read."""
+    if env.repeated.get("context"):
+        raise BadInput("--all-contexts and --context cannot be used together")
+    names = env.contexts.names()
+    if not names:
+        raise NotFound("there is no context", "create one with jsctl context add NAME")
+    places: list[Settings] = []
+    broken = []
+    for name in names:
+        try:
+            places += context_targets(env, name, several=True)
+        except JsctlError as error:
+            broken.append(ContextView(name, error))
+    return places, broken

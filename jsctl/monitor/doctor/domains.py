@@ -1,0 +1,165 @@
+"""One domain for a snapshot: its streams, their consumers, and what the origins of its mirrors say."""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+
+from jsctl.errors import ApiError, Denied, JsctlError, NoResponders, RequestTimeout
+from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.stream import requests as streams
+from jsctl.monitor.doctor.snapshot import DomainView, Link, Origin, links_of
+from jsctl.monitor.report.overview import MANY, fetch_consumers
+from jsctl.nats.codes import ErrorCode
+from jsctl.units import SECOND, format_count
+
+_ANSWER = 2 * SECOND  #: ns for what an origin's API says
+_LOOKS = 2.0  #: seconds between two looks at a mirror that seems to stand still
+_AT_ONCE = 16
+
+PROBE = "jsctl-doctor"
+"""Name of the consumer, and of the stream, in requests that a server is to refuse."""
+
+
+async def look(api: Api, blank: DomainView, *, several: bool) -> tuple[DomainView, Sequence[str]]:
+    """Fill in a view. Returns it with what was left out, a sentence each. Raises what `Api.call` raises.
+
+    several: whether the domain may be that of several JetStreams, of which each would answer.
+    """
+    answers = 0
+    if several:
+        answers = len(await api.connection.request_many(f"{api.prefix}.INFO", stall=_ANSWER // 2))
+    limits, collected = await asyncio.gather(_limits(api), streams.collect(api, lambda info: info))
+    infos = collected.items
+    silent = {**dict.fromkeys(collected.missing, "no answer"), **collected.offline}
+    view = blank._replace(
+        answers=answers,
+        domain=blank.domain or str(limits.get("domain") or ""),
+        limits=limits,
+        streams=infos,
+        silent=silent,
+    )
+    consumed = [name for name, info in infos.items() if info["state"].get("consumer_count")]
+    gaps: list[str] = []
+    if len(consumed) <= MANY:
+        consumers, gaps[:] = await fetch_consumers(api, consumed)
+        view = view._replace(consumers=consumers)
+    else:
+        gaps = [
+            f"{view.where}: consumers were not looked at, {format_count(len(consumed))} streams have some"
+        ]
+    links = list(links_of(view))
+    view = view._replace(origins=await _origins(api, view, links))
+    return view._replace(stuck=await _stuck(api, view)), gaps
+
+
+async def _limits(api: Api) -> Json:
+    try:
+        return await api.call("INFO")
+    except (NoResponders, RequestTimeout):
+        raise
+    except JsctlError:
+        return {}  # not every user may ask
+
+
+async def _origins(api: Api, view: DomainView, links: Iterable[Link]) -> Mapping[tuple[str, str], Origin]:
+    """Ask for each origin once, in the same account, of which the server asks, too."""
+    gate = asyncio.Semaphore(_AT_ONCE)
+    wanted = {(link.api, link.name): link for link in links}
+
+    async def ask(link: Link) -> Origin:
+        if not link.api:
+            info = view.streams.get(link.name)
+            return Origin(True, info or {}, info is None and link.name not in view.silent)
+        async with gate:
+            return await ask_origin(api, link)
+
+    answers = await asyncio.gather(*map(ask, wanted.values()))
+    return dict(zip(wanted, answers, strict=True))
+
+
+async def ask_origin(api: Api, link: Link) -> Origin:
+    """Ask the API from which a stream copies for its origin, and where that is not allowed, whether anybody
+    is there. Raises Unreachable."""
+    other = Api(api.connection, prefix=link.api, timeout=min(_ANSWER, api.timeout))
+    try:
+        return Origin(True, await other.call(f"STREAM.INFO.{link.name}"))
+    except ApiError as error:
+        return Origin(True, missing=error.err_code == ErrorCode.STREAM_NOT_FOUND)
+    except (NoResponders, RequestTimeout, Denied):
+        pass
+    try:
+        await other.call_raw(create_subject(link))
+    except (NoResponders, RequestTimeout):
+        return Origin(False)
+    except Denied:
+        return Origin(None)
+    return Origin(True)
+
+
+def create_subject(link: Link) -> str:
+    """Returns the subject on which a mirror or source creates its consumer, below the API prefix. With a
+    filter it is longer (nats-server: stream.go, setupMirrorConsumer)."""
+    filters = _filters(link)
+    if len(filters) == 1:
+        return f"CONSUMER.CREATE.{link.name}.{PROBE}.{filters[0]}"
+    return f"CONSUMER.CREATE.{link.name}" + (f".{PROBE}" if filters else "")
+
+
+def _filters(link: Link) -> list[str]:
+    transforms = link.config.get("subject_transforms") or ()
+    single = str(link.config.get("filter_subject") or "")
+    return [str(one.get("src") or ">") for one in transforms] or ([single] if single else [])
+
+
+async def _stuck(api: Api, view: DomainView) -> frozenset[tuple[str, str, str]]:
+    """Returns the links whose origin has more, and that bring nothing between two looks."""
+    links = [link for link in links_of(view) if _is_behind(link)]
+    if not links:
+        return frozenset()
+    await asyncio.sleep(_LOOKS)
+    gate = asyncio.Semaphore(_AT_ONCE)
+
+    async def stands(link: Link) -> bool:
+        async with gate:
+            try:
+                info = await streams.info(api, link.stream)
+                has_more = await _has_more(api, link)
+            except JsctlError:
+                return False
+        again = links_of(view._replace(streams={link.stream: info}))
+        now = next((other for other in again if other.config == link.config), None)
+        return (
+            now is not None
+            and has_more
+            and info["state"]["last_seq"] == link.info["state"]["last_seq"]
+            and _is_behind(now)
+        )
+
+    standing = await asyncio.gather(*map(stands, links))
+    return frozenset(
+        (link.stream, link.api, link.name) for link, stuck in zip(links, standing, strict=True) if stuck
+    )
+
+
+def _is_behind(link: Link) -> bool:
+    """Whether the origin, as far as is known, has messages that did not come."""
+    if int(link.state.get("lag") or 0) > 0:
+        return True
+    state, origin = link.info["state"], (link.origin.info.get("state") or {})
+    if not origin.get("messages"):
+        return False
+    if link.kind == "mirror" and not _filters(link):
+        return bool(state["last_seq"] < origin["last_seq"])
+    return not state["last_seq"]
+
+
+async def _has_more(api: Api, link: Link) -> bool:
+    """Whether the origin holds messages that match the filters of a mirror or source that is empty."""
+    filters = _filters(link)
+    if not filters or link.info["state"]["last_seq"] or int(link.state.get("lag") or 0) > 0:
+        return True
+    other = Api(api.connection, prefix=link.api or api.prefix, timeout=min(_ANSWER, api.timeout))
+    for subject in filters:
+        info = await other.call(f"STREAM.INFO.{link.name}", {"subjects_filter": subject})
+        if info["state"].get("subjects"):
+            return True
+    return False

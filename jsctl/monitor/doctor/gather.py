@@ -1,0 +1,195 @@
+"""Takes a snapshot of a network: one connection for each login, everything else at once.
+
+Nothing is changed on a server. Whether somebody answers to CONSUMER.CREATE, the one request that a mirror
+across accounts may make, is tried with an empty request, which every server refuses.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from jsctl.contexts.model import public_url
+from jsctl.contexts.settings import Settings
+from jsctl.errors import JsctlError, NoJetStream, NoResponders, RequestTimeout
+from jsctl.jetstream.api import Api, api_prefix
+from jsctl.monitor.account import fetch_user
+from jsctl.monitor.doctor import domains, imports
+from jsctl.monitor.doctor.servers import merge_servers, reachable_servers, system_servers
+from jsctl.monitor.doctor.snapshot import ContextView, DomainView, Import, ServerView, Snapshot
+from jsctl.nats.connection import Connection
+from jsctl.units import SECOND
+
+Trace = Callable[[str, str], None]
+
+_PATIENCE = 4  #: times the time-out of a request, for all that is asked through a context
+
+
+class _Login(NamedTuple):
+    """A connection, or why there is none. places: settings of the domains that were asked for."""
+
+    view: ContextView
+    places: Sequence[Settings]
+    connection: Connection | None = None
+    servers: Sequence[ServerView] = ()
+
+    @property
+    def cluster(self) -> str:
+        """The cluster of the connected server; of one that has none, its ID."""
+        info = self.connection.server_info if self.connection else {}
+        return str(info.get("cluster") or self.view.server)
+
+
+async def take_snapshot(targets: Sequence[Settings], *, trace: Trace | None = None) -> Snapshot:
+    """Look at the network through these contexts and domains. Raises nothing that one of them fails with."""
+    async with contextlib.AsyncExitStack() as stack:
+        logins = await asyncio.gather(*(_log_in(places, stack) for places in _by_login(targets)))
+        names = [login.view.account for login in logins]
+        systems = await asyncio.gather(*(_ask_system(login, names) for login in logins))
+        servers = merge_servers([views for views, _ in systems] + [login.servers for login in logins])
+        gaps = [gap for _, some in systems for gap in some]
+        wanted = _places(logins, servers)
+        views = await asyncio.gather(*(_look(place, trace) for place in wanted))
+        tried = await asyncio.gather(*(_try_imports(login, servers) for login in logins))
+        contexts = [login.view._replace(tried=some) for login, some in zip(logins, tried, strict=True)]
+        gaps += [gap for _, some in views for gap in some]
+        seen = [view for view, _ in views if view is not None]
+        return Snapshot(datetime.now(UTC), contexts, seen, servers, gaps)
+
+
+def _by_login(targets: Sequence[Settings]) -> list[list[Settings]]:
+    """Returns the targets in groups that can share a connection."""
+    groups: dict[Settings, list[Settings]] = {}
+    for target in targets:
+        groups.setdefault(replace(target, js_domain="", js_api_prefix=""), []).append(target)
+    return list(groups.values())
+
+
+async def _log_in(places: Sequence[Settings], stack: contextlib.AsyncExitStack) -> _Login:
+    settings = places[0]
+    name = settings.context or public_url(settings.url)
+    try:
+        connection = await Connection.open(settings, reconnect=False, on_event=lambda _: None)
+    except JsctlError as error:
+        return _Login(ContextView(name, error), places)
+    stack.push_async_callback(connection.close)
+    user, servers = await asyncio.gather(fetch_user(connection), reachable_servers(connection))
+    view = ContextView(
+        name,
+        account=str(user.get("account") or ""),
+        account_name=str(user.get("account_name") or user.get("account") or ""),
+        is_system=bool(user.get("system")),
+        server=str(connection.server_info.get("server_id") or ""),
+        domain=str(connection.server_info.get("domain") or ""),
+    )
+    return _Login(view, places, connection, [] if view.is_system else servers)
+
+
+async def _ask_system(login: _Login, accounts: Sequence[str]) -> tuple[Sequence[ServerView], Sequence[str]]:
+    if login.connection is None or not login.view.is_system:
+        return (), ()
+    try:
+        async with _patience(login.connection):
+            return await system_servers(login.connection, accounts)
+    except (JsctlError, TimeoutError) as error:
+        reason = error.message if isinstance(error, JsctlError) else "no answer in time"
+        return (), [f"{login.view.name}: the servers could not be asked: {reason}"]
+
+
+class _Place(NamedTuple):
+    """A domain to look at. is_own: the domain of the context, or without one that of its server."""
+
+    login: _Login
+    domain: str
+    prefix: str
+    is_own: bool
+    is_named: bool
+    network: str
+
+
+def _places(logins: Sequence[_Login], servers: Sequence[ServerView]) -> list[_Place]:
+    """Returns each account's domains, each once: those of the contexts, and those that their accounts
+    reach."""
+    networks = {login.view.server: _network(login, servers) for login in logins}
+    places: dict[tuple[str, ...], _Place] = {}
+
+    def add(place: _Place) -> None:
+        view = place.login.view
+        named = place.domain or (view.domain if place.is_own else "")
+        # Without a domain JetStream is that of the cluster.
+        here = place.prefix or named or place.login.cluster
+        places.setdefault((place.network, view.account, here), place)
+
+    usable = [login for login in logins if login.connection is not None and not login.view.is_system]
+    for login in usable:
+        for settings in login.places:
+            named = bool(settings.js_domain or settings.js_api_prefix)
+            add(
+                _Place(
+                    login,
+                    settings.js_domain,
+                    settings.js_api_prefix,
+                    not named,
+                    named,
+                    networks[login.view.server],
+                )
+            )
+    for login in usable:
+        for domain in sorted({server.domain for server in login.servers if server.jetstream} - {""}):
+            add(_Place(login, domain, "", False, False, networks[login.view.server]))
+    return list(places.values())
+
+
+def _network(login: _Login, servers: Sequence[ServerView]) -> str:
+    """Returns what is the same for the contexts of one network: the least ID of its servers."""
+    return min((server.id for server in login.servers), default=login.view.server)
+
+
+async def _look(place: _Place, trace: Trace | None) -> tuple[DomainView | None, Sequence[str]]:
+    login, connection = place.login, place.login.connection
+    if connection is None:
+        return None, ()
+    api = Api(connection, domain=place.domain, prefix=place.prefix, trace=trace)
+    domain = place.domain or ("" if place.prefix else login.view.domain)
+    blank = DomainView(
+        login.view.name,
+        login.view.account,
+        login.view.account_name,
+        domain,
+        api_prefix(place.domain, place.prefix),
+        place.network,
+    )
+    try:
+        async with _patience(connection):
+            return await domains.look(api, blank, several=_is_several(login.servers, domain))
+    except (NoResponders, NoJetStream) as error:
+        if place.is_named:
+            return blank._replace(error=error), ()
+        return None, [f"{login.view.name}: its account has no JetStream"] if place.is_own else ()
+    except JsctlError as error:
+        return blank._replace(error=error), ()
+    except TimeoutError:
+        return blank._replace(error=RequestTimeout(f"no answer from JetStream on {api.prefix} in time")), ()
+
+
+def _is_several(servers: Sequence[ServerView], domain: str) -> bool:
+    """Whether servers of several clusters have this domain."""
+    return len({server.cluster or server.id for server in servers if server.domain == domain != ""}) > 1
+
+
+async def _try_imports(login: _Login, servers: Sequence[ServerView]) -> Sequence[Import]:
+    if login.connection is None or login.view.is_system:
+        return ()
+    try:
+        async with _patience(login.connection):
+            return await imports.try_imports(login.connection, login.view.account, servers)
+    except (JsctlError, TimeoutError):
+        return ()
+
+
+@contextlib.asynccontextmanager
+async def _patience(connection: Connection) -> AsyncIterator[None]:
+    async with asyncio.timeout(_PATIENCE * connection.settings.timeout / SECOND):
+        yield

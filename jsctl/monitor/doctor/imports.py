@@ -1,0 +1,152 @@
+"""Exports and imports of accounts, as the servers have them, and how subjects pass through them.
+
+Local names: an account publishes `local`, which arrives as `remote` in the account that exports it
+(nats-server: accounts.go, ACCOUNTZ).
+"""
+
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from jsctl.errors import JsctlError, NoResponders
+from jsctl.monitor.doctor.domains import PROBE
+from jsctl.monitor.doctor.snapshot import Import, Json, ServerView, Snapshot
+from jsctl.nats.connection import Connection
+from jsctl.nats.subjects import covers
+from jsctl.units import SECOND
+
+_API = ("INFO", "STREAM.NAMES", f"STREAM.INFO.{PROBE}", f"CONSUMER.NAMES.{PROBE}", f"CONSUMER.CREATE.{PROBE}")
+"""Requests below an API prefix that every JetStream answers and that change nothing."""
+
+_HOPS = 8
+
+
+class Way(NamedTuple):
+    """What an import makes of a subject. account: the exporting one. local: the import's pattern."""
+
+    account: str
+    subject: str
+    local: str
+
+
+def details(servers: Iterable[ServerView], account: str, domain: str = "") -> list[Json]:
+    """Returns what servers know of an account: those of the domain, else all."""
+    known = [view for view in servers if account in view.accounts]
+    near = [view for view in known if view.domain == domain] if domain else []
+    return [view.accounts[account] for view in near or known]
+
+
+def service_imports(detail: Mapping[str, Any], kind: str = "service") -> Iterator[tuple[str, str, str]]:
+    """Yields (exporting account, local subject, remote subject) of the imports of an account that are valid
+    and not the server's own."""
+    for one in detail.get("imports") or ():
+        remote = str(one.get("subject") or "")
+        local = str(one.get("local_subject") or one.get("to") or remote)
+        if one.get("type") == kind and not one.get("invalid") and not _is_servers_own(local, remote):
+            yield str(one.get("account") or ""), local, remote
+
+
+def _is_servers_own(local: str, remote: str) -> bool:
+    return remote.startswith("$SYS.") or (remote == "$JS.API.>" == local)
+
+
+def exports(detail: Mapping[str, Any], kind: str, subject: str) -> bool:
+    """Whether an account exports a subject."""
+    return any(
+        one.get("type") == kind and covers(str(one.get("subject") or ""), subject)
+        for one in detail.get("exports") or ()
+    )
+
+
+def follow(servers: Sequence[ServerView], account: str, subject: str, domain: str, kind: str) -> Way | None:
+    """Returns where an account's import takes a subject; None when no import does.
+
+    kind: "service", or "stream", whose messages come the other way.
+    """
+    for detail in details(servers, account, domain):
+        for exporter, local, remote in service_imports(detail, kind):
+            if covers(local, subject):
+                return Way(exporter, translate(local, remote, subject), local)
+    return None
+
+
+def way_to(servers: Sequence[ServerView], account: str, subject: str, domain: str) -> list[Way]:
+    """Returns the imports through which a request passes, account by account."""
+    ways: list[Way] = []
+    while len(ways) < _HOPS and (way := follow(servers, account, subject, domain, "service")):
+        ways.append(way)
+        account, subject = way.account, way.subject
+    return ways
+
+
+def translate(local: str, remote: str, subject: str) -> str:
+    """Returns the subject in the exporting account. Wildcards stand in the same order on both sides, or by
+    number (`$1`)."""
+    parts: list[str] = []
+    rest: list[str] = []
+    tokens = subject.split(".")
+    for at, token in enumerate(local.split(".")):
+        if token == ">":
+            rest = tokens[at:]
+        elif token == "*" or (token.startswith("$") and token[1:].isdigit()):
+            parts.append(tokens[at])
+    numbered, result = list(parts), []
+    for token in remote.split("."):
+        if token == ">":
+            result += rest
+        elif token == "*" and parts:
+            result.append(parts.pop(0))
+        elif token.startswith("$") and token[1:].isdigit() and 0 < int(token[1:]) <= len(numbered):
+            result.append(numbered[int(token[1:]) - 1])
+        else:
+            result.append(token)
+    return ".".join(result)
+
+
+async def try_imports(
+    connection: Connection, account: str, servers: Sequence[ServerView]
+) -> Sequence[Import]:
+    """Ask through each service import of an account that leads to a JetStream API whether anybody answers."""
+    server = str(connection.server_info.get("server_id") or "")
+    own = [view for view in servers if view.id == server] or list(servers)
+    wanted = dict.fromkeys(
+        one for detail in details(own, account) for one in service_imports(detail) if _request(one[1], one[2])
+    )
+
+    async def attempt(exporter: str, local: str, remote: str) -> Import:
+        try:
+            await connection.request(
+                _request(local, remote), timeout=min(2 * SECOND, connection.settings.timeout)
+            )
+        except NoResponders:
+            return Import(exporter, local, remote, False)
+        except JsctlError:
+            return Import(exporter, local, remote)
+        return Import(exporter, local, remote, True)
+
+    return await asyncio.gather(*(attempt(*one) for one in wanted))
+
+
+def _request(local: str, remote: str) -> str:
+    """Returns a request that JetStream behind an import would answer, as the importing account makes it;
+    empty when there is none."""
+    head, api, _ = remote.partition(".API.")
+    if not api or not head.startswith("$JS"):
+        return ""
+    literal = ".".join(PROBE if token in ("*", ">") else token for token in remote.split("."))
+    for name in _API:
+        wanted = f"{head}.API.{name}"
+        if covers(remote, wanted):
+            return translate(remote, local, wanted)
+        # One for a single stream, say: CONSUMER.CREATE.ORDERS.>
+        verb = ".".join(name.split(".")[:2])
+        if literal.startswith(f"{head}.API.{verb}."):
+            return translate(remote, local, literal)
+    return ""
+
+
+def importing(snapshot: Snapshot) -> Iterator[tuple[ServerView, str, Json]]:
+    """Yields each account on each server that was asked for it."""
+    for view in snapshot.servers:
+        for account, detail in view.accounts.items():
+            yield view, account, detail

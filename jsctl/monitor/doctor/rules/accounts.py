@@ -1,0 +1,178 @@
+"""Exports and imports: subjects that a mirror across accounts needs, and imports that lead nowhere."""
+
+from collections.abc import Iterator, Sequence
+
+from jsctl.monitor.doctor.domains import create_subject
+from jsctl.monitor.doctor.finding import Finding
+from jsctl.monitor.doctor.imports import Way, details, exports, follow, importing, service_imports, way_to
+from jsctl.monitor.doctor.snapshot import Link, ServerView, Snapshot
+from jsctl.nats.codes import ErrorCode
+from jsctl.nats.subjects import covers
+
+_IN_JWT = "in operator mode the same in the accounts' JWTs, then push them"
+
+
+def delivery_not_imported(snapshot: Snapshot) -> Iterator[Finding]:
+    """A delivery prefix that the account of a mirror does not import."""
+    for link, ways in _across(snapshot):
+        missing = _missing_stream(snapshot, link, ways)
+        if missing:
+            importer, exporter, subject = missing
+            shown = f"delivery prefix {link.deliver}" if link.deliver else "no delivery prefix"
+            yield Finding(
+                "DELIVERY_NOT_IMPORTED",
+                link.shown,
+                f"it copies {link.name} through {link.api} with {shown}, and account {importer} imports"
+                " no stream of"
+                f" {exporter} that holds it",
+                "the origin sends into the void: the copy looks active, has lag 0, and gets nothing",
+                f"in account {importer}: imports: [ {{stream: {{account: {exporter}, subject:"
+                f" {subject}}}}} ]; in"
+                f" {exporter}: exports: [ {{stream: {subject}}} ]; {_IN_JWT}",
+                [link.object],
+            )
+
+
+def flow_control_missing(snapshot: Snapshot) -> Iterator[Finding]:
+    """A mirror across accounts without the subject of flow control."""
+    across = {link.object: ways for link, ways in _across(snapshot)}
+    for link in snapshot.links():
+        error = link.state.get("error") or {}
+        stalled = error.get("err_code") == ErrorCode.SOURCE_CONSUMER_FLOW_CONTROL_STALLED
+        subject = f"$JS.FC.{link.name}.>"
+        ways = across.get(link.object)
+        gap = _missing_service(snapshot, link, ways, subject) if ways else None
+        if not gap and not stalled:
+            continue
+        importer, exporter = gap or (link.view.account_name, "the account of the origin")
+        seen = (
+            f"account {importer} does not import {subject} from {exporter}"
+            if gap
+            else "flow control does not pass"
+        )
+        yield Finding(
+            "FLOW_CONTROL_MISSING",
+            link.shown,
+            f"it copies {link.name} through {link.api}, and {seen}"
+            + ("; the server says: stalled on flow control" if stalled else ""),
+            "a few messages pass; from about a megabyte on the copy stalls",
+            f'in {exporter}: exports: [ {{service: "{subject}"}} ]; in account {importer}: imports: ['
+            f' {{service: {{account: {exporter}, subject: "{subject}"}}}} ]; {_IN_JWT}',
+            [link.object],
+        )
+
+
+def import_dead(snapshot: Snapshot) -> Iterator[Finding]:
+    """A service import that is configured on both sides, and that nobody answers: a reload left it dead."""
+    for context in snapshot.contexts:
+        for one in context.tried:
+            if one.answers is not False:
+                continue
+            there = details(snapshot.servers, one.account)
+            is_exported = any(exports(detail, "service", one.remote) for detail in there)
+            if not is_exported or not any(detail.get("jetstream_enabled") for detail in there):
+                continue
+            if not _is_reachable(snapshot, one.account, one.remote):
+                continue
+            objects = [
+                link.object
+                for link in snapshot.links()
+                if link.view.account == context.account
+                and covers(one.local, f"{link.api}.{create_subject(link)}")
+            ]
+            yield Finding(
+                "IMPORT_DEAD",
+                f"account {context.account_name}",
+                f"it imports {one.local} from {name_of(snapshot, one.account)}, which exports it and has"
+                " JetStream,"
+                " but nobody answers",
+                "a reload that adds an account leaves its service imports dead: requests and mirrors"
+                " through them"
+                " fail",
+                "reload the configuration once more: jsctl server config reload"
+                + (f" {_server_name(snapshot, context.server)}" if context.server else ""),
+                objects or [f"import {context.account_name} {one.local}"],
+            )
+
+
+def import_invalid(snapshot: Snapshot) -> Iterator[Finding]:
+    """An import of what is not exported, or whose token is not valid."""
+    seen: set[tuple[str, str, str]] = set()
+    for _, account, detail in importing(snapshot):
+        for one in detail.get("imports") or ():
+            key = (account, str(one.get("account")), str(one.get("subject")))
+            if not one.get("invalid") or key in seen:
+                continue
+            seen.add(key)
+            exporter = name_of(snapshot, key[1])
+            yield Finding(
+                "IMPORT_INVALID",
+                f"account {detail.get('name_tag') or account}",
+                f"the server refuses its import of {key[2]} from {exporter}",
+                "what goes through it gets no answer",
+                f"let {exporter} export it ({_IN_JWT}); a private export needs an activation token",
+                [f"import {detail.get('name_tag') or account} {key[2]}"],
+            )
+
+
+def name_of(snapshot: Snapshot, account: str) -> str:
+    """Returns an account's name for its ID; the ID where no server says."""
+    for detail in details(snapshot.servers, account):
+        if detail.get("name_tag"):
+            return str(detail["name_tag"])
+    return account
+
+
+def _across(snapshot: Snapshot) -> Iterator[tuple[Link, list[Way]]]:
+    """Yields mirrors and sources whose requests pass through imports, with these."""
+    for link in snapshot.links():
+        view = link.view
+        if link.api and details(snapshot.servers, view.account):
+            subject = f"{link.api}.{create_subject(link)}"
+            ways = way_to(snapshot.servers, view.account, subject, view.domain)
+            if ways:
+                yield link, ways
+
+
+def _missing_stream(snapshot: Snapshot, link: Link, ways: Sequence[Way]) -> tuple[str, str, str] | None:
+    """Returns (importing account, exporting account, subject) of the first import that messages lack."""
+    importer, subject = link.view.account, f"{link.deliver}.>" if link.deliver else "the delivery subject"
+    for way in ways:
+        step = (
+            follow(snapshot.servers, importer, subject, link.view.domain, "stream") if link.deliver else None
+        )
+        if step is None or step.account != way.account:
+            shown = subject if link.deliver else f"deliver.{name_of(snapshot, way.account)}.>"
+            return name_of(snapshot, importer), name_of(snapshot, way.account), shown
+        importer, subject = step.account, step.subject
+    return None
+
+
+def _missing_service(
+    snapshot: Snapshot, link: Link, ways: Sequence[Way], subject: str
+) -> tuple[str, str] | None:
+    """Returns (importing account, exporting account) of the first import that a subject lacks."""
+    importer = link.view.account
+    for way in ways:
+        step = follow(snapshot.servers, importer, subject, link.view.domain, "service")
+        if step is None or step.account != way.account:
+            return name_of(snapshot, importer), name_of(snapshot, way.account)
+        importer, subject = step.account, step.subject
+    return None
+
+
+def _is_reachable(snapshot: Snapshot, account: str, remote: str) -> bool:
+    """Whether the JetStream behind an import is there, and no further import leads away from it."""
+    domain = remote.split(".API.")[0].removeprefix("$JS").removeprefix(".")
+    servers = [server for server in snapshot.servers if server.jetstream and account in server.accounts]
+    leads_on = any(
+        covers(local, remote) or covers(remote, local)
+        for detail in details(snapshot.servers, account)
+        for _, local, _ in service_imports(detail)
+    )
+    return not leads_on and any(not domain or server.domain == domain for server in servers)
+
+
+def _server_name(snapshot: Snapshot, server: str) -> str:
+    view: ServerView | None = next((one for one in snapshot.servers if one.id == server), None)
+    return view.name if view else server

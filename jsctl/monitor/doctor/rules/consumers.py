@@ -1,0 +1,119 @@
+"""Consumers between two sides of which one is gone."""
+
+from collections.abc import Iterator
+
+from jsctl.monitor.doctor.finding import Finding
+from jsctl.monitor.doctor.imports import details, importing, service_imports
+from jsctl.monitor.doctor.rules.accounts import name_of
+from jsctl.monitor.doctor.snapshot import DomainView, Json, Snapshot
+from jsctl.nats.subjects import covers
+
+
+def consumer_orphaned(snapshot: Snapshot) -> Iterator[Finding]:
+    """A consumer that clients or streams of another account use, and one of both sides is gone."""
+    yield from _imports(snapshot)
+    yield from _deliveries(snapshot)
+    yield from _named_consumers(snapshot)
+
+
+def _imports(snapshot: Snapshot) -> Iterator[Finding]:
+    """Imports that name a consumer whose stream, or that itself, does not exist."""
+    seen: set[tuple[str, str, str]] = set()
+    for _, account, detail in importing(snapshot):
+        for exporter, _, remote in service_imports(detail):
+            domain, stream, consumer = _consumer_of(remote)
+            if not stream or (account, exporter, stream + consumer) in seen:
+                continue
+            views = [
+                view
+                for view in snapshot.domains
+                if view.account == exporter and view.domain == (domain or view.domain) and view.error is None
+            ]
+            if not views or any(_exists(view, stream, consumer) for view in views):
+                continue
+            seen.add((account, exporter, stream + consumer))
+            is_gone = not any(stream in view.streams or stream in view.silent for view in views)
+            what = f"stream {stream}" if is_gone else f"consumer {stream} > {consumer}"
+            user, owner = str(detail.get("name_tag") or account), name_of(snapshot, exporter)
+            yield Finding(
+                "CONSUMER_ORPHANED",
+                f"consumer {stream} > {consumer}",
+                f"account {user} imports {remote} from {owner}, where {what} does not exist",
+                f"clients in {user} wait for messages that never come",
+                f"create it in {owner}: jsctl {'stream' if is_gone else 'consumer'} add {stream}"
+                + ("" if is_gone else f" {consumer}")
+                + f"; or remove the import from {user}",
+                [f"import {user} {remote}"],
+            )
+
+
+def _consumer_of(remote: str) -> tuple[str, str, str]:
+    """Returns (domain, stream, consumer) that the subject of an import names; empty for none."""
+    tokens = remote.split(".")
+    if tokens[:2] == ["$JS", "ACK"] and len(tokens) >= 4:
+        named = "", tokens[2], tokens[3]
+    elif ".API.CONSUMER.MSG.NEXT." in remote and tokens[0] == "$JS":
+        head, _, rest = remote.partition(".API.CONSUMER.MSG.NEXT.")
+        stream, _, consumer = rest.partition(".")
+        named = head[4:], stream, consumer
+    else:
+        return "", "", ""
+    return named if all(part not in ("", "*", ">") for part in named[1:]) else ("", "", "")
+
+
+def _exists(view: DomainView, stream: str, consumer: str) -> bool:
+    if stream in view.silent:
+        return True
+    if stream not in view.streams:
+        return False
+    return view.consumers is None or any(
+        info["stream_name"] == stream and info["name"] == consumer for info in view.consumers
+    )
+
+
+def _deliveries(snapshot: Snapshot) -> Iterator[Finding]:
+    """Push consumers that deliver to another account, where nobody listens any more."""
+    for view in snapshot.domains:
+        exported = [
+            str(one.get("subject"))
+            for detail in details(snapshot.servers, view.account, view.domain)
+            for one in detail.get("exports") or ()
+            if one.get("type") == "stream"
+        ]
+        for info in view.consumers or ():
+            subject = (info.get("config") or {}).get("deliver_subject") or ""
+            is_for_others = any(covers(one, subject) for one in exported) or _is_for_stream(info)
+            if not subject or info.get("push_bound") or not is_for_others:
+                continue
+            stream, name = info["stream_name"], info["name"]
+            yield Finding(
+                "CONSUMER_ORPHANED",
+                f"consumer {view.named(stream)} > {name}",
+                f"it delivers to {subject} for another account or domain, and no stream listens there",
+                "a stream whose messages wait for it keeps them: with interest or work queue retention"
+                " it grows",
+                f"create the stream on the other side again, or remove it: jsctl consumer rm {stream} {name}",
+                [f"consumer {view.named(stream)} > {name}"],
+            )
+
+
+def _is_for_stream(info: Json) -> bool:
+    """Whether a consumer was made for a mirror or source (ack policy of nats-server 2.14)."""
+    return str((info.get("config") or {}).get("ack_policy")) == "flow_control"
+
+
+def _named_consumers(snapshot: Snapshot) -> Iterator[Finding]:
+    """Mirrors and sources that name a consumer of the origin, of which the server says that it is not
+    there."""
+    for link in snapshot.links():
+        wanted = (link.config.get("consumer") or {}).get("name")
+        error = str((link.state.get("error") or {}).get("description") or "")
+        if wanted and "consumer" in error and "not found" in error:
+            yield Finding(
+                "CONSUMER_ORPHANED",
+                link.shown,
+                f"it copies {link.name} through consumer {wanted}, which does not exist there",
+                "nothing comes until somebody creates it",
+                f"create it at the origin: jsctl consumer add {link.name} {wanted}",
+                [link.object],
+            )

@@ -1,0 +1,72 @@
+"""Contexts and domains that do not answer."""
+
+from collections.abc import Iterator
+
+from jsctl.errors import ApiError, Denied, NoResponders, RequestTimeout
+from jsctl.monitor.doctor.finding import Finding
+from jsctl.monitor.doctor.snapshot import DomainView, Snapshot
+from jsctl.nats.codes import ErrorCode
+
+
+def context_failed(snapshot: Snapshot) -> Iterator[Finding]:
+    """A context through which nothing can be seen, or that lacks a permission."""
+    for context in snapshot.contexts:
+        if context.error is not None:
+            yield Finding(
+                "CONTEXT_FAILED",
+                f"context {context.name}",
+                context.error.message,
+                "nothing behind this context was looked at",
+                context.error.hint or f"start its servers, or mend it: jsctl context edit {context.name}",
+                [f"context {context.name}"],
+            )
+    for view in snapshot.domains:
+        if view.error is not None and not has_no_leader(view) and not _is_silence(view):
+            yield Finding(
+                "CONTEXT_FAILED",
+                f"context {view.context}",
+                f"{view.where}: {view.error.message}",
+                "the streams there were not looked at",
+                view.error.hint or "give the user the permission, or use another context",
+                [f"context {view.context}"],
+            )
+
+
+def domain_missing(snapshot: Snapshot) -> Iterator[Finding]:
+    """A domain or API prefix that a context names, and where nobody answers."""
+    for view in snapshot.domains:
+        if isinstance(view.error, NoResponders):
+            there = sorted({server.domain for server in snapshot.servers if server.jetstream} - {""})
+            known = f"; the domains that are reached: {', '.join(there)}" if there else ""
+            yield Finding(
+                "DOMAIN_MISSING",
+                f"domain {view.domain}" if view.domain else f"API prefix {view.prefix}",
+                f"nobody answers on {view.prefix}, which context {view.context} asks for{known}",
+                "its streams cannot be reached from here, and mirrors of them bring nothing",
+                "start its servers, connect their leaf node with a remote for this account, or name another"
+                f" domain: jsctl context edit {view.context}",
+                [f"prefix {view.prefix}"],
+            )
+
+
+def jetstream_silent(snapshot: Snapshot) -> Iterator[Finding]:
+    """A domain that takes requests and does not answer in time."""
+    for view in snapshot.domains:
+        if isinstance(view.error, RequestTimeout) and not has_no_leader(view):
+            yield Finding(
+                "JETSTREAM_SILENT",
+                f"domain {view.domain}" if view.domain else f"JetStream of context {view.context}",
+                view.error.message,
+                "streams cannot be listed, created or changed",
+                "see which servers answer: jsctl server list; then their logs. --timeout waits longer",
+                [f"prefix {view.prefix}"],
+            )
+
+
+def has_no_leader(view: DomainView) -> bool:
+    """Whether a domain says that it cannot work without the leader of its meta group."""
+    return isinstance(view.error, ApiError) and view.error.err_code == ErrorCode.CLUSTER_NOT_AVAIL
+
+
+def _is_silence(view: DomainView) -> bool:
+    return isinstance(view.error, (NoResponders, RequestTimeout)) and not isinstance(view.error, Denied)

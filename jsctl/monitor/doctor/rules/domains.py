@@ -1,0 +1,58 @@
+"""Domain names: one that two JetStreams have, and JetStream without one."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from jsctl.monitor.doctor.finding import Finding
+from jsctl.monitor.doctor.snapshot import ServerView, Snapshot
+from jsctl.units import format_count
+
+
+def domain_twice(snapshot: Snapshot) -> Iterator[Finding]:
+    """A domain of several leaf nodes or clusters that are not one JetStream."""
+    domains: dict[str, dict[str, list[ServerView]]] = defaultdict(lambda: defaultdict(list))
+    for server in snapshot.servers:
+        if server.jetstream and server.domain:
+            domains[server.domain][server.cluster or server.id].append(server)
+    for domain, clusters in domains.items():
+        servers = [server for members in clusters.values() for server in members]
+        if len(clusters) < 2 or _is_one(snapshot, domain, servers):
+            continue
+        names = sorted(server.name for server in servers)
+        yield Finding(
+            "DOMAIN_TWICE",
+            f"domain {domain}",
+            f"{format_count(len(clusters))} JetStreams have this domain: servers {', '.join(names)}",
+            f"each of them answers requests on $JS.{domain}.API: a stream is created, found and mirrored"
+            " now on"
+            " one of them, now on the other",
+            "give each a domain of its own (jetstream { domain: ... }) in its configuration, and restart it",
+            [f"server {name}" for name in names],
+        )
+
+
+def _is_one(snapshot: Snapshot, domain: str, servers: list[ServerView]) -> bool:
+    """Whether the clusters of a domain are one JetStream: gateways join them, and one leader answers."""
+    answers = [view.answers for view in snapshot.domains if view.domain == domain and view.answers]
+    if answers:
+        return max(answers) < 2
+    return any((server.varz.get("gateway") or {}).get("name") for server in servers)
+
+
+def domain_unnamed(snapshot: Snapshot) -> Iterator[Finding]:
+    """JetStream without a domain, connected to one that has one."""
+    named = sorted({server.domain for server in snapshot.servers if server.jetstream and server.domain})
+    unnamed = [server for server in snapshot.servers if server.jetstream and not server.domain]
+    if not named:
+        return
+    for server in unnamed:
+        yield Finding(
+            "DOMAIN_UNNAMED",
+            f"server {server.name}",
+            f"its JetStream has no domain, and it is connected to domain {', '.join(named)}",
+            "clients elsewhere cannot reach its streams, no mirror can name it, and requests on $JS.API"
+            " may be"
+            " answered by either side",
+            f"write jetstream {{ domain: {server.name} }} into its configuration, and restart it",
+            [f"server {server.name}"],
+        )

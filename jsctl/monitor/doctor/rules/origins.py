@@ -1,0 +1,152 @@
+"""Mirrors and sources that get nothing from their origins."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from jsctl.jetstream.state import last_active
+from jsctl.monitor.doctor.domains import create_subject
+from jsctl.monitor.doctor.finding import Finding
+from jsctl.monitor.doctor.snapshot import Link, Snapshot
+from jsctl.monitor.report.health import SILENT
+from jsctl.monitor.trouble import is_settled
+from jsctl.nats.codes import ErrorCode
+from jsctl.units import NEVER, SECOND, exact_duration, format_count, whole_seconds
+
+_HEARD = 10 * SECOND  #: since an origin was heard from that is surely there
+
+
+def origin_silent(snapshot: Snapshot) -> Iterator[Finding]:
+    """An API prefix of mirrors and sources on which nobody answers."""
+    groups: dict[tuple[str, str], list[Link]] = defaultdict(list)
+    for link in snapshot.links():
+        if is_unanswered(link):
+            groups[link.view.account, link.api].append(link)
+    for (_, api), links in groups.items():
+        domain = domain_of(api)
+        first = links[0]
+        yield Finding(
+            "ORIGIN_SILENT",
+            f"domain {domain}" if domain else f"API prefix {api}",
+            f"nobody answers on {api}.{create_subject(first)}; from there copies {_names(links)},"
+            f" last heard from {_heard(links)}",
+            "what the origin stores meanwhile does not arrive, and the copy shows lag 0 and no error",
+            (
+                f"start the servers of domain {domain}, or connect its leaf node with a remote for account"
+                f" {first.view.account_name}; a wrong name cannot be edited: remove the mirror and"
+                " create it again"
+                if domain
+                else f"account {first.view.account_name} must import the service {api}.CONSUMER.CREATE.>"
+                " from the"
+                " account of the origin, which exports it; CONSUMER.CREATE.* is not enough with a filter"
+            ),
+            [link.object for link in links],
+        )
+
+
+def is_unanswered(link: Link) -> bool:
+    """Whether nobody answers where a stream asks for its messages."""
+    if not link.api or link.origin.answers is not False:
+        return False
+    # The prefix may be known only to the servers of the stream: then it is heard from.
+    heard = last_active(dict(link.state))
+    return bool(domain_of(link.api)) or heard == NEVER or heard >= _HEARD
+
+
+def origin_missing(snapshot: Snapshot) -> Iterator[Finding]:
+    """A mirror or source of a stream that does not exist."""
+    for link in snapshot.links():
+        error = link.state.get("error") or {}
+        if link.origin.missing or error.get("err_code") == ErrorCode.STREAM_NOT_FOUND:
+            place = f" on {link.api}" if link.api else ""
+            yield Finding(
+                "ORIGIN_MISSING",
+                link.shown,
+                f"it is a {link.kind} of stream {link.name}{place}, which does not exist",
+                "nothing comes; once somebody creates a stream of that name, all of it is copied",
+                f"create it: jsctl stream add {link.name}"
+                + (f" --js-domain {domain_of(link.api)}" if domain_of(link.api) else "")
+                + f"; or remove the copy: jsctl stream rm {link.stream}",
+                [link.object],
+            )
+
+
+def link_idle(snapshot: Snapshot) -> Iterator[Finding]:
+    """A mirror or source that looks active and brings nothing."""
+    for link in snapshot.links():
+        heard = last_active(dict(link.state))
+        if link.is_stuck and heard != NEVER and not link.state.get("error"):
+            lag = int(link.state.get("lag") or 0)
+            there = int((link.origin.info.get("state") or {}).get("messages") or 0)
+            more = (
+                f"it is {format_count(lag)} messages behind"
+                if lag
+                else f"{link.name} has {format_count(there)}"
+            )
+            here = int(link.info["state"]["messages"])
+            yield Finding(
+                "LINK_IDLE",
+                link.shown,
+                f"it heard from its origin {exact_duration(whole_seconds(heard))} ago, but brings nothing:"
+                f" it holds {format_count(here)} messages, {more}",
+                "the copy stays behind, and reports call it active",
+                _check_delivery(link),
+                [link.object],
+            )
+
+
+def link_failed(snapshot: Snapshot) -> Iterator[Finding]:
+    """A mirror or source with an error, or that its origin was never heard of or not for long."""
+    for link in snapshot.links():
+        error, heard = link.state.get("error") or {}, last_active(dict(link.state))
+        settled = is_settled(link.info.get("created"), link.info.get("ts") or snapshot.at)
+        if error:
+            seen = (
+                f"the server says: {error.get('description')} ({error.get('err_code') or error.get('code')})"
+            )
+        elif heard == NEVER and settled:
+            seen = "its origin was never heard from"
+        elif heard >= SILENT:
+            seen = f"its origin was last heard from {exact_duration(whole_seconds(heard))} ago"
+        else:
+            continue
+        yield Finding(
+            "LINK_FAILED",
+            link.shown,
+            f"{link.kind} of {link.name}: {seen}",
+            "what the origin stores does not arrive",
+            f"see the origin: jsctl stream info {link.name}"
+            + (f" --js-api-prefix {link.api}" if link.api else "")
+            + "; a server that was away is tried again within a minute",
+            [link.object],
+        )
+
+
+def domain_of(api: str) -> str:
+    """Returns the domain of an API prefix, empty for a prefix of somebody's own."""
+    return api[4:-4] if api.startswith("$JS.") and api.endswith(".API") and len(api) > 8 else ""
+
+
+def _check_delivery(link: Link) -> str:
+    if not link.deliver:
+        return (
+            "see who has the messages: jsctl stream report; across accounts the copy needs a delivery"
+            " prefix that"
+            " its account imports"
+        )
+    return (
+        f"account {link.view.account_name} must import the stream {link.deliver}.> from the account of"
+        " the origin,"
+        " which exports it; jsctl doctor with a context of the system account sees whether it does"
+    )
+
+
+def _names(links: Sequence[Link]) -> str:
+    shown = [link.shown for link in links[:4]]
+    rest = len(links) - len(shown)
+    return ", ".join(shown) + (f" and {format_count(rest)} more" if rest else "")
+
+
+def _heard(links: Sequence[Link]) -> str:
+    spans = [last_active(dict(link.state)) for link in links]
+    seen = [span for span in spans if span != NEVER]
+    return f"{exact_duration(whole_seconds(min(seen)))} ago" if seen else "never"

@@ -1,0 +1,152 @@
+"""Servers that differ where they should not, and servers that are away."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from statistics import median_low
+
+from jsctl.monitor.doctor.finding import Finding
+from jsctl.monitor.doctor.rules.contexts import has_no_leader
+from jsctl.monitor.doctor.snapshot import ServerView, Snapshot
+from jsctl.monitor.trouble import has_leader, of_replicas
+from jsctl.units import SECOND, format_duration
+
+_APART = SECOND
+"""Clocks within it are together: a server that is busy answers late."""
+
+
+def clocks_apart(snapshot: Snapshot) -> Iterator[Finding]:
+    """Servers whose clocks differ from those of most others."""
+    known = [(server, server.ahead) for server in snapshot.servers if server.ahead is not None]
+    if len(known) < 2:
+        return
+    usual = median_low(ahead for _, ahead in known)
+    unsure = min(server.reliable for server, ahead in known if ahead == usual)
+    for server, ahead in known:
+        apart = ahead - usual
+        if abs(apart) > _APART + server.reliable + unsure:
+            where = "ahead of" if apart > 0 else "behind"
+            yield Finding(
+                "CLOCKS_APART",
+                f"server {server.name}",
+                f"its clock is {format_duration(abs(apart))} {where} those of other servers",
+                "messages get wrong times, so that limits of age, delayed redelivery and starts by time"
+                " are off;"
+                " logins expire early or late",
+                f"set the clock of its machine, and keep it so with NTP: chronyc makestep on {server.name}",
+                [f"server {server.name}"],
+            )
+
+
+def api_level_differs(snapshot: Snapshot) -> Iterator[Finding]:
+    """Servers of one cluster with different JetStream API levels."""
+    clusters: dict[tuple[str, str], dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for server in snapshot.servers:
+        level = (server.jsz.get("api") or {}).get("level")
+        if server.jetstream and level is not None and server.cluster:
+            clusters[server.domain, server.cluster][int(level)].append(server.name)
+    for (_, cluster), levels in clusters.items():
+        if len(levels) < 2:
+            continue
+        shown = "; ".join(
+            f"level {level}: {', '.join(sorted(names))}" for level, names in sorted(levels.items())
+        )
+        old = sorted(name for level, names in levels.items() if level < max(levels) for name in names)
+        yield Finding(
+            "API_LEVEL_DIFFERS",
+            f"cluster {cluster}",
+            f"its servers have different JetStream API levels ({shown})",
+            "a stream that needs the higher level goes offline on the other servers",
+            f"bring {', '.join(old)} to the version of the others, one server after the other",
+            [f"server {name}" for name in old],
+        )
+
+
+def meta_no_leader(snapshot: Snapshot) -> Iterator[Finding]:
+    """A domain whose servers have no leader among them."""
+    groups: dict[str, list[ServerView]] = defaultdict(list)
+    for server in snapshot.servers:
+        if server.jsz.get("meta_cluster") is not None:
+            groups[server.domain].append(server)
+    named = {view.domain for view in snapshot.domains if has_no_leader(view)}
+    for domain in sorted(named | {one for one, servers in groups.items() if _is_leaderless(servers)}):
+        servers = groups.get(domain, [])
+        size = max((int(one.jsz["meta_cluster"].get("cluster_size") or 0) for one in servers), default=0)
+        there = [server.name for server in servers] or sorted(
+            server.name for server in snapshot.servers if server.domain == domain and server.jetstream
+        )
+        seen = (
+            f"of its {size} servers only {', '.join(there)} answer"
+            if size
+            else "no majority of its servers is there"
+        )
+        yield Finding(
+            "META_NO_LEADER",
+            f"domain {domain}" if domain else "JetStream",
+            f"its servers have no leader: {seen}",
+            "streams and consumers cannot be created, changed or listed until a majority is back",
+            "start the servers that are away (jsctl server report jetstream shows them); for one that"
+            " will not come"
+            " back: jsctl server cluster peer-remove NAME",
+            [f"domain {domain}"],
+        )
+
+
+def _is_leaderless(servers: list[ServerView]) -> bool:
+    return not any(server.jsz["meta_cluster"].get("leader") for server in servers)
+
+
+def replica_offline(snapshot: Snapshot) -> Iterator[Finding]:
+    """Servers that hold replicas, and are away or behind."""
+    objects: dict[str, list[str]] = defaultdict(list)
+    words: dict[str, str] = {}
+    for server in snapshot.servers:
+        meta = server.jsz.get("meta_cluster") or {}
+        if meta.get("leader") != server.name:
+            continue
+        for trouble, peer in _away({"cluster": meta}, snapshot):
+            objects[peer].append(f"meta group of domain {server.domain}" if server.domain else "meta group")
+            words[peer] = trouble
+    for view in snapshot.domains:
+        for info in [*view.streams.values(), *(view.consumers or ())]:
+            name = str(info["config"].get("name") or info.get("name") or "")
+            what = f"consumer {view.named(info['stream_name'])} > {name}" if "stream_name" in info else ""
+            for trouble, peer in _away(info, snapshot):
+                objects[peer].append(what or f"stream {view.named(name)}")
+                words.setdefault(peer, trouble)
+    for peer, held in sorted(objects.items()):
+        streams = sum(one.startswith("stream ") for one in held)
+        yield Finding(
+            "REPLICA_OFFLINE",
+            f"server {peer}",
+            f"{words[peer]}; it holds replicas of {streams} streams" if streams else words[peer],
+            "one more server away, and these streams stop; until it is back they have fewer copies",
+            f"start server {peer} (jsctl server list shows which run); for one that will not come back:"
+            f" jsctl server cluster peer-remove {peer}",
+            list(dict.fromkeys([f"server {peer}", *held])),
+        )
+
+
+def stream_without_leader(snapshot: Snapshot) -> Iterator[Finding]:
+    """Streams that nobody leads or that do not answer."""
+    for view in snapshot.domains:
+        silent = {name: f"the server says: {why}" for name, why in view.silent.items()}
+        for name, info in view.streams.items():
+            if not has_leader(info):
+                silent[name] = "it has no leader"
+        for name, why in sorted(silent.items()):
+            yield Finding(
+                "STREAM_NO_LEADER",
+                f"stream {view.named(name)}",
+                why,
+                "nothing can be stored in it or read from it",
+                "start the servers that hold it (jsctl server report jetstream shows which are away)",
+                [f"stream {view.named(name)}"],
+            )
+
+
+def _away(info: dict[str, object], snapshot: Snapshot) -> Iterator[tuple[str, str]]:
+    """Yields the followers that are away, with words on each."""
+    for trouble in of_replicas(info, snapshot.at):
+        if trouble.bad:
+            peer = trouble.words.split()[1]
+            yield f"it is {trouble.words.split(maxsplit=2)[2]}", peer

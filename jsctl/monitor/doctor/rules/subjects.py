@@ -1,0 +1,74 @@
+"""Subjects that streams of several domains store."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from jsctl.monitor.doctor.finding import Finding
+from jsctl.monitor.doctor.snapshot import DomainView, Snapshot
+from jsctl.nats.subjects import overlap
+from jsctl.units import format_count
+
+
+class _Stored(NamedTuple):
+    view: DomainView
+    stream: str
+    subject: str
+
+    @property
+    def object(self) -> str:
+        return f"stream {self.view.named(self.stream)}"
+
+
+def subject_twice(snapshot: Snapshot) -> Iterator[Finding]:
+    """A subject that streams of one account store in several domains that are connected."""
+    accounts: dict[tuple[str, str], list[_Stored]] = defaultdict(list)
+    for view in snapshot.domains:
+        for name, info in view.streams.items():
+            if not name.startswith("$"):  # the servers' own, MQTT's
+                stored = [_Stored(view, name, subject) for subject in info["config"].get("subjects") or ()]
+                accounts[view.network, view.account] += stored
+    for (_, _), stored in accounts.items():
+        for group in _groups(stored):
+            objects = sorted({one.object for one in group})
+            subjects = sorted({one.subject for one in group})
+            yield Finding(
+                "SUBJECT_TWICE",
+                f"subject {subjects[0]}",
+                f"{format_count(len(objects))} streams of account {group[0].view.account_name} store it"
+                " in different"
+                f" domains: {', '.join(one.removeprefix('stream ') for one in objects)}"
+                + (f" (subjects {', '.join(subjects)})" if len(subjects) > 1 else ""),
+                "while the domains are connected every message is stored in each of them, and sources"
+                " that join"
+                " these streams hold it several times",
+                "give the streams different subjects, or the domains different accounts; a copy is a mirror:"
+                f" jsctl stream add {group[0].stream} --mirror {group[-1].stream}",
+                objects,
+            )
+
+
+def _groups(stored: list[_Stored]) -> Iterator[list[_Stored]]:
+    """Yields the streams of different domains whose subjects overlap, each group once."""
+    by_token: dict[str, list[int]] = defaultdict(list)
+    for at, one in enumerate(stored):
+        by_token[one.subject.split(".")[0]].append(at)
+    wild = [*by_token.pop("*", []), *by_token.pop(">", [])]
+    parent = list(range(len(stored)))
+
+    def root(at: int) -> int:
+        while parent[at] != at:
+            at = parent[at]
+        return at
+
+    for members in [*by_token.values(), wild]:
+        others = members if members is wild else [*members, *wild]
+        for at in members:
+            for other in others:
+                one, two = stored[at], stored[other]
+                if one.view.domain != two.view.domain and overlap(one.subject, two.subject):
+                    parent[root(at)] = root(other)
+    groups: dict[int, list[_Stored]] = defaultdict(list)
+    for at, one in enumerate(stored):
+        groups[root(at)].append(one)
+    yield from (group for group in groups.values() if len(group) > 1)

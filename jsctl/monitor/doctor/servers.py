@@ -1,0 +1,146 @@
+"""Servers for a snapshot: those that an account reaches, and what they say to the system account."""
+
+import asyncio
+import json
+import time
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from jsctl.errors import ApiError, JsctlError
+from jsctl.monitor.doctor.snapshot import Json, ServerView
+from jsctl.monitor.server.requests import count_servers, parse_reply
+from jsctl.nats.connection import Connection, is_no_responders
+from jsctl.units import SECOND, parse_time_ns
+
+_SILENCE = SECOND // 2  #: ns without a further answer after which all are taken to have answered
+_MANY_ACCOUNTS = 200
+
+
+class Reply(NamedTuple):
+    """A server's reply. ahead: ns by which its clock is ahead of ours. reliable: ns by which that may be
+    wrong."""
+
+    server: Json
+    data: Json
+    ahead: int | None
+    reliable: int
+
+
+async def reachable_servers(connection: Connection) -> list[ServerView]:
+    """Fetch the servers that the account of a login reaches, also over leaf nodes, which any user may ask
+    (nats-server: `$SYS.REQ.ACCOUNT.PING.STATZ`). Empty where none answers."""
+    try:
+        replies = await _ask_all(connection, "$SYS.REQ.ACCOUNT.PING.STATZ")
+    except JsctlError:
+        return []
+    return [_view(reply) for reply in replies]
+
+
+async def system_servers(
+    connection: Connection, accounts: Iterable[str]
+) -> tuple[list[ServerView], Sequence[str]]:
+    """Fetch what all servers say to the system account, with the details of these accounts and of all others,
+    if these are not too many. Returns it with what was left out, a sentence each. Raises JsctlError."""
+    expect = await count_servers(connection)
+    names, *pages = await asyncio.gather(
+        *(_ask_all(connection, f"$SYS.REQ.SERVER.PING.{what}", expect=expect) for what in _PAGES)
+    )
+    views: dict[str, ServerView] = {}
+    for page, replies in zip(_PAGES[1:], pages, strict=True):
+        for reply in replies:
+            view = views.setdefault(reply.server["id"], _view(reply))
+            views[view.id] = _with_page(view, page, reply.data)
+    known = {name for reply in names for name in reply.data.get("accounts") or ()}
+    wanted = sorted(known) if len(known) <= _MANY_ACCOUNTS else sorted(known & set(accounts))
+    gaps = (
+        []
+        if len(wanted) == len(known)
+        else [
+            f"imports and exports of {len(known) - len(wanted)} of {len(known)} accounts were not looked at"
+        ]
+    )
+    details: dict[str, dict[str, Json]] = {}
+    for start in range(0, len(wanted), 16):
+        some = wanted[start : start + 16]
+        answers = await asyncio.gather(
+            *(
+                _ask_all(connection, "$SYS.REQ.SERVER.PING.ACCOUNTZ", {"account": name}, expect)
+                for name in some
+            )
+        )
+        for name, replies in zip(some, answers, strict=True):
+            for reply in replies:
+                if detail := reply.data.get("account_detail"):
+                    details.setdefault(reply.server["id"], {})[name] = detail
+    return [view._replace(accounts=details.get(view.id, {})) for view in views.values()], gaps
+
+
+_PAGES = ("ACCOUNTZ", "VARZ", "JSZ", "LEAFZ")
+
+
+def _with_page(view: ServerView, page: str, data: Json) -> ServerView:
+    if page == "VARZ":
+        return view._replace(varz=data)
+    return view._replace(jsz=data) if page == "JSZ" else view._replace(leafz=data)
+
+
+def merge_servers(lists: Iterable[Collection[ServerView]]) -> list[ServerView]:
+    """Returns each server once, with whatever any of the lists has of it."""
+    merged: dict[str, ServerView] = {}
+    for views in lists:
+        for view in views:
+            known = merged.get(view.id)
+            if known is None or (view.varz and not known.varz):
+                merged[view.id] = view
+    return sorted(merged.values(), key=lambda view: view.name)
+
+
+async def _ask_all(
+    connection: Connection, subject: str, body: Mapping[str, Any] | None = None, expect: int = 0
+) -> list[Reply]:
+    """Returns the replies of all servers, each once, without those that refuse: a server need not know an
+    account. expect: stop after that many; 0 waits for silence."""
+    replies: dict[str, Reply] = {}
+    refused = 0
+    inbox = connection.new_inbox()
+    async with connection.subscribe(inbox) as subscription:
+        started = time.time_ns()
+        await connection.publish(subject, json.dumps(dict(body or {})).encode(), reply=inbox)
+        while not expect or len(replies) + refused < expect:
+            wait = 2 * _SILENCE if expect else _SILENCE
+            message = await subscription.next(wait if replies or refused else connection.settings.timeout)
+            if message is None or is_no_responders(message):
+                break
+            try:
+                reply = _reply(parse_reply(message.data, subject), started)
+            except ApiError:
+                refused += 1
+                continue
+            if reply is not None:
+                replies.setdefault(reply.server["id"], reply)
+    return list(replies.values())
+
+
+def _reply(answer: Json, started: int) -> Reply | None:
+    server, data = answer.get("server"), answer.get("data")
+    if not isinstance(server, dict) or not isinstance(server.get("id"), str):
+        return None
+    spent = time.time_ns() - started
+    try:
+        ahead = parse_time_ns(server["time"]) - started - spent // 2
+    except (KeyError, ValueError, TypeError, AttributeError):
+        ahead = None
+    return Reply(server, data if isinstance(data, dict) else {}, ahead, spent // 2)
+
+
+def _view(reply: Reply) -> ServerView:
+    server = reply.server
+    return ServerView(
+        server["id"],
+        str(server.get("name") or server["id"]),
+        str(server.get("cluster") or ""),
+        str(server.get("domain") or ""),
+        bool(server.get("jetstream")),
+        reply.ahead,
+        reply.reliable,
+    )

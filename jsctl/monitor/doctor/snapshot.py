@@ -1,0 +1,211 @@
+"""What was seen of a network, for the rules: plain data, whoever gathered it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from jsctl.errors import JsctlError
+
+Json = dict[str, Any]
+_NOTHING: Mapping[Any, Any] = MappingProxyType({})
+
+
+class ServerView(NamedTuple):
+    """A server. Empty parts could not be asked for.
+
+    ahead: ns that its clock is ahead of ours, negative behind; None where it is not known. reliable: ns
+    within which `ahead` is true. varz, jsz, leafz: `data` of its answers to the system account. accounts:
+    ACCOUNTZ details by name.
+    """
+
+    id: str
+    name: str
+    cluster: str = ""
+    domain: str = ""
+    jetstream: bool = False
+    ahead: int | None = None
+    reliable: int = 0
+    varz: Mapping[str, Any] = _NOTHING
+    jsz: Mapping[str, Any] = _NOTHING
+    leafz: Mapping[str, Any] = _NOTHING
+    accounts: Mapping[str, Json] = _NOTHING
+
+
+class Origin(NamedTuple):
+    """What the API said from which a stream copies.
+
+    answers: whether anybody does; None when that is not known. info: STREAM.INFO of the origin, empty where
+    it may not be asked. missing: whether there is no stream of that name.
+    """
+
+    answers: bool | None = None
+    info: Mapping[str, Any] = _NOTHING
+    missing: bool = False
+
+
+class DomainView(NamedTuple):
+    """JetStream of one account in one domain.
+
+    context: through which it was seen. account: its ID, which may be its name. domain: empty for none.
+    prefix: of the API requests. network: the same for domains that are connected. error: why it could not
+    be asked. answers: how many JetStreams answer; 0 where that was not tried. limits: `$JS.API.INFO`, empty
+    where that is not allowed. streams: infos by name. silent: why a stream did not answer, by name.
+    consumers: infos; None when they were not asked for. origins: by API prefix ("" for this very API) and
+    stream. stuck: streams and origins that did not move between two looks although the origin has more.
+    """
+
+    context: str
+    account: str
+    account_name: str
+    domain: str
+    prefix: str
+    network: str = ""
+    error: JsctlError | None = None
+    answers: int = 0
+    limits: Mapping[str, Any] = _NOTHING
+    streams: Mapping[str, Json] = _NOTHING
+    silent: Mapping[str, str] = _NOTHING
+    consumers: Sequence[Json] | None = None
+    origins: Mapping[tuple[str, str], Origin] = _NOTHING
+    stuck: frozenset[tuple[str, str, str]] = frozenset()
+
+    @property
+    def where(self) -> str:
+        """The domain and account, for people."""
+        domain = f"domain {self.domain}" if self.domain else "JetStream without a domain"
+        return f"{domain}, account {self.account_name}" if self.account_name else domain
+
+    def named(self, stream: str) -> str:
+        """A stream of it, for people: `hub > ORDERS`."""
+        return f"{self.domain} > {stream}" if self.domain else stream
+
+
+class Import(NamedTuple):
+    """A service that an account imports. local, remote: its subjects here and there. account: the exporting
+    one. answers: whether anybody did; None where that cannot be tried."""
+
+    account: str
+    local: str
+    remote: str
+    answers: bool | None = None
+
+
+class ContextView(NamedTuple):
+    """A context, or the server that was named instead.
+
+    error: why nothing could be seen through it. account: of its login. is_system: whether that is the system
+    account. server: ID of the connected server. tried: the service imports of its account.
+    """
+
+    name: str
+    error: JsctlError | None = None
+    account: str = ""
+    account_name: str = ""
+    is_system: bool = False
+    server: str = ""
+    domain: str = ""
+    tried: Sequence[Import] = ()
+
+
+class Snapshot(NamedTuple):
+    """A network, as it was seen at one time. gaps: what was left out, a sentence each."""
+
+    at: datetime
+    contexts: Sequence[ContextView] = ()
+    domains: Sequence[DomainView] = ()
+    servers: Sequence[ServerView] = ()
+    gaps: Sequence[str] = ()
+
+    @property
+    def has_system(self) -> bool:
+        """Whether the servers were asked with a login of the system account."""
+        return any(server.varz or server.jsz for server in self.servers)
+
+    def links(self) -> "Iterator[Link]":
+        """Yields every mirror and source."""
+        for view in self.domains:
+            yield from links_of(view)
+
+
+class Link(NamedTuple):
+    """A mirror or source. config: of the stream's configuration. state: the server's words on it.
+
+    api, deliver: prefixes of another domain or account, empty for none.
+    """
+
+    view: DomainView
+    stream: str
+    kind: str
+    config: Mapping[str, Any]
+    state: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The origin's name."""
+        return str(self.config.get("name", ""))
+
+    @property
+    def api(self) -> str:
+        """The prefix of the API that is asked for the messages."""
+        external = self.config.get("external") or {}
+        return str(external.get("api") or "").rstrip(".")
+
+    @property
+    def deliver(self) -> str:
+        """The prefix of the subject on which they come."""
+        return str((self.config.get("external") or {}).get("deliver") or "").rstrip(".")
+
+    @property
+    def origin(self) -> Origin:
+        """What the origin's API said."""
+        return self.view.origins.get((self.api, self.name)) or Origin()
+
+    @property
+    def info(self) -> Json:
+        """The info of the copying stream."""
+        return self.view.streams[self.stream]
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether nothing came between two looks although the origin has more."""
+        return (self.stream, self.api, self.name) in self.view.stuck
+
+    @property
+    def shown(self) -> str:
+        """The copying stream, for people: `stream leaf > ORDERS`."""
+        return f"stream {self.view.named(self.stream)}"
+
+    @property
+    def object(self) -> str:
+        """What tells it from all others: `stream leaf > ORDERS from $JS.hub.API.ORDERS`."""
+        return f"{self.shown} from {f'{self.api}.' if self.api else ''}{self.name}"
+
+
+def links_of(view: DomainView) -> Iterator[Link]:
+    """Yields the mirrors and sources of a domain."""
+    for name, info in view.streams.items():
+        yield from _links(view, name, info)
+
+
+def _links(view: DomainView, name: str, info: Json) -> Iterator[Link]:
+    config = info["config"]
+    if mirror := config.get("mirror"):
+        yield Link(view, name, "mirror", mirror, info.get("mirror") or {})
+    states = list(info.get("sources") or ())
+    for source in config.get("sources") or ():
+        # The order of `sources` changes from call to call.
+        state = next((state for state in states if _key(state) == _key(source)), None)
+        if state is not None:
+            states.remove(state)
+        yield Link(view, name, "source", source, state or {})
+
+
+def _key(source: Mapping[str, Any]) -> tuple[Any, ...]:
+    external = source.get("external") or {}
+    return (
+        source.get("name"),
+        external.get("api") or "",
+        source.get("filter_subject") or "",
+        repr(source.get("subject_transforms") or []),
+    )

@@ -1,0 +1,242 @@
+"""`doctor` on networks that are broken in one way each: it names that, and nothing else."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support import js
+from tests.support.doctor import CREATE, DELIVER, FLOW, INFO, REMOTE, Patient, hub, leaf, running
+from tests.support.servers import RealServer, free_port
+from tests.support.waiting import wait_for
+
+ACROSS = {"api": REMOTE, "deliver": "deliver.acc.hub.imp.copy"}
+MESSAGES = [("orders", b"x" * 200)]
+
+
+class Pair(Patient):
+    """A hub and a leaf node, with contexts for both and for the system account."""
+
+    def __init__(self, home: Path, servers: list[RealServer], port: int) -> None:
+        super().__init__(home)
+        self.hub, self.leaf = servers
+        self.port = port  #: for leaf nodes
+        self.context("hub", self.hub.url_for("acc"))
+        self.context("imp", self.hub.url_for("imp"))
+        self.context("leaf", self.leaf.url_for("acc"))
+        self.context("system", self.hub.url_for("admin"))
+        self.url = self.hub.url_for("acc")
+
+    def join(self) -> None:
+        """Wait until both see the other's domain."""
+        wait_for(lambda: js.is_up(self.url, domain="leaf"), "the leaf node does not connect")
+        wait_for(lambda: js.is_up(self.leaf.url_for("acc"), domain="hub"), "the leaf node is alone")
+        wait_for(self.sees_both, "the system accounts do not connect")
+
+    def sees_both(self) -> bool:
+        """Whether the system account of the hub reaches the leaf node."""
+        return len(self.cli("server list --json --context system").json or ()) == 2
+
+    def clean(self) -> None:
+        """Remove all streams."""
+        for context, domain in (("hub", "hub"), ("hub", "leaf"), ("imp", "hub")):
+            place = f"--context {context} --js-domain {domain}"
+            for name in self.cli(f"stream ls --all --json {place}", status=0).json:
+                self.cli(f"stream rm {name} --force {place}", status=0)
+
+
+@pytest.fixture(scope="module")
+def shared_pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    home, port = tmp_path_factory.mktemp("pair"), free_port()
+    with running(home, hub(port=port), leaf(port)) as servers:
+        pair = Pair(home, servers, port)
+        pair.join()
+        yield pair
+
+
+@pytest.fixture
+def pair(shared_pair: Pair) -> Iterator[Pair]:
+    """A network that is well; streams are removed afterwards."""
+    yield shared_pair
+    shared_pair.clean()
+
+
+def mirror(pair: Pair, name: str, origin: str, api: str) -> None:
+    """Make a mirror of another domain in domain leaf."""
+    js.stream(pair.url, name, domain="leaf", mirror={"name": origin, "external": {"api": api}})
+
+
+def test_a_network_that_is_well(pair: Pair) -> None:
+    js.stream(pair.url, "ORDERS", "orders.>")
+    js.stream(pair.url, "LOCAL", "local.>", domain="leaf")
+    js.publish(pair.url, "orders.new", count=5)
+    mirror(pair, "COPY", "ORDERS", "$JS.hub.API")
+    js.stream(pair.url, "ALL", sources=[{"name": "LOCAL", "external": {"api": "$JS.leaf.API"}}])
+    js.stream(pair.hub.url_for("imp"), "ACROSS", mirror={"name": "ORDERS", "external": ACROSS})
+    outcome = pair.cli("doctor --all-contexts", status=0)
+    assert outcome.out == "Nothing is wrong with 4 contexts, 3 domains, 5 streams and 2 servers\n"
+    assert pair.codes("--context hub") == []
+
+
+def test_origins_that_are_not_there(pair: Pair) -> None:
+    js.stream(pair.url, "ORDERS", "orders.>")
+    mirror(pair, "LOST", "ORDERS", "$JS.nowhere.API")
+    [silent] = pair.findings()
+    assert (silent["code"], silent["about"]) == ("ORIGIN_SILENT", "domain nowhere")
+    assert silent["objects"] == ["stream leaf > LOST from $JS.nowhere.API.ORDERS"]
+    assert "nobody answers on $JS.nowhere.API" in silent["seen"]
+    pair.cli("stream rm LOST --force --context hub --js-domain leaf", status=0)
+    mirror(pair, "WRONG", "ORDRES", "$JS.hub.API")
+    assert [(one["code"], one["about"]) for one in pair.findings("--context leaf")] == [
+        ("ORIGIN_MISSING", "stream leaf > WRONG")
+    ]
+
+
+def test_a_subject_stored_twice(pair: Pair) -> None:
+    js.stream(pair.url, "HERE", "orders.*")
+    js.stream(pair.url, "THERE", "orders.new", domain="leaf")
+    [twice] = pair.findings("--context hub")
+    assert twice["code"] == "SUBJECT_TWICE"
+    assert twice["objects"] == ["stream hub > HERE", "stream leaf > THERE"]
+    assert pair.codes("--context hub --ignore subject_twice") == []
+
+
+def test_a_domain_that_is_missing(pair: Pair) -> None:
+    assert pair.codes("--context hub --js-domain nowhere") == ["DOMAIN_MISSING"]
+
+
+def test_contexts_that_fail_do_not_hold_up_the_others(pair: Pair) -> None:
+    assert pair.cli("doctor --context hub --context nobodys").status == 3
+    pair.context("down", f"nats://acc:acc@127.0.0.1:{free_port()}")
+    pair.context("stranger", pair.hub.url_for("nobody"))
+    broken = pair.cli.home / "nats" / "context" / "broken.json"
+    try:
+        assert [(one["code"], one["about"]) for one in pair.findings()] == [
+            ("CONTEXT_FAILED", "context down"),
+            ("CONTEXT_FAILED", "context stranger"),
+        ]
+        assert pair.cli("doctor --context down").status == 4
+        broken.write_text("{")
+        assert [one["about"] for one in pair.findings()][2:] == ["context broken"]
+    finally:
+        broken.unlink(missing_ok=True)
+        pair.cli("context rm down --force", status=0)
+        pair.cli("context rm stranger --force", status=0)
+
+
+def test_two_leaf_nodes_of_one_domain(pair: Pair, tmp_path: Path) -> None:
+    with running(tmp_path, leaf(pair.port, name="second")):
+        wait_for(lambda: "second" in pair.cli("doctor --json --context hub").json["servers"], "no leaf node")
+        [twice] = pair.findings("--context hub")
+        assert (twice["code"], twice["objects"]) == ("DOMAIN_TWICE", ["server leaf-server", "server second"])
+        wait_for(lambda: pair.codes() == ["DOMAIN_TWICE"], "there is more")
+
+
+def test_leaf_nodes_without_domain_or_system_account(pair: Pair, tmp_path: Path) -> None:
+    with running(tmp_path, leaf(pair.port, name="unnamed", domain="")):
+        wait_for(lambda: pair.codes() == ["DOMAIN_UNNAMED"], "no leaf node")
+    with running(tmp_path / "2", leaf(pair.port, name="apart", domain="far", system=False)):
+        wait_for(lambda: pair.codes() == ["SYSTEM_NOT_LINKED"], "no leaf node")
+        assert pair.findings()[0]["about"] == "leaf node apart"
+
+
+@pytest.mark.parametrize(
+    ("imports", "code"),
+    [((CREATE, FLOW), "DELIVERY_NOT_IMPORTED"), ((CREATE, DELIVER), "FLOW_CONTROL_MISSING")],
+)
+def test_imports_that_a_mirror_lacks(tmp_path: Path, imports: tuple[str, ...], code: str) -> None:
+    patient = Patient(tmp_path)
+    with running(tmp_path, hub(imports)) as [server]:
+        for name in ("acc", "imp", "admin"):
+            patient.context(name, server.url_for(name))
+        js.stream(server.url_for("acc"), "ORDERS", "orders")
+        js.publish_all(server.url_for("acc"), MESSAGES * 10)
+        js.stream(server.url_for("imp"), "COPY", mirror={"name": "ORDERS", "external": ACROSS})
+        [finding] = patient.findings()
+        assert (finding["code"], finding["about"]) == (code, "stream hub > COPY")
+        assert "account: ACC" in finding["mend"]
+
+
+def test_what_a_login_without_the_system_account_sees(tmp_path: Path) -> None:
+    patient = Patient(tmp_path)
+    with running(tmp_path, hub((CREATE, DELIVER, INFO))) as [server]:
+        patient.context("imp", server.url_for("imp"))
+        url = server.url_for("imp")
+        js.stream(server.url_for("acc"), "ORDERS", "orders")
+        js.publish_all(server.url_for("acc"), MESSAGES * 20_000)
+        js.stream(url, "COPY", mirror={"name": "ORDERS", "external": {**ACROSS, "deliver": "nowhere"}})
+        wait_for(lambda: js.info(url, "COPY")["mirror"]["active"] >= 0, "the mirror never looks active")
+        [idle] = patient.findings("--context imp")
+        assert (idle["code"], idle["about"]) == ("LINK_IDLE", "stream hub > COPY")
+        js.ask(url, "STREAM.DELETE.COPY")
+        js.stream(url, "COPY", mirror={"name": "ORDERS", "external": ACROSS})
+        wait_for(lambda: js.info(url, "COPY")["mirror"].get("error"), "the mirror does not stall", 30)
+        assert patient.codes("--context imp") == ["FLOW_CONTROL_MISSING"]
+
+
+def test_a_reload_that_left_imports_dead(tmp_path: Path) -> None:
+    patient = Patient(tmp_path)
+    late = (
+        "LATE: { users: [{user: late, password: late}], jetstream: enabled,"
+        f" imports: [ {CREATE}, {FLOW}, {DELIVER} ] }}"
+    )
+    with running(tmp_path, hub()) as [server]:
+        before = server.config.read_text()
+        server.config.write_text(before.replace("IMP: {", late + "\n  IMP: {"))
+        server.reload()
+        patient.context("late", server.url_for("late"))
+        patient.context("system", server.url_for("admin"))
+        wait_for(lambda: js.is_up(server.url_for("late")), "the account is not there")
+        js.stream(server.url_for("acc"), "ORDERS", "orders")
+        js.stream(server.url_for("late"), "COPY", mirror={"name": "ORDERS", "external": ACROSS})
+        [dead] = patient.findings()
+        assert (dead["code"], dead["about"]) == ("IMPORT_DEAD", "account LATE")
+        assert "jsctl server config reload hub-server" in dead["mend"]
+        server.reload()
+        wait_for(lambda: patient.codes() == [], "the second reload does not help")
+
+
+def test_a_consumer_whose_stream_is_gone(tmp_path: Path) -> None:
+    patient = Patient(tmp_path)
+    ask = "CONSUMER.MSG.NEXT.ORDERS.dur"
+    needs = f'{{service: {{account: ACC, subject: "$JS.hub.API.{ask}"}}, to: "{REMOTE}.{ask}"}}'
+    exports = f'{{service: "$JS.hub.API.{ask}", response_type: "stream"}}'
+    with running(tmp_path, hub((needs,), exports=exports)) as [server]:
+        for name in ("acc", "imp", "admin"):
+            patient.context(name, server.url_for(name))
+        [gone] = patient.findings()
+        assert gone["code"] == "CONSUMER_ORPHANED" and "stream ORDERS does not exist" in gone["seen"]
+        url = server.url_for("acc")
+        js.stream(url, "ORDERS", "orders")
+        assert "consumer ORDERS > dur does not exist" in patient.findings()[0]["seen"]
+        config = {"durable_name": "dur", "ack_policy": "explicit"}
+        js.ask(url, "CONSUMER.CREATE.ORDERS.dur", {"stream_name": "ORDERS", "config": config})
+        assert patient.codes() == []
+        # The other direction: what is delivered to a stream on the other side that is gone.
+        push = {"durable_name": "out", "ack_policy": "none", "deliver_subject": "deliver.acc.hub.imp.copy"}
+        js.ask(url, "CONSUMER.CREATE.ORDERS.out", {"stream_name": "ORDERS", "config": push})
+        assert [(one["code"], one["about"]) for one in patient.findings()] == [
+            ("CONSUMER_ORPHANED", "consumer hub > ORDERS > out")
+        ]
+
+
+def test_limits_that_are_nearly_reached(tmp_path: Path) -> None:
+    patient = Patient(tmp_path)
+    small = "SMALL: { users: [{user: small, password: small}], jetstream: {max_store: 1GB, max_streams: 2} }"
+    with running(tmp_path, hub(more=small)) as [server]:
+        url = server.url_for("small")
+        patient.context("small", url)
+        js.stream(url, "FULL", "full", discard="new", max_msgs=10)
+        js.publish(url, "full", count=9)
+        wait_for(lambda: js.info(url, "FULL")["state"]["messages"] == 9, "messages are not stored")
+        assert [one["about"] for one in patient.findings()] == ["stream hub > FULL"]
+        js.ask(url, "STREAM.PURGE.FULL")
+        js.stream(url, "SECOND", "second")
+        [full] = patient.findings()
+        assert (full["code"], full["about"]) == ("LIMIT_NEAR", "account SMALL")
+        assert "100% of the account's streams" in full["seen"]
+
+
+def test_rules_are_listed(pair: Pair) -> None:
+    shown = pair.cli("doctor --rules --json", status=0).json
+    assert {"code": "ORIGIN_SILENT", "means": "nobody answers where mirrors and sources copy from"} in shown
