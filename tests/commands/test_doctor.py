@@ -157,6 +157,7 @@ def test_imports_that_a_mirror_lacks(tmp_path: Path, imports: tuple[str, ...], c
         assert "account: ACC" in finding["mend"]
 
 
+@pytest.mark.slow
 def test_what_a_login_without_the_system_account_sees(tmp_path: Path) -> None:
     patient = Patient(tmp_path)
     with running(tmp_path, hub((CREATE, DELIVER, INFO))) as [server]:

@@ -4,11 +4,12 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 
 from jsctl.errors import ApiError, Denied, JsctlError, NoResponders, RequestTimeout
-from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.api import Api, Json, api_prefix
 from jsctl.jetstream.stream import requests as streams
 from jsctl.monitor.doctor.snapshot import DomainView, Link, Origin, links_of
 from jsctl.monitor.report.overview import MANY, fetch_consumers
 from jsctl.nats.codes import ErrorCode
+from jsctl.nats.connection import Connection
 from jsctl.units import SECOND, format_count
 
 _ANSWER = 2 * SECOND  #: ns for what an origin's API says
@@ -19,19 +20,12 @@ PROBE = "jsctl-doctor"
 """Name of the consumer, and of the stream, in requests that a server is to refuse."""
 
 
-async def look(api: Api, blank: DomainView, *, several: bool) -> tuple[DomainView, Sequence[str]]:
-    """Fill in a view. Returns it with what was left out, a sentence each. Raises what `Api.call` raises.
-
-    several: whether the domain may be that of several JetStreams, of which each would answer.
-    """
-    answers = 0
-    if several:
-        answers = len(await api.connection.request_many(f"{api.prefix}.INFO", stall=_ANSWER // 2))
+async def look(api: Api, blank: DomainView) -> tuple[DomainView, Sequence[str]]:
+    """Fill in a view. Returns it with what was left out, a sentence each. Raises what `Api.call` raises."""
     limits, collected = await asyncio.gather(_limits(api), streams.collect(api, lambda info: info))
     infos = collected.items
     silent = {**dict.fromkeys(collected.missing, "no answer"), **collected.offline}
     view = blank._replace(
-        answers=answers,
         domain=blank.domain or str(limits.get("domain") or ""),
         limits=limits,
         streams=infos,
@@ -49,6 +43,14 @@ async def look(api: Api, blank: DomainView, *, several: bool) -> tuple[DomainVie
     links = list(links_of(view))
     view = view._replace(origins=await _origins(api, view, links))
     return view._replace(stuck=await _stuck(api, view)), gaps
+
+
+async def count_answers(connection: Connection, domain: str) -> int:
+    """Returns how many JetStreams answer in a domain; 0 when none does in time."""
+    try:
+        return len(await connection.request_many(f"{api_prefix(domain)}.INFO", stall=_ANSWER // 2))
+    except JsctlError:
+        return 0
 
 
 async def _limits(api: Api) -> Json:

@@ -51,12 +51,15 @@ async def take_snapshot(targets: Sequence[Settings], *, trace: Trace | None = No
         servers = merge_servers([views for views, _ in systems] + [login.servers for login in logins])
         gaps = [gap for _, some in systems for gap in some]
         wanted = _places(logins, servers)
-        views = await asyncio.gather(*(_look(place, trace) for place in wanted))
-        tried = await asyncio.gather(*(_try_imports(login, servers) for login in logins))
+        views, tried, answers = await asyncio.gather(
+            asyncio.gather(*(_look(place, trace) for place in wanted)),
+            asyncio.gather(*(_try_imports(login, servers) for login in logins)),
+            _count_answers(logins, servers),
+        )
         contexts = [login.view._replace(tried=some) for login, some in zip(logins, tried, strict=True)]
         gaps += [gap for _, some in views for gap in some]
         seen = [view for view, _ in views if view is not None]
-        return Snapshot(datetime.now(UTC), contexts, seen, servers, gaps)
+        return Snapshot(datetime.now(UTC), contexts, seen, servers, gaps, answers)
 
 
 def _by_login(targets: Sequence[Settings]) -> list[list[Settings]]:
@@ -112,7 +115,7 @@ class _Place(NamedTuple):
 def _places(logins: Sequence[_Login], servers: Sequence[ServerView]) -> list[_Place]:
     """Returns each account's domains, each once: those of the contexts, and those that their accounts
     reach."""
-    networks = {login.view.server: _network(login, servers) for login in logins}
+    networks = _networks(logins, servers)
     places: dict[tuple[str, ...], _Place] = {}
 
     def add(place: _Place) -> None:
@@ -142,9 +145,18 @@ def _places(logins: Sequence[_Login], servers: Sequence[ServerView]) -> list[_Pl
     return list(places.values())
 
 
-def _network(login: _Login, servers: Sequence[ServerView]) -> str:
-    """Returns what is the same for the contexts of one network: the least ID of its servers."""
-    return min((server.id for server in login.servers), default=login.view.server)
+def _networks(logins: Sequence[_Login], servers: Sequence[ServerView]) -> dict[str, str]:
+    """Returns for the ID of each login's server what is the same for all of one network: logins that reach a
+    server in common. Those that the system account reaches are one network, too."""
+    groups: list[set[str]] = []
+    system = {server.id for server in servers if server.varz}
+    for reached in [system, *({login.view.server, *(one.id for one in login.servers)} for login in logins)]:
+        joined = [group for group in groups if group & reached]
+        groups = [group for group in groups if group not in joined]
+        groups.append(reached.union(*joined))
+    return {
+        login.view.server: min(group) for login in logins for group in groups if login.view.server in group
+    }
 
 
 async def _look(place: _Place, trace: Trace | None) -> tuple[DomainView | None, Sequence[str]]:
@@ -163,7 +175,7 @@ async def _look(place: _Place, trace: Trace | None) -> tuple[DomainView | None, 
     )
     try:
         async with _patience(connection):
-            return await domains.look(api, blank, several=_is_several(login.servers, domain))
+            return await domains.look(api, blank)
     except (NoResponders, NoJetStream) as error:
         if place.is_named:
             return blank._replace(error=error), ()
@@ -174,9 +186,25 @@ async def _look(place: _Place, trace: Trace | None) -> tuple[DomainView | None, 
         return blank._replace(error=RequestTimeout(f"no answer from JetStream on {api.prefix} in time")), ()
 
 
-def _is_several(servers: Sequence[ServerView], domain: str) -> bool:
-    """Whether servers of several clusters have this domain."""
-    return len({server.cluster or server.id for server in servers if server.domain == domain != ""}) > 1
+async def _count_answers(logins: Sequence[_Login], servers: Sequence[ServerView]) -> dict[str, int]:
+    """Count who answers in the domains that servers of several clusters have."""
+    clusters: dict[str, set[str]] = {}
+    for server in servers:
+        if server.domain and server.jetstream:
+            clusters.setdefault(server.domain, set()).add(server.cluster or server.id)
+    pairs = [
+        (domain, login.connection)
+        for domain, names in clusters.items()
+        for login in logins
+        if len(names) > 1 and login.connection is not None and not login.view.is_system
+    ]
+    numbers = await asyncio.gather(
+        *(domains.count_answers(connection, domain) for domain, connection in pairs)
+    )
+    counts: dict[str, int] = {}
+    for (domain, _), number in zip(pairs, numbers, strict=True):
+        counts[domain] = max(number, counts.get(domain, 0))
+    return {domain: number for domain, number in counts.items() if number}
 
 
 async def _try_imports(login: _Login, servers: Sequence[ServerView]) -> Sequence[Import]:

@@ -49,7 +49,7 @@ class DomainView(NamedTuple):
 
     context: through which it was seen. account: its ID, which may be its name. domain: empty for none.
     prefix: of the API requests. network: the same for domains that are connected. error: why it could not
-    be asked. answers: how many JetStreams answer; 0 where that was not tried. limits: `$JS.API.INFO`, empty
+    be asked. limits: `$JS.API.INFO`, empty
     where that is not allowed. streams: infos by name. silent: why a stream did not answer, by name.
     consumers: infos; None when they were not asked for. origins: by API prefix ("" for this very API) and
     stream. stuck: streams and origins that did not move between two looks although the origin has more.
@@ -62,7 +62,6 @@ class DomainView(NamedTuple):
     prefix: str
     network: str = ""
     error: JsctlError | None = None
-    answers: int = 0
     limits: Mapping[str, Any] = _NOTHING
     streams: Mapping[str, Json] = _NOTHING
     silent: Mapping[str, str] = _NOTHING
@@ -109,13 +108,18 @@ class ContextView(NamedTuple):
 
 
 class Snapshot(NamedTuple):
-    """A network, as it was seen at one time. gaps: what was left out, a sentence each."""
+    """A network, as it was seen at one time.
+
+    gaps: what was left out, a sentence each. answers: how many JetStreams answer in a domain of several
+    clusters, by domain; empty where that was not tried.
+    """
 
     at: datetime
     contexts: Sequence[ContextView] = ()
     domains: Sequence[DomainView] = ()
     servers: Sequence[ServerView] = ()
     gaps: Sequence[str] = ()
+    answers: Mapping[str, int] = _NOTHING
 
     @property
     def has_system(self) -> bool:

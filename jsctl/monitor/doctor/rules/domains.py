@@ -33,9 +33,8 @@ def domain_twice(snapshot: Snapshot) -> Iterator[Finding]:
 
 def _is_one(snapshot: Snapshot, domain: str, servers: list[ServerView]) -> bool:
     """Whether the clusters of a domain are one JetStream: gateways join them, and one leader answers."""
-    answers = [view.answers for view in snapshot.domains if view.domain == domain and view.answers]
-    if answers:
-        return max(answers) < 2
+    if domain in snapshot.answers:
+        return snapshot.answers[domain] < 2
     return any((server.varz.get("gateway") or {}).get("name") for server in servers)
 
 
