@@ -272,9 +272,10 @@ class Connection:
         finally:
             self._client.send_ahead(None)
 
-    def post(self, frames: bytes) -> None:
-        """As `send`, without waiting: for acknowledgements from within a MessageHandler."""
-        self._client.post(frames)
+    def post(self, frames: bytes, *, now: bool = False) -> None:
+        """As `send`, without waiting: for acknowledgements from within a MessageHandler. now: ahead of the task
+        that sends."""
+        (self._client.write if now else self._client.post)(frames)
 
     async def reconnected(self, timeout: int | None = None) -> None:
         """Wait for a connection that was lost, `timeout` ns at most. Raises Unreachable."""

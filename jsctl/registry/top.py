@@ -29,6 +29,7 @@ VERBS: dict[str, Entry] = {
     "request": verb("Send a request and show the replies", "request:request", "req"),
     "reply": verb("Answer requests", "reply:reply"),
     "events": verb("Show server and JetStream events as they happen", "events:events", "event", "e"),
+    "bench": group("Measure how fast servers and clients are"),
     "rtt": verb("Measure the round-trip time to each server address", "rtt:rtt"),
     "latency": verb("Measure the latency between two connections", "latency:latency", "lat"),
     "service": group("Find and use services of the micro protocol", aliases=("micro",)),

@@ -1,0 +1,219 @@
+"""One client of a benchmark: its connection, its share of the work, its pace, and what ends it."""
+
+import asyncio
+import random
+from collections.abc import Callable
+
+from jsctl.bench.meter import Meter, now
+from jsctl.bench.plan import Plan
+from jsctl.errors import ApiError, Denied, JsctlError, NoResponders, RequestTimeout, Unreachable
+from jsctl.jetstream.api import Api, parse_response
+from jsctl.nats.connection import Connection, is_no_responders
+from jsctl.nats.events import Closed, ConnectionEvent, Disconnected, PermissionDenied
+from jsctl.nats.message import Message
+from jsctl.units import MS, SECOND
+
+_NAP = 2 * MS
+"""What is waited for more precisely than the system sleeps."""
+
+
+class Pace:
+    """When each operation is due. start: on the clock `now`, once the client starts."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.interval = plan.interval
+        self.sleep = plan.sleep
+        self.start = 0
+        self.is_free = not (self.interval or self.sleep)  #: as fast as possible
+
+    async def due(self, number: int) -> int:
+        """Wait until operation `number`, counted from 0, is due; returns when that was, which is earlier than
+        now for a client that is late."""
+        if self.interval:
+            planned = self.start + int(number * self.interval)
+            await until(planned)
+            return planned
+        if self.sleep and number:
+            await until(now() + self.sleep)
+        return now()
+
+    def many(self, number: int, most: int) -> int:
+        """Returns how many operations from `number` on are due now, `most` at the most."""
+        if self.interval:
+            return max(1, min(most, int((now() - self.start) / self.interval) + 1 - number))
+        return 1 if self.sleep else most
+
+
+async def until(planned: int) -> None:
+    """Wait for a time on the clock `now`; the last two milliseconds without sleeping."""
+    left = planned - now()
+    if left > _NAP:
+        await asyncio.sleep((left - _NAP // 2) / SECOND)
+    while now() < planned:  # noqa: ASYNC110 - what is waited for is the clock
+        await asyncio.sleep(0)
+
+
+class Client:
+    """What a benchmark's client works with.
+
+    goal: messages, warm-up included; 0 for no end. offset: the number of its first message. stopping: whether
+    it shall end before that. ready: waits until every client is. idle: ns without any progress that end a
+    client that receives.
+    """
+
+    def __init__(self, number: int, plan: Plan, api: Api, meter: Meter, ready: "Gate") -> None:
+        self.number = number
+        self.plan = plan
+        self.api = api
+        self.connection: Connection = api.connection
+        self.meter = meter
+        self.pace = Pace(plan)
+        share = plan.share(number)
+        self.goal = share + plan.warm_up if share else 0
+        self.offset = plan.offset(number)
+        self.stopping = False
+        self.notes: list[str] = []
+        self._ready = ready
+        self._random = random.Random(f"{plan.run}.{number}")
+        self._lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    @property
+    def timeout(self) -> int:
+        """ns for an answer."""
+        return self.api.timeout
+
+    async def start(self, *, measuring: bool = True) -> None:
+        """Everything is prepared: wait for the other clients. measuring: the first operation starts at once;
+        else the caller begins with the first message."""
+        await self._ready.wait()
+        self.pace.start = now()
+        if measuring:
+            self.meter.begin()
+
+    @property
+    def wants_more(self) -> bool:
+        """Whether there is more to send or receive."""
+        return not self.stopping and (not self.goal or self.meter.done < self.goal)
+
+    def left(self, most: int) -> int:
+        """Returns how many messages the next burst may have, `most` at the most: none beyond the goal, and
+        none on both sides of the end of the warm-up."""
+        if self.goal:
+            most = min(most, self.goal - self.meter.done)
+        warm_up = self.meter.left_to_warm_up
+        return min(most, warm_up) if warm_up else most
+
+    def chance(self, below: int) -> int:
+        """Returns a number from 0 to below `below`."""
+        return self._random.randrange(below)
+
+    # -- what goes wrong ---------------------------------------------------------------------------------
+
+    def watch(self, event: ConnectionEvent) -> bool:
+        """An event handler: a benchmark over two connections would measure the gap between them."""
+        if isinstance(event, (Disconnected, Closed)):
+            self.fail(Unreachable(f"lost the connection to {self.connection.url}"))
+        elif isinstance(event, PermissionDenied):
+            self.fail(event.error())
+        else:
+            self.notes.append(event.text)
+        return True
+
+    def fail(self, error: JsctlError) -> None:
+        """End the client's work with an error."""
+        if not self._lost.done():
+            self._lost.set_exception(error)
+
+    async def work(self, run: Callable[["Client"], object]) -> None:
+        """Run the client to its end. Raises what it fails with."""
+        work = asyncio.ensure_future(run(self))  # type: ignore[call-overload]
+        try:
+            with self.connection.watching(self.watch):
+                await asyncio.wait([work, self._lost], return_when=asyncio.FIRST_COMPLETED)
+                if self._lost.done():
+                    self._lost.result()
+                await work
+                self.meter.result.complete = not self.goal or self.meter.done >= self.goal
+        finally:
+            work.cancel()
+            await asyncio.wait([work])
+            if not work.cancelled():
+                work.exception()
+            if not self._lost.cancel() and not self._lost.cancelled():
+                self._lost.exception()
+
+
+class Gate:
+    """Opens once all clients are ready and the benchmark shall start."""
+
+    def __init__(self, expected: int, on_ready: Callable[[], None]) -> None:
+        self._expected = expected
+        self._on_ready = on_ready
+        self._open = asyncio.Event()
+
+    async def wait(self) -> None:
+        """Report that one client is ready, and wait for the start."""
+        self._expected -= 1
+        if self._expected == 0:
+            self._on_ready()
+        await self._open.wait()
+
+    def open(self) -> None:
+        """Let the clients start."""
+        self._open.set()
+
+
+class Exchange:
+    """Requests of which one is open at a time, all with the same reply subject.
+
+    As an asynchronous context manager: `reply` is the subject, `ask` sends a frame that names it.
+    """
+
+    def __init__(self, connection: Connection, timeout: int) -> None:
+        self.reply = connection.new_inbox()
+        self._connection = connection
+        self._timeout = timeout / SECOND
+        self._loop = asyncio.get_running_loop()
+        self._answer: asyncio.Future[Message] | None = None
+        self._receiver = connection.receive(self.reply, self._take)
+
+    async def __aenter__(self) -> "Exchange":
+        await self._receiver.__aenter__()
+        await self._connection.flush()
+        return self
+
+    async def __aexit__(self, *details: object) -> None:
+        await self._receiver.__aexit__(*details)
+
+    def _take(self, message: Message) -> None:
+        if self._answer is not None and not self._answer.done():
+            self._answer.set_result(message)
+
+    async def ask(self, frame: bytes, what: str) -> Message:
+        """Returns the answer. what: the subject, for errors. Raises RequestTimeout, NoResponders."""
+        answer: asyncio.Future[Message] = self._loop.create_future()
+        self._answer = answer
+        timer = self._loop.call_later(self._timeout, self._late, answer, what)
+        try:
+            self._connection.post(frame, now=True)
+            message = await answer
+        finally:
+            timer.cancel()
+        if not message.data and is_no_responders(message):
+            raise NoResponders(f"nobody answers on {what}")
+        return message
+
+    def _late(self, answer: "asyncio.Future[Message]", what: str) -> None:
+        if not answer.done():
+            answer.set_exception(RequestTimeout(f"no answer on {what} in {self._timeout:g}s"))
+
+
+def refusal(message: Message, subject: str) -> JsctlError | None:
+    """Returns the error that a JetStream answer is; None for none."""
+    if b'"error"' not in message.data:
+        return None
+    try:
+        parse_response(message.data, subject)
+    except (ApiError, Denied, JsctlError) as error:
+        return error
+    return None

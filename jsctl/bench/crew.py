@@ -1,0 +1,230 @@
+"""A whole benchmark: its clients in this process, or in several of their own, one for each core."""
+
+import asyncio
+import base64
+import contextlib
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from jsctl.bench.machine import ServerProcess, find_server
+from jsctl.bench.meter import Outcome, ProcessResult, now
+from jsctl.bench.plan import Plan
+from jsctl.bench.team import Team
+from jsctl.contexts.settings import Settings
+from jsctl.errors import ExitStatus, JsctlError
+
+_LINE = 1 << 26
+"""Bytes of a line from a worker at the most."""
+_PATIENCE = 5
+"""Seconds for a worker to end once it is asked to."""
+
+
+class WorkerFailure(JsctlError):
+    """A client in another process failed."""
+
+    def __init__(self, message: str, hint: str, status: int) -> None:
+        super().__init__(message, hint)
+        self.status = ExitStatus(status)
+
+
+def process_count(clients: int) -> int:
+    """Returns how many processes share some clients; 0 for this one alone."""
+    return min(clients, os.cpu_count() or 1) if clients > 1 else 0
+
+
+class Bench:
+    """One benchmark: `run` it once; `stop` ends it early, with what was measured until then.
+
+    advance: called with each number of messages that were sent or received. started: called when the clients
+    start.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        settings: Settings,
+        url: str,
+        *,
+        advance: Callable[[int], None] = lambda count: None,
+        started: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._plan = plan
+        self._settings = settings
+        self._server = find_server(url)
+        self._before = (0, 0)
+        self._advance = advance
+        self._on_started = started
+        self._stop: Callable[[], None] = lambda: None
+        self._is_stopped = False
+
+    def stop(self) -> None:
+        """End as soon as possible."""
+        self._is_stopped = True
+        self._stop()
+
+    async def run(self) -> tuple[Outcome, JsctlError | None]:
+        """Returns what was measured, and the first error of a client."""
+        if self._plan.processes:
+            processes, failure = await self._run_workers()
+        else:
+            processes, failure = await self._run_here()
+        outcome = Outcome(processes, stopped=self._is_stopped)
+        outcome.notes = list(dict.fromkeys(note for one in processes for note in one.notes))
+        self._see_server(outcome, self._server)
+        return outcome, failure
+
+    def _start(self) -> None:
+        if self._server:
+            self._before = self._server.cpu, now()
+        self._on_started()
+
+    def _see_server(self, outcome: Outcome, server: ServerProcess | None) -> None:
+        outcome.server_cores = os.cpu_count() or 1
+        cpu, at = self._before
+        if server and at and (used := server.cpu - cpu) >= 0 and outcome.duration:
+            outcome.server_cpu = used / max(now() - at, outcome.duration)
+
+    async def _run_here(self) -> tuple[list[ProcessResult], JsctlError | None]:
+        plan = self._plan
+
+        def ready() -> None:
+            self._start()
+            team.go()
+
+        team = Team(plan, self._settings, range(plan.clients), on_ready=ready, advance=self._advance)
+        self._stop = team.stop
+        if self._is_stopped:
+            team.stop()
+        result, failure = await team.run()
+        return [result], failure
+
+    async def _run_workers(self) -> tuple[list[ProcessResult], JsctlError | None]:
+        workers = [_Worker(self._plan, self._settings, numbers) for numbers in self._plan.teams()]
+
+        def stop() -> None:
+            for worker in workers:
+                worker.tell("stop")
+
+        self._stop = stop
+        failure: JsctlError | None = None
+        try:
+            for worker in workers:
+                await worker.start()
+            if self._is_stopped:
+                stop()
+            for worker in workers:
+                await worker.ready()
+            self._start()
+            for worker in workers:
+                worker.tell("go")
+            collecting = [asyncio.ensure_future(worker.collect(self._advance)) for worker in workers]
+            try:
+                for task in asyncio.as_completed(collecting):
+                    if (error := await task) is not None and failure is None:
+                        failure = error
+                        stop()
+            finally:
+                for one in collecting:
+                    one.cancel()
+        finally:
+            for worker in workers:
+                await worker.end()
+        return [worker.result for worker in workers if worker.result], failure
+
+
+class _Worker:
+    """A process with some of the clients (`jsctl.bench.worker`). What goes in and out is a line each."""
+
+    def __init__(self, plan: Plan, settings: Settings, numbers: list[int]) -> None:
+        # On stdin, where no list of processes shows it: there are secrets in settings.
+        self._task = base64.b64encode(pickle.dumps((plan, settings, numbers)))
+        self._process: asyncio.subprocess.Process | None = None
+        self._errors = b""
+        self._reading: asyncio.Future[None] | None = None
+        self.result: ProcessResult | None = None
+        self._failure: JsctlError | None = None
+
+    async def start(self) -> None:
+        """Start the process."""
+        self._process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "jsctl.bench.worker",
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            limit=_LINE,
+            start_new_session=True,  # ctrl-C is for us alone, who tell the workers
+        )
+        self._reading = asyncio.ensure_future(self._read_errors())
+        self._write(self._task)
+
+    async def _read_errors(self) -> None:
+        if self._process and self._process.stderr:
+            self._errors = (await self._process.stderr.read())[-4096:]
+
+    def _write(self, line: bytes) -> None:
+        if self._process and self._process.stdin and not self._process.stdin.is_closing():
+            with contextlib.suppress(OSError):
+                self._process.stdin.write(line + b"\n")
+
+    def tell(self, word: str) -> None:
+        """Send `go` or `stop`."""
+        self._write(word.encode())
+
+    async def _receive(self) -> tuple[str, Any]:
+        line = await self._process.stdout.readline() if self._process and self._process.stdout else b""
+        if not line:
+            await self._broken()
+        name, _, rest = line.partition(b" ")
+        return name.decode(), rest
+
+    async def _broken(self) -> None:
+        if self._reading:
+            await self._reading
+        last = self._errors.decode(errors="replace").strip().rpartition("\n")[2]
+        raise JsctlError(f"a process of the benchmark ended: {last or 'without a word'}")
+
+    async def ready(self) -> None:
+        """Wait until its clients are prepared. Raises what they fail with."""
+        name, rest = await self._receive()
+        if name == "result":
+            self._take_result(rest)
+            if self._failure:
+                raise self._failure
+
+    async def collect(self, advance: Callable[[int], None]) -> JsctlError | None:
+        """Wait for the results; returns the error of a client."""
+        while self.result is None:
+            name, rest = await self._receive()
+            if name == "done":
+                advance(int(rest))
+            elif name == "result":
+                self._take_result(rest)
+        return self._failure
+
+    def _take_result(self, rest: bytes) -> None:
+        self.result, failure = pickle.loads(base64.b64decode(rest))
+        self._failure = WorkerFailure(*failure) if failure else None
+
+    async def end(self) -> None:
+        """End the process, whatever it does, and wait for it."""
+        process = self._process
+        if process is None:
+            return
+        if process.stdin:
+            with contextlib.suppress(OSError):
+                process.stdin.close()
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                await process.wait()
+        except TimeoutError:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+        if self._reading:
+            self._reading.cancel()

@@ -1,0 +1,47 @@
+"""What kept a benchmark from being faster: the client, the server, the rate that was asked for."""
+
+from typing import Literal, NamedTuple
+
+from jsctl.bench.meter import Outcome, per_second
+from jsctl.bench.plan import Plan
+from jsctl.units import MS
+
+By = Literal["client", "server", "rate", "pause", "round trips", "waiting", "unknown"]
+
+BUSY = 0.85
+"""The share of a core from which on a process is the limit."""
+_REACHED = 0.98
+"""The share of the rate that counts as all of it."""
+_SHORTEST = 50 * MS
+"""What is shorter says nothing about processors."""
+
+_IN_TURN = ("service request", "js pub sync", "js get sync", "kv put", "kv get")
+"""Kinds whose clients do one thing after the other."""
+
+
+class Limit(NamedTuple):
+    """by: what was the limit. client_cpu, server_cpu: shares of a core; -1 where it cannot be seen."""
+
+    by: By
+    client_cpu: float
+    server_cpu: float
+
+
+def find_limit(plan: Plan, outcome: Outcome) -> Limit:
+    """Returns what the processor time of both sides tells."""
+    client, server = outcome.client_cpu, outcome.server_cpu
+    return Limit(_by(plan, outcome, client, server), client, server)
+
+
+def _by(plan: Plan, outcome: Outcome, client: float, server: float) -> By:
+    if not outcome.messages or outcome.duration < _SHORTEST:
+        return "unknown"
+    if plan.rate and per_second(outcome.messages, outcome.duration) >= plan.rate * _REACHED:
+        return "rate"
+    if plan.sleep:
+        return "pause"
+    if client >= BUSY and client >= server:
+        return "client"
+    if server >= BUSY:
+        return "server"
+    return "round trips" if plan.kind in _IN_TURN else "waiting"

@@ -1,0 +1,65 @@
+"""The processor time of a server that runs on this machine, as far as the system shows it."""
+
+import os
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from jsctl.units import SECOND
+
+_PROC = Path("/proc")
+_LISTENING = "0A"
+_LOOPBACK = ("127.", "localhost", "::1", "[::1]")
+
+
+class ServerProcess:
+    """A server's process. cpu: the ns of processor time that it has taken so far."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+
+    @property
+    def cpu(self) -> int:
+        """0 once the process is gone."""
+        try:
+            fields = (_PROC / str(self.pid) / "stat").read_text().rpartition(")")[2].split()
+            return (int(fields[11]) + int(fields[12])) * SECOND // os.sysconf("SC_CLK_TCK")
+        except (OSError, ValueError, IndexError):
+            return 0
+
+
+def find_server(url: str) -> ServerProcess | None:
+    """Returns the process that listens at a URL; None for another machine, for one of another user, and where
+    the system does not show it."""
+    parts = urlsplit(url if "//" in url else f"nats://{url}")
+    if not (parts.hostname or "").startswith(_LOOPBACK):
+        return None
+    try:
+        sockets = _listening(parts.port or 4222)
+        return _owner(sockets) if sockets else None
+    except (OSError, ValueError):
+        return None
+
+
+def _listening(port: int) -> set[str]:
+    """Returns the links that descriptors of the listening sockets have."""
+    sockets = set()
+    for table in ("tcp", "tcp6"):
+        path = _PROC / "net" / table
+        for line in path.read_text().splitlines()[1:] if path.exists() else []:
+            words = line.split()
+            if words[3] == _LISTENING and int(words[1].rpartition(":")[2], 16) == port:
+                sockets.add(f"socket:[{words[9]}]")
+    return sockets
+
+
+def _owner(sockets: set[str]) -> ServerProcess | None:
+    for folder in _PROC.iterdir():
+        if not folder.name.isdigit():
+            continue
+        try:
+            links = [str(entry.readlink()) for entry in (folder / "fd").iterdir()]
+        except OSError:
+            continue  # another user's, or gone meanwhile
+        if sockets.intersection(links):
+            return ServerProcess(int(folder.name))
+    return None

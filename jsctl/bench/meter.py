@@ -1,0 +1,170 @@
+"""What one client measures, and what all of them come to."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from jsctl.bench.histogram import Histogram
+from jsctl.units import SECOND
+
+now = time.perf_counter_ns
+"""The clock of every measurement: one for all processes of a machine."""
+
+
+@dataclass(slots=True)
+class ClientResult:
+    """What one client measured.
+
+    bytes: of payloads and headers, as they were sent or received. started, ended: on the clock `now`, 0 when
+    nothing was measured. complete: whether it did all that it should.
+    """
+
+    client: int
+    messages: int = 0
+    bytes: int = 0
+    started: int = 0
+    ended: int = 0
+    complete: bool = False
+    latencies: Histogram = field(default_factory=Histogram)
+
+    @property
+    def duration(self) -> int:
+        """ns."""
+        return max(self.ended - self.started, 0)
+
+    @property
+    def rate(self) -> float:
+        """Messages per second."""
+        return per_second(self.messages, self.duration)
+
+    @property
+    def throughput(self) -> float:
+        """Bytes per second."""
+        return per_second(self.bytes, self.duration)
+
+
+@dataclass(slots=True)
+class ProcessResult:
+    """The clients of one process. cpu: ns of processor time that it took while they worked."""
+
+    clients: list[ClientResult]
+    cpu: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def duration(self) -> int:
+        """ns from its first client's first message to its last client's last."""
+        started = [one.started for one in self.clients if one.started]
+        return max([one.ended for one in self.clients], default=0) - min(started, default=0) if started else 0
+
+
+@dataclass(slots=True)
+class Outcome:
+    """A whole benchmark. server_cpu: the share of a core that the server took, -1 where it cannot be seen.
+    server_cores: how many it may take. stopped: whether the user ended it."""
+
+    processes: list[ProcessResult]
+    server_cpu: float = -1
+    server_cores: int = 1
+    stopped: bool = False
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def clients(self) -> list[ClientResult]:
+        """Every client, by number."""
+        return sorted((one for p in self.processes for one in p.clients), key=lambda one: one.client)
+
+    @property
+    def messages(self) -> int:
+        return sum(one.messages for one in self.clients)
+
+    @property
+    def bytes(self) -> int:
+        return sum(one.bytes for one in self.clients)
+
+    @property
+    def duration(self) -> int:
+        """ns from the first client's start to the last one's end."""
+        worked = [one for one in self.clients if one.started]
+        if not worked:
+            return 0
+        return max(one.ended for one in worked) - min(one.started for one in worked)
+
+    @property
+    def latencies(self) -> Histogram:
+        """Those of all clients."""
+        merged = Histogram()
+        for one in self.clients:
+            merged.merge(one.latencies)
+        return merged
+
+    @property
+    def client_cpu(self) -> float:
+        """The share of a core that the busiest process of ours took."""
+        shares = [one.cpu / one.duration for one in self.processes if one.duration]
+        return max(shares, default=0.0)
+
+
+def per_second(amount: int, duration: int) -> float:
+    """Returns an amount per second; duration in ns."""
+    return amount * SECOND / duration if duration > 0 else 0.0
+
+
+class Meter:
+    """Counts what a client does, warm-up left out.
+
+    done: messages so far, warm-up included. result: what was measured.
+    """
+
+    __slots__ = ("_on_begin", "done", "is_measuring", "latencies", "result", "warm_up")
+
+    def __init__(self, client: int, warm_up: int, on_begin: Callable[[], None] = lambda: None) -> None:
+        self.result = ClientResult(client)
+        self.latencies = self.result.latencies
+        self.warm_up = warm_up
+        self.done = 0
+        self.is_measuring = False
+        self._on_begin = on_begin
+
+    def begin(self) -> None:
+        """The first operation starts now, unless there are some to warm up with."""
+        if not self.warm_up:
+            self._measure()
+
+    def begin_now(self) -> None:
+        """Measuring starts now: the first message has arrived."""
+        self._measure()
+
+    def _measure(self) -> None:
+        self.is_measuring = True
+        self.result.started = self.result.ended = now()
+        self._on_begin()
+
+    def add(self, count: int, size: int) -> None:
+        """Record messages of `size` bytes together."""
+        self.done += count
+        if self.is_measuring:
+            result = self.result
+            result.messages += count
+            result.bytes += size
+            result.ended = now()
+        elif self.done >= self.warm_up:
+            self._measure()
+
+    def operation(self, began: int, count: int, size: int) -> None:
+        """Record an operation that began or was due at `began`, and is over now."""
+        ended = now()
+        self.done += count
+        if self.is_measuring:
+            result = self.result
+            result.messages += count
+            result.bytes += size
+            result.ended = ended
+            self.latencies.add(ended - began)
+        elif self.done >= self.warm_up:
+            self._measure()
+
+    @property
+    def left_to_warm_up(self) -> int:
+        """Messages until measuring starts."""
+        return max(self.warm_up - self.done, 0)

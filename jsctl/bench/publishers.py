@@ -1,0 +1,316 @@
+"""Clients that publish: without acknowledgement, or to a stream."""
+
+import asyncio
+from collections.abc import Callable
+
+from jsctl.bench.client import Client, Exchange, refusal
+from jsctl.bench.meter import now
+from jsctl.errors import JsctlError, NoResponders, RequestTimeout
+from jsctl.jetstream.message.publish import parse_ack
+from jsctl.jetstream.message.publish_atomic import LARGEST_BATCH
+from jsctl.nats.headers import encode_headers, parse_headers
+from jsctl.nats.message import Message, OutgoingMessage
+from jsctl.units import SECOND
+
+_BLOCK = 1 << 17
+"""Bytes that are handed to the connection at once."""
+
+_MOST = 4096
+"""Messages that are handed over at once."""
+
+
+class Frames:
+    """The frames of a client's messages.
+
+    One message is described once, as bytes with gaps for what differs from one to the next. size: bytes of a
+    message's payload and headers, the longest.
+    """
+
+    def __init__(self, client: Client, reply: str = "", *, numbered: bool = False) -> None:
+        """reply: the reply subject. numbered: it ends with the message's number."""
+        plan = client.plan
+        self._client = client
+        self._subjects = plan.subjects
+        self._is_random = plan.random
+        self._ids = f"{plan.run}-{client.number}-" if plan.ids else ""
+        self._block = plan.header_block
+        self._payload = plan.payload
+        self._numbered = numbered
+        self._subject = plan.subject
+        self._reply = reply
+        self.size = len(self.block(client.goal or 1)) + len(plan.payload)
+        self.is_fixed = not (numbered or self._ids or self._subjects >= 0)
+        self._fixed = self.frame(0) if self.is_fixed else b""
+        self._is_plain = numbered and not self._ids and self._subjects < 0
+        head, tail = (b"HPUB", b" %d %d\r\n") if self._block else (b"PUB", b" %d\r\n")
+        sizes = (len(self._block), self.size) if self._block else (self.size,)
+        before = b"%b %b %b." % (head, plan.subject.encode(), reply.encode())
+        after = (tail % sizes) + self._block + plan.payload + b"\r\n"
+        self._pattern = before.replace(b"%", b"%%") + b"%d" + after.replace(b"%", b"%%")
+
+    def subject(self, number: int) -> str:
+        """Returns the subject of message `number`."""
+        subjects = self._subjects
+        if subjects < 0:
+            return self._subject
+        if subjects == 0:
+            return f"{self._subject}.{number}"
+        token = self._client.chance(subjects) if self._is_random else number % subjects
+        return f"{self._subject}.{token:0{len(str(subjects))}d}"
+
+    def block(self, number: int) -> bytes:
+        """Returns the header block of message `number`."""
+        if not self._ids:
+            return self._block
+        pairs = [*parse_headers(self._block), ("Nats-Msg-Id", f"{self._ids}{number}")]
+        return encode_headers(pairs)
+
+    def frame(self, number: int) -> bytes:
+        """Returns one frame."""
+        reply = f"{self._reply}.{number}" if self._numbered else self._reply
+        message = OutgoingMessage(self.subject(number), self._payload, reply, self.block(number))
+        return message.encode()
+
+    def with_block(self, number: int, block: bytes, reply: str) -> bytes:
+        """Returns one frame with other headers and another reply subject."""
+        return OutgoingMessage(self.subject(number), self._payload, reply, block).encode()
+
+    @property
+    def payload_size(self) -> int:
+        return len(self._payload)
+
+    def many(self, first: int, count: int) -> bytes:
+        """Returns the frames of consecutive messages."""
+        if self.is_fixed:
+            return self._fixed * count
+        if self._is_plain:
+            pattern = self._pattern
+            return b"".join([pattern % number for number in range(first, first + count)])
+        return b"".join(map(self.frame, range(first, first + count)))
+
+    def size_of(self, first: int, count: int) -> int:
+        """Returns the bytes of payloads and headers of consecutive messages."""
+        if not self._ids:
+            return self.size * count
+        sizes = sum(len(self.block(number)) for number in range(first, first + count))
+        return sizes + len(self._payload) * count
+
+
+def _check_size(client: Client, frames: Frames) -> None:
+    client.connection.check_size(OutgoingMessage("", client.plan.payload, "", frames.block(client.goal or 1)))
+
+
+def _burst(frames: Frames) -> int:
+    return max(1, min(_MOST, _BLOCK // (frames.size + 32)))
+
+
+async def publish(client: Client) -> None:
+    """Publish without acknowledgement. A time is measured where messages are sent one after the other."""
+    frames = Frames(client)
+    _check_size(client, frames)
+    meter, pace, send, offset = client.meter, client.pace, client.connection.send, client.offset
+    most = _burst(frames)
+    await client.start()
+    while client.wants_more:
+        number = meter.done
+        if pace.is_free:
+            count = client.left(most)
+            began = now()
+            await send(frames.many(offset + number, count))
+            meter.operation(began, count, frames.size_of(offset + number, count))
+        else:
+            planned = await pace.due(number)
+            count = client.left(pace.many(number, most))
+            await send(frames.many(offset + number, count))
+            meter.add(count, frames.size_of(offset + number, count))
+            ended = now()
+            if meter.is_measuring:
+                meter.latencies.add_many(ended - planned - int(at * pace.interval) for at in range(count))
+        await asyncio.sleep(0)  # other clients and ctrl-C have their turn
+    await client.connection.flush()
+    meter.add(0, 0)
+
+
+async def request(client: Client) -> None:
+    """Send requests, each after the reply to the last."""
+    async with Exchange(client.connection, client.timeout) as exchange:
+        frames = Frames(client, exchange.reply)
+        _check_size(client, frames)
+        await _one_by_one(client, exchange, frames, lambda message, subject: None)
+
+
+async def publish_sync(client: Client) -> None:
+    """Publish to a stream, each message after the acknowledgement of the last."""
+    async with Exchange(client.connection, client.timeout) as exchange:
+        frames = Frames(client, exchange.reply)
+        _check_size(client, frames)
+        try:
+            await _one_by_one(client, exchange, frames, _check_ack)
+        except NoResponders:
+            raise _no_stream(client) from None
+
+
+def _check_ack(message: Message, subject: str) -> None:
+    if not message.data.startswith(b'{"stream":'):
+        parse_ack(subject, message)
+
+
+def _no_stream(client: Client) -> NoResponders:
+    return NoResponders(
+        f"no stream takes {client.plan.subject}", "--create makes one, jsctl stream find shows what there is"
+    )
+
+
+async def _one_by_one(
+    client: Client, exchange: Exchange, frames: Frames, check: Callable[[Message, str], None]
+) -> None:
+    meter, pace, offset = client.meter, client.pace, client.offset
+    fixed = frames.many(0, 1) if frames.is_fixed else b""
+    subject = client.plan.subject
+    await client.start()
+    while client.wants_more:
+        number = meter.done
+        began = now() if pace.is_free else await pace.due(number)
+        frame = fixed or frames.frame(offset + number)
+        message = await exchange.ask(frame, subject)
+        check(message, subject)
+        meter.operation(began, 1, frames.size if fixed else frames.size_of(offset + number, 1))
+
+
+async def publish_async(client: Client) -> None:
+    """Publish to a stream, up to `batch` messages ahead of their acknowledgements."""
+    window = _Window(client)
+    await window.run()
+
+
+class _Window:
+    """Messages without an acknowledgement, by number."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._inbox = client.connection.new_inbox()
+        self._frames = Frames(client, self._inbox, numbered=True)
+        self._due: dict[int, int] = {}  #: when each was due
+        self._failure: JsctlError | None = None
+        self._wanted = 0  #: how few may be open before more are sent
+        self._wake = asyncio.Event()
+        self._size = self._frames.size
+
+    async def run(self) -> None:
+        client, meter, pace = self._client, self._client.meter, self._client.pace
+        _check_size(client, self._frames)
+        batch, burst = client.plan.batch, _burst(self._frames)
+        async with client.connection.receive(f"{self._inbox}.*", self._take):
+            await client.connection.flush()
+            await client.start()
+            sent = 0
+            while not client.stopping and (not client.goal or sent < client.goal):
+                most = min(burst, batch - len(self._due))
+                if client.goal:
+                    most = min(most, client.goal - sent)
+                if warm_up := max(meter.warm_up - sent, 0):
+                    most = min(most, warm_up)
+                planned = now() if pace.is_free else await pace.due(sent)
+                count = pace.many(sent, most)
+                for at in range(count):
+                    self._due[client.offset + sent + at] = planned + int(at * pace.interval)
+                await client.connection.send(self._frames.many(client.offset + sent, count))
+                sent += count
+                if sent == meter.warm_up:
+                    await self._settle(0)
+                if pace.is_free:
+                    await self._settle(batch // 2 if len(self._due) >= batch else batch)
+                else:
+                    await self._settle(batch - 1)
+                    await asyncio.sleep(0)
+            await self._settle(0)
+
+    def _take(self, message: Message) -> None:
+        number = int(message.subject.rpartition(".")[2])
+        planned = self._due.pop(number, None)
+        if planned is None:
+            return
+        data = message.data
+        if not data.startswith(b'{"stream":'):
+            try:
+                parse_ack(self._client.plan.subject, message)
+            except NoResponders:
+                self._failure = self._failure or _no_stream(self._client)
+            except JsctlError as error:
+                self._failure = self._failure or error
+            if self._failure:
+                self._wake.set()
+                return
+        size = self._frames.size_of(number, 1)
+        self._client.meter.operation(planned, 1, size)
+        if len(self._due) <= self._wanted:
+            self._wake.set()
+
+    async def _settle(self, most: int) -> None:
+        """Wait until at most that many are open. Raises RequestTimeout, and what the stream refuses."""
+        self._wanted = most
+        timeout = self._client.timeout / SECOND
+        while len(self._due) > most or self._failure:
+            if self._failure:
+                raise self._failure
+            before = self._client.meter.done
+            self._wake.clear()
+            try:
+                async with asyncio.timeout(timeout):
+                    await self._wake.wait()
+            except TimeoutError:
+                if self._client.meter.done == before:
+                    raise RequestTimeout(
+                        f"no ack for {len(self._due):,} messages in {timeout:g}s",
+                        "they may be stored all the same; --timeout waits longer",
+                    ) from None
+
+
+async def publish_batches(client: Client) -> None:
+    """Publish atomic batches to a stream, each after the acknowledgement of the last (ADR-50)."""
+    plan, meter, pace = client.plan, client.meter, client.pace
+    async with Exchange(client.connection, client.timeout) as exchange:
+        frames = Frames(client)
+        _check_size(client, frames)
+        await client.start()
+        batches = 0
+        while client.wants_more:
+            first = meter.done
+            count = client.left(min(plan.batch, LARGEST_BATCH))
+            began = now() if pace.is_free else await pace.due(first)
+            name = f"{plan.run}-{client.number}-{batches}"
+            batches += 1
+            block, size = _batch(frames, client.offset + first, count, name, exchange.reply)
+            # All but the last are sent ahead of the frame whose answer is waited for.
+            message = await exchange.ask(block, plan.subject)
+            try:
+                _check_batch(message, plan.subject, count)
+            except NoResponders:
+                raise _no_stream(client) from None
+            meter.operation(began, count, size)
+
+
+def _batch(frames: Frames, first: int, count: int, name: str, reply: str) -> tuple[bytes, int]:
+    parts: list[bytes] = []
+    size = 0
+    for at in range(count):
+        pairs = [("Nats-Batch-Id", name), ("Nats-Batch-Sequence", str(at + 1))]
+        if at == count - 1:
+            pairs.append(("Nats-Batch-Commit", "1"))
+        own = frames.block(first + at)
+        lines = b"".join(b"%b: %b\r\n" % (key.encode(), value.encode()) for key, value in pairs)
+        block = (own[:-2] if own else b"NATS/1.0\r\n") + lines + b"\r\n"
+        size += len(own)
+        parts.append(frames.with_block(first + at, block, reply if at == count - 1 else ""))
+    return b"".join(parts), size + frames.payload_size * count
+
+
+def _check_batch(message: Message, subject: str, count: int) -> None:
+    if error := refusal(message, subject):
+        raise error
+    ack = parse_ack(subject, message)
+    if int(ack.get("count", 0)) != count:
+        raise JsctlError(
+            f"the stream stored a batch of {count:,} messages as single ones",
+            "it does not take atomic batches; jsctl stream edit --allow-batch",
+        )

@@ -1,0 +1,274 @@
+"""Clients that receive: from subjects, from consumers, and requests that they answer."""
+
+import asyncio
+import json
+from collections import deque
+
+from jsctl.bench.client import Client, Exchange, until
+from jsctl.bench.meter import now
+from jsctl.errors import JsctlError, Unreachable
+from jsctl.jetstream.consumer import requests as consumers
+from jsctl.jetstream.message.pull_status import PullEnd, pull_end
+from jsctl.nats.acks import ACK
+from jsctl.nats.codec import encode_publish
+from jsctl.nats.message import Message
+from jsctl.services.host import Responder
+from jsctl.units import MS, SECOND, exact_duration
+
+
+class Missing(JsctlError):
+    """Fewer messages arrived than were to be measured."""
+
+
+async def subscribe(client: Client) -> None:
+    """Receive what is published to a subject, from the first message on."""
+    plan, meter = client.plan, client.meter
+    subject = f"{plan.subject}.*" if plan.subjects >= 0 else plan.subject
+    enough = asyncio.Event()
+    goal, warm_up = client.goal, meter.warm_up
+    result = meter.result
+
+    def take(message: Message) -> None:
+        done = meter.done
+        if goal and done >= goal:
+            return
+        if done >= warm_up:
+            if not meter.is_measuring:
+                meter.begin_now()
+            meter.done = done + 1
+            result.messages += 1
+            result.bytes += len(message.data) + len(message.header_block)
+            result.ended = now()
+        else:
+            meter.done = done + 1
+        if done + 1 == goal:
+            enough.set()
+
+    async with client.connection.receive(subject, take):
+        await client.connection.flush()
+        await client.start(measuring=False)
+        await _until_silent(client, enough)
+
+
+async def _until_silent(client: Client, enough: asyncio.Event) -> None:
+    """Wait for the last message, or until none has arrived for the time-out after the first one."""
+    seen = 0
+    while not enough.is_set():
+        try:
+            async with asyncio.timeout(client.timeout / SECOND):
+                await enough.wait()
+        except TimeoutError:
+            if client.meter.done == seen and seen:
+                raise _missing(client) from None
+            seen = client.meter.done
+
+
+def _missing(client: Client) -> Missing:
+    done, goal = client.meter.done, client.goal
+    silence = f"nothing more arrived for {exact_duration(client.timeout)}"
+    if not goal:
+        return Missing(silence)
+    return Missing(
+        f"{done:,} of {goal:,} messages arrived, then {silence}",
+        "--msgs says how many to wait for, --timeout how long",
+    )
+
+
+async def serve(client: Client) -> None:
+    """Answer requests until the benchmark is stopped."""
+    plan, meter, connection = client.plan, client.meter, client.connection
+    waiting: deque[Message] = deque()
+    wake = asyncio.Event()
+
+    def answer(message: Message) -> None:
+        if not meter.is_measuring and meter.done >= meter.warm_up:
+            meter.begin_now()
+        if message.reply:
+            connection.post(encode_publish(message.reply, b"ok"))
+        meter.add(1, message.size)
+
+    def queue(message: Message) -> None:
+        waiting.append(message)
+        wake.set()
+
+    responder = Responder(
+        connection,
+        "jsctl-bench",
+        plan.subject,
+        queue if plan.sleep else answer,
+        description="Answers requests of a benchmark",
+        statistics=lambda: {"num_requests": meter.done, "num_errors": 0, "last_error": ""},
+    )
+    async with responder:
+        await client.start(measuring=False)
+        while not client.stopping:
+            await wake.wait()
+            wake.clear()
+            while waiting:
+                await until(now() + plan.sleep)
+                answer(waiting.popleft())
+
+
+async def consume(client: Client) -> None:
+    """Receive from the durable consumer, with requests ahead of what is needed."""
+    await _Pull(client, client.plan.consumer, acks=client.plan.acks).run()
+
+
+async def consume_ordered(client: Client) -> None:
+    """Receive from a consumer of one's own that neither wants acknowledgements nor is stored."""
+    plan, api = client.plan, client.api
+    name = f"{plan.run}-{client.number}"
+    config = {
+        "name": name,
+        "deliver_policy": "all",
+        "ack_policy": "none",
+        "replay_policy": "instant",
+        "mem_storage": True,
+        "num_replicas": 1,
+        "inactive_threshold": 10 * SECOND,
+        **filter_keys(plan.filters),
+    }
+    await consumers.create(api, plan.name, config)
+    try:
+        await _Pull(client, name, acks="none").run()
+    finally:
+        if client.connection.is_connected:
+            await consumers.delete(api, plan.name, name)
+
+
+def filter_keys(filters: tuple[str, ...]) -> dict[str, object]:
+    """Returns the key of a consumer's configuration that holds its subject filters."""
+    if len(filters) == 1:
+        return {"filter_subject": filters[0]}
+    return {"filter_subjects": list(filters)} if filters else {}
+
+
+async def fetch(client: Client) -> None:
+    """Receive from the durable consumer in batches: the next is asked for when one is complete."""
+    await _Pull(client, client.plan.consumer, acks=client.plan.acks, ahead=False).run()
+
+
+class _Pull:
+    """Requests to a consumer, and what it delivers.
+
+    ahead: ask for more when half of a batch has arrived; else when all of it has, and measure each batch.
+    """
+
+    def __init__(self, client: Client, consumer: str, *, acks: str, ahead: bool = True) -> None:
+        plan = client.plan
+        self._client = client
+        self._inbox = client.connection.new_inbox()
+        self._subject = f"{client.api.prefix}.CONSUMER.MSG.NEXT.{plan.name}.{consumer}"
+        self._consumer = consumer
+        self._ahead = ahead
+        self._acks = acks
+        self._batch = plan.batch
+        self._open = 0  #: messages that were asked for and have not arrived
+        self._messages: list[Message] = []
+        self._ended: list[Message] = []
+        self._wake = asyncio.Event()
+        self._wake_at = 1  #: how many messages to wait for
+        #: A message after the other: each takes its time, or is confirmed before the next.
+        self._is_slow = bool(plan.sleep) or (plan.double_ack and acks != "none")
+
+    def _take(self, message: Message) -> None:
+        if message.subject == self._inbox and message.header_block and message.status[0]:
+            if message.status[0] != 100:
+                self._ended.append(message)
+                self._wake.set()
+            return
+        self._messages.append(message)
+        if len(self._messages) >= self._wake_at:
+            self._wake.set()
+
+    async def run(self) -> None:
+        """Receive all that is wanted. Raises Missing, and what the consumer refuses."""
+        client = self._client
+        async with (
+            client.connection.receive(self._inbox, self._take),
+            Exchange(client.connection, client.timeout) as exchange,
+        ):
+            await client.start()
+            while client.wants_more:
+                began = now()
+                await self._ask()
+                messages = await self._next()
+                if not messages:
+                    raise _missing(client)
+                await self._use(messages, began, exchange)
+            await client.connection.flush()
+
+    async def _ask(self) -> None:
+        client = self._client
+        if self._open > (self._batch // 2 if self._ahead else 0):
+            return
+        wanted = self._batch - self._open
+        if client.goal:
+            wanted = min(wanted, client.goal - client.meter.done - self._open)
+        if wanted <= 0:
+            return
+        body = json.dumps({"batch": wanted, "expires": max(client.timeout - 100 * MS, 50 * MS)})
+        self._open += wanted
+        await client.connection.send(encode_publish(self._subject, body.encode(), self._inbox))
+
+    async def _next(self) -> list[Message]:
+        """Returns what arrived: something, or for `fetch` the whole batch; nothing after the time-out."""
+        self._wake_at = 1 if self._ahead else self._open
+        deadline = now() + self._client.timeout
+        while len(self._messages) < max(self._wake_at, 1):
+            self._wake.clear()
+            try:
+                async with asyncio.timeout(max(deadline - now(), 0) / SECOND):
+                    await self._wake.wait()
+            except TimeoutError:
+                break
+            if self._ended:
+                self._check_end()
+                if self._messages or self._ended:
+                    break
+        messages, self._messages = self._messages, []
+        self._open = max(self._open - len(messages), 0)
+        if self._ended:
+            self._ended, self._open = [], 0
+        return messages
+
+    def _check_end(self) -> None:
+        """Raise what a status says that is more than the end of a request."""
+        what = f"consumer {self._client.plan.name} > {self._consumer}"
+        for message in self._ended:
+            code, description = message.status
+            end = pull_end(code, description)
+            if end is PullEnd.NO_RESPONDERS:
+                raise Unreachable(f"nobody answers for {what}", "jsctl consumer info shows its state")
+            if end is not PullEnd.COMPLETE:
+                raise JsctlError(f"{what}: the server answers {description or 'without a reason'} ({code})")
+
+    async def _use(self, messages: list[Message], began: int, exchange: Exchange) -> None:
+        client, meter = self._client, self._client.meter
+        if self._is_slow:
+            await self._use_slowly(messages, exchange)
+            return
+        if self._acks != "none":
+            wanted = messages if self._acks == "explicit" else messages[-1:]
+            await client.connection.send(b"".join([encode_publish(one.reply, ACK) for one in wanted]))
+        size = sum([len(one.data) + len(one.header_block) for one in messages])
+        if self._ahead:
+            meter.add(len(messages), size)
+        else:
+            meter.operation(began, len(messages), size)
+
+    async def _use_slowly(self, messages: list[Message], exchange: Exchange) -> None:
+        client, plan = self._client, self._client.plan
+        for message in messages:
+            if client.stopping:
+                return
+            if plan.sleep:
+                await until(now() + plan.sleep)
+            began = now()
+            if self._acks != "none" and plan.double_ack:
+                await exchange.ask(encode_publish(message.reply, ACK, exchange.reply), "$JS.ACK")
+                client.meter.operation(began, 1, message.size)
+                continue
+            if self._acks != "none":
+                client.connection.post(encode_publish(message.reply, ACK))
+            client.meter.add(1, message.size)

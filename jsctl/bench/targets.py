@@ -1,0 +1,157 @@
+"""The streams, buckets and consumers that a benchmark works on, and which of them are its own."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from jsctl.bench.plan import BUCKET, CONSUMER, OBJECTS, STREAM, Plan
+from jsctl.bench.receivers import filter_keys
+from jsctl.errors import ApiError, BadInput, MissingName, NotFound
+from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.api_levels import ApiLevel, account_info
+from jsctl.jetstream.consumer import requests as consumers
+from jsctl.jetstream.kv import bucket as buckets
+from jsctl.jetstream.kv.names import stream_of
+from jsctl.jetstream.object import buckets as object_buckets
+from jsctl.jetstream.object.model import stream_name
+from jsctl.jetstream.stream import requests as streams
+from jsctl.jetstream.stream.config import STREAM as SCHEMA
+from jsctl.nats.codes import ErrorCode
+from jsctl.units import SECOND
+
+_MARK = "io.jsctl.bench"
+"""The key of the metadata that says that a benchmark created a stream."""
+
+_OWN = (STREAM, stream_of(BUCKET), stream_name(OBJECTS))
+
+
+def is_own(info: Json) -> bool:
+    """Whether a stream is there for benchmarks alone."""
+    config = info["config"]
+    return config["name"] in _OWN or _MARK in (config.get("metadata") or {})
+
+
+def needs_consent(info: Json) -> bool:
+    """Whether somebody may miss what a stream holds."""
+    return not is_own(info) and bool(info["state"]["messages"])
+
+
+async def stream_config(api: Api, plan: Plan, settings: Mapping[str, Any]) -> Json:
+    """Returns the configuration of a stream to publish to, with batches where the server has them. settings:
+    the keys that flags set."""
+    level = int(((await account_info(api)).get("api") or {}).get("level", 0))
+    is_fast = settings.get("persist_mode") == "async"
+    config: Json = {
+        "name": plan.name,
+        "subjects": [f"{plan.subject}.*" if plan.subjects >= 0 else plan.subject],
+        "retention": "limits",
+        "discard": "new",
+        "allow_direct": True,
+        "metadata": {_MARK: "stream"},
+        **settings,
+    }
+    if level >= ApiLevel.V2_12 and not is_fast:
+        config["allow_atomic"] = True
+    if level >= ApiLevel.V2_14 and not is_fast:
+        config["allow_batched"] = True
+    return config
+
+
+def changes(info: Json, wanted: Json) -> list[str]:
+    """Returns the keys in which a stream that exists differs from the configuration that is wanted. Raises
+    BadInput for one that no server changes."""
+    config = info["config"]
+    different = [
+        key
+        for key, value in wanted.items()
+        if key not in ("name", "metadata") and (config.get(key) or None) != (value or None)
+    ]
+    for key, word in (("storage", "storage"), ("persist_mode", "persistence")):
+        if key in different:
+            raise BadInput(
+                f"stream {wanted['name']} exists with {config.get(key) or 'default'} {word}, which cannot be"
+                " changed",
+                f"leave out --create, or jsctl stream rm {wanted['name']}",
+            )
+    return different
+
+
+async def change(api: Api, info: Json, wanted: Json, keys: list[str]) -> Json:
+    """Change these keys of a stream; returns its info."""
+    config = SCHEMA.without_server_keys(info["config"])
+    return await streams.update(api, {**config, **{key: wanted[key] for key in keys}})
+
+
+async def stream_for(api: Api, plan: Plan) -> Json:
+    """Returns the info of the stream that takes what is published. Raises MissingName, BadInput."""
+    try:
+        info = await streams.info(api, plan.name)
+    except MissingName as error:
+        error.hint = f"--create makes it; {error.hint}"
+        raise
+    if plan.subject:
+        subject = f"{plan.subject}.0" if plan.subjects >= 0 else plan.subject
+        takers = await streams.names(api, subject)
+        if plan.name not in takers:
+            other = f"it goes to {', '.join(takers)}; --stream names that" if takers else "--create adds it"
+            raise BadInput(f"stream {plan.name} does not take {subject}", other)
+    return info
+
+
+async def bucket_for(api: Api, plan: Plan, settings: Mapping[str, Any]) -> Json:
+    """Returns the info of a bucket's stream; the bucket of benchmarks is created where it is missing.
+    settings: keys of its configuration. Raises MissingName."""
+    try:
+        return (await buckets.open_bucket(api, plan.name)).info
+    except MissingName:
+        if plan.name != BUCKET or plan.kind == "kv get":
+            raise
+    config = {"name": plan.name, "description": "Values of benchmarks", **settings}
+    return (await buckets.create(api, config))[0].info
+
+
+async def objects_for(api: Api, plan: Plan, settings: Mapping[str, Any]) -> Json:
+    """As `bucket_for`, for a bucket of objects. settings: keys of its stream's configuration."""
+    try:
+        return await object_buckets.info(api, plan.name)
+    except MissingName:
+        if plan.name != OBJECTS or plan.kind == "object get":
+            raise
+    return (await object_buckets.create(api, plan.name, settings))[0]
+
+
+async def prepare_consumer(api: Api, plan: Plan) -> str:
+    """Returns the acknowledgements that the consumer wants. That of benchmarks is created anew, so that it
+    begins with the stream's first message; any other must exist. Raises MissingName, BadInput."""
+    await streams.info(api, plan.name)
+    if plan.consumer != CONSUMER:
+        config = (await consumers.info(api, plan.name, plan.consumer))["config"]
+        if not consumers.is_pull(config):
+            raise BadInput(
+                f"consumer {plan.name} > {plan.consumer} is push based: nothing can be pulled from it",
+                "jsctl consumer ls shows what there is",
+            )
+        return str(config.get("ack_policy") or "explicit")
+    await _remove_consumer(api, plan)
+    config = {
+        "durable_name": plan.consumer,
+        "deliver_policy": "all",
+        "ack_policy": plan.acks,
+        "replay_policy": "instant",
+        "max_ack_pending": plan.batch * plan.clients * 2,
+        "inactive_threshold": 10 * SECOND,
+        **filter_keys(plan.filters),
+    }
+    if plan.acks == "none":
+        del config["max_ack_pending"]
+    await consumers.create(api, plan.name, config)
+    return plan.acks
+
+
+async def _remove_consumer(api: Api, plan: Plan) -> None:
+    try:
+        await consumers.delete(api, plan.name, plan.consumer)
+    except (MissingName, NotFound):
+        return
+    except ApiError as error:
+        if error.err_code not in (ErrorCode.CONSUMER_NOT_FOUND, ErrorCode.CONSUMER_DOES_NOT_EXIST):
+            raise

@@ -1,0 +1,192 @@
+"""The flags that all verbs of `jsctl bench` take, also where they stand before the verb."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from jsctl.commands.cli import DURATION, SIZE, GroupOption, option
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.files import read_bytes
+from jsctl.nats.headers import encode_headers
+
+C = TypeVar("C", bound=click.Command)
+F = TypeVar("F", bound=Callable[..., Any])
+
+_PREFIX = "bench_"
+_COUNT = click.IntRange(min=1)
+_SIZES = {"object put": 1 << 20}
+_MESSAGES = {"object put": 100, "object get": 100}
+_LARGEST = 64 << 20
+
+_SHARED: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("--clients", {"type": _COUNT, "metavar": "N", "help": "Clients that work side by side (1)"}),
+    ("--msgs", {"type": _COUNT, "metavar": "N", "help": "Messages of all clients (100000; objects 100)"}),
+    (
+        "--size",
+        {"type": SIZE, "metavar": "BYTES", "help": "Size of payloads that are sent (128B; objects 1MiB)"},
+    ),
+    ("--duration", {"type": DURATION, "metavar": "DURATION", "help": "End after this time"}),
+    (
+        "--rate",
+        {
+            "type": click.FloatRange(min=0, min_open=True),
+            "metavar": "N",
+            "help": "Operations per second of all clients; latency counts from when each was due",
+        },
+    ),
+    (
+        "--warmup",
+        {
+            "type": click.IntRange(min=0),
+            "metavar": "N",
+            "help": "Messages of each client that come first, unmeasured",
+        },
+    ),
+    (
+        "--processes",
+        {"type": click.IntRange(min=0), "metavar": "N", "help": "Processes for the clients (the cores)"},
+    ),
+    ("--progress/--no-progress", {"help": "Show a progress bar on a terminal (yes)"}),
+    ("--plot", {"is_flag": True, "help": "Plot the latency by percentile"}),
+    ("--csv", {"metavar": "FILE", "help": "Write a line for each client to this file"}),
+)
+_SLEEP = ("--sleep", {"type": DURATION, "metavar": "DURATION", "help": "Wait this long after each operation"})
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """The flags of every benchmark. messages: 0 for no end. duration, sleep: ns. size: bytes. processes: None
+    for as many as there are cores."""
+
+    clients: int
+    messages: int
+    size: int
+    duration: int
+    rate: float
+    warm_up: int
+    processes: int | None
+    progress: bool
+    plot: bool
+    csv: str
+    sleep: int
+    stream: str
+    bucket: str
+
+
+def add_shared(target: C, *more: tuple[str, dict[str, Any]], sleep: bool = True) -> C:
+    """Add the flags to a group, whose verbs take them, too, or to a verb. more: further ones."""
+    for names, attrs in (*_SHARED, *([_SLEEP] if sleep else []), *more):
+        first = names.partition("/")[0].removeprefix("--")
+        target.params.append(GroupOption(names, _PREFIX + first, **attrs))
+    return target
+
+
+def shared(env: Env, kind: str) -> Shared:
+    """Returns the values of the shared flags. Raises BadInput."""
+    flags = {key.removeprefix(_PREFIX): value for key, value in env.flags.items() if key.startswith(_PREFIX)}
+    duration, sleep = flags.get("duration") or 0, flags.get("sleep") or 0
+    if duration < 0 or sleep < 0:
+        raise BadInput("--duration and --sleep must not be negative")
+    size = flags.get("size")
+    if size is not None and not 0 <= size <= _LARGEST:
+        raise BadInput(f"--size must be 0 to {_LARGEST:,} bytes")
+    is_endless = kind == "service serve" or duration
+    messages = flags.get("msgs") or (0 if is_endless else _MESSAGES.get(kind, 100_000))
+    rate = flags.get("rate") or 0
+    if rate and sleep:
+        raise BadInput("--rate and --sleep cannot be used together", "--rate says how many per second")
+    if rate and kind in _UNPACED:
+        raise BadInput(f"--rate is not for bench {kind}", "what is sent there sets the pace")
+    return Shared(
+        clients=min(flags.get("clients") or 1, messages or flags.get("clients") or 1),
+        messages=messages,
+        size=_SIZES.get(kind, 128) if size is None else size,
+        duration=duration,
+        rate=rate,
+        warm_up=flags.get("warmup") or 0,
+        processes=flags.get("processes"),
+        progress=flags.get("progress", True),
+        plot=bool(flags.get("plot")),
+        csv=flags.get("csv") or "",
+        sleep=sleep,
+        stream=flags.get("stream") or "",
+        bucket=flags.get("bucket") or "",
+    )
+
+
+_UNPACED = ("sub", "service serve", "js ordered", "js consume", "js fetch")
+
+
+# -- what is sent ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Sending:
+    """Subjects and payloads of messages. payload_file: takes the place of --size."""
+
+    multisubject: bool
+    multisubjectmax: int
+    multisubjectrandomize: bool
+    payload_file: str
+    headers: tuple[str, ...]
+
+    @property
+    def subjects(self) -> int:
+        """As `Plan.subjects`."""
+        return self.multisubjectmax if self.multisubject else -1
+
+    def header_block(self) -> bytes:
+        """Raises BadInput."""
+        return header_block(self.headers)
+
+    def payload(self, size: int) -> bytes:
+        """The payload of each message. Raises BadInput."""
+        return payload(self.payload_file, size)
+
+
+def payload(file: str, size: int) -> bytes:
+    """Returns what a file has, else `size` bytes. Raises BadInput."""
+    return read_bytes(Path(file).expanduser(), "", _LARGEST) if file else bytes(size)
+
+
+def header_block(headers: Sequence[str]) -> bytes:
+    """Returns `K:V` texts as headers. Raises BadInput."""
+    pairs = []
+    for text in headers:
+        name, colon, value = text.partition(":")
+        if not colon or not name.strip():
+            raise BadInput(f"{text!r} is not a valid header", "use K:V")
+        pairs.append((name.strip(), value.strip()))
+    return encode_headers(pairs)
+
+
+def payload_flags(function: F) -> F:
+    """Add --payload and --header."""
+    function = option(
+        "--header", "-H", "headers", metavar="K:V", multiple=True, help="Add a header; may be repeated"
+    )(function)
+    return option("--payload", "payload_file", metavar="FILE", default="", help="Send what this file has")(
+        function
+    )
+
+
+def sending_flags(function: F) -> F:
+    """Add the flags of `Sending`."""
+    function = option(
+        "--multisubjectrandomize", is_flag=True, help="Choose each subject of --multisubject by chance"
+    )(function)
+    function = option(
+        "--multisubjectmax",
+        type=click.IntRange(min=0),
+        default=100_000,
+        metavar="N",
+        help="Subjects of --multisubject; 0 for one a message (100000)",
+    )(function)
+    function = option("--multisubject", is_flag=True, help="Publish on SUBJECT.0, SUBJECT.1 and so on")(
+        function
+    )
+    return payload_flags(function)

@@ -1,0 +1,136 @@
+"""`jsctl bench js`: ordered, consume, fetch."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import click
+
+from jsctl.bench.plan import CONSUMER, STREAM, Kind
+from jsctl.commands.bench.flags import shared
+from jsctl.commands.bench.running import make_plan, purge, run, run_consumer
+from jsctl.commands.cli import command, option
+from jsctl.env import Env
+from jsctl.jetstream.stream import requests as streams
+from jsctl.views.result import Result
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What is read of the stream."""
+
+    batch: int
+    filters: tuple[str, ...]
+    purge: bool
+    force: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    consumer: str
+    acks: str
+    doubleack: bool
+    reading: Reading
+
+
+def _reading_flags(function: F) -> F:
+    flags = (
+        option(
+            "--batch",
+            type=click.IntRange(min=1),
+            default=500,
+            metavar="N",
+            help="Messages that are asked for at once (500)",
+        ),
+        option(
+            "--filter",
+            "filters",
+            metavar="SUBJECT",
+            multiple=True,
+            help="Only these subjects; may be repeated",
+        ),
+        option("--purge", is_flag=True, help="Remove the stream's messages first"),
+        option("--force", "-f", is_flag=True, help="Purge a stream of others without asking"),
+    )
+    for flag in reversed(flags):
+        function = flag(function)
+    return function
+
+
+def _consumer_flags(function: F) -> F:
+    flags = (
+        option(
+            "--consumer",
+            metavar="NAME",
+            default=CONSUMER,
+            help=f"The durable consumer; {CONSUMER} is created anew, any other must exist",
+        ),
+        option(
+            "--acks",
+            type=click.Choice(["explicit", "none", "all"]),
+            default="explicit",
+            help="What is acknowledged (explicit: each message)",
+        ),
+        option("--doubleack/--no-doubleack", default=False, help="Wait until each ack is confirmed (no)"),
+    )
+    for flag in reversed(flags):
+        function = flag(function)
+    return _reading_flags(function)
+
+
+async def _consume(env: Env, kind: Kind, options: Options) -> Result:
+    flags = shared(env, kind)
+    plan = make_plan(
+        kind,
+        flags,
+        name=flags.stream or STREAM,
+        consumer=options.consumer,
+        batch=options.reading.batch,
+        acks=options.acks,
+        double_ack=options.doubleack,
+        filters=options.reading.filters,
+    )
+    return await run_consumer(env, plan, flags, purges=options.reading.purge, force=options.reading.force)
+
+
+@command(
+    "consume",
+    options=Options,
+    examples=["jsctl bench js consume", "jsctl bench js consume --clients 2 --acks none --batch 1000"],
+)
+@_consumer_flags
+async def consume(env: Env, options: Options) -> Result:
+    """The clients share a durable consumer; each asks for more before it has used up what it asked for."""
+    return await _consume(env, "js consume", options)
+
+
+@command(
+    "fetch",
+    options=Options,
+    examples=["jsctl bench js fetch", "jsctl bench js fetch --clients 2 --acks none --batch 1000"],
+)
+@_consumer_flags
+async def fetch(env: Env, options: Options) -> Result:
+    """As consume, but the next batch is asked for when the last is complete; latency is that of batches."""
+    return await _consume(env, "js fetch", options)
+
+
+@command(
+    "ordered",
+    options=Reading,
+    examples=["jsctl bench js ordered", "jsctl bench js ordered --filter 'events.*' --msgs 50000"],
+)
+@_reading_flags
+async def ordered(env: Env, options: Reading) -> Result:
+    """Each client reads the stream through a consumer of its own, which is gone afterwards."""
+    flags = shared(env, "js ordered")
+    plan = make_plan(
+        "js ordered", flags, name=flags.stream or STREAM, batch=options.batch, filters=options.filters
+    )
+    api = await env.jetstream()
+    info = await streams.info(api, plan.name)
+    if options.purge:
+        await purge(env, api, info, force=options.force)
+    return await run(env, plan, flags)

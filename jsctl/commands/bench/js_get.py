@@ -1,0 +1,44 @@
+"""`jsctl bench js get`: sync, batch."""
+
+import click
+
+from jsctl.bench.plan import STREAM
+from jsctl.commands.bench.flags import shared
+from jsctl.commands.bench.running import make_plan, run
+from jsctl.commands.cli import command, option
+from jsctl.env import Env
+from jsctl.jetstream.stream import requests as streams
+from jsctl.nats.subjects import validate_subject
+from jsctl.views.result import Result
+
+
+@command("sync", examples=["jsctl bench js get sync", "jsctl bench js get sync --clients 4 --msgs 10000"])
+async def sync(env: Env) -> Result:
+    """Each client gets one message after the other from the stream's beginning; after the last one it begins
+    again.
+    """
+    flags = shared(env, "js get sync")
+    plan = make_plan("js get sync", flags, name=flags.stream or STREAM)
+    await streams.info(await env.jetstream(), plan.name)
+    return await run(env, plan, flags)
+
+
+@command(
+    "batch",
+    examples=["jsctl bench js get batch", "jsctl bench js get batch --batch 1000 --filter 'events.*'"],
+)
+@option(
+    "--batch",
+    type=click.IntRange(min=1),
+    default=500,
+    metavar="N",
+    help="Messages that are asked for at once (500)",
+)
+@option("--filter", "subject", metavar="SUBJECT", default=">", help="Only these subjects (>)")
+async def batch(env: Env, batch: int, subject: str) -> Result:
+    """As get sync, in batches, which need nats-server 2.11 and a stream that allows direct gets."""
+    flags = shared(env, "js get batch")
+    validate_subject(subject, "read")
+    plan = make_plan("js get batch", flags, name=flags.stream or STREAM, batch=batch, filters=(subject,))
+    await streams.info(await env.jetstream(), plan.name)
+    return await run(env, plan, flags)

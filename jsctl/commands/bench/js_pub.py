@@ -1,0 +1,185 @@
+"""`jsctl bench js pub`: sync, async, batch, fast."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import click
+
+from jsctl.bench import targets
+from jsctl.bench.plan import STREAM, Kind
+from jsctl.commands.bench.flags import Sending, sending_flags, shared
+from jsctl.commands.bench.running import create_stream, make_plan, purge, run
+from jsctl.commands.cli import DURATION, SIZE, argument, command, option
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.jetstream.message.publish_atomic import LARGEST_BATCH
+from jsctl.nats.subjects import validate_subject
+from jsctl.views.result import Result
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The stream. maxbytes: bytes. dedupwindow: ns."""
+
+    create: bool
+    storage: str
+    replicas: int
+    maxbytes: int
+    dedup: bool
+    dedupwindow: int
+    persistasync: bool
+    purge: bool
+    force: bool
+
+    def __post_init__(self) -> None:
+        if self.persistasync and self.replicas > 1:
+            raise BadInput("--persistasync is for streams with one replica")
+        if self.maxbytes <= 0 or self.dedupwindow < 0:
+            raise BadInput("--maxbytes must be 1 or more, --dedupwindow not negative")
+
+    def settings(self) -> dict[str, Any]:
+        """Keys of the stream's configuration."""
+        settings: dict[str, Any] = {
+            "storage": self.storage,
+            "num_replicas": self.replicas,
+            "max_bytes": self.maxbytes,
+            "duplicate_window": self.dedupwindow,
+        }
+        return {**settings, "persist_mode": "async"} if self.persistasync else settings
+
+
+def _publish_flags(function: F) -> F:
+    flags = (
+        option("--create", is_flag=True, help="Create the stream, or change it to be like this"),
+        option(
+            "--storage",
+            type=click.Choice(["file", "memory"]),
+            default="file",
+            help="Storage of the stream (file)",
+        ),
+        option(
+            "--replicas", type=click.IntRange(1, 5), default=1, metavar="N", help="Replicas of the stream (1)"
+        ),
+        option(
+            "--maxbytes",
+            type=SIZE,
+            default=1 << 30,
+            metavar="BYTES",
+            help="Size of the stream at the most (1GiB)",
+        ),
+        option(
+            "--dedup", is_flag=True, help="Give each message an id, so that the stream looks for duplicates"
+        ),
+        option(
+            "--dedupwindow",
+            type=DURATION,
+            default=120 * 10**9,
+            metavar="DURATION",
+            help="How long the stream remembers ids (2m)",
+        ),
+        option("--persistasync", is_flag=True, help="Let the stream write to disk later; one replica"),
+        option("--purge", is_flag=True, help="Remove the stream's messages first"),
+        option("--force", "-f", is_flag=True, help="Change or purge a stream of others without asking"),
+    )
+    for flag in reversed(flags):
+        function = flag(function)
+    return argument("subject")(sending_flags(function))
+
+
+def _batch_flag(text: str, most: int | None = None) -> Callable[[F], F]:
+    return option("--batch", type=click.IntRange(1, most), default=500, metavar="N", help=f"{text} (500)")
+
+
+async def _publish(
+    env: Env, kind: Kind, subject: str, batch: int, sending: Sending, target: Target
+) -> Result:
+    flags = shared(env, kind)
+    validate_subject(subject, "publish to")
+    if target.persistasync and kind in ("js pub batch", "js pub fast"):
+        raise BadInput("--persistasync cannot be used with batches")
+    plan = make_plan(
+        kind,
+        flags,
+        subject=subject,
+        name=flags.stream or STREAM,
+        subjects=sending.subjects,
+        random=sending.multisubjectrandomize,
+        payload=sending.payload(flags.size),
+        header_block=sending.header_block(),
+        batch=batch,
+        ids=target.dedup,
+    )
+    api = await env.jetstream()
+    if target.create:
+        await create_stream(
+            env, api, await targets.stream_config(api, plan, target.settings()), force=target.force
+        )
+    info = await targets.stream_for(api, plan)
+    if target.purge:
+        await purge(env, api, info, force=target.force)
+    return await run(env, plan, flags)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    subject: str
+    sending: Sending
+    target: Target
+
+
+@dataclass(frozen=True, slots=True)
+class BatchOptions:
+    subject: str
+    sending: Sending
+    target: Target
+    batch: int
+
+
+@command(
+    "sync",
+    options=Options,
+    examples=[
+        "jsctl bench js pub sync events --create",
+        "jsctl bench js pub sync events --clients 4 --purge",
+    ],
+)
+@_publish_flags
+async def sync(env: Env, options: Options) -> Result:
+    """Each client sends its next message after the ack of the last."""
+    return await _publish(env, "js pub sync", options.subject, 1, options.sending, options.target)
+
+
+@command(
+    "async",
+    options=BatchOptions,
+    examples=[
+        "jsctl bench js pub async events --create --storage memory",
+        "jsctl bench js pub async events --batch 1000 --rate 20000 --plot",
+    ],
+)
+@_publish_flags
+@_batch_flag("Messages ahead of their acks")
+async def async_(env: Env, options: BatchOptions) -> Result:
+    """Acks are taken in while further messages are sent; latency is the time from a message to its ack."""
+    return await _publish(
+        env, "js pub async", options.subject, options.batch, options.sending, options.target
+    )
+
+
+@command(
+    "batch",
+    options=BatchOptions,
+    examples=["jsctl bench js pub batch events --create", "jsctl bench js pub batch events --batch 100"],
+)
+@_publish_flags
+@_batch_flag("Messages of a batch", LARGEST_BATCH)
+async def batch(env: Env, options: BatchOptions) -> Result:
+    """Each batch is stored as a whole or not at all, which needs nats-server 2.12. Latency is that of whole
+    batches.
+    """
+    return await _publish(
+        env, "js pub batch", options.subject, options.batch, options.sending, options.target
+    )

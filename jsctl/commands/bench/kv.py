@@ -1,0 +1,88 @@
+"""`jsctl bench kv`: put, get."""
+
+from dataclasses import dataclass
+
+import click
+
+from jsctl.bench import targets
+from jsctl.bench.plan import BUCKET
+from jsctl.commands.bench.flags import add_shared, shared
+from jsctl.commands.bench.running import make_plan, purge, run
+from jsctl.commands.cli import SIZE, command, option
+from jsctl.env import Env
+from jsctl.views.result import Result
+
+
+@command("kv", examples=["jsctl bench kv put", "jsctl bench kv get"])
+def kv(env: Env) -> None: ...
+
+
+add_shared(kv, ("--bucket", {"metavar": "BUCKET", "help": f"The bucket to use ({BUCKET}, which is created)"}))
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    storage: str
+    replicas: int
+    maxbytes: int
+    history: int
+    purge: bool
+    force: bool
+    randomize: int
+
+
+@command(
+    "put", options=Options, examples=["jsctl bench kv put", "jsctl bench kv put --clients 4 --randomize 1000"]
+)
+@option(
+    "--storage", type=click.Choice(["file", "memory"]), default="file", help="Storage of a new bucket (file)"
+)
+@option("--replicas", type=click.IntRange(1, 5), default=1, metavar="N", help="Replicas of a new bucket (1)")
+@option(
+    "--maxbytes", type=SIZE, default=1 << 30, metavar="BYTES", help="Size of a new bucket at the most (1GiB)"
+)
+@option(
+    "--history", type=click.IntRange(1, 64), default=1, metavar="N", help="Values of a key that are kept (1)"
+)
+@option("--purge", is_flag=True, help="Remove the bucket's values first")
+@option("--force", "-f", is_flag=True, help="Purge a bucket of others without asking")
+@option(
+    "--randomize",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="Choose from the keys 0 to N-1 by chance; 0 for one after the other",
+)
+async def put(env: Env, options: Options) -> Result:
+    """The keys are numbers. Each client puts its next value after the ack of the last."""
+    flags = shared(env, "kv put")
+    plan = make_plan(
+        "kv put", flags, name=flags.bucket or BUCKET, payload=bytes(flags.size), keys=options.randomize
+    )
+    api = await env.jetstream()
+    settings = {
+        "storage": options.storage,
+        "replicas": options.replicas,
+        "max_bytes": options.maxbytes,
+        "history": options.history,
+    }
+    info = await targets.bucket_for(api, plan, settings)
+    if options.purge:
+        await purge(env, api, info, force=options.force)
+    return await run(env, plan, flags)
+
+
+@command("get", examples=["jsctl bench kv get", "jsctl bench kv get --clients 4 --randomize 1000"])
+@option(
+    "--randomize",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="Choose from the keys 0 to N-1 by chance; 0 for one after the other",
+)
+async def get(env: Env, randomize: int) -> Result:
+    """Reads what bench kv put has stored."""
+    flags = shared(env, "kv get")
+    plan = make_plan("kv get", flags, name=flags.bucket or BUCKET, keys=randomize)
+    await targets.bucket_for(await env.jetstream(), plan, {})
+    return await run(env, plan, flags)

@@ -1,0 +1,51 @@
+"""`jsctl bench object`: put, get."""
+
+import click
+
+from jsctl.bench import targets
+from jsctl.bench.plan import OBJECTS
+from jsctl.commands.bench.flags import add_shared, shared
+from jsctl.commands.bench.running import make_plan, purge, run
+from jsctl.commands.cli import command, option
+from jsctl.env import Env
+from jsctl.views.result import Result
+
+
+@command("object", examples=["jsctl bench object put", "jsctl bench object get"])
+def object_(env: Env) -> None: ...
+
+
+add_shared(
+    object_, ("--bucket", {"metavar": "BUCKET", "help": f"The bucket to use ({OBJECTS}, which is created)"})
+)
+
+
+@command(
+    "put",
+    examples=["jsctl bench object put", "jsctl bench object put --size 10MiB --msgs 20 --storage memory"],
+)
+@option(
+    "--storage", type=click.Choice(["file", "memory"]), default="file", help="Storage of a new bucket (file)"
+)
+@option("--replicas", type=click.IntRange(1, 5), default=1, metavar="N", help="Replicas of a new bucket (1)")
+@option("--purge", "purge_first", is_flag=True, help="Remove the bucket's objects first")
+@option("--force", "-f", is_flag=True, help="Purge a bucket of others without asking")
+async def put(env: Env, storage: str, replicas: int, purge_first: bool, force: bool) -> Result:
+    """Each client puts its next object when the last is stored."""
+    flags = shared(env, "object put")
+    plan = make_plan("object put", flags, name=flags.bucket or OBJECTS, payload=bytes(flags.size))
+    api = await env.jetstream()
+    info = await targets.objects_for(api, plan, {"storage": storage, "num_replicas": replicas})
+    if purge_first:
+        await purge(env, api, info, force=force)
+    return await run(env, plan, flags)
+
+
+@command("get", examples=["jsctl bench object get", "jsctl bench object get --clients 4 --random"])
+@option("--random", is_flag=True, help="Choose each object by chance")
+async def get(env: Env, random: bool) -> Result:
+    """Each client gets the objects of the bucket one after the other, and verifies their digests."""
+    flags = shared(env, "object get")
+    plan = make_plan("object get", flags, name=flags.bucket or OBJECTS, random=random)
+    await targets.objects_for(await env.jetstream(), plan, {})
+    return await run(env, plan, flags)

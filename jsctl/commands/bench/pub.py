@@ -1,0 +1,48 @@
+"""`jsctl bench pub`."""
+
+from dataclasses import dataclass
+
+from jsctl.commands.bench.flags import Sending, add_shared, sending_flags, shared
+from jsctl.commands.bench.running import make_plan, run
+from jsctl.commands.cli import argument, command
+from jsctl.env import Env
+from jsctl.nats.subjects import validate_subject
+from jsctl.views.result import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    subject: str
+    sending: Sending
+
+
+@command(
+    "pub",
+    options=Options,
+    examples=[
+        "jsctl bench pub events",
+        "jsctl bench pub events --clients 4 --size 1KB --msgs 1000000",
+        "jsctl bench pub events --rate 5000 --duration 30s --plot",
+    ],
+)
+@argument("subject")
+@sending_flags
+async def pub(env: Env, options: Options) -> Result:
+    """Nobody acknowledges these messages: what is measured is how fast the server takes them. Without --rate
+    many are handed over at once.
+    """
+    flags = shared(env, "pub")
+    validate_subject(options.subject, "publish to")
+    plan = make_plan(
+        "pub",
+        flags,
+        subject=options.subject,
+        subjects=options.sending.subjects,
+        random=options.sending.multisubjectrandomize,
+        payload=options.sending.payload(flags.size),
+        header_block=options.sending.header_block(),
+    )
+    return await run(env, plan, flags)
+
+
+add_shared(pub)

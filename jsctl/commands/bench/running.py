@@ -1,0 +1,101 @@
+"""One benchmark from its plan to what is shown, for every verb of `jsctl bench`."""
+
+import contextlib
+from dataclasses import replace
+from typing import Any
+
+from jsctl.bench import targets
+from jsctl.bench.crew import Bench, process_count
+from jsctl.bench.limits import find_limit
+from jsctl.bench.plan import Kind, Plan
+from jsctl.commands.bench.flags import Shared
+from jsctl.env import Env
+from jsctl.errors import ExitStatus
+from jsctl.files import write_output
+from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.stream import requests as streams
+from jsctl.nats.templates import unique_id
+from jsctl.signals import interrupts
+from jsctl.views.bench import result as view
+from jsctl.views.result import Result
+
+
+def make_plan(kind: Kind, flags: Shared, **more: Any) -> Plan:
+    """Returns the plan of a benchmark. more: further fields of it."""
+    processes = (
+        process_count(flags.clients) if flags.processes is None else min(flags.processes, flags.clients)
+    )
+    return Plan(
+        kind,
+        messages=flags.messages,
+        clients=flags.clients,
+        processes=processes,
+        sleep=flags.sleep,
+        rate=flags.rate,
+        duration=flags.duration,
+        warm_up=flags.warm_up,
+        run=f"bench-{unique_id()}",
+        **more,
+    )
+
+
+async def run(env: Env, plan: Plan, flags: Shared) -> Result:
+    """Run a benchmark. What was measured is shown after a failure, too, which is raised then."""
+    connection = await env.connection()
+    await connection.close()  # the clients have their own, and tell of their end
+    if not env.wants_json:
+        env.say(view.announcement(plan, len(plan.payload)))
+    with contextlib.ExitStack() as stack:
+        steps = plan.total if flags.progress else 0
+        advance = stack.enter_context(env.progress(view.NAMES[plan.kind][0], steps))
+        bench = Bench(plan, env.settings(), connection.url, advance=advance)
+        with interrupts(bench.stop):
+            outcome, failure = await bench.run()
+    result = view.result(plan, outcome, find_limit(plan, outcome), plot=flags.plot)
+    if flags.csv:
+        write_output(flags.csv, view.csv_lines(plan, outcome))
+    if result.status is ExitStatus.INTERRUPTED and not outcome.messages:
+        raise KeyboardInterrupt
+    if failure is not None:
+        if outcome.messages:
+            env.emit(result._replace(status=ExitStatus.OK))
+        raise failure
+    return result
+
+
+async def purge(env: Env, api: Api, info: Json, *, force: bool) -> Json:
+    """Remove a stream's messages; asks first where the stream is there for more than benchmarks. Returns its
+    info."""
+    name, messages = info["config"]["name"], int(info["state"]["messages"])
+    if targets.needs_consent(info):
+        await env.confirm(
+            f"Remove all {messages:,} messages of stream {name}, which no benchmark created?", force=force
+        )
+    await streams.purge(api, name)
+    return await streams.info(api, name)
+
+
+async def create_stream(env: Env, api: Api, wanted: Json, *, force: bool) -> None:
+    """Create a stream, or change it to be as wanted; asks first where others may need it as it is."""
+    info = await streams.info_or_none(api, str(wanted["name"]))
+    if info is None:
+        await streams.create(api, wanted)
+        return
+    keys = targets.changes(info, wanted)
+    if not keys:
+        return
+    if not targets.is_own(info):
+        shown = ", ".join(sorted(keys))
+        await env.confirm(
+            f"Change {shown} of stream {wanted['name']}, which no benchmark created?", force=force
+        )
+    await targets.change(api, info, wanted, keys)
+
+
+async def run_consumer(env: Env, plan: Plan, flags: Shared, *, purges: bool, force: bool) -> Result:
+    """Run a benchmark of a durable consumer."""
+    api = await env.jetstream()
+    if purges:
+        await purge(env, api, await streams.info(api, plan.name), force=force)
+    plan = replace(plan, acks=await targets.prepare_consumer(api, plan))
+    return await run(env, plan, flags)

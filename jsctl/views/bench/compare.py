@@ -1,0 +1,43 @@
+"""Two results of a benchmark side by side: `bench compare`."""
+
+from collections.abc import Sequence
+
+from jsctl.bench.compare import Comparison, Difference
+from jsctl.errors import ExitStatus
+from jsctl.units import format_bytes
+from jsctl.views.bench.result import latency
+from jsctl.views.result import Cell, Column, Part, Result, Style, Table, Text
+
+_COLUMNS = (
+    Column("Measure", "measure"),
+    Column("First", "first"),
+    Column("Second", "second"),
+    Column("Change", "change", "percent"),
+)
+
+
+def comparison(one: Comparison, worse: Sequence[Difference], tolerance: float | None) -> Result:
+    """Returns every measure of both. worse: what is worse than `tolerance`, a share, lets it be."""
+    rows = [_row(difference) for difference in one.differences]
+    parts: list[Part] = [Table("Comparison", _COLUMNS, rows)]
+    parts += [Text(f"Note: {warning}", "warn") for warning in one.warnings]
+    if worse:
+        names = ", ".join(difference.measure for difference in worse)
+        parts.append(Text(f"Worse by more than {tolerance:.0%}: {names}", "bad"))
+    status = ExitStatus.FAILURE if worse else ExitStatus.OK
+    return Result(parts, status=status)
+
+
+def _row(one: Difference) -> list[object]:
+    style: Style = "" if one.is_better is None else "good" if one.is_better else "bad"
+    change = Cell(None, "") if one.change is None else Cell(round(one.change, 4), f"{one.change:+.1%}", style)
+    return [one.measure, _value(one.unit, one.first), _value(one.unit, one.second), change]
+
+
+def _value(unit: str, value: float) -> Cell:
+    match unit:
+        case "latency":
+            return Cell(value, latency(value))
+        case "bytes":
+            return Cell(value, f"{format_bytes(round(value))}/s")
+    return Cell(value, f"{round(value):,}")

@@ -1,0 +1,253 @@
+"""What a benchmark measured: `bench`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jsctl.bench.histogram import PERCENTILES, Histogram
+from jsctl.bench.limits import BUSY, Limit
+from jsctl.bench.meter import ClientResult, Outcome, per_second
+from jsctl.bench.plan import Plan
+from jsctl.errors import ExitStatus
+from jsctl.units import exact_duration, format_bytes
+from jsctl.views.result import Chart, Column, Field, Part, Result, Section, Sheet, Table, Text
+
+NAMES: Mapping[str, tuple[str, str, str]] = {
+    "pub": ("Publishing without acks", "published", "handing over a write"),
+    "sub": ("Subscribing", "received", ""),
+    "service request": ("Requests", "answered", "a request"),
+    "service serve": ("Answering requests", "answered", ""),
+    "js pub sync": ("Publishing to a stream, one by one", "stored", "an ack"),
+    "js pub async": ("Publishing to a stream", "stored", "an ack"),
+    "js pub batch": ("Publishing atomic batches to a stream", "stored", "a batch"),
+    "js pub fast": ("Fast ingest into a stream", "stored", "an ack"),
+    "js ordered": ("An ordered consumer", "received", ""),
+    "js consume": ("A durable consumer", "received", "a confirmed ack"),
+    "js fetch": ("A durable consumer, batch by batch", "received", "a batch"),
+    "js get sync": ("Getting messages, one by one", "read", "a get"),
+    "js get batch": ("Getting messages in batches", "read", "a batch"),
+    "kv put": ("Putting values", "stored", "a put"),
+    "kv get": ("Getting values", "read", "a get"),
+    "object put": ("Putting objects", "stored", "an object"),
+    "object get": ("Getting objects", "read", "an object"),
+}
+"""Of each kind: its heading, what happens to its messages, and what its latency is the time of."""
+
+_CLIENTS = (
+    Column("Client", "client", "number"),
+    Column("Messages", "messages", "count"),
+    Column("Time", "time", "duration"),
+    Column("Messages/s", "messages_per_second", "count"),
+    Column("Bytes/s", "bytes_per_second", "bytes"),
+    Column("P50", "p50", "duration"),
+    Column("P99", "p99", "duration"),
+    Column("P99.9", "p99_9", "duration"),
+)
+_PLOTTED = 61
+"""Columns of the plot: the share that is left falls tenfold every fifteen."""
+
+
+def announcement(plan: Plan, size: int) -> str:
+    """Returns the line before a benchmark. size: bytes of a payload, 0 where nothing is sent."""
+    heading = NAMES[plan.kind][0]
+    what = f"{plan.messages:,} messages" if plan.messages else "messages without end"
+    parts = [what, *([f"of {format_bytes(size)}"] if size else [])]
+    clients = f"{plan.clients} client{'s' * (plan.clients != 1)}"
+    if plan.processes:
+        clients += f" in {plan.processes} process{'es' * (plan.processes != 1)}"
+    return f"{heading}: {' '.join(parts)}, {clients}"
+
+
+def result(plan: Plan, outcome: Outcome, limit: Limit, *, plot: bool) -> Result:
+    """Returns figures, latencies, clients and, with `plot`, the latency by percentile."""
+    heading, word, operation = NAMES[plan.kind]
+    clients = outcome.clients
+    latencies = outcome.latencies
+    rows = [_row(one) for one in clients]
+    table = Table("Clients", _CLIENTS, rows, optional=("p50_ns", "p99_ns", "p99_9_ns"))
+    sections = [Section("", _figures(plan, outcome, limit, word))]
+    if len(latencies):
+        sections.append(Section(f"Latency: the time of {operation}", _latency_fields(latencies)))
+    parts: list[Part] = [Sheet(heading, sections)]
+    if len(clients) > 1:
+        parts.append(table)
+    if plot and len(latencies):
+        parts.append(percentile_plot(latencies))
+    parts += [Text(f"Note: {note}", "warn") for note in outcome.notes]
+    status = ExitStatus.INTERRUPTED if outcome.stopped and plan.kind != "service serve" else ExitStatus.OK
+    return Result(parts, data=lambda: document(plan, outcome, limit), status=status, table=table)
+
+
+def _figures(plan: Plan, outcome: Outcome, limit: Limit, word: str) -> list[Field]:
+    messages, duration = outcome.messages, outcome.duration
+    wanted = plan.total - plan.warm_up * plan.clients if plan.total else 0
+    fields = [
+        Field("Messages", f"{messages:,}{f' of {wanted:,}' * (wanted > messages)} {word}"),
+        Field("Size", f"{format_bytes(round(outcome.bytes / messages))} on average" if messages else "-"),
+        Field("Time", duration, "duration"),
+        Field("Rate", f"{round(per_second(messages, duration)):,} per second"),
+        Field("Throughput", f"{format_bytes(round(per_second(outcome.bytes, duration)))}/s"),
+    ]
+    if plan.rate:
+        fields.insert(4, Field("Wanted Rate", f"{plan.rate:,g} per second"))
+    return [*fields, Field("Limit", limit_text(limit, plan))]
+
+
+def limit_text(limit: Limit, plan: Plan) -> str:
+    """Returns a sentence on what kept it from being faster."""
+    client = f"{limit.client_cpu:.0%} of a core"
+    seen = limit.server_cpu >= 0
+    server = f", the server {limit.server_cpu:.0%}" if seen else ""
+    alone = f"; the server took {limit.server_cpu:.0%} of a core" if seen else ""
+    match limit.by:
+        case "rate":
+            return f"--rate: it was reached{alone}"
+        case "pause":
+            return f"--sleep{alone}"
+        case "client":
+            more = "" if plan.clients > 1 else "; --clients takes more cores"
+            return f"the client: it took {client}{server}{more}"
+        case "server":
+            return f"the server: it took {limit.server_cpu:.0%} of a core, this client {limit.client_cpu:.0%}"
+        case "round trips":
+            more = "more clients do more" if plan.clients == 1 else "it takes this long"
+            return f"the way to the server and back: {more}; the client took {client}{server}"
+        case "waiting" if limit.server_cpu < 0:
+            return f"the server or the network: the client took {client} only"
+        case "waiting":
+            return f"waiting for each other, the disk or the network: the client took {client}{server}"
+    return "not known: it was too short"
+
+
+def _latency_fields(latencies: Histogram) -> list[Field]:
+    pairs = [("Min", latencies.smallest), ("Mean", latencies.mean)]
+    pairs += [(f"P{share:g}", latencies.percentile(share)) for share in PERCENTILES]
+    return [Field(name, latency(span)) for name, span in [*pairs, ("Max", latencies.largest)]]
+
+
+def latency(span: float) -> str:
+    """Returns a span of ns with three digits that count."""
+    value = round(span)
+    step: int = 10 ** max(len(str(abs(value))) - 3, 0)
+    return exact_duration(round(value / step) * step)
+
+
+def _row(one: ClientResult) -> list[Any]:
+    spans = one.latencies
+    percentiles = [spans.percentile(share) if len(spans) else None for share in (50, 99, 99.9)]
+    return [
+        one.client + 1,
+        one.messages,
+        one.duration,
+        round(one.rate),
+        round(one.throughput),
+        *percentiles,
+    ]
+
+
+def percentile_plot(latencies: Histogram) -> Chart:
+    """Returns the latency by percentile; the scale gets finer towards 100%."""
+    shares = [100 * (1 - 10 ** (-4 * at / (_PLOTTED - 1))) for at in range(_PLOTTED)]
+    spans = [latencies.percentile(share) for share in shares]
+    unit, name = (1, "ns") if spans[-1] < 10_000 else (1000, "µs")
+    marks = "0%".ljust(14) + "90%".ljust(15) + "99%".ljust(15) + "99.9%".ljust(13) + "99.99%"
+    caption = f"{marks}\n{'':>11}Latency in {name} by percentile"
+    return Chart(caption, [span // unit for span in spans], "bars", 8)
+
+
+def document(plan: Plan, outcome: Outcome, limit: Limit) -> dict[str, Any]:
+    """Returns everything that was measured."""
+    latencies = outcome.latencies
+    messages = outcome.messages
+    return {
+        "bench": plan.kind,
+        "options": _options(plan),
+        "messages": messages,
+        "bytes": outcome.bytes,
+        "message_bytes": outcome.bytes / messages if messages else 0,
+        "duration_ns": outcome.duration,
+        "messages_per_second": per_second(messages, outcome.duration),
+        "bytes_per_second": per_second(outcome.bytes, outcome.duration),
+        "complete": all(one.complete for one in outcome.clients),
+        "limit": {
+            "by": limit.by,
+            "client_cpu": round(limit.client_cpu, 4),
+            "server_cpu": round(limit.server_cpu, 4) if limit.server_cpu >= 0 else None,
+            "busy_from": BUSY,
+        },
+        "latency": {"of": NAMES[plan.kind][2], **latencies.record()} if len(latencies) else None,
+        "clients": [_client(one) for one in outcome.clients],
+        "notes": outcome.notes,
+    }
+
+
+def _options(plan: Plan) -> dict[str, Any]:
+    """What tells one benchmark of a kind from another."""
+    return {
+        "subject": plan.subject or None,
+        "name": plan.name or None,
+        "consumer": plan.consumer or None,
+        "messages": plan.messages or None,
+        "clients": plan.clients,
+        "processes": plan.processes,
+        "payload_bytes": len(plan.payload),
+        "header_bytes": len(plan.header_block),
+        "subjects": plan.subjects if plan.subjects >= 0 else 1,
+        "random": plan.random,
+        "keys": plan.keys,
+        "sleep_ns": plan.sleep,
+        "rate": plan.rate or None,
+        "duration_ns": plan.duration or None,
+        "warm_up": plan.warm_up,
+        "batch": plan.batch,
+        "acks": plan.acks,
+        "double_ack": plan.double_ack,
+        "filters": list(plan.filters),
+        "ids": plan.ids,
+    }
+
+
+def _client(one: ClientResult) -> dict[str, Any]:
+    figures: dict[str, Any] = {
+        "client": one.client + 1,
+        "messages": one.messages,
+        "bytes": one.bytes,
+        "duration_ns": one.duration,
+        "messages_per_second": one.rate,
+        "bytes_per_second": one.throughput,
+        "complete": one.complete,
+    }
+    if len(one.latencies):
+        record = one.latencies.record()
+        del record["histogram_ns"]
+        figures["latency"] = record
+    return figures
+
+
+_CSV = (
+    "RunID,ClientID,MsgCount,MsgBytes,MsgsPerSec,BytesPerSec,DurationSecs,MinLatencyMicroSecs,"
+    "AvgLatencyMicroSecs,MaxLatencyMicroSecs,P50LatencyMicroSecs,P90LatencyMicroSecs,P99LatencyMicroSecs,"
+    "P99.9LatencyMicroSecs,StdDevLatencyMicroSecs"
+)
+
+
+def csv_lines(plan: Plan, outcome: Outcome) -> str:
+    """Returns a line for each client, with the columns of the `nats` tool."""
+    lines = ["#" + _CSV]
+    for one in outcome.clients:
+        spans = one.latencies
+        micros: Sequence[int] = [0] * 8
+        if len(spans):
+            middle = [spans.percentile(share) for share in (50, 90, 99, 99.9)]
+            micros = [spans.smallest, spans.mean, spans.largest, *middle, spans.deviation]
+        figures = [
+            plan.run,
+            f"C{one.client + 1}",
+            one.messages,
+            one.bytes,
+            round(one.rate),
+            f"{one.throughput:.6f}",
+            f"{one.duration / 1e9:.6f}",
+            *(f"{value / 1000:.6f}" for value in micros),
+        ]
+        lines.append(",".join(map(str, figures)))
+    return "\n".join(lines) + "\n"
