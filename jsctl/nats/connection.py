@@ -273,8 +273,8 @@ class Connection:
             self._client.send_ahead(None)
 
     def post(self, frames: bytes, *, now: bool = False) -> None:
-        """As `send`, without waiting: for acknowledgements from within a MessageHandler. now: ahead of the task
-        that sends."""
+        """As `send`, without waiting: for acknowledgements from within a MessageHandler. now: hand them
+        to the system before this returns."""
         (self._client.write if now else self._client.post)(frames)
 
     async def reconnected(self, timeout: int | None = None) -> None:
