@@ -8,6 +8,7 @@ from jsctl.auth.claims import as_number, as_text
 from jsctl.auth.environment import Claimed
 from jsctl.auth.keys import ACCOUNT, OPERATOR
 from jsctl.auth.public_keys import header_of, is_signed, kind_of_key
+from jsctl.units import SECOND, format_time
 
 VERSION = 2
 """The newest version of claims that servers read."""
@@ -51,7 +52,7 @@ def check_times(one: Claimed, owner: Owner, now: float) -> Iterator[Finding]:
     """Whether a JWT is valid now."""
     again = again_line(owner) + " --expiry <duration>"
     if 0 < one.expires < now:
-        yield owner.error("expired", "exp", f"the JWT expired at {one.expires}", again)
+        yield owner.error("expired", "exp", f"the JWT expired at {format_time(one.expires * SECOND)}", again)
     if as_number(one.claims.get("nbf")) > now:
         yield owner.error("not-yet-valid", "nbf", "the JWT is not valid yet", again_line(owner))
 

@@ -1,0 +1,176 @@
+"""Why a server lets a user connect or not: its checks, in its order (nats-server: server/auth.go,
+processClientOrLeafAuthentication)."""
+
+import ipaddress
+from collections.abc import Iterator
+from datetime import UTC, datetime, time, tzinfo
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+from jsctl.auth.check.accounts import check_account
+from jsctl.auth.check.model import Finding
+from jsctl.auth.check.permissions import CONNECTION_TYPES, is_zone, networks_of
+from jsctl.auth.check.users import check_user
+from jsctl.auth.claims import Json, as_number, as_object, as_objects, as_text, as_texts, find_revocation
+from jsctl.auth.environment import Account, Environment, User
+from jsctl.auth.scopes import expand_template, scope_of
+from jsctl.units import SECOND, format_time
+
+
+class Check(NamedTuple):
+    """A check of the server.
+
+    problem: why it refuses the user; empty where it does not. path: the claim that decides. fix: the jsctl
+        line that mends it; empty where none does.
+    """
+
+    name: str
+    problem: str = ""
+    where: str = ""
+    path: str = ""
+    fix: str = ""
+
+
+class Visit(NamedTuple):
+    """How a user connects.
+
+    now: seconds since 1970. host: an IP address; empty where it does not matter. kind: a connection type, in
+        capitals.
+    """
+
+    now: float
+    host: str = ""
+    kind: str = "STANDARD"
+
+
+_USER_CODES = {
+    "the JWT of the user": (
+        "token-signature",
+        "token-type",
+        "token-version",
+        "token-subject",
+        "token-issuer",
+        "token-size",
+        "not-yet-valid",
+        "permission-subject",
+        "user-source",
+        "user-times",
+        "user-locale",
+    ),
+    "the key that signed the user": ("user-issuer-account", "user-signer", "user-signed-by-identity"),
+    "the role of the user": ("scoped-user-with-permissions", "scope-template"),
+    "bearer tokens": ("bearer-disallowed",),
+}
+
+
+def explain_connection(
+    environment: Environment, account: Account | None, user: User, visit: Visit
+) -> list[Check]:
+    """Return the checks that a server makes when a user connects, up to the first that fails.
+
+    account: that of the user; None where the store does not have it.
+    """
+    checks: list[Check] = []
+    for check in _make_checks(environment, account, user, visit):
+        checks.append(check)
+        if check.problem:
+            break
+    return checks
+
+
+def _make_checks(
+    environment: Environment, account: Account | None, user: User, visit: Visit
+) -> Iterator[Check]:
+    if account is None:
+        yield _check_expiry(user, visit.now)
+        why = f"account {user.issuer_account} is not in the store: servers may not know it either"
+        yield Check("the account", why, f"user {user.name}", "issuer_account")
+        return
+    findings = [f for f in check_user(environment, account, user, visit.now) if f.severity == "error"]
+    yield _from_findings("the JWT of the user", findings)
+    yield _check_expiry(user, visit.now)
+    yield _check_account_signer(environment, account, visit.now)
+    yield _from_findings("the key that signed the user", findings)
+    yield _from_findings("the role of the user", findings)
+    yield _check_account_expiry(account, visit.now)
+    yield _from_findings("bearer tokens", findings)
+    claims = user.nats if scope_of(account, user) is None else expand_template(account, user).claims
+    where = f"user {account.name}/{user.name}"
+    kinds = [kind.upper() for kind in as_texts(claims.get("allowed_connection_types"))]
+    known = [kind for kind in kinds if kind in CONNECTION_TYPES]
+    refused = bool(kinds) and visit.kind not in known
+    why = f"connections of kind {visit.kind} are not allowed: {', '.join(kinds)}"
+    yield Check("the kind of connection", why * refused, where, "allowed_connection_types")
+    key = find_revocation(account.nats.get("revocations"), user.public, user.issued)
+    at = as_number(as_object(account.nats.get("revocations")).get(key)) if key else 0
+    whose = "all users are" if key == "*" else "the user is"
+    issued = format_time(user.issued * SECOND)
+    why = f"{whose} revoked as of {format_time(at * SECOND)}, and the JWT is of {issued}"
+    yield Check("revocations", why * bool(key), f"account {account.name}", f"revocations.{key}")
+    yield Check("the source address", _find_source_problem(claims, visit.host), where, "src")
+    yield Check("the hours", _find_time_problem(claims, visit.now), where, "times")
+    most = account.limits.get("conn", 0)
+    why = "the account may have 0 connections" if most == 0 else ""
+    yield Check("the number of connections", why, f"account {account.name}", "limits.conn")
+
+
+def _from_findings(name: str, findings: list[Finding]) -> Check:
+    """The check that the first of some findings fails."""
+    for finding in findings:
+        if finding.code in _USER_CODES[name]:
+            return Check(name, finding.message, finding.where, finding.path, finding.fix)
+    return Check(name)
+
+
+def _check_expiry(user: User, now: float) -> Check:
+    expired = 0 < user.expires < now
+    why = f"the JWT expired at {format_time(user.expires * SECOND)}"
+    where = f"user {user.account}/{user.name}" if user.account else f"user {user.name}"
+    return Check("the time of the JWT", why * expired, where, "exp")
+
+
+def _check_account_expiry(account: Account, now: float) -> Check:
+    expired = 0 < account.expires <= now
+    why = f"the account expired at {format_time(account.expires * SECOND)}"
+    return Check("the time of the account", why * expired, f"account {account.name}", "exp")
+
+
+def _check_account_signer(environment: Environment, account: Account, now: float) -> Check:
+    codes = ("account-signer", "account-signed-by-identity", "token-signature")
+    for finding in check_account(environment, account, now):
+        if finding.code in codes:
+            return Check("the account", finding.message, finding.where, finding.path, finding.fix)
+    return Check("the account")
+
+
+def _find_source_problem(claims: Json, host: str) -> str:
+    networks = networks_of(claims)
+    if not networks or not host:
+        return ""
+    address = ipaddress.ip_address(host)
+    if any(address in ipaddress.ip_network(network, strict=False) for network in networks):
+        return ""
+    return f"{host} is in none of the networks {', '.join(networks)}"
+
+
+def _find_time_problem(claims: Json, now: float) -> str:
+    spans = as_objects(claims.get("times"))
+    if not spans:
+        return ""
+    zone = as_text(claims.get("times_location"))
+    place: tzinfo | None = ZoneInfo(zone) if zone and zone != "Local" and is_zone(zone) else None
+    moment = datetime.fromtimestamp(now, UTC).astimezone(place)
+    if any(_is_within(moment.time(), span) for span in spans):
+        return ""
+    shown = ", ".join(f"{as_text(span.get('start'))} to {as_text(span.get('end'))}" for span in spans)
+    return f"it is {moment:%H:%M:%S}{f' in {zone}' if zone else ''}, and the hours are {shown}"
+
+
+def _is_within(now: time, span: Json) -> bool:
+    try:
+        start, end = (
+            datetime.strptime(as_text(span.get(key)), "%H:%M:%S").time() for key in ("start", "end")
+        )
+    except ValueError:
+        return False
+    return start < now < end if start <= end else now > start or now < end

@@ -1,0 +1,194 @@
+"""What a user may publish and subscribe to (nats-server: server/client.go, setPermissions, canSubscribe and
+pubAllowed; server/accounts.go, buildPermissionsFromJwt)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from jsctl.auth.claims import Json, as_list, as_number, as_object, as_text, as_texts
+from jsctl.auth.environment import Account, User
+from jsctl.auth.scopes import expand_template, scope_of
+from jsctl.nats.subjects import covers, is_subject, matches, overlap
+from jsctl.units import SECOND, exact_duration
+
+_MOST_REPLIES = 1
+_REPLY_TIME = 120 * SECOND
+"""What servers take for a missing `max` and `ttl` of replies."""
+
+_CALLOUT = "$SYS.REQ.USER.AUTH"
+"""Where servers ask an authorization callout; nobody else may."""
+
+
+class Rule(NamedTuple):
+    """The rule that decides.
+
+    where: whose claim it is, "user ORDERS/alice". path: the claim below `nats`; empty where no claim says
+        anything. text: the subject of the rule, with its queue group.
+    """
+
+    where: str
+    path: str = ""
+    text: str = ""
+
+
+class Verdict(NamedTuple):
+    """Whether something is allowed.
+
+    message: why, as a sentence without a full stop. notes: what else matters.
+    """
+
+    allowed: bool
+    rule: Rule
+    message: str
+    notes: Sequence[str] = ()
+
+
+class Permissions(NamedTuple):
+    """The permissions that a server uses for a user.
+
+    claims: `pub`, `sub` and `resp`, templates filled in. where: whose they are. path: of them, "template.".
+    origins: as of an expanded template. problem: why there are none; empty where there are.
+    """
+
+    claims: Json
+    where: str
+    path: str = ""
+    origins: Mapping[str, Sequence[int]] = {}
+    problem: str = ""
+
+    def rule(self, action: str, key: str, at: int, text: str) -> Rule:
+        """The rule at a place of a list."""
+        origins = self.origins.get(f"{action}.{key}")
+        place = at if origins is None else origins[at] if at < len(origins) else -1
+        if place < 0:  # put there as the list of what is allowed became empty
+            return Rule(self.where, f"{self.path}{action}.allow", text)
+        return Rule(self.where, f"{self.path}{action}.{key}[{place}]", text)
+
+
+def permissions_of(account: Account, user: User) -> Permissions:
+    """Return the permissions of a user: those of the role, his own, or the account's default ones."""
+    scope = scope_of(account, user)
+    where, path, claims = f"user {account.name}/{user.name}", "", user.nats
+    origins: Mapping[str, Sequence[int]] = {}
+    if scope is not None:
+        expanded = expand_template(account, user)
+        at = next(n for n, one in enumerate(as_list(account.nats.get("signing_keys"))) if one is scope)
+        path = f"signing_keys[{at}].template."
+        where = f"role {as_text(scope.get('role')) or user.issuer} of account {account.name}"
+        claims, origins = expanded.claims, expanded.origins
+        if expanded.problem:
+            return Permissions({}, where, path, problem=expanded.problem)
+    if _has_permissions(claims):
+        return Permissions(claims, where, path, origins)
+    defaults = as_object(account.nats.get("default_permissions"))
+    if _has_permissions(defaults):
+        return Permissions(defaults, f"account {account.name}", "default_permissions.")
+    return Permissions({}, where, path)
+
+
+def decide_publish(account: Account, permissions: Permissions, subject: str) -> Verdict:
+    """Return whether a user may publish to a subject without wildcards."""
+    if as_object(account.nats.get("authorization")).get("auth_users") and subject == _CALLOUT:
+        rule = Rule(f"account {account.name}", "authorization.auth_users", _CALLOUT)
+        return Verdict(False, rule, "only servers ask the authorization callout")
+    rules = _parse(permissions, "pub", "allow")
+    denied = _parse(permissions, "pub", "deny")
+    verdict = _decide(permissions, "pub", [r for r in rules if matches(r[1], subject)], subject)
+    if verdict.allowed:
+        for at, pattern, _ in denied:
+            if matches(pattern, subject):
+                rule = permissions.rule("pub", "deny", at, pattern)
+                verdict = Verdict(False, rule, f"{pattern!r} denies it")
+                break
+    replies = as_object(permissions.claims.get("resp")) if permissions.claims.get("resp") else None
+    if verdict.allowed or replies is None:
+        return verdict
+    most = as_number(replies.get("max")) or _MOST_REPLIES
+    span = as_number(replies.get("ttl")) or _REPLY_TIME
+    count = "any number of times" if most < 0 else f"{most} times" if most > 1 else "once"
+    time = "" if span < 0 else f" within {exact_duration(span)}"
+    when = "as the reply subject of a message that the user received"
+    note = f"{when}, it is allowed {count}{time} ({permissions.path}resp)"
+    return verdict._replace(notes=[note])
+
+
+def decide_subscribe(permissions: Permissions, subject: str, queue: str = "") -> Verdict:
+    """Return whether a user may subscribe to a subject, in a queue group or without."""
+    matching = [r for r in _parse(permissions, "sub", "allow") if matches(r[1], subject)]
+    groups = [rule for rule in matching if rule[2]]
+    plain = [rule for rule in matching if not rule[2]]
+    if queue and groups:
+        # Rules with groups decide about groups, whatever the others allow.
+        plain = [rule for rule in groups if _is_group(queue, rule[2])]
+    verdict = _decide(permissions, "sub", plain, subject)
+    if not verdict.allowed:
+        return verdict
+    notes = []
+    for at, pattern, group in _parse(permissions, "sub", "deny"):
+        if group and not (queue and _is_group(queue, group)):
+            continue
+        text = f"{pattern} {group}".strip()
+        if matches(pattern, subject):
+            return Verdict(False, permissions.rule("sub", "deny", at, text), f"{text!r} denies it")
+        if overlap(pattern, subject):
+            path = permissions.rule("sub", "deny", at, text).path
+            notes.append(f"messages on {pattern!r} are not delivered ({path})")
+    return verdict._replace(notes=notes)
+
+
+def _decide(
+    permissions: Permissions, action: str, matching: Sequence[tuple[int, str, str]], subject: str
+) -> Verdict:
+    """The verdict of the rules that allow. matching: those that match the subject."""
+    claims = permissions.claims
+    rules = as_object(claims.get(action))
+    texts = as_texts(rules.get("allow"))
+    if action == "pub":
+        # An empty list allows nothing here, where `deny` or `resp` say something.
+        limited = bool(texts) or claims.get("resp") is not None
+        limited = limited or (isinstance(rules.get("allow"), list) and bool(as_texts(rules.get("deny"))))
+    else:
+        limited = bool(texts)
+    if not limited:
+        if any(_has_rules(claims, one) for one in ("pub", "sub")) or claims.get("resp") is not None:
+            path = f"{permissions.path}{action}.allow"
+            return Verdict(True, Rule(permissions.where, path), "nothing limits it: the list is empty")
+        return Verdict(True, Rule(permissions.where), "nothing limits it: there are no permissions")
+    if matching:
+        at, pattern, group = matching[0]
+        text = f"{pattern} {group}".strip()
+        return Verdict(True, permissions.rule(action, "allow", at, text), f"{text!r} allows it")
+    rule = Rule(permissions.where, f"{permissions.path}{action}.allow", ", ".join(texts))
+    if not texts:
+        rule = Rule(
+            permissions.where, f"{permissions.path}resp" if claims.get("resp") is not None else rule.path
+        )
+        return Verdict(
+            False, rule, "only replies are allowed" if rule.path.endswith("resp") else "nothing is allowed"
+        )
+    return Verdict(False, rule, f"no rule that allows matches {subject!r}")
+
+
+def _parse(permissions: Permissions, action: str, key: str) -> Iterator[tuple[int, str, str]]:
+    """Yield the rules of a list that servers take: place, subject, queue group."""
+    for at, text in enumerate(as_texts(as_object(permissions.claims.get(action)).get(key))):
+        words = text.split()
+        if not words or len(words) > 2 or not all(map(is_subject, words)):
+            continue  # the server logs it and goes on
+        if action == "pub" and len(words) > 1:
+            if key == "deny":
+                yield at, words[0], ""
+            continue
+        yield at, words[0], words[1] if len(words) > 1 else ""
+
+
+def _is_group(queue: str, group: str) -> bool:
+    return queue == group or covers(group, queue)
+
+
+def _has_permissions(claims: Json) -> bool:
+    return _has_rules(claims, "pub") or _has_rules(claims, "sub") or claims.get("resp") is not None
+
+
+def _has_rules(claims: Json, action: str) -> bool:
+    rules = as_object(claims.get(action))
+    return bool(as_texts(rules.get("allow")) or as_texts(rules.get("deny")))

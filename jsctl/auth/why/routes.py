@@ -1,0 +1,71 @@
+"""Where messages go between accounts: which import takes a subject, and which export decides on it."""
+
+from typing import NamedTuple
+
+from jsctl.auth.check.across import Approval, approve_import
+from jsctl.auth.claims import Json, as_text, local_subject, remote_subject
+from jsctl.auth.environment import Account, Environment
+from jsctl.errors import BadInput
+from jsctl.nats.subjects import covers, overlap
+from jsctl.nats.transform import SubjectTransform
+
+
+class Route(NamedTuple):
+    """An import of an account. at: its place. subject: what it is in the exporting account."""
+
+    at: int
+    claims: Json
+    subject: str
+    approval: Approval
+
+
+def find_imports(environment: Environment, account: Account, subject: str, kind: str = "") -> list[Route]:
+    """Return the imports that a subject meets in an account, or that are of that subject where it comes from.
+
+    kind: "stream" or "service"; empty for both.
+    """
+    routes = []
+    for at, one in enumerate(account.imports):
+        here, there = local_subject(one), remote_subject(one)
+        if kind and one.get("type") != kind:
+            continue
+        if overlap(here, subject) or (not kind and subject == there):
+            remote = _translate(one, subject) if covers(here, subject) else there
+            routes.append(Route(at, one, remote, approve_import(environment, account, one)))
+    return routes
+
+
+def find_offers(environment: Environment, account: Account, subject: str) -> list[tuple[Account, Json]]:
+    """Return the exports of other accounts that cover a subject."""
+    return [
+        (other, export)
+        for other in environment.accounts
+        if other.public != account.public
+        for export in other.exports
+        if covers(as_text(export.get("subject")), subject)
+    ]
+
+
+def _translate(one: Json, subject: str) -> str:
+    """What a local subject is in the exporting account."""
+    here, there = as_text(one.get("local_subject")) or local_subject(one), remote_subject(one)
+    try:
+        source = local_subject(one)
+        return SubjectTransform(source, _in_order_of(here, there)).apply(subject) or there
+    except BadInput:
+        return there
+
+
+def _in_order_of(here: str, there: str) -> str:
+    """The exporter's subject, with the wildcards of the local one in their places: the local `$2` is the
+    second wildcard of the exporter's subject."""
+    tokens = [
+        token for token in here.split(".") if token == "*" or (token[:1] == "$" and token[1:].isdigit())
+    ]
+    stars = iter(range(1, len(tokens) + 1))
+    places = {int(t[1:]) if t != "*" else number: number for number, t in zip(stars, tokens, strict=True)}
+    count, parts = 0, []
+    for token in there.split("."):
+        count += token == "*"
+        parts.append(f"${places.get(count, count)}" if token == "*" else token)
+    return ".".join(parts)
