@@ -233,3 +233,11 @@ def _folders(parent: Path) -> list[str]:
         return sorted(path.name for path in parent.iterdir() if path.is_dir())
     except (FileNotFoundError, NotADirectoryError):
         return []
+
+
+def jwt_claims(token: str) -> Json:
+    """Return the claims of a JWT; empty for one that cannot be read."""
+    try:
+        return decode_jwt(token)
+    except BadInput:
+        return {}

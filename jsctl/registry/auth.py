@@ -17,4 +17,10 @@ VERBS: dict[str, Entry] = {
     "user info": verb("Show a user", "auth.user.info:info", "i", "show", "view"),
     "user edit": verb("Change the settings of a user", "auth.user.edit:edit", "update"),
     "user ls": verb("List the users of an account", "auth.user.ls:ls", "list"),
+    "validate": verb(
+        "Find what is wrong with operators, accounts and users", "auth.validate:validate", "check"
+    ),
+    "why": verb("Show what a user may do, and which rule decides", "auth.why:why"),
+    "expirations": verb("List what expires, the next first", "auth.expirations:expirations"),
+    "diagram": verb("Draw the exports and imports of accounts", "auth.diagram:diagram"),
 }

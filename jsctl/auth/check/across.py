@@ -131,27 +131,30 @@ def _explain_missing(exporter: Account, one: Json, owner: Owner) -> tuple[str, s
 
 
 def import_again_line(owner: Owner, one: Json, flags: tuple[str, ...] = ()) -> str:
-    """The lines that remove an import and add it in another form."""
+    """The lines that remove an import and add it in another form. flags: the kind, where it changes."""
+    add = import_add_line(owner, one, flags)
+    return f"{import_line(owner, 'rm', as_text(one.get('subject')))} && {add}"
+
+
+def import_add_line(owner: Owner, one: Json, flags: tuple[str, ...] = ()) -> str:
+    """The line that adds an import."""
     subject = as_text(one.get("subject"))
     name, local = as_text(one.get("name")) or subject, as_text(one.get("local_subject"))
     if not flags and one.get("type") == "service":
         flags = ("--service",)
     if local:
         flags = (*flags, "--local", local)
-    source = ("--source", as_text(one.get("account")))
-    add = auth_line(
+    words = (
         "account",
         "imports",
         "add",
         name,
         subject,
         owner.account,
-        *source,
-        *flags,
-        "--operator",
-        owner.operator,
+        "--source",
+        as_text(one.get("account")),
     )
-    return f"{import_line(owner, 'rm', subject)} && {add}"
+    return auth_line(*words, *flags, "--operator", owner.operator)
 
 
 def _find_position_problem(subject: str, offered: str, position: int, account: Account) -> str:

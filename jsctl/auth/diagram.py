@@ -1,0 +1,71 @@
+"""The exports and imports of accounts, as a graph."""
+
+from typing import NamedTuple
+
+from jsctl.auth.check.across import approve_import
+from jsctl.auth.claims import as_number, as_text, local_subject, remote_subject
+from jsctl.auth.environment import Environment
+
+
+class Export(NamedTuple):
+    """What an account offers. kind: stream or service. token: "private", "account key" or empty."""
+
+    account: str
+    subject: str
+    kind: str
+    name: str = ""
+    token: str = ""
+
+
+class Import(NamedTuple):
+    """What an account takes. origin: the name of the exporting account, or its key where the store has none.
+
+    export: the place of the export among all; -1 where there is none. problem: why it does not work.
+    """
+
+    account: str
+    origin: str
+    kind: str
+    remote: str
+    local: str
+    export: int = -1
+    problem: str = ""
+
+
+class Graph(NamedTuple):
+    """accounts: all names, those that export or import nothing, too."""
+
+    operator: str
+    accounts: list[str]
+    exports: list[Export]
+    imports: list[Import]
+
+
+def make_graph(environment: Environment) -> Graph:
+    """Return all exports, and all imports with the exports that they are of."""
+    exports: list[Export] = []
+    places: dict[tuple[str, int], int] = {}
+    for account in environment.accounts:
+        for at, one in enumerate(account.exports):
+            token = "private" if one.get("token_req") else ""
+            token = "account key" if as_number(one.get("account_token_position")) else token
+            places[account.public, at] = len(exports)
+            kind, name = as_text(one.get("type")), as_text(one.get("name"))
+            exports.append(Export(account.name, as_text(one.get("subject")), kind, name, token))
+    imports = []
+    for account in environment.accounts:
+        for one in account.imports:
+            approval = approve_import(environment, account, one)
+            key = approval.exporter.public if approval.exporter else ""
+            imports.append(
+                Import(
+                    account.name,
+                    environment.name_of(as_text(one.get("account"))),
+                    as_text(one.get("type")),
+                    remote_subject(one),
+                    local_subject(one),
+                    places.get((key, approval.at), -1),
+                    approval.message,
+                )
+            )
+    return Graph(environment.operator.name, [one.name for one in environment.accounts], exports, imports)

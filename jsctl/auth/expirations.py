@@ -1,0 +1,42 @@
+"""When the JWTs of a store end."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from jsctl.auth.check.activations import read_activation
+from jsctl.auth.claims import as_number, as_text
+from jsctl.auth.environment import Environment, jwt_claims
+
+
+class Expiration(NamedTuple):
+    """The end of a JWT. kind: operator, account, user, credentials or activation. expires: in seconds since
+    1970; 0 for one without end."""
+
+    kind: str
+    account: str
+    name: str
+    public: str
+    expires: int
+
+
+def list_expirations(environment: Environment) -> list[Expiration]:
+    """Return when each JWT ends, the next one first and those without end last."""
+    every = list(_collect(environment))
+    return sorted(every, key=lambda one: (one.expires == 0, one.expires))
+
+
+def _collect(environment: Environment) -> Iterator[Expiration]:
+    operator = environment.operator
+    yield Expiration("operator", "", operator.name, operator.public, operator.expires)
+    for account in environment.accounts:
+        yield Expiration("account", account.name, account.name, account.public, account.expires)
+        for one in account.imports:
+            claims = read_activation(one) if one.get("token") else None
+            if claims is not None:
+                subject, end = as_text(one.get("subject")), as_number(claims.get("exp"))
+                yield Expiration("activation", account.name, subject, as_text(claims.get("sub")), end)
+        for user in account.users:
+            yield Expiration("user", account.name, user.name, user.public, user.expires)
+            if user.credentials and user.credentials != user.token:
+                end = as_number(jwt_claims(user.credentials).get("exp"))
+                yield Expiration("credentials", account.name, user.name, user.public, end)

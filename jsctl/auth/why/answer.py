@@ -1,0 +1,106 @@
+"""The answer to `why`: what a user may do, with the checks that a server makes when he connects."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from jsctl.auth.check.across import import_add_line
+from jsctl.auth.check.fixes import auth_line
+from jsctl.auth.check.model import owner_of
+from jsctl.auth.claims import as_object, as_text, as_texts
+from jsctl.auth.environment import Account, Environment, User
+from jsctl.auth.scopes import scope_of
+from jsctl.auth.why.connecting import Check, Visit, explain_connection
+from jsctl.auth.why.permissions import Verdict, decide_publish, decide_subscribe, permissions_of
+from jsctl.auth.why.routes import Route, find_imports, find_offers
+
+PUBLISH, SUBSCRIBE, IMPORT, CONNECT = "publish", "subscribe", "import", "connect"
+
+
+class Question(NamedTuple):
+    """What is asked. action: PUBLISH, SUBSCRIBE, IMPORT or CONNECT. queue: of a subscription."""
+
+    action: str
+    subject: str = ""
+    queue: str = ""
+
+
+class Answer(NamedTuple):
+    """The answer.
+
+    account, user: None where the store does not have them, or the question is not about one. verdict: of
+        permissions; None where none was asked for. fix: the line that would allow it; empty where none would.
+    routes: the imports that the subject meets. checks: of a connection, up to the first that fails. offers:
+        where nothing is imported, what accounts export there, each with the line that imports it.
+    """
+
+    question: Question
+    account: Account | None
+    user: User | None
+    verdict: Verdict | None
+    fix: str
+    routes: Sequence[Route]
+    checks: Sequence[Check]
+    offers: Sequence[tuple[str, str]] = ()
+
+    @property
+    def refused(self) -> Check | None:
+        """The check of the connection that fails."""
+        return next((check for check in self.checks if check.problem), None)
+
+    @property
+    def allowed(self) -> bool:
+        """Whether the user gets in and may do it, and the import works."""
+        if self.refused or (self.verdict and not self.verdict.allowed):
+            return False
+        if self.question.action == IMPORT:
+            return bool(self.routes) and not any(route.approval.code for route in self.routes)
+        return True
+
+
+def answer(
+    environment: Environment, account: Account | None, user: User | None, question: Question, visit: Visit
+) -> Answer:
+    """Return the answer to a question."""
+    checks = explain_connection(environment, account, user, visit) if user else []
+    verdict, fix, routes = None, "", []
+    if account and user and question.action in (PUBLISH, SUBSCRIBE):
+        permissions = permissions_of(account, user)
+        if permissions.problem:
+            verdict = None  # the connection is refused for it
+        elif question.action == PUBLISH:
+            verdict = decide_publish(account, permissions, question.subject)
+        else:
+            verdict = decide_subscribe(permissions, question.subject, question.queue)
+        if verdict and not verdict.allowed:
+            fix = _find_fix(environment, account, user, question, verdict)
+    if account and question.action != CONNECT:
+        kind = {PUBLISH: "service", SUBSCRIBE: "stream"}.get(question.action, "")
+        routes = find_imports(environment, account, question.subject, kind)
+    offers: list[tuple[str, str]] = []
+    if account and question.action == IMPORT and not routes:
+        offers = list(_list_offers(environment, account, question.subject))
+    return Answer(question, account, user, verdict, fix, routes, checks, offers)
+
+
+def _list_offers(environment: Environment, account: Account, subject: str) -> Iterator[tuple[str, str]]:
+    """What other accounts export at a subject, each with the line that imports it."""
+    owner = owner_of(environment.operator, account)
+    for exporter, export in find_offers(environment, account, subject):
+        offered = {**export, "subject": subject, "account": exporter.public}
+        kind = as_text(export.get("type"))
+        yield (
+            f"{exporter.name} exports {kind} {as_text(export.get('subject'))}",
+            import_add_line(owner, offered),
+        )
+
+
+def _find_fix(
+    environment: Environment, account: Account, user: User, question: Question, verdict: Verdict
+) -> str:
+    """The line that allows it, where the rules are the user's own and only allow too little."""
+    action = "pub" if question.action == PUBLISH else "sub"
+    if scope_of(account, user) is not None or verdict.rule.path != f"{action}.allow":
+        return ""
+    texts = [*as_texts(as_object(user.nats.get(action)).get("allow")), question.subject]
+    flags = [word for text in texts for word in (f"--{action}-allow", text)]
+    return auth_line("user", "edit", user.name, account.name, *flags, "--operator", environment.operator.name)

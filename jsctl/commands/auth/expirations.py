@@ -1,0 +1,34 @@
+"""`jsctl auth expirations`."""
+
+import time
+
+from jsctl.auth.environment import read_environment
+from jsctl.auth.expirations import list_expirations
+from jsctl.commands.auth.choose import operator_option, pick_operator
+from jsctl.commands.cli import DURATION, command, option
+from jsctl.env import Env
+from jsctl.units import SECOND, exact_duration
+from jsctl.views.auth.expirations import expirations_result
+from jsctl.views.result import Result
+
+
+@command(
+    "expirations",
+    examples=[
+        "jsctl auth expirations",
+        "jsctl auth expirations --within 30d",
+        "jsctl auth expirations --within 1w --json",
+    ],
+)
+@option("--within", type=DURATION, metavar="DURATION", help="Only what is expired, or expires in this time")
+@operator_option()
+async def expirations(env: Env, within: int | None, operator: str) -> Result:
+    """Looks at the operator, its accounts and users, at credentials files that differ from the store, and at
+    activation tokens of imports. Without --within all are shown, those without end last."""
+    store = await pick_operator(env, operator)
+    every = list_expirations(read_environment(store.root, store.operator))
+    now = time.time_ns()
+    if within is not None:
+        every = [one for one in every if one.expires and one.expires * SECOND <= now + within]
+    empty = f"Nothing expires within {exact_duration(within)}" if within is not None else "There is nothing"
+    return expirations_result(every, now, 0 if within is None else within, empty)

@@ -1,0 +1,139 @@
+"""`jsctl auth why`."""
+
+import ipaddress
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from jsctl.auth.check.permissions import CONNECTION_TYPES
+from jsctl.auth.environment import (
+    Account,
+    Environment,
+    User,
+    jwt_claims,
+    jwt_of_credentials,
+    read_environment,
+)
+from jsctl.auth.why.answer import CONNECT, IMPORT, PUBLISH, SUBSCRIBE, Question, answer
+from jsctl.auth.why.connecting import Visit
+from jsctl.commands.auth.choose import operator_option, pick_operator
+from jsctl.commands.cli import command, option
+from jsctl.env import Env
+from jsctl.errors import BadInput, NotFound
+from jsctl.files import read_text
+from jsctl.nats.subjects import validate_subject
+from jsctl.views.auth.why import why_result
+from jsctl.views.result import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The flags of `why`."""
+
+    user: str
+    account: str
+    operator: str
+    pub: str
+    sub: str
+    queue: str
+    imported: str
+    host: str
+    kind: str
+
+    def __post_init__(self) -> None:
+        given = [
+            flag
+            for flag, value in (("--pub", self.pub), ("--sub", self.sub), ("--import", self.imported))
+            if value
+        ]
+        if len(given) > 1:
+            raise BadInput(f"{given[0]} and {given[1]} cannot be used together")
+        if self.queue and not self.sub:
+            raise BadInput("--queue is for subscriptions", "give --sub, too")
+        if not self.user and (self.pub or self.sub or not self.imported):
+            raise BadInput("the user is missing", "give --user NAME")
+        if not self.user and not self.account:
+            raise BadInput("the account that imports is missing", "give --account or --user")
+        if self.host:
+            try:
+                ipaddress.ip_address(self.host)
+            except ValueError:
+                raise BadInput(f"{self.host!r} is not an IP address") from None
+
+    @property
+    def question(self) -> Question:
+        if self.pub:
+            return Question(PUBLISH, validate_subject(self.pub))
+        if self.sub:
+            return Question(SUBSCRIBE, validate_subject(self.sub, "subscribe to"), self.queue)
+        if self.imported:
+            return Question(IMPORT, validate_subject(self.imported, "subscribe to"))
+        return Question(CONNECT)
+
+
+@command(
+    "why",
+    options=Options,
+    examples=[
+        "jsctl auth why --user alice --pub orders.new",
+        "jsctl auth why --user alice --account ORDERS --sub 'orders.>' --queue workers",
+        "jsctl auth why --account BILLING --import orders.new",
+        "jsctl auth why --user alice",
+        "jsctl auth why --user ./alice.creds --host 192.0.2.7",
+    ],
+)
+@option("--user", metavar="NAME|FILE", default="", help="Name, public key or credentials file of the user")
+@option("--account", metavar="ACCOUNT", default="", help="The account of the user, or the one that imports")
+@option("--pub", metavar="SUBJECT", default="", help="Whether the user may publish to SUBJECT")
+@option("--sub", metavar="SUBJECT", default="", help="Whether the user may subscribe to SUBJECT")
+@option("--queue", metavar="GROUP", default="", help="Queue group of --sub")
+@option("--import", "imported", metavar="SUBJECT", default="", help="Whether an import of SUBJECT works")
+@option("--host", metavar="ADDRESS", default="", help="Connect from this IP address")
+@option(
+    "--kind",
+    type=click.Choice(CONNECTION_TYPES, case_sensitive=False),
+    default="STANDARD",
+    help="Kind of the connection",
+)
+@operator_option()
+async def why(env: Env, options: Options) -> Result:
+    """Answers as servers do, from what is in the store: which rule of which claim allows or denies, where an
+    import takes the subject, and why a connection is refused with an Authorization Violation. The exit status
+    is 1 where the answer is no."""
+    question = options.question
+    store = await pick_operator(env, options.operator)
+    environment = read_environment(store.root, store.operator)
+    account, user = _find_user(environment, options)
+    visit = Visit(time.time(), options.host, options.kind.upper())
+    return why_result(answer(environment, account, user, question, visit))
+
+
+def _find_user(environment: Environment, options: Options) -> tuple[Account | None, User | None]:
+    """The account and the user that are meant. Raises NotFound, BadInput."""
+    if not options.user:
+        return environment.find_account(options.account), None
+    users = environment.find_users(options.user, options.account)
+    if not users and ("/" in options.user or "." in options.user) and Path(options.user).is_file():
+        user = _read_credentials(environment, options.user)
+        return environment.account_of(user.issuer_account), user
+    if not users:
+        known = sorted({user.name for account in environment.accounts for user in account.users})
+        names = ", ".join(known[:5]) + ", ..." * (len(known) > 5) or "none"
+        raise NotFound(f"there is no user {options.user}", f"known: {names}")
+    if len(users) > 1:
+        accounts = ", ".join(user.account for user in users)
+        raise BadInput(f"accounts {accounts} have a user {options.user}", "give --account")
+    return environment.find_account(users[0].account), users[0]
+
+
+def _read_credentials(environment: Environment, path: str) -> User:
+    """The user of a credentials file. Raises BadInput."""
+    token = jwt_of_credentials(read_text(Path(path)))
+    claims = jwt_claims(token)
+    if not claims:
+        raise BadInput(f"{path} holds no JWT of a user", "give a credentials file")
+    user = User(str(claims.get("name") or path), token, claims, "")
+    account = environment.account_of(user.issuer_account)
+    return User(user.name, token, claims, account.name if account else "")

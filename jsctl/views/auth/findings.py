@@ -1,0 +1,64 @@
+"""`auth validate`: what is wrong with operators, accounts and users."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from jsctl.auth.check.model import Finding, has_errors
+from jsctl.errors import ExitStatus
+from jsctl.views.result import Column, Part, Result, Table, Text
+from jsctl.views.shared.text import plural
+
+_COLUMNS = (
+    Column("Severity", "severity"),
+    Column("Code", "code"),
+    Column("Where", "where"),
+    Column("Claim", "path"),
+    Column("Problem", "message", "prose"),
+    Column("Mend", "fix", "prose"),
+)
+
+
+def findings_result(findings: Sequence[Finding], looked_at: str) -> Result:
+    """Show findings; the status says whether one of them is an error. looked_at: "operator OP"."""
+    rows = [(f.severity, f.code, f.where, f.path, f.message, f.fix) for f in findings]
+    table = Table("Findings", _COLUMNS, rows)
+    errors = sum(finding.severity == "error" for finding in findings)
+    data = {
+        "errors": errors,
+        "warnings": len(findings) - errors,
+        "findings": [_record(finding) for finding in findings],
+    }
+    status = ExitStatus.FAILURE if has_errors(findings) else ExitStatus.OK
+    if not findings:
+        return Result([Text(f"Nothing is wrong with {looked_at}", "good")], data=data, table=table)
+    counts = [plural(errors, "error")] if errors else []
+    if len(findings) > errors:
+        counts.append(plural(len(findings) - errors, "warning"))
+    parts: list[Part] = []
+    for finding in findings:
+        parts.append(Text("\n".join(_lines(finding)), "bad" if finding.severity == "error" else "warn"))
+        parts.append(Text(f"    {finding.fix}\n", whole=True))
+    return Result([*parts, Text(" and ".join(counts))], data=data, status=status, table=table)
+
+
+def format_findings(findings: Sequence[Finding]) -> str:
+    """The findings as text, shown before a question or an error."""
+    return "\n".join(line for finding in findings for line in [*_lines(finding), f"    {finding.fix}"])
+
+
+def _lines(finding: Finding) -> Iterator[str]:
+    path = f", {finding.path}" if finding.path else ""
+    yield f"{finding.severity}: {finding.where}{path}: {finding.message}"
+
+
+def _record(finding: Finding) -> dict[str, Any]:
+    return {
+        "severity": finding.severity,
+        "code": finding.code,
+        "operator": finding.operator,
+        "account": finding.account,
+        "user": finding.user,
+        "path": finding.path,
+        "message": finding.message,
+        "fix": finding.fix,
+    }
