@@ -43,13 +43,13 @@ class Options:
     kind: str
 
     def __post_init__(self) -> None:
-        given = [
+        flags = [
             flag
             for flag, value in (("--pub", self.pub), ("--sub", self.sub), ("--import", self.imported))
             if value
         ]
-        if len(given) > 1:
-            raise BadInput(f"{given[0]} and {given[1]} cannot be used together")
+        if len(flags) > 1:
+            raise BadInput(f"{flags[0]} and {flags[1]} cannot be used together")
         if self.queue and not self.sub:
             raise BadInput("--queue is for subscriptions", "give --sub, too")
         if not self.user and (self.pub or self.sub or not self.imported):
