@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from jsctl.monitor.report.rows import BAD, WARN
+from jsctl.render.emit import text_lines
 from jsctl.render.fit import NUMBERS, cut, cut_end, fit_columns
 from jsctl.render.text import cells, clean, show
 from jsctl.screen.keys import HELP, REPLAY_HELP
 from jsctl.screen.model import Model, sort_key
 from jsctl.units import exact_duration, format_count
 from jsctl.views.board import Grid, GridColumn
-from jsctl.views.result import Cell, Text
+from jsctl.views.result import Cell, Chart, Result, Text
 
 Fragment = tuple[str, str]
 """A style (`good`, `warn`, `bad`, `dim`, `bold`, `heading`, `tab`, `changed`, ...; several are joined by a
@@ -62,7 +63,8 @@ def settle(model: Model) -> Model:
         return model.with_view(top=top_row(model, room))
     if model.mode == "page" and model.board.page is not None:
         room = model.height - len(_head(model, model.width, model.height)) - 1
-        return model._replace(page_top=max(0, min(model.page_top, len(model.board.page) - room)))
+        length = len(_page_lines(model, model.width))
+        return model._replace(page_top=max(0, min(model.page_top, length - room)))
     return model
 
 
@@ -174,11 +176,22 @@ def _body(model: Model, width: int, height: int) -> list[Line]:
         text = json.dumps(model.grid.record(model.selected), indent=2, ensure_ascii=False, default=str)
         return _scrolled([Text(line) for line in text.split("\n")], model, width, height)
     if model.mode == "page":
-        lines = model.board.page
-        return _scrolled(
-            [Text("waiting for the answer", "dim")] if lines is None else lines, model, width, height
-        )
+        return _scrolled(_page_lines(model, width), model, width, height)
     return _table(model, width, height)
+
+
+def _page_lines(model: Model, width: int) -> list[Text]:
+    if model.board.page is None:
+        return [Text("waiting for the answer", "dim")]
+    lines: list[Text] = []
+    for part in model.board.page.parts:
+        lines += [Text("")] * bool(lines)
+        style = part.style if isinstance(part, Text) else "good" if isinstance(part, Chart) else ""
+        texts = "\n".join(text_lines(Result([part]), True, width=width)).split("\n")
+        lines += [
+            Text(text, style if not isinstance(part, Chart) or at else "") for at, text in enumerate(texts)
+        ]
+    return lines
 
 
 def _help_lines(model: Model) -> list[Text]:

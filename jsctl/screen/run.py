@@ -85,7 +85,11 @@ async def run_screen(
     filter that is not valid; what the first round raises.
     """
     screen = _Screen(live, out, stdin, color)
-    await in_background(screen.terminal, asyncio.ensure_future(screen.work()))
+    try:
+        await in_background(screen.terminal, asyncio.ensure_future(screen.work()))
+    finally:
+        if live.close is not None:
+            await live.close()
     out.write(printed(_last_lines(screen.model), color=color))
     out.writelines(f"{line}\n" for line in screen.model.lines)
     out.flush()

@@ -159,7 +159,9 @@ class Terminal:
     @contextlib.contextmanager
     def _input(self) -> Iterator[Input]:
         """Yields where keys come from; without a terminal of ours, or in the background, there are none."""
-        file = self._stdin.fileno() if self._stdin.isatty() else -1
+        file = -1
+        with contextlib.suppress(OSError, ValueError):  # a stream without a file
+            file = self._stdin.fileno() if self._stdin.isatty() else -1
         if file < 0 or (hasattr(os, "tcgetpgrp") and os.getpgrp() != os.tcgetpgrp(file)):
             with create_pipe_input() as nothing:
                 yield nothing

@@ -6,7 +6,7 @@ become text.
 
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from operator import itemgetter
 from typing import Any, NamedTuple, Protocol
 
@@ -132,14 +132,14 @@ class Board(NamedTuple):
     """What is known at one time.
 
     number: of the round; what changed since the round before is pointed out. heading: a line at the top.
-    notices: lines below it, such as what cannot be reached. page: lines of the page that is open.
+    notices: lines below it, such as what cannot be reached. page: what the page that is open shows.
     """
 
     parts: Sequence[Part]
     heading: str = ""
     notices: Sequence[Text] = ()
     number: int = 0
-    page: Sequence[Text] | None = None
+    page: Result | None = None
 
 
 class Query(NamedTuple):
@@ -171,19 +171,21 @@ class Start(NamedTuple):
 
 
 class Live(NamedTuple):
-    """A live screen: what asks, every `interval` (ns), for a number of `rounds` (0 without end)."""
+    """A live screen: what asks, every `interval` (ns), for a number of `rounds` (0 without end). close: is
+    awaited at the end."""
 
     fetch: Fetch
     start: Start
     interval: int
     rounds: int = 0
+    close: Callable[[], Awaitable[None]] | None = None
 
 
 def table_board(result: Result, number: int = 0) -> Board:
     """Return the board of a result: a part for each of its tables, its texts above."""
     tables = result.tables()
     notices = [part for part in result.parts if isinstance(part, Text)]
-    parts = [Part(str(at), one.title, _grid_of(one)) for at, one in enumerate(tables)]
+    parts = [Part(str(at), one.title, partial(grid_of, one)) for at, one in enumerate(tables)]
     return Board(parts, notices=notices, number=number)
 
 
@@ -204,45 +206,43 @@ def table_live(fetch: Callable[[], Awaitable[Result]], start: Start, interval: i
 _WORST = {"bad": 2, "warn": 1}
 
 
-def _grid_of(table: Table) -> Callable[[], Grid]:
-    def build() -> Grid:
-        columns = [
-            GridColumn(
-                column.title,
-                column.data_key,
-                column.kind,
-                itemgetter(at),
-                optional=column.data_key in table.optional,
-                quiet=column.kind in ("ago", "time"),
-            )
-            for at, column in enumerate(table.columns)
-        ]
-        texts = [at for at, column in enumerate(table.columns) if column.kind in ("text", "url")][:2]
-
-        def key(row: Sequence[Any]) -> Hashable:
-            return tuple(_words(row[at]) for at in texts or range(len(row)))
-
-        def level(row: Sequence[Any]) -> int:
-            styles = (cell.style for cell in row if isinstance(cell, Cell))
-            return max((_WORST.get(style, 0) for style in styles), default=0)
-
-        def record(row: Sequence[Any]) -> Any:
-            return {
-                column.data_key: column.data_value(value)
-                for column, value in zip(table.columns, row, strict=True)
-            }
-
-        return Grid(
-            columns,
-            table.rows,
-            key=key,
-            level=level,
-            spare=table.spare,
-            record=record,
-            empty=table.empty or "nothing to show",
+def grid_of(table: Table) -> Grid:
+    """Return a table of a result with keys: a row is known by its first two names."""
+    columns = [
+        GridColumn(
+            column.title,
+            column.data_key,
+            column.kind,
+            itemgetter(at),
+            optional=column.data_key in table.optional,
+            quiet=column.kind in ("ago", "time"),
         )
+        for at, column in enumerate(table.columns)
+    ]
+    texts = [at for at, column in enumerate(table.columns) if column.kind in ("text", "url")][:2]
 
-    return build
+    def key(row: Sequence[Any]) -> Hashable:
+        return tuple(_words(row[at]) for at in texts or range(len(row)))
+
+    def level(row: Sequence[Any]) -> int:
+        styles = (cell.style for cell in row if isinstance(cell, Cell))
+        return max((_WORST.get(style, 0) for style in styles), default=0)
+
+    def record(row: Sequence[Any]) -> Any:
+        return {
+            column.data_key: column.data_value(value)
+            for column, value in zip(table.columns, row, strict=True)
+        }
+
+    return Grid(
+        columns,
+        table.rows,
+        key=key,
+        level=level,
+        spare=table.spare,
+        record=record,
+        empty=table.empty or "nothing to show",
+    )
 
 
 class Filter(NamedTuple):

@@ -4,20 +4,32 @@ from collections.abc import Sequence
 from typing import Any
 
 from jsctl.contexts.settings import Settings, resolve
+from jsctl.contexts.store import is_name
 from jsctl.env import Env
-from jsctl.errors import BadInput
+from jsctl.errors import BadInput, NotFound
+from jsctl.files import read_text
 
 _EVERYWHERE = frozenset({"timeout", "colors"})
 """Variables that fit every context; NATS_URL and logins would make all of them one."""
 
 
-def targets(env: Env) -> list[Settings]:
+def targets(env: Env, groups: Sequence[str] = (), *, all_contexts: bool = False) -> list[Settings]:
     """Return the settings of every domain of every context that the command line names, in its order, each
     once.
 
-    Without --context the usual one, without --js-domain each context's own. Raises BadInput, NotFound.
+    Without --context the usual one, without --js-domain each context's own. groups: of contexts, besides
+    those of --context. Raises BadInput, NotFound.
     """
-    contexts: list[str | None] = list(dict.fromkeys(env.repeated.get("context", ()))) or [None]
+    names = [*env.repeated.get("context", ())]
+    for group in groups:
+        names += _group(env, group)
+    if all_contexts:
+        if names:
+            raise BadInput("--all-contexts goes without --context and --group", "it takes all of them")
+        names = env.contexts.names()
+        if not names:
+            raise NotFound("there are no contexts", "jsctl context add NAME --server URL adds one")
+    contexts: list[str | None] = list(dict.fromkeys(names)) or [None]
     return [place for name in contexts for place in context_targets(env, name, several=len(contexts) > 1)]
 
 
@@ -35,3 +47,22 @@ def context_targets(env: Env, context: str | None, *, several: bool) -> Sequence
     place = env.context(context)
     own: list[dict[str, Any]] = [{} if domain is None else {"js_domain": domain} for domain in domains]
     return [resolve(flags | one, place, variables) for one in own]
+
+
+def _group(env: Env, name: str) -> list[str]:
+    """Return the contexts of a group. Raises BadInput, NotFound."""
+    if not is_name(name):
+        raise BadInput(f"{name!r} is not a valid group name", "use a name without slashes or a leading dot")
+    folder = env.contexts.root.parent / "jsctl" / "groups"
+    path = folder / name
+    if not path.is_file():
+        existing = sorted(one.name for one in folder.glob("*")) if folder.is_dir() else []
+        hint = (
+            f"there are: {', '.join(existing)}" if existing else f"write its contexts to {path}, one a line"
+        )
+        raise NotFound(f"there is no group {name!r}", hint)
+    lines = (line.partition("#")[0].strip() for line in read_text(path, "group").splitlines())
+    names = [line for line in lines if line]
+    if not names:
+        raise BadInput(f"group {name!r} names no context", f"write them to {path}, one a line")
+    return names

@@ -21,6 +21,25 @@ MANY = 100
 """Streams with consumers: with more, their consumers are left out unless asked for. One request each."""
 
 
+class Limits(NamedTuple):
+    """What bounds a stream. messages, bytes: -1 for no limit. retention: as in its configuration."""
+
+    messages: int
+    bytes: int
+    retention: str
+
+
+class Hosting(NamedTuple):
+    """What a server holds of an account, as its streams tell. behind, offline: streams whose copy there is.
+    lag: operations that the worst copy is behind."""
+
+    leads: int = 0
+    follows: int = 0
+    behind: int = 0
+    offline: int = 0
+    lag: int = 0
+
+
 class Overview(NamedTuple):
     """One domain at one time, in rows: without the infos of its streams, which may be 10,000.
 
@@ -28,6 +47,7 @@ class Overview(NamedTuple):
     any. links: of its mirrors and sources. consumers: CONSUMER.LIST entries of all streams; None when they
     were not asked for, or could not be. account: what INFO says, empty when that is not allowed. consumed: by
     stream, what a diagnosis of its consumers needs. gaps: what could not be fetched and why, a sentence each.
+    limits: of streams that have some, or another retention than by limits. hosting: by server.
     """
 
     at: datetime
@@ -38,18 +58,29 @@ class Overview(NamedTuple):
     account: Json
     consumed: Mapping[str, Json] = MappingProxyType({})
     gaps: Sequence[str] = ()
+    limits: Mapping[str, Limits] = MappingProxyType({})
+    hosting: Mapping[str, Hosting] = MappingProxyType({})
 
 
 async def fetch_overview(
-    api: Api, *, context: str = "", domain: str = "", pattern: str = "", consumers: bool | None = None
+    api: Api,
+    *,
+    context: str = "",
+    domain: str = "",
+    pattern: str = "",
+    consumers: bool | None = None,
+    account: bool = True,
 ) -> Overview:
     """Fetch the streams whose name matches the glob `pattern`, their consumers and the limits of the account.
 
-    consumers: None asks for them when at most MANY streams have some. Raises what `Api.call` raises.
+    consumers: None asks for them when at most MANY streams have some. account: ask for its limits. Raises
+    what `Api.call` raises.
     """
     links: list[ReplicationRow] = []
     troubles: dict[str, list[Trouble]] = {}
     consumed: dict[str, Json] = {}
+    limits: dict[str, Limits] = {}
+    hosting: dict[str, Hosting] = {}
 
     def extract(info: Json) -> StreamRow | None:
         name = info["config"]["name"]
@@ -60,9 +91,14 @@ async def fetch_overview(
             troubles[name] = wrong
         if info["state"].get("consumer_count"):
             consumed[name] = stream_facts(info)
+        if (bounds := _limits(info["config"])) != _UNBOUNDED:
+            limits[name] = bounds
+        _count_hosts(info.get("cluster") or {}, hosting)
         return stream_row(info, context, domain or api.domain)
 
-    collected, account = await asyncio.gather(streams.collect(api, extract), _account(api))
+    collected, usage = await asyncio.gather(
+        streams.collect(api, extract), fetch_account(api) if account else _nothing()
+    )
     at = datetime.now(UTC)
     silent = dict.fromkeys(collected.missing, "no answer") | dict(collected.offline)
     rows = [
@@ -76,9 +112,9 @@ async def fetch_overview(
     ]
     having = [row.stream for row in rows if row.consumers]
     if consumers is False or (consumers is None and len(having) > MANY):
-        return Overview(at, rows, troubles, links, None, account)
+        return Overview(at, rows, troubles, links, None, usage, limits=limits, hosting=hosting)
     infos, gaps = await fetch_consumers(api, having)
-    return Overview(at, rows, troubles, links, infos, account, consumed, gaps)
+    return Overview(at, rows, troubles, links, infos, usage, consumed, gaps, limits, hosting)
 
 
 async def fetch_consumers(api: Api, streams: Sequence[str]) -> tuple[list[Json] | None, Sequence[str]]:
@@ -124,7 +160,38 @@ def _gaps(failed: Sequence[tuple[str, JsctlError]]) -> list[str]:
     return [f"the consumers of {whose} cannot be listed: {error.message}"]
 
 
-async def _account(api: Api) -> Json:
+_UNBOUNDED = Limits(-1, -1, "limits")
+
+
+def _limits(config: Json) -> Limits:
+    return Limits(
+        int(config.get("max_msgs", -1)) or -1,
+        int(config.get("max_bytes", -1)) or -1,
+        str(config.get("retention", "limits")),
+    )
+
+
+def _count_hosts(cluster: Json, hosting: dict[str, Hosting]) -> None:
+    if leader := cluster.get("leader"):
+        hosts = hosting.get(leader, Hosting())
+        hosting[leader] = hosts._replace(leads=hosts.leads + 1)
+    for peer in cluster.get("replicas") or ():
+        name = str(peer.get("name", ""))
+        hosts, away = hosting.get(name, Hosting()), bool(peer.get("offline"))
+        hosting[name] = hosts._replace(
+            follows=hosts.follows + 1,
+            behind=hosts.behind + (not away and not peer.get("current", True)),
+            offline=hosts.offline + away,
+            lag=max(hosts.lag, int(peer.get("lag", 0))),
+        )
+
+
+async def _nothing() -> Json:
+    return {}
+
+
+async def fetch_account(api: Api) -> Json:
+    """Fetch what INFO says of the account; empty where that is not allowed."""
     # Not every user may ask, and a report does not fail for it.
     try:
         return await api.call("INFO", timeout=SECOND)

@@ -8,7 +8,7 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import replace
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from jsctl.contexts.model import public_url
 from jsctl.contexts.settings import Settings
@@ -128,6 +128,7 @@ class Poller(Generic[T]):
         fetch: Fetch[T],
         clock: Callable[[], float] = time.time,
         trace: Trace | None = None,
+        window: int = WINDOW,
     ) -> None:
         self._link = link
         self._fetch = fetch
@@ -136,7 +137,7 @@ class Poller(Generic[T]):
         self._since: float | None = None
         self._server_domain = ""
         self.settings = settings
-        self.history: deque[Answer[T]] = deque(maxlen=WINDOW)
+        self.history: deque[Answer[T]] = deque(maxlen=window)
         self.failure: JsctlError | None = None
         self.at: float | None = None
 
@@ -156,6 +157,11 @@ class Poller(Generic[T]):
     def prefix(self) -> str:
         """The API prefix of the requests."""
         return api_prefix(self.settings.js_domain, self.settings.js_api_prefix)
+
+    async def ask(self, fetch: Fetch[Any]) -> Any:
+        """Fetch something else from the same place, on the same connection. Raises JsctlError."""
+        data, _ = await self._link.fetch(fetch, self.settings, self._trace)
+        return data
 
     @property
     def where(self) -> str:
@@ -231,6 +237,23 @@ class Watch(Generic[T]):
             due = max(due, loop.time())
             await asyncio.sleep(due - loop.time())
 
+    async def one_round(self, seconds: float) -> AsyncIterator[None]:
+        """Ask those that are not being asked, and yield after every answer, at least once; end when all have
+        answered, or after `seconds`: one that hangs is not asked again before its timeout."""
+        end = asyncio.get_running_loop().time() + seconds
+        self._poll_idle(None)
+        while True:
+            pending = [task for task in self._running.values() if not task.done()]
+            left = end - asyncio.get_running_loop().time()
+            if not pending or left <= 0:
+                yield
+                return
+            await asyncio.wait(pending, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+            pending = [task for task in pending if not task.done()]
+            if pending:
+                await asyncio.wait(pending, timeout=min(SETTLE, left))
+                yield
+
     async def updates(self, interval: float, count: int | None = None) -> AsyncIterator[int]:
         """Yield the number of completed rounds: as `rounds` does, and also before the first answer and after
         every single one. Answers that come within SETTLE seconds of each other are one update."""
@@ -275,12 +298,14 @@ def watch(
     *,
     clock: Callable[[], float] = time.time,
     trace: Trace | None = None,
+    window: int = WINDOW,
 ) -> Watch[T]:
-    """Return a Watch of these targets, in order. Those that differ only in the domain share a connection."""
+    """Return a Watch of these targets, in order. Those that differ only in the domain share a connection.
+    window: answers that are kept of each."""
     links: dict[Settings, Link] = {}
     pollers = []
     for target in targets:
         login = replace(target, js_domain="", js_api_prefix="")
         link = links.setdefault(login, Link(login))
-        pollers.append(Poller(link, target, fetch, clock=clock, trace=trace))
+        pollers.append(Poller(link, target, fetch, clock=clock, trace=trace, window=window))
     return Watch(pollers, list(links.values()))

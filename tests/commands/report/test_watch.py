@@ -2,25 +2,24 @@
 
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import pexpect
 import pytest
 
 from tests.support import js
-from tests.support.run import Cli, Terminal
+from tests.support.emulator import Watched
+from tests.support.run import Cli
 from tests.support.servers import HubLeaf, RealServer
 
 pytestmark = pytest.mark.slow
 
-ENTER, LEAVE, SHOW = "\x1b[?1049h", "\x1b[?1049l", "\x1b[?25h"
-STYLED = r"(?:\x1b\[[0-9;]*m|\s)*"
+ENTER = "\x1b[?1049h"
 CONFIG = 'listen: "127.0.0.1:{port}"\njetstream { store_dir: "{store}" }\n'
 
 
@@ -47,133 +46,176 @@ def both(offline_cli: Cli, east: RealServer, west: RealServer) -> Cli:
     return offline_cli
 
 
-def end(child: Terminal) -> tuple[str, int]:
-    """What came after the last expectation, and the exit status (128 + signal)."""
-    child.expect(pexpect.EOF)
-    child.close()
-    status = child.exitstatus if child.signalstatus is None else 128 + child.signalstatus
-    assert child.before is not None and status is not None
-    return child.before, status
-
-
 def test_two_domains_on_one_screen(hub_cli: Cli, hub_leaf: HubLeaf) -> None:
     js.stream(hub_leaf.url, "test", "test", domain="leaf")
     js.stream(
         hub_leaf.url, "copy", domain="hub", mirror={"name": "test", "external": {"api": "$JS.leaf.API"}}
     )
-    child = hub_cli.terminal("report --watch 200ms --js-domain hub --js-domain leaf")
-    child.expect_exact(ENTER)
-    child.expect("domain hub.*copy.*Mirror.*domain leaf.*test")
-    child.send("q")
-    left, status = end(child)
-    assert status == 0
-    assert LEAVE in left
-    assert SHOW in left
-    # The last picture stays in the scrollback.
-    assert "domain leaf" in left.rpartition(LEAVE)[2]
+    watched = Watched(hub_cli.terminal("report --watch 200ms --js-domain hub --js-domain leaf"))
+    watched.until(lambda text: re.search(r"hub +copy", text) and re.search(r"leaf +test", text))
+    assert watched.screen.alternate
+    assert watched.screen.cursor_hidden
+    watched.press("3")
+    watched.until(lambda text: re.search(r"hub +copy +mirror +test +\$JS.leaf.API", text))
+    watched.press("q")
+    assert watched.end() == 0
+    assert not watched.screen.alternate
+    assert not watched.screen.cursor_hidden
+    assert "mirror" in watched.screen.text, "the last picture stays"
 
 
-def test_a_killed_server_is_reported_and_comes_back(both: Cli, east: RealServer, west: RealServer) -> None:
+def test_a_killed_server_keeps_its_numbers_and_comes_back(
+    both: Cli, east: RealServer, west: RealServer
+) -> None:
     west.start()
     js.stream(east.url, "going", "going")
-    child = both.terminal("report --watch 200ms --context east --context west")
-    child.expect(f"east{STYLED}all well")
-    child.expect(f"west{STYLED}all well")
+    js.stream(west.url, "staying", "staying")
+    watched = Watched(both.terminal("report --watch 200ms --context east --context west"))
+    watched.until(lambda text: "going" in text and "staying" in text)
     west.kill()
-    child.expect(f"west{STYLED}unreachable.*connection refused", timeout=5)
+    watched.until("west unreachable, its numbers are")
     js.publish(east.url, "going", count=777)
-    child.expect(rf"going\W.*\b777\b.*west{STYLED}unreachable", timeout=5)
+    text = watched.until(lambda text: re.search(r"going +777", text))
+    assert "staying" in text
     west.start()
-    child.expect(f"west{STYLED}all well", timeout=10)
-    child.sendintr()
-    left, status = end(child)
-    assert status == 0
-    assert LEAVE in left
-    assert SHOW in left
-    assert "connection lost" not in left
+    watched.until(lambda text: "unreachable" not in text)
+    watched.press("\x03")
+    assert watched.end() == 0
+    assert not watched.screen.alternate
+    assert "connection lost" not in watched.written
 
 
-def test_a_server_that_is_not_there_at_first(both: Cli, west: RealServer) -> None:
-    child = both.terminal("report --watch 200ms --context west --context east")
-    child.expect(f"west{STYLED}unreachable")
-    child.expect(f"east{STYLED}all well")
+def test_a_server_that_is_not_there_at_first(both: Cli, east: RealServer, west: RealServer) -> None:
+    js.stream(east.url, "going", "going")
+    watched = Watched(both.terminal("report --watch 200ms --context west --context east"))
+    watched.until(lambda text: "west unreachable: " in text and "going" in text)
     west.start()
-    child.expect(f"west{STYLED}all well", timeout=10)
-    child.sendintr()
-    assert end(child)[1] == 0
+    watched.until(lambda text: "unreachable" not in text)
+    watched.press("q")
+    assert watched.end() == 0
 
 
 def test_a_server_that_hangs_holds_nobody_up(both: Cli, east: RealServer, west: RealServer) -> None:
     west.start()
     js.stream(east.url, "going", "going")
-    child = both.terminal("report --watch 200ms --timeout 4s --context west --context east")
-    child.expect(f"west{STYLED}all well.*east{STYLED}all well")
+    watched = Watched(both.terminal("report --watch 200ms --timeout 4s --context west --context east"))
+    watched.until("going")
     assert west.process is not None
     west.process.send_signal(signal.SIGSTOP)
     try:
-        time.sleep(0.5)  # what was asked before has been answered
-        begin = time.monotonic()
         js.publish(east.url, "going", count=777)
-        child.expect(r"going\W.*\b777\b", timeout=5)
-        assert time.monotonic() - begin < 2
-        child.expect(f"west{STYLED}(late|unreachable)", timeout=9)
+        watched.until(lambda text: re.search(r"going +777", text), 3)
+        watched.until(lambda text: re.search("west (late|unreachable)", text))
     finally:
         west.process.send_signal(signal.SIGCONT)
-    child.expect(f"west{STYLED}all well", timeout=10)
-    child.sendintr()
-    assert end(child)[1] == 0
+    watched.until(lambda text: "west late" not in text and "unreachable" not in text)
+    watched.press("q")
+    assert watched.end() == 0
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_the_terminal_is_restored_at_a_signal(cli: Cli, number: signal.Signals) -> None:
-    child = cli.terminal("report --watch 200ms")
-    child.expect("No Streams defined")
-    assert child.pid
-    os.kill(child.pid, number)
-    left, status = end(child)
-    assert LEAVE in left
-    assert SHOW in left
-    assert status == 128 + number
+    watched = Watched(cli.terminal("report --watch 200ms"))
+    watched.until("there are no streams")
+    assert watched.child.pid
+    os.kill(watched.child.pid, number)
+    assert watched.end() == 128 + number
+    assert not watched.screen.alternate
+    assert not watched.screen.cursor_hidden
+
+
+def test_stopped_and_continued(cli: Cli) -> None:
+    watched = Watched(cli.terminal("report --watch 200ms"))
+    watched.until("there are no streams")
+    assert watched.child.pid
+    watched.press("\x1a")
+    watched.until(lambda text: not watched.screen.alternate)
+    os.kill(watched.child.pid, signal.SIGCONT)
+    watched.until("there are no streams")
+    assert watched.screen.alternate
+    watched.press("q")
+    assert watched.end() == 0
 
 
 def test_count_on_a_terminal_and_ctrl_c_before_it(cli: Cli) -> None:
-    child = cli.terminal("report --count 2 --watch 100ms")
-    left, status = end(child)
-    assert status == 0
-    assert ENTER in left
-    assert LEAVE in left
-    child = cli.terminal("report --count 1000")
-    child.expect("No Streams defined")
-    child.sendintr()
-    left, status = end(child)
-    assert LEAVE in left
-    assert status == 130
+    watched = Watched(cli.terminal("report --count 2 --watch 100ms"))
+    assert watched.end() == 0
+    assert ENTER in watched.written
+    assert not watched.screen.alternate
+    watched = Watched(cli.terminal("report --count 1000"))
+    watched.until("there are no streams")
+    watched.press("\x03")
+    assert watched.end() == 130
+    assert not watched.screen.alternate
 
 
 def test_sizes(cli: Cli, url: str) -> None:
     for number in range(30):
         js.stream(url, f"stream-{number:02}", f"s.{number}")
-    child = cli.terminal("report --watch 60s", columns=80, rows=24)
-    child.expect("more streams; --stream PATTERN or a taller terminal")
-    child.setwinsize(5, 20)
-    child.expect("all well: nats", timeout=3)
-    child.setwinsize(50, 100)
-    child.expect("stream-29", timeout=3)
-    child.sendintr()
-    left, status = end(child)
-    assert status == 0
-    assert "Traceback" not in left
+    watched = Watched(cli.terminal("report --watch 60s", columns=80, rows=24))
+    watched.until("stream-19")
+    assert "stream-29" not in watched.screen.text
+    watched.press("G")
+    watched.until("stream-29")
+    watched.resize(20, 5)
+    watched.until(lambda text: re.search(r"str\S*29", text))
+    watched.resize(200, 60)
+    watched.until(lambda text: "stream-00" in text and "stream-29" in text)
+    watched.press("q")
+    assert watched.end() == 0
+    assert "Traceback" not in watched.written
 
 
-def test_keys_are_not_echoed(cli: Cli) -> None:
-    child = cli.terminal("report --watch 100ms")
-    child.expect("No Streams defined")
-    child.send("xyzzy")
-    child.expect("No Streams defined")
-    child.send("Q")
-    left, status = end(child)
-    assert "xyzzy" not in left
-    assert status == 0
+def test_keys(cli: Cli, url: str) -> None:
+    """The everyday: filter, only what is wrong, a stream's page, its consumer's page, the line for a row."""
+    js.stream(url, "ORDERS", "orders.>")
+    js.stream(url, "IDLE", "idle.>")
+    config = {"durable_name": "work", "ack_policy": "explicit"}
+    js.ask(url, "CONSUMER.CREATE.ORDERS.work", {"stream_name": "ORDERS", "config": config})
+    js.publish(url, "orders.new", count=3)
+    watched = Watched(cli.terminal("report --watch 200ms --filter '!IDLE'"))
+    watched.until(lambda text: "  ORDERS" in text and "  IDLE" not in text)
+    watched.press("\x1b")
+    watched.until("  IDLE")
+    watched.press("2")
+    watched.until(lambda text: re.search(r"ORDERS +work +3 .*nobody pulls", text))
+    watched.press("y")
+    watched.until("jsctl consumer next ORDERS work --server")
+    watched.press("\r")
+    watched.until("no client asks for more")
+    watched.press("\x1b")
+    watched.until("Unacked")
+    watched.press("6f")
+    watched.until("ORDERS > work")
+    watched.press("1:ORD\r")
+    watched.until("only what is wrong")
+    watched.press("f")
+    watched.until("IDLE")
+    watched.press(":ORD\r\r")
+    watched.until("Information for Stream ORDERS")
+    watched.press("q")
+    assert watched.end() == 0
+    assert "jsctl consumer next ORDERS work --server" in watched.screen.text, "what y gave stays"
+
+
+def test_flags_that_are_wrong(cli: Cli) -> None:
+    assert "not a valid regular expression" in cli("report --watch --filter [", status=64).err
+    assert "is not one of" in cli("report --watch --part nope", status=64).err
+    assert "--all-contexts goes without" in cli("report --all-contexts --context a", status=64).err
+    assert "there are no contexts" in cli("report --all-contexts", status=3).err
+    assert "there is no group 'prod'" in cli("report --group prod", status=3).err
+
+
+def test_groups_of_contexts(both: Cli, east: RealServer) -> None:
+    folder = both.home / "jsctl" / "groups"
+    folder.mkdir(parents=True)
+    (folder / "ours").write_text("east  # the hub\n\nwest\n")
+    reports = both("report --group ours --context east --json", status=4).json["reports"]
+    assert [one["context"] for one in reports] == ["east", "west"]
+    assert [one["context"] for one in both("report --all-contexts --json", status=4).json["reports"]] == [
+        "east",
+        "west",
+    ]
 
 
 def test_the_reader_goes(cli: Cli) -> None:

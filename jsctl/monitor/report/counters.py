@@ -1,0 +1,103 @@
+"""Rates of counters and trends of numbers, round by round. Pure but for what they remember.
+
+A counter goes back when its stream is made anew, when another server leads that knows less, or when a memory
+stream has lost everything: no such step is a rate, neither back nor forth.
+"""
+
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple
+
+LENGTH = 24
+"""Values of a trend."""
+
+SMOOTH = 6
+"""Values that the slope of a trend is taken from."""
+
+
+class _Counter(NamedTuple):
+    """epoch: what has to be the same, or the counter counts something else. high: its highest value."""
+
+    epoch: Hashable
+    at: float
+    value: int
+    high: int
+    rate: float | None
+
+
+class Counters:
+    """Counters by key; those that a round does not name are forgotten at its end."""
+
+    def __init__(self) -> None:
+        self._before: dict[Hashable, _Counter] = {}
+        self._now: dict[Hashable, _Counter] = {}
+
+    def rate(self, key: Hashable, epoch: Hashable, at: float, value: int) -> float | None:
+        """Return the change per second since the round before, None where that is unknown. at: seconds."""
+        old = self._before.get(key)
+        rate, high = None, value
+        if old is not None and old.epoch == epoch:
+            high = max(old.high, value)
+            came_back = old.value < old.high <= value
+            if value >= old.value and not came_back and at > old.at:
+                rate = (value - old.value) / (at - old.at)
+        self._now[key] = _Counter(epoch, at, value, high, rate)
+        return rate
+
+    def end_round(self) -> None:
+        """Forget what this round did not name."""
+        self._before, self._now = self._now, {}
+
+
+class Trend(NamedTuple):
+    """A number over time. values: the newest last. times: seconds, of the same."""
+
+    epoch: Hashable
+    times: Sequence[float]
+    values: Sequence[int]
+
+    @property
+    def slope(self) -> float | None:
+        """The change per second over the last values, None where there is one."""
+        times, values = self.times[-SMOOTH:], self.values[-SMOOTH:]
+        if len(values) < 2 or times[-1] <= times[0]:
+            return None
+        return (values[-1] - values[0]) / (times[-1] - times[0])
+
+    @property
+    def seconds_to_zero(self) -> float | None:
+        """When it is zero, if it goes on falling so; None where it does not fall."""
+        slope = self.slope
+        if not self.values[-1] or slope is None or slope >= 0:
+            return None
+        return self.values[-1] / -slope
+
+    def seconds_to(self, limit: int) -> float | None:
+        """When it reaches a limit, if it goes on growing so; None where it does not grow, or is there."""
+        slope = self.slope
+        if slope is None or slope <= 0 or self.values[-1] >= limit:
+            return None
+        return (limit - self.values[-1]) / slope
+
+
+class Trends:
+    """Trends by key; those that a round does not name are forgotten at its end."""
+
+    def __init__(self, length: int = LENGTH) -> None:
+        self._length = length
+        self._before: dict[Hashable, Trend] = {}
+        self._now: dict[Hashable, Trend] = {}
+
+    def add(self, key: Hashable, epoch: Hashable, at: float, value: int) -> Trend:
+        """Return the trend with this value as its newest; another epoch begins a new one."""
+        old = self._before.get(key)
+        if old is None or old.epoch != epoch:
+            trend = Trend(epoch, (at,), (value,))
+        else:
+            keep = self._length - 1
+            trend = Trend(epoch, (*old.times[-keep:], at), (*old.values[-keep:], value))
+        self._now[key] = trend
+        return trend
+
+    def end_round(self) -> None:
+        """Forget what this round did not name."""
+        self._before, self._now = self._now, {}

@@ -1,0 +1,54 @@
+"""What the page of one stream or consumer shows."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from jsctl.errors import JsctlError
+from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.paging import fetch_items
+from jsctl.jetstream.stream import requests as streams
+from jsctl.monitor.consumer.diagnosis import find_causes
+from jsctl.monitor.consumer.facts import Cause, Facts
+from jsctl.monitor.consumer.why import fetch_facts
+
+MANY_SUBJECTS = 10_000
+"""Subjects of a stream that are listed; more would be a heavy request in every round."""
+
+
+class StreamPage(NamedTuple):
+    """A stream: its info, its consumers' infos, and messages by subject, None where they are too many."""
+
+    info: Json
+    consumers: Sequence[Json]
+    subjects: Mapping[str, int] | None
+
+
+class ConsumerPage(NamedTuple):
+    """A consumer: what is known of it, and why it is as it is, the worst first."""
+
+    facts: Facts
+    causes: Sequence[Cause]
+
+
+async def fetch_stream_page(api: Api, stream: str) -> StreamPage:
+    """Fetch a stream with its consumers and subjects. Raises what `Api.call` raises."""
+    info, consumers = await asyncio.gather(streams.info(api, stream), _consumers(api, stream))
+    subjects: Mapping[str, int] | None = None
+    if int(info["state"].get("num_subjects", 0)) <= MANY_SUBJECTS:
+        subjects = await streams.subject_counts(api, stream)
+    return StreamPage(info, consumers, subjects)
+
+
+async def fetch_consumer_page(api: Api, stream: str, consumer: str) -> ConsumerPage:
+    """Fetch a consumer and find why it stands. Raises what `Api.call` raises."""
+    facts = await fetch_facts(api, stream, consumer)
+    return ConsumerPage(facts, find_causes(facts))
+
+
+async def _consumers(api: Api, stream: str) -> Sequence[Json]:
+    # Not every user may list them, and the page does not fail for it.
+    try:
+        return await fetch_items(api, f"CONSUMER.LIST.{stream}", "consumers")
+    except JsctlError:
+        return []

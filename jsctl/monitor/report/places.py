@@ -1,0 +1,146 @@
+"""Contexts and domains on a screen: asked in rounds for what is shown, and followed over time."""
+
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from jsctl.contexts.settings import Settings
+from jsctl.errors import Denied, ExitStatus, JsctlError
+from jsctl.jetstream.api import Api, Json
+from jsctl.monitor.report.overview import Overview, fetch_account, fetch_overview
+from jsctl.monitor.report.tracking import Tracker
+from jsctl.monitor.report.watching import Clock, Poller, Trace, Watch, watch
+from jsctl.monitor.server.requests import ping
+
+_LATE = 3.0  #: seconds without an answer that are shown
+
+
+class Answers(NamedTuple):
+    """What one place answered in one round; what was not asked for is None."""
+
+    overview: Overview | None = None
+    account: Json | None = None
+    servers: tuple[Sequence[Json], Sequence[Json]] | None = None
+
+
+async def fetch_part(api: Api, part: str, pattern: str, with_consumers: bool | None) -> Answers:
+    """Fetch what a part of the screen needs, and no more. Raises what `Api.call` raises."""
+    overview = partial(fetch_overview, api, pattern=pattern)
+    match part:
+        case "accounts":
+            return Answers(account=await fetch_account(api))
+        case "servers":
+            try:
+                statistics = await ping(api.connection, "STATSZ")
+                return Answers(servers=(statistics, await ping(api.connection, "JSZ", {})))
+            except Denied:
+                return Answers(await overview(consumers=False, account=False))
+        case "consumers":
+            return Answers(await overview(consumers=True, account=False))
+        case "problems":
+            return Answers(await overview(consumers=with_consumers is not False, account=True))
+        case _:
+            return Answers(await overview(consumers=False, account=False))
+
+
+class Place(NamedTuple):
+    """A context and domain, as it is known now.
+
+    flags: of a command line that works there. at: when it answered last, in seconds since 1970, None for not
+    yet. error: why it does not answer now, empty when it does. level: of the error, as a word.
+    """
+
+    context: str
+    domain: str
+    flags: Sequence[str]
+    at: float | None
+    error: str
+    state: str
+    tracker: Tracker
+
+    @property
+    def title(self) -> str:
+        """The context and the domain."""
+        return f"{self.context} {self.domain}" if self.domain else self.context
+
+
+class Places:
+    """Several contexts and domains, until `close`.
+
+    pattern: glob of streams. with_consumers: False asks for none. part: says which part is shown.
+    """
+
+    def __init__(
+        self,
+        targets: Sequence[Settings],
+        *,
+        pattern: str,
+        with_consumers: bool | None,
+        part: Callable[[], str],
+        clock: Clock = time.time,
+        trace: Trace | None = None,
+    ) -> None:
+        self._clock = clock
+
+        async def fetch(api: Api) -> Answers:
+            return await fetch_part(api, part(), pattern, with_consumers)
+
+        self._watch: Watch[Answers] = watch(targets, fetch, clock=clock, trace=trace, window=1)
+        self.trackers = [Tracker() for _ in self._watch.pollers]
+        self._answered: list[float | None] = [None for _ in self._watch.pollers]
+        self.taken: list[Answers | None] = [None for _ in self._watch.pollers]
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._watch.__aexit__()
+
+    async def one_round(self, seconds: float) -> AsyncIterator[Sequence[Place]]:
+        """Ask every place, and yield what is known after every answer; see `Watch.one_round`."""
+        self.taken = [None for _ in self._watch.pollers]
+        async for _ in self._watch.one_round(seconds):
+            for at, poller in enumerate(self._watch.pollers):
+                await self._take(at, poller)
+            yield [self._place(at, poller, seconds) for at, poller in enumerate(self._watch.pollers)]
+
+    async def ask(self, number: int, fetch: Callable[[Api], Any]) -> Any:
+        """Fetch something else from one place. Raises JsctlError."""
+        return await self._watch.pollers[number].ask(fetch)
+
+    async def _take(self, at: int, poller: Poller[Answers]) -> None:
+        if not poller.history:
+            return
+        when, answers = poller.history.pop()  # with 10,000 consumers it is large
+        self._answered[at] = poller.at
+        self.taken[at] = answers
+        tracker = self.trackers[at]
+        if answers.overview is not None:
+            await tracker.add(when, answers.overview)
+        if answers.account is not None:
+            tracker.add_account(when, answers.account)
+        if answers.servers is not None:
+            tracker.add_servers(when, *answers.servers)
+
+    def _place(self, at: int, poller: Poller[Answers], seconds: float) -> Place:
+        failure, waiting = poller.failure, poller.waiting
+        error = failure.message if failure is not None else ""
+        state = "" if failure is None else _word(failure)
+        if failure is None and waiting >= max(_LATE, 1.5 * seconds):
+            error, state = f"no answer for {waiting:.0f}s", "late"
+        domain = poller.domain or ("" if poller.prefix == "$JS.API" else poller.prefix)
+        flags = _flags(poller.settings)
+        return Place(poller.context, domain, flags, self._answered[at], error, state, self.trackers[at])
+
+
+def _word(failure: JsctlError) -> str:
+    return "unreachable" if failure.status is ExitStatus.UNREACHABLE else "failed"
+
+
+def _flags(settings: Settings) -> list[str]:
+    """Return the flags of a command line that works with these settings."""
+    from jsctl.contexts.model import public_url
+
+    where = ["--context", settings.context] if settings.context else ["--server", public_url(settings.url)]
+    if settings.js_domain:
+        where += ["--js-domain", settings.js_domain]
+    return where

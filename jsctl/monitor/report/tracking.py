@@ -1,0 +1,291 @@
+"""One context and domain over time: from what servers answer, what the screen shows. Asks nothing."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from jsctl.jetstream.api import Json
+from jsctl.monitor.consumer.diagnosis import find_causes
+from jsctl.monitor.consumer.facts import Facts
+from jsctl.monitor.report import health
+from jsctl.monitor.report.counters import SMOOTH, Counters, Trends
+from jsctl.monitor.report.lines import AccountLine, ConsumerLine, LinkLine, Problem, ServerLine, StreamLine
+from jsctl.monitor.report.overview import Hosting, Limits, Overview
+from jsctl.monitor.report.rates import link_key
+from jsctl.monitor.stream.rows import ReplicationRow, StreamRow
+from jsctl.monitor.trouble import Trouble
+from jsctl.units import NEVER, SECOND, age
+
+_TOGETHER = 100  #: consumers that are diagnosed before keys get their turn
+
+
+class Tracker:
+    """What is known of one context and domain. Each list is None until it was asked for."""
+
+    def __init__(self) -> None:
+        self.streams: Sequence[StreamLine] | None = None
+        self.links: Sequence[LinkLine] | None = None
+        self.consumers: Sequence[ConsumerLine] | None = None
+        self.accounts: Sequence[AccountLine] | None = None
+        self.servers: Sequence[ServerLine] | None = None
+        self.gaps: Sequence[str] = ()
+        self._stored, self._sizes, self._rates = Counters(), Trends(SMOOTH), Trends()
+        self._lags, self._pending = Trends(), Trends()
+        self._delivered, self._acknowledged = Counters(), Counters()
+        self._account_counters, self._account_sizes = Counters(), Trends(SMOOTH)
+        self._server_counters = Counters()
+        self._rows: dict[str, StreamRow] = {}
+        self._purges: dict[str, int] = {}
+        self._seen: dict[Any, float] = {}
+
+    async def add(self, at: float, overview: Overview) -> None:
+        """Take an answer. at: seconds on one clock."""
+        self.gaps = overview.gaps
+        self.streams = self._add_streams(at, overview)
+        self.links = self._add_links(at, overview)
+        if self.servers is None or any(line.hosting is not None for line in self.servers):
+            self.servers = [
+                ServerLine(name, hosting, troubles=_of_hosting(hosting))
+                for name, hosting in sorted(overview.hosting.items())
+            ]
+        if overview.consumers is not None:
+            self.consumers = await self._add_consumers(at, overview)
+        if overview.account:
+            self.add_account(at, overview.account)
+
+    # -- streams and what they copy --------------------------------------------------------------------
+
+    def _add_streams(self, at: float, overview: Overview) -> list[StreamLine]:
+        lines = [self._stream(at, row, overview) for row in overview.streams]
+        self._rows = {row.stream: row for row in overview.streams}
+        self._purges = {name: count for name, count in self._purges.items() if name in self._rows}
+        for one in (self._stored, self._sizes, self._rates):
+            one.end_round()
+        return sorted(lines, key=lambda line: line.row.stream)
+
+    def _stream(self, at: float, row: StreamRow, overview: Overview) -> StreamLine:
+        name, troubles = row.stream, list(overview.troubles.get(row.stream, ()))
+        if row.offline is not None:
+            troubles.insert(0, Trouble(f"offline: {row.offline}", True))
+            return StreamLine(row, None, (), None, None, None, NEVER, troubles)
+        limits = overview.limits.get(name)
+        event = self._event(row, self._rows.get(name), limits)
+        if event == "purged":
+            self._purges[name] = self._purges.get(name, 0) + 1
+        epoch = (row.created, row.leader)
+        rate = self._stored.rate(name, epoch, at, row.last_seq)
+        rates = self._rates.add(name, row.created, at, round(rate or 0)).values
+        whole = (*epoch, self._purges.get(name, 0))
+        sizes = self._sizes.add(name, whole, at, row.bytes)
+        soonest, share = None, None
+        if limits is not None:
+            spans = []
+            if limits.bytes > 0:
+                spans.append(sizes.seconds_to(limits.bytes))
+                share = row.bytes / limits.bytes
+            if limits.messages > 0:
+                share = max(share or 0.0, row.messages / limits.messages)
+                counts = self._sizes.add((name, "messages"), whole, at, row.messages)
+                spans.append(counts.seconds_to(limits.messages))
+            known = [one for one in spans if one is not None]
+            soonest = _span(min(known)) if known else None
+        growth = sizes.slope
+        idle = age(row.last_ts, overview.at) if row.last_ts else NEVER
+        return StreamLine(row, rate, rates, growth, soonest, share, idle, troubles, event)
+
+    def _event(self, row: StreamRow, old: StreamRow | None, limits: Limits | None) -> Any:
+        if old is None or old.offline or row.offline:
+            return ""
+        if old.created != row.created:
+            return "recreated"
+        if old.leader != row.leader:
+            return "new leader"
+        stored = row.last_seq - old.last_seq
+        if stored < 0:
+            return "went back"
+        removed = old.messages + stored - row.messages
+        # Work queues lose what was acknowledged, streams with limits as much as comes.
+        is_ordinary = limits is not None and limits.retention != "limits"
+        if not is_ordinary and removed * 2 >= old.messages > 0 and removed > 2 * stored:
+            return "purged"
+        return ""
+
+    def _add_links(self, at: float, overview: Overview) -> list[LinkLine]:
+        created = {row.stream: row.created for row in overview.streams}
+        lines = []
+        for row in overview.links:
+            epoch = (created.get(row.stream), self._purges.get(row.origin, 0))
+            trend = self._lags.add(link_key(row), epoch, at, row.lag)
+            troubles = health.of_link(row, trend.values[-SMOOTH:], created.get(row.stream), overview.at)
+            lines.append(LinkLine(row, trend, _span(trend.seconds_to_zero), troubles))
+        self._lags.end_round()
+        return sorted(lines, key=lambda line: (line.row.stream, line.row.kind, line.row.origin))
+
+    # -- consumers -------------------------------------------------------------------------------------
+
+    async def _add_consumers(self, at: float, overview: Overview) -> list[ConsumerLine]:
+        lines = []
+        for number, info in enumerate(overview.consumers or ()):
+            if number % _TOGETHER == 0:
+                await asyncio.sleep(0)
+            lines.append(self._consumer(at, info, overview))
+        for one in (self._pending, self._delivered, self._acknowledged):
+            one.end_round()
+        lines.sort(key=lambda line: (line.stream, line.consumer))
+        return lines
+
+    def _consumer(self, at: float, info: Json, overview: Overview) -> ConsumerLine:
+        stream, name = info["stream_name"], info["name"]
+        key, config = (stream, name), info.get("config") or {}
+        leader = str((info.get("cluster") or {}).get("leader") or "")
+        epoch = (info.get("created"), leader)
+        delivered, floor = info.get("delivered") or {}, info.get("ack_floor") or {}
+        waiting = info.get("num_pending", 0)
+        trend = self._pending.add(key, (info.get("created"), self._purges.get(stream, 0)), at, waiting)
+        causes = find_causes(Facts(stream, name, info, overview.consumed.get(stream, {})))
+        wrong = [cause for cause in causes if cause.trouble]
+        troubles = [cause.trouble for cause in wrong if cause.trouble]
+        if health.growing(trend.values[-SMOOTH:]):
+            troubles.append(Trouble("falling behind", False))
+        last = age(delivered.get("last_active"), info.get("ts") or overview.at)
+        return ConsumerLine(
+            stream=stream,
+            consumer=name,
+            mode="push" if config.get("deliver_subject") else "pull",
+            unprocessed=waiting,
+            trend=trend,
+            drain=_span(trend.seconds_to_zero),
+            ack_pending=info.get("num_ack_pending", 0),
+            redelivered=info.get("num_redelivered", 0),
+            delivered=self._delivered.rate(key, epoch, at, delivered.get("consumer_seq", 0)),
+            acknowledged=self._acknowledged.rate(key, epoch, at, floor.get("consumer_seq", 0)),
+            last=last,
+            waiting=info.get("num_waiting", 0),
+            leader=leader,
+            troubles=troubles,
+            why=wrong[0].says if wrong else "",
+            help=wrong[0].help if wrong else "",
+        )
+
+    # -- accounts and servers --------------------------------------------------------------------------
+
+    def add_account(self, at: float, info: Json) -> None:
+        """Take what INFO said of the account."""
+        api = info.get("api") or {}
+        failed = int(api.get("errors", 0))
+        requests = self._account_counters.rate("total", None, at, int(api.get("total", 0)))
+        errors = self._account_counters.rate("errors", None, at, failed)
+        troubles = health.of_account(info)
+        if errors:
+            troubles.append(Trouble(f"{errors:,.1f} API errors per second", False))
+        lines = []
+        for tier, usage in (info.get("tiers") or {"": info}).items():
+            limits = usage.get("limits") or {}
+            stored, most = int(usage.get("storage", 0)), int(limits.get("max_storage", -1))
+            sizes = self._account_sizes.add(tier, None, at, stored)
+            until = _span(sizes.seconds_to(most)) if most > 0 else None
+            lines.append(
+                AccountLine(
+                    tier=tier,
+                    streams=int(usage.get("streams", 0)),
+                    max_streams=int(limits.get("max_streams", -1)),
+                    consumers=int(usage.get("consumers", 0)),
+                    max_consumers=int(limits.get("max_consumers", -1)),
+                    file=stored,
+                    max_file=most,
+                    memory=int(usage.get("memory", 0)),
+                    max_memory=int(limits.get("max_memory", -1)),
+                    growth=sizes.slope,
+                    limit=until,
+                    requests=requests,
+                    errors=errors,
+                    failed=failed,
+                    troubles=troubles,
+                )
+            )
+        self._account_counters.end_round()
+        self._account_sizes.end_round()
+        self.accounts = lines
+
+    def add_servers(self, at: float, replies: Sequence[Json], jetstream: Sequence[Json]) -> None:
+        """Take the servers' statistics (PING.STATSZ) and use of JetStream (PING.JSZ), as the system account
+        gets them."""
+        uses = {(one.get("server") or {}).get("id"): one.get("data") or {} for one in jetstream}
+        self.servers = sorted(
+            (self._server(at, one, uses.get((one.get("server") or {}).get("id"), {})) for one in replies),
+            key=lambda line: (line.cluster, line.server),
+        )
+        self._server_counters.end_round()
+
+    def _server(self, at: float, reply: Json, use: Json) -> ServerLine:
+        server = reply.get("server") or {}
+        stats = reply.get("statsz") or reply.get("data") or {}
+        key, started = server.get("id"), stats.get("start")
+
+        def rate(name: str, value: int) -> float | None:
+            return self._server_counters.rate((key, name), started, at, value)
+
+        api, meta = use.get("api") or {}, use.get("meta_cluster") or {}
+        errors = rate("errors", int(api.get("errors", 0))) if use else None
+        slow = int(stats.get("slow_consumers", 0))
+        return ServerLine(
+            server=str(server.get("name", "")),
+            cluster=str(server.get("cluster") or ""),
+            version=str(server.get("ver", "")),
+            uptime=str(started or ""),
+            cpu=float(stats.get("cpu", 0)),
+            memory=int(stats.get("mem", 0)),
+            connections=int(stats.get("connections", 0)),
+            received=rate("received", int((stats.get("received") or {}).get("msgs", 0))),
+            sent=rate("sent", int((stats.get("sent") or {}).get("msgs", 0))),
+            slow=slow,
+            stored=int(use.get("storage", 0)) + int(use.get("memory", 0)) if use else None,
+            requests=rate("requests", int(api.get("total", 0))) if use else None,
+            errors=errors,
+            meta_leader=bool(meta) and meta.get("leader") == server.get("name"),
+            troubles=[Trouble(f"{errors:,.1f} API errors per second", False)] if errors else [],
+        )
+
+    # -- problems --------------------------------------------------------------------------------------
+
+    def problems(self, now: float) -> list[Problem]:
+        """Return what is wrong, the worst first, each with when it was first seen. now: in seconds since
+        1970."""
+        problems = [one._replace(since=self._seen.get(one.key, now)) for one in self._find_problems(now)]
+        self._seen = {one.key: one.since for one in problems}
+        return sorted(problems, key=lambda one: (not one.trouble.bad, one.kind, one.name))
+
+    def _find_problems(self, now: float) -> Iterator[Problem]:
+        for account in self.accounts or ():
+            for trouble in account.troubles:
+                yield Problem("account", (account.tier,), trouble, now)
+        for stream in self.streams or ():
+            for trouble in stream.troubles:
+                yield Problem("stream", (stream.row.stream,), trouble, now)
+        for link in self.links or ():
+            row: ReplicationRow = link.row
+            for trouble in link.troubles:
+                yield Problem(row.kind, (row.stream, row.origin), trouble, now, row.error, drain=link.drain)
+        for consumer in self.consumers or ():
+            if consumer.troubles:
+                words = ", ".join(trouble.words for trouble in consumer.troubles)
+                trouble = Trouble(words, any(trouble.bad for trouble in consumer.troubles))
+                name = (consumer.stream, consumer.consumer)
+                yield Problem("consumer", name, trouble, now, consumer.why, consumer.help, consumer.drain)
+        for server in self.servers or ():
+            for trouble in server.troubles:
+                yield Problem("server", (server.server,), trouble, now)
+
+
+def _of_hosting(hosting: Hosting) -> list[Trouble]:
+    troubles = []
+    if hosting.offline:
+        troubles.append(Trouble(f"offline for {hosting.offline:,} streams", True))
+    if hosting.behind:
+        troubles.append(Trouble(f"behind for {hosting.behind:,} streams", False))
+    return troubles
+
+
+def _span(seconds: float | None) -> int | None:
+    """Return whole seconds in ns; None for what is unknown, or so far off that it says nothing."""
+    return None if seconds is None or seconds > 1000 * 86400 else round(seconds) * SECOND

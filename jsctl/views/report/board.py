@@ -1,0 +1,50 @@
+"""The parts of `jsctl report --watch`: streams, consumers, replication, servers, accounts, problems. Pure."""
+
+from collections.abc import Sequence
+
+from jsctl.monitor.report.places import Place
+from jsctl.monitor.report.spark_queries import SparkQuery
+from jsctl.units import format_clock, seconds_to_ns
+from jsctl.views.board import Board, Grid, Part, grid_of
+from jsctl.views.report import server_grids, spark_queries, stream_grids
+from jsctl.views.report.grid_cells import age_words
+from jsctl.views.result import Text
+
+
+def board(
+    places: Sequence[Place], now: float, number: int, queries: Sequence[SparkQuery] | None = None
+) -> Board:
+    """Return the board of a round. now: seconds since 1970. queries: of Spark, None where they are not
+    wanted."""
+    parts = [
+        Part("streams", "Streams", lambda: stream_grids.streams(places)),
+        Part("consumers", "Consumers", lambda: stream_grids.consumers(places)),
+        Part("replication", "Replication", lambda: stream_grids.links(places)),
+        Part("servers", "Servers", lambda: server_grids.servers(places)),
+        Part("accounts", "Accounts", lambda: server_grids.accounts(places)),
+        Part("problems", "Problems", lambda: server_grids.problems(places, now)),
+    ]
+    if queries is not None:
+        parts.append(Part("spark", "Spark", lambda: _spark(queries, now)))
+    titles = ", ".join(place.title for place in places[:4])
+    if len(places) > 4:
+        titles += f" and {len(places) - 4} more"
+    heading = f"{titles}  {format_clock(seconds_to_ns(now))}"
+    return Board(parts, heading, _notices(places, now), number)
+
+
+def _spark(queries: Sequence[SparkQuery], now: float) -> Grid:
+    pane = spark_queries.pane(queries, now)
+    if not pane.sections:
+        return Grid((), (), key=id, empty=pane.messages[0].text if pane.messages else pane.summary.text)
+    return grid_of(pane.sections[0].table)
+
+
+def _notices(places: Sequence[Place], now: float) -> list[Text]:
+    notices = []
+    for place in places:
+        if place.error:
+            since = f", its numbers are {age_words(now - place.at)} old" if place.at is not None else ""
+            notices.append(Text(f"{place.title} {place.state}{since}: {place.error}", "bad"))
+        notices += [Text(f"{place.title}: {gap}", "warn") for gap in place.tracker.gaps]
+    return notices

@@ -1,0 +1,141 @@
+"""What the tables of the live report share: rows of places, cells, command lines. Pure."""
+
+import shlex
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from jsctl.monitor.report.places import Place
+from jsctl.monitor.report.rows import level
+from jsctl.units import MINUTE, SECOND, exact_duration, format_bytes, seconds_to_ns, whole_seconds
+from jsctl.views.board import Grid, GridColumn
+from jsctl.views.report.panes import STYLES
+from jsctl.views.result import Cell, Kind
+
+
+class Row(NamedTuple):
+    """A line of one place. number: of the place."""
+
+    place: Place
+    number: int
+    line: Any
+
+
+class Page(NamedTuple):
+    """What `enter` opens: a stream, or with a consumer's name a consumer. place: its number."""
+
+    place: int
+    stream: str
+    consumer: str = ""
+
+
+def place_rows(places: Sequence[Place], lines: Callable[[Place], Iterable[Any] | None]) -> list[Row]:
+    """Return the lines of all places, in their order."""
+    return [Row(place, number, line) for number, place in enumerate(places) for line in lines(place) or ()]
+
+
+def place_grid(
+    places: Sequence[Place],
+    rows: Sequence[Row],
+    columns: Sequence[GridColumn],
+    key: Callable[[Any], Hashable],
+    **rest: Any,
+) -> Grid:
+    """Return a table with the place of each row ahead where there are several."""
+    if len(places) > 1:
+        columns = [GridColumn("Where", "where", "text", lambda row: row.place.title), *columns]
+    if all(place.at is None and not place.error for place in places):
+        rest["empty"] = "waiting for the first answer"
+    return Grid(
+        columns,
+        rows,
+        key=lambda row: (row.number, key(row.line)),
+        level=lambda row: level(row.line.troubles),
+        dim=lambda row: bool(row.place.error),
+        **rest,
+    )
+
+
+def column(title: str, key: str, kind: Kind, read: Callable[[Any], Any], **rest: Any) -> GridColumn:
+    """Return a column that reads the line of a row."""
+    return GridColumn(title, key, kind, lambda row: read(row.line), **rest)
+
+
+TROUBLE = column("Trouble", "trouble", "prose", lambda one: _words(one.troubles), optional=True)
+
+
+def _words(troubles: Sequence[Any]) -> str:
+    return ", ".join(trouble.words for trouble in troubles)
+
+
+def left_cell(span: int | None, soon: int = 10 * MINUTE) -> Any:
+    """Return a time that is left (ns); a short one is a warning."""
+    """Return a time that is left; a short one is a warning."""
+    if span is None:
+        return None
+    return Cell(span, exact_duration(span), "warn" if span <= soon else "")
+
+
+def drain_cell(span: int | None, lag: int) -> Any:
+    """Return a time (ns) after which all is well."""
+    if span is not None:
+        return Cell(span, exact_duration(span), "good")
+    return None
+
+
+def growth_cell(value: float | None) -> Any:
+    """Return bytes per second, with their sign."""
+    if value is None:
+        return None
+    rounded = round(value)
+    if not rounded:
+        return Cell(0, "")
+    return Cell(rounded, f"{'+' if rounded > 0 else '-'}{format_bytes(abs(rounded))}/s")
+
+
+def rate_cell(value: float | None, event: str = "") -> Any:
+    """Return a rate, or what made its counter go back."""
+    if event:
+        return Cell(None, event, "warn")
+    if not value:
+        return Cell(value, "" if value is None else "0")
+    return Cell(value, f"{value:,.0f}/s" if value >= 10 else f"{value:,.1f}/s")
+
+
+def share_cell(value: float | None) -> Any:
+    """Return how full something is, 0 to 1."""
+    if value is None:
+        return None
+    style = STYLES[2] if value >= 1 else STYLES[1] if value >= 0.9 else ""
+    return Cell(value, f"{value * 100:.0f}%", style)
+
+
+def ago_cell(span: int) -> Any:
+    """Return a time (ns) since something, -1 for never."""
+    return Cell(None, "never", "dim") if span < 0 else Cell(span, exact_duration(whole_seconds(span)))
+
+
+def age_words(seconds: float) -> str:
+    """Return a span in seconds as people read it, at least a second."""
+    return exact_duration(whole_seconds(max(seconds_to_ns(seconds), SECOND)))
+
+
+def command_line(place: Place, verb: str, *names: str) -> str:
+    """Return a command line that works at a place."""
+    return " ".join(["jsctl", verb, *map(shlex.quote, [*names, *place.flags])])
+
+
+def mending_line(place: Place, help: str, stream: str, consumer: str) -> str:
+    """Return the command line that mends a consumer, or says why it stands."""
+    if help:
+        return f"{help} {shlex.join(place.flags)}"
+    return command_line(place, "consumer why", stream, consumer)
+
+
+def where(row: Row) -> dict[str, Any]:
+    """Return the keys of a record that name its place."""
+    return {"context": row.place.context, "domain": row.place.domain}
+
+
+def seconds(span: int | None) -> float | None:
+    """Return a span in ns as seconds."""
+    return None if span is None else round(span / SECOND, 1)

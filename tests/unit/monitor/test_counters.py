@@ -1,0 +1,79 @@
+"""Rates and trends that know when a counter went back."""
+
+from collections.abc import Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jsctl.monitor.report.counters import LENGTH, Counters, Trends
+
+
+def rates(values: Sequence[tuple[str, int]]) -> list[float | None]:
+    """The rates of a counter, seen every two seconds, with its epochs."""
+    counters, seen = Counters(), []
+    for at, (epoch, value) in enumerate(values):
+        seen.append(counters.rate("key", epoch, at * 2.0, value))
+        counters.end_round()
+    return seen
+
+
+def test_a_rate_needs_two_values() -> None:
+    assert rates([("a", 10), ("a", 30), ("a", 30)]) == [None, 10.0, 0.0]
+
+
+def test_another_epoch_is_another_counter() -> None:
+    """A stream that was made anew, or that another server leads."""
+    assert rates([("a", 1000), ("b", 5), ("b", 9)]) == [None, None, 2.0]
+
+
+def test_a_counter_that_goes_back_has_no_rate() -> None:
+    """A leader that knows less leads for a while; the step back up is no rate, either."""
+    assert rates([("a", 1000), ("a", 10), ("a", 20), ("a", 1020), ("a", 1040)]) == [
+        None,
+        None,
+        5.0,
+        None,
+        10.0,
+    ]
+
+
+def test_what_was_gone_for_a_round_begins_anew() -> None:
+    counters = Counters()
+    counters.rate("key", "a", 0, 10)
+    counters.end_round()
+    counters.end_round()
+    assert counters.rate("key", "a", 4, 50) is None
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 10**6)), max_size=40))
+def test_no_rate_is_negative_or_larger_than_what_came(values: list[tuple[str, int]]) -> None:
+    for rate, (_, value) in zip(rates(values), values, strict=True):
+        assert rate is None or 0 <= rate <= value / 2
+
+
+def test_time_to_drain_and_until_a_limit() -> None:
+    trends = Trends()
+    for at, value in enumerate([100, 80, 60]):
+        falling = trends.add("lag", "", at, value)
+        trends.end_round()
+    assert falling.slope == -20
+    assert falling.seconds_to_zero == 3
+    assert falling.seconds_to(1000) is None
+    for at, value in enumerate([10, 20, 30]):
+        growing = trends.add("size", "", at, value)
+        trends.end_round()
+    assert growing.seconds_to(100) == 7
+    assert growing.seconds_to(30) is None
+    assert growing.seconds_to_zero is None
+
+
+def test_a_trend_is_of_one_epoch_and_no_longer_than_it_may_be() -> None:
+    trends = Trends()
+    for at in range(100):
+        trend = trends.add("key", at // 90, at, at)
+        trends.end_round()
+    assert list(trend.values) == list(range(90, 100))
+    for at in range(100, 200):
+        trend = trends.add("key", 1, at, at)
+        trends.end_round()
+    assert len(trend.values) == LENGTH
