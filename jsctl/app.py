@@ -37,6 +37,7 @@ for _option in root.params:
 
 def run(args: Sequence[str], env: Env) -> int:
     """Run one command line and return its exit status. Never raises."""
+    env.run_line = run
     try:
         return _run(args, env)
     except SystemExit as error:  # click ends completion so

@@ -4,7 +4,7 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
@@ -62,6 +62,7 @@ class Env:
     clock: seconds since the epoch.
     last_words: lines that people see below everything else, an error too.
     prompter: asks the questions; None looks for a terminal.
+    run_line: runs a further command line in this process, in an Env of its own; set by the app.
     """
 
     def __init__(
@@ -80,6 +81,7 @@ class Env:
         self.repeated: dict[str, list[str]] = {}
         self.from_environment: set[str | None] = set()
         self.last_words: list[str] = []
+        self.run_line: Callable[[Sequence[str], Env], int] | None = None
         self._open: dict[str, Connection] = {}
         self._headed = False  #: whether a result was written: rounds in CSV share one heading
         self._stack: AsyncExitStack | None = None

@@ -39,7 +39,7 @@ class Identities:
 def create_identities(spec: NetworkSpec, folder: Path) -> Identities:
     """Return the identities of a network, and create those that its folder does not have yet.
 
-    JWTs of accounts are signed again, as the network's file may have changed; keys and users stay.
+    JWTs of accounts whose claims differ from the network's file are signed again; keys and users stay.
     Raises BadInput, OSError.
     """
     store = AuthStore(folder / FOLDER, spec.operator)
@@ -47,12 +47,15 @@ def create_identities(spec: NetworkSpec, folder: Path) -> Identities:
     accounts = {one.name: _key(store, store.account_jwt(one.name), ACCOUNT) for one in spec.accounts}
     system = next(account.name for account in spec.accounts if account.system)
     claims = {"type": "operator", "version": 2, "system_account": accounts[system].public}
-    store.write_operator(_sign(claims, operator, spec.operator, operator))
+    if not _signed_before(store.operator_jwt, claims):  # servers take no other one while they run
+        store.write_operator(_sign(claims, operator, spec.operator, operator))
     tokens, creds = {}, {}
     for account in spec.accounts:
         key = accounts[account.name]
-        token = _sign(_account_claims(account, accounts), key, account.name, operator)
-        store.write_account(account.name, token)
+        token = _signed_before(store.account_jwt(account.name), _account_claims(account, accounts))
+        if not token:
+            token = _sign(_account_claims(account, accounts), key, account.name, operator)
+            store.write_account(account.name, token)
         tokens[key.public] = token
         for name in account.users:
             _create_user(store, account.name, name, key)
@@ -86,6 +89,14 @@ def _create_user(store: AuthStore, account: str, name: str, account_key: KeyPair
 
 def _sign(claims: Json, subject: KeyPair, name: str, signer: KeyPair) -> str:
     return encode_jwt({"sub": subject.public, "name": name, "nats": claims}, signer)
+
+
+def _signed_before(file: Path, claims: Json) -> str:
+    """Return the JWT of a file if it has these claims, and nothing else; else an empty text."""
+    if not file.exists():
+        return ""
+    token = read_text(file).strip()
+    return token if decode_jwt(token).get("nats") == claims else ""
 
 
 def _account_claims(account: AccountSpec, keys: Mapping[str, KeyPair]) -> Json:

@@ -43,6 +43,7 @@ class Plan:
     port: the client port of the first node; None for the default, 0 for free ports everywhere.
     extra: more arguments for each nats-server. temporary: remove the contexts when the network stops.
     private: write the contexts into the network's own folder. source: the description of the network.
+    digest: of that description.
     """
 
     topology: Topology
@@ -53,6 +54,7 @@ class Plan:
     temporary: bool = False
     private: bool = False
     source: str = ""
+    digest: str = ""
 
 
 @dataclass(slots=True)
@@ -173,15 +175,21 @@ class Network:
     def add_nodes(self, binary: Binary, state: NetworkState, names: Collection[str]) -> list[NodeState]:
         """Write the configurations of further servers of a network that runs. Returns their states."""
         topology = self.plan.topology
-        with reserve_ports(topology, None, state.ports) as (ports, _):
+        with reserve_ports(topology, None, state.ports, keep=True) as (ports, _):
             folder.write_configs(self.folder, topology, ports)
             changed = self._new_state(binary, ports, state)
         before = {node.name: node for node in state.nodes}
         state.nodes = [before.get(node.name, node) for node in changed.nodes]
-        state.ports, state.links = changed.ports, changed.links
+        state.ports = changed.ports
+        state.links = {name: {**state.links.get(name, {}), **link} for name, link in changed.links.items()}
         save_state(self.folder, state)
         write_links(self.folder, state)
         return [node for node in state.nodes if node.name in names]
+
+    def update_contexts(self, environ: Mapping[str, str], state: NetworkState) -> None:
+        """Write the contexts of a network that runs, as its description has them now."""
+        self._save_contexts(environ, state.ports, state)
+        save_state(self.folder, state)
 
     def _new_state(
         self, binary: Binary, ports: Mapping[str, int], before: NetworkState | None
@@ -209,6 +217,7 @@ class Network:
             self.plan.temporary,
             dict(ports),
             before.scale if before else {},
+            self.plan.digest,
         )
 
     def _argv(self, node: Node, binary: Binary) -> list[str]:
@@ -281,6 +290,7 @@ class Network:
     def _save_contexts(
         self, environ: Mapping[str, str], ports: Mapping[str, int], state: NetworkState
     ) -> None:
+        state.logins = []
         store = ContextStore.from_environment(environ)
         if self.plan.private:
             store = private_store(self.folder)

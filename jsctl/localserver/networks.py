@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import hashlib
 import shutil
 import signal
 from collections.abc import Mapping, Sequence
@@ -117,8 +118,10 @@ async def bring_up(
         await start_nodes(network, state.nodes, environ)
         return network, None
     with folder.changing(where):
+        digest = digest_of(spec)
         spec = with_scale(spec, state.scale if state else {})
-        plan = Plan(compile_network(spec, where), where, port=port, private=True, source=source)
+        topology = compile_network(spec, where)
+        plan = Plan(topology, where, port=port, private=True, source=source, digest=digest)
         started = await start_network(plan, binary, environ)
         state = load_state(where)
     if state is None:
@@ -263,6 +266,12 @@ async def scale(
         fresh = Network(plan).add_nodes(binary, state, wanted - members)
     await start_nodes(LocalNetwork(network.folder, state), fresh, environ)
     return fresh
+
+
+def digest_of(spec: NetworkSpec) -> str:
+    """Return what tells whether a network's description is the same as before."""
+    text = repr((spec, [account.users for account in spec.accounts]))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def with_scale(spec: NetworkSpec, sizes: Mapping[str, int]) -> NetworkSpec:

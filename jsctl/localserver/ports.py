@@ -9,18 +9,22 @@ from jsctl.localserver.topology import CLIENT, Topology
 
 @contextlib.contextmanager
 def reserve_ports(
-    topology: Topology, port: int | None, before: Mapping[str, int]
+    topology: Topology, port: int | None, before: Mapping[str, int], *, keep: bool = False
 ) -> Iterator[tuple[dict[str, int], Callable[[], None]]]:
     """Yield the ports of a network by `node.purpose`, and a function that releases those that are reserved.
 
     port: the client port of the first node; None for the default, 0 for free ports everywhere. before: the
-    ports of the last start, for what has no default.
+    ports of the last start, for what has no default. keep: for everything, as servers run that have them.
     """
     ports: dict[str, int] = {}
     held: list[socket.socket] = []
 
     def take(purpose: str, default: int) -> None:
-        wanted = default or before.get(purpose, 0)
+        known = before.get(purpose, 0)
+        if keep and known:
+            ports[purpose] = known
+            return
+        wanted = default or known
         if port == 0 or not wanted or (wanted in ports.values()):
             holder = socket.socket()
             holder.bind(("127.0.0.1", 0))

@@ -42,7 +42,7 @@ class NetworkState:
 
     links: by name, what the relay reads. version: of nats-server. temporary: its contexts, which stand beside
     the user's, are removed when it stops. ports: by `node.purpose`. scale: sizes of clusters that differ from
-    the description.
+    the description. digest: of the description; empty where it is not known.
     """
 
     name: str
@@ -54,6 +54,7 @@ class NetworkState:
     temporary: bool = False
     ports: dict[str, int] = field(default_factory=dict)
     scale: dict[str, int] = field(default_factory=dict)
+    digest: str = ""
 
     def node(self, name: str) -> NodeState:
         """The state of a server. Raises NotFound."""
@@ -101,6 +102,7 @@ def save_state(folder: Path, state: NetworkState) -> None:
         "temporary": state.temporary,
         "ports": state.ports,
         "scale": state.scale,
+        "digest": state.digest,
     }
     write_atomically(folder / FILE, json.dumps(document, indent=2) + "\n")
 
@@ -122,6 +124,7 @@ def load_state(folder: Path) -> NetworkState | None:
             temporary=document["temporary"],
             ports=dict(document["ports"]),
             scale=dict(document["scale"]),
+            digest=document.get("digest", ""),
         )
     except (ValueError, KeyError, TypeError):
         raise JsctlError(

@@ -18,7 +18,11 @@ NOUNS = {
 """Each noun, and the file beside this one that describes it."""
 
 VERBS: dict[str, Entry] = {
-    "demo": verb("Run a demo: two real servers, two domains, mirrors, a report, and Spark", "demo:demo"),
+    "demo": group(
+        "Run a demo: two real servers, two domains, mirrors, a report, and Spark",
+        target="demo.demo:demo",
+        runs=True,
+    ),
     "stream": group(
         "Create, inspect, change, back up and remove streams",
         target="stream.group:stream",

@@ -12,6 +12,7 @@ from jsctl.localserver.networks import bring_up, copy_contexts
 from jsctl.localserver.short_forms import named
 from jsctl.localserver.spec_reader import BUILTIN
 from jsctl.localserver.status import wait_until_ready
+from jsctl.localserver.update import update_network
 from jsctl.signals import Stopped, stoppable
 from jsctl.views.result import Result
 from jsctl.views.server import network as view
@@ -34,7 +35,8 @@ from jsctl.views.server import network as view
 @option("--into-contexts", is_flag=True, help="Copy the network's contexts to yours; none of yours changes")
 async def up(env: Env, source: str, name: str, store: str, port: int | None, into_contexts: bool) -> Result:
     """Starts real nats-servers that run on when this command has ended, and waits until all is ready: servers
-    healthy, a leader in every JetStream domain. Of a network that runs already, it starts what has ended.
+    healthy, a leader in every JetStream domain. Of a network that runs already, it starts what has ended, and
+    takes over accounts, users and remotes that have changed in its file.
 
     Its contexts are in a folder of its own: jsctl server network shell opens a shell that sees them.
     """
@@ -45,11 +47,14 @@ async def up(env: Env, source: str, name: str, store: str, port: int | None, int
     try:
         async with stoppable():
             running, started = await bring_up(spec, where, path, server, env.environ, port)
+            changes = [] if started else await update_network(running, spec, path, server, env.environ)
             await wait_until_ready(running, env.say)
     except Stopped:
         raise Stopped(
             f"stopped; what has started is shown by jsctl server network status {spec.name}"
         ) from None
+    for sentence in changes:
+        env.say(sentence)
     for file in started.edited if started else ():
         env.say(f"{where / file} was edited and is used as it is")
     names = copy_contexts(running, env.environ) if into_contexts else {}

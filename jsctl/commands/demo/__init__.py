@@ -1,0 +1,1 @@
+"""`jsctl demo`, and the two documents as walkthroughs."""

@@ -1,0 +1,141 @@
+"""`jsctl demo guide` and `jsctl demo hub-spokes`: the leaf node documents, played on real servers."""
+
+import shutil
+import signal
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from jsctl.commands.cli import command, option
+from jsctl.commands.demo.player import Left, Player
+from jsctl.env import Env
+from jsctl.errors import BadInput, JsctlError
+from jsctl.localserver import binary
+from jsctl.localserver.demo import create_folder
+from jsctl.localserver.walkthrough import Walkthrough, load_walkthrough
+from jsctl.signals import Stopped
+from jsctl.views.result import Result
+from jsctl.views.server import walkthrough as view
+
+
+def _flags(verb: Callable[..., Any]) -> Callable[..., Any]:
+    """Declare the flags that both walkthroughs take."""
+    for declare in (
+        option(
+            "--to", metavar="DIR", default="", help="New folder for all files, which stays (a temporary one)"
+        ),
+        option("--keep", is_flag=True, help="Leave the network running"),
+        option("--list", "show_list", is_flag=True, help="List the parts and steps, and run nothing"),
+        option("--from", "from_", metavar="PART|N", default="", help="Show from this part or step on"),
+        option("--only", metavar="PART|N", default="", help="Show this part or step alone"),
+        option("--step", is_flag=True, help="Wait for a key after each step"),
+    ):
+        verb = declare(verb)
+    return verb
+
+
+@command(
+    "guide",
+    examples=["jsctl demo guide", "jsctl demo guide --step", "jsctl demo guide --only accounts"],
+)
+@_flags
+def guide(env: Env, to: str, keep: bool, show_list: bool, from_: str, only: str, step: bool) -> Result:
+    """Two servers: a stream in the hub's domain and one in the leaf node's, a mirror and a source between
+    them, a mirror in another account, and a consumer that is read through an import.
+
+    Each step is one sentence, a command with its output, and checks; the first check that does not hold ends
+    it with status 1. Servers listen on free ports of this machine. Steps before those of --from and --only
+    are played, too, without their output. At the end, and after ctrl-C, nothing is left.
+    """
+    return _walk(env, load_walkthrough("guide"), to, keep, show_list, from_, only, step)
+
+
+@command(
+    "hub-spokes",
+    examples=["jsctl demo hub-spokes", "jsctl demo hub-spokes --from outage --step"],
+)
+@_flags
+def hub_spokes(env: Env, to: str, keep: bool, show_list: bool, from_: str, only: str, step: bool) -> Result:
+    """Nine servers in three clusters: a stream mirrored into each spoke, two sources of one name, a backup
+    from spoke to spoke that survives an outage of the hub, and streams across and through accounts.
+
+    Each step is one sentence, a command with its output, and checks; the first check that does not hold ends
+    it with status 1. Servers listen on free ports of this machine. Steps before those of --from and --only
+    are played, too, without their output. At the end, and after ctrl-C, nothing is left.
+    """
+    return _walk(env, load_walkthrough("hub-spokes"), to, keep, show_list, from_, only, step)
+
+
+def _walk(
+    env: Env,
+    walkthrough: Walkthrough,
+    to: str,
+    keep: bool,
+    show_list: bool,
+    from_: str,
+    only: str,
+    step: bool,
+) -> Result:
+    if from_ and only:
+        raise BadInput("--from and --only cannot be used together")
+    first, last = 1, len(walkthrough.steps)
+    if only:
+        first, last = walkthrough.find(only)
+    elif from_:
+        first, _ = walkthrough.find(from_)
+    if show_list:
+        return view.listing(walkthrough)
+    if step and not (env.streams.stdin.isatty() and env.streams.stderr.isatty()):
+        raise BadInput("--step waits for keys, which needs a terminal", "leave it out")
+    binary.find(env.environ)
+    folder = _folder(to)
+    player = Player(env, walkthrough, folder, wait_for_key=step)
+    is_complete = False
+    try:
+        with _signals(), player:
+            try:
+                player.play(first, last)
+            except Left:
+                pass
+            if keep:
+                player.keep()
+        is_complete = True
+    except (KeyboardInterrupt, Stopped):
+        shutil.rmtree(folder, ignore_errors=True)
+        raise Stopped("the walkthrough was stopped; nothing of it is left") from None
+    except JsctlError as error:
+        env.emit(view.ended(folder, player.records))
+        raise JsctlError(str(error), f"configurations and logs are in {folder}") from None
+    finally:
+        if is_complete and not to and not keep:
+            shutil.rmtree(folder, ignore_errors=True)
+    return view.done(folder, player.records, keep=keep, temporary=not to)
+
+
+def _folder(to: str) -> Path:
+    """Create the folder of a walkthrough. Raises BadInput, JsctlError."""
+    if not to:
+        return Path(tempfile.mkdtemp(prefix="jsctl-demo-")).resolve()
+    folder = Path(to).expanduser().absolute()
+    if folder.exists():
+        raise BadInput(f"{to} exists", "name a new folder with --to")
+    create_folder(folder)
+    return folder
+
+
+@contextmanager
+def _signals() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP end a walkthrough as ctrl-C does, so that it can stop its servers."""
+
+    def interrupt(number: int, _: object) -> None:
+        raise KeyboardInterrupt
+
+    numbers = (signal.SIGTERM, signal.SIGHUP)
+    before = [signal.signal(number, interrupt) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)

@@ -1,0 +1,152 @@
+"""Walkthroughs as people see them."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import Any
+
+from jsctl.localserver.walkthrough import Check, File, Walkthrough
+from jsctl.units import format_count
+from jsctl.views.result import Column, Result, Table, Text
+
+Json = dict[str, Any]
+
+_STEPS = (
+    Column("Step", "step", "number"),
+    Column("Part", "part"),
+    Column("What", "say", "prose"),
+    Column("Commands", "commands", "prose"),
+)
+
+
+def listing(walkthrough: Walkthrough) -> Result:
+    """Show the steps of a walkthrough."""
+    rows = [
+        (step.number, step.part, step.say, "; ".join(f"jsctl {line}" for line in step.lines))
+        for step in walkthrough.steps
+    ]
+    return Result([Table(walkthrough.about, _STEPS, rows, spare=("commands",))])
+
+
+def part(title: str) -> Result:
+    """Show the heading of a part."""
+    return Result([Text(f"\n{title}\n{'=' * len(title)}", "bold")])
+
+
+def step(number: int, total: int, sentence: str) -> Result:
+    """Show what a step does."""
+    return Result([Text(f"\n# {number}/{total} {sentence}", "bold")])
+
+
+def unshown(count: int) -> Result:
+    """Show that steps before the first are played, too."""
+    return Result([Text(f"# steps 1 to {count} are played without their output")])
+
+
+def command(line: str, width: int) -> Result:
+    """Show a command line as a shell takes it. width: columns of the terminal; 0 leaves it on one line."""
+    return Result([Text("\n".join(_broken(f"$ {line}", width)), "bold", whole=True)])
+
+
+def file(written: File) -> Result:
+    """Show what is written to a file: all of it, or the lines that change."""
+    if not written.changes:
+        mark, text = f"$ cat > {written.name} <<'END'", f"{written.text}END"
+    else:
+        mark, lines = f"$ $EDITOR {written.name}", []
+        for old, new in written.changes:
+            matcher = SequenceMatcher(None, old.splitlines(), new.splitlines(), autojunk=False)
+            for tag, _, _, start, end in matcher.get_opcodes():
+                lines += [f"{' ' if tag == 'equal' else '+'} {line}" for line in new.splitlines()[start:end]]
+        text = "\n".join(lines)
+    return Result([Text(f"{mark}\n{text}", whole=True)])
+
+
+def held(text: str) -> Result:
+    """Show a check that holds."""
+    return Result([Text(f"ok: {text}", "good")])
+
+
+def sentence(check: Check) -> str:
+    """Return a check as a sentence."""
+    if check.says:
+        return check.so
+    parts = [_expectation(name, expected) for name, expected in check.streams.items()]
+    if check.only:
+        parts.append("no other stream" if parts else "no stream")
+    return f"{check.place}: {'; '.join(parts)}"
+
+
+def stream_values(info: Json) -> dict[str, int]:
+    """Return what checks look at. lag: of the farthest of its origins, -1 while one has not been reached."""
+    origins = [info["mirror"]] if info.get("mirror") else info.get("sources") or []
+    lags = [-1 if one.get("active", -1) < 0 else int(one.get("lag", 0)) for one in origins]
+    behind = min(lags) if lags and min(lags) < 0 else max(lags, default=0)
+    return {"messages": int(info["state"]["messages"]), "lag": behind}
+
+
+def consumer_values(info: Json) -> dict[str, int]:
+    """Return what checks look at."""
+    return {
+        "pending": int(info.get("num_pending", 0)),
+        "unacked": int(info.get("num_ack_pending", 0)),
+        "acked": int((info.get("ack_floor") or {}).get("stream_seq", 0)),
+    }
+
+
+def done(folder: Path, records: Sequence[Json], *, keep: bool, temporary: bool) -> Result:
+    """Show what is left of a walkthrough that has ended."""
+    count = sum(len(record["checks"]) for record in records)
+    lines = [f"\n{format_count(count)} checks hold."]
+    if keep:
+        shown = shlex.quote(str(folder))
+        lines += [
+            "The network is running.",
+            f"  look  jsctl server network shell {shown}",
+            f"  end   jsctl server network down {shown} --force",
+        ]
+    elif temporary:
+        lines.append("All servers have stopped, and nothing is left.")
+    else:
+        lines.append(f"All servers have stopped; configurations, logs and streams are in {folder}.")
+    return Result([Text("\n".join(lines), whole=True)], data=_document(folder, records, keep=keep))
+
+
+def ended(folder: Path, records: Sequence[Mapping[str, Any]]) -> Result:
+    """Show nothing more of a walkthrough that ended early; its JSON document has the steps up to there."""
+    return Result(data=_document(folder, records, keep=False))
+
+
+def _document(folder: Path, records: Sequence[Mapping[str, Any]], *, keep: bool) -> Json:
+    return {"folder": str(folder), "running": keep, "steps": list(records)}
+
+
+def _expectation(name: str, expected: Mapping[str, int]) -> str:
+    stream, _, consumer = name.partition("/")
+    if consumer:
+        words = {"pending": "to be delivered", "unacked": "waiting for an ack", "acked": "acknowledged"}
+        values = ", ".join(f"{value:,} {words[key]}" for key, value in expected.items())
+        return f"consumer {consumer} of {stream} has {values}"
+    parts = []
+    if "messages" in expected:
+        count = expected["messages"]
+        parts.append(f"{stream} holds {count:,} message{'' if count == 1 else 's'}")
+    if "lag" in expected:
+        lag = f"lag {expected['lag']:,}"
+        parts.append(lag if parts else f"{stream} has {lag}")
+    return ", ".join(parts)
+
+
+def _broken(line: str, width: int) -> list[str]:
+    """Return a command line in lines that a shell joins again."""
+    if not width or len(line) <= width:
+        return [line]
+    lines, current = [], ""
+    for word in shlex.split(line, posix=False):
+        if current and len(current) + len(word) + 3 > width:
+            lines.append(current + " \\")
+            current = "    " + word
+        else:
+            current = f"{current} {word}" if current else word
+    return [*lines, current]
