@@ -1,6 +1,6 @@
-"""Takes over what has changed in the description of a network that runs: accounts, users, leaf node remotes.
+"""Takes over what has changed in the description of a network that runs: accounts, users, remotes.
 
-In operator mode the JWTs of accounts are pushed to the servers; else the configurations are read again. Servers
+In operator mode the JWTs of accounts are pushed to the servers; then configurations are read again. Servers
 that were added or removed are for `add` and `scale`.
 """
 

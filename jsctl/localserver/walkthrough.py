@@ -1,4 +1,4 @@
-"""The walkthroughs of `jsctl demo guide` and `jsctl demo hub-spokes`, which are data: `walkthroughs/NAME.yaml`.
+"""The walkthroughs of `jsctl demo guide` and `hub-spokes`. They are data, in `walkthroughs/NAME.yaml`.
 
     network: guide                   # the name of the network
     about: ...                       # one line
@@ -19,9 +19,10 @@
               - says: leaf-server +leaf                      # the output, as a regular expression
                 so: both servers answer
 
-`{hub}` stands for the address of the server `hub`. A step may `write` a file (`{file, text}`) or `edit` one
-(`{file, changes: [{old, new}]}`) first; `to` is the file that takes its output, `status` the exit status that it shall have, `silent`
-that its output is not worth showing, `steady` that its checks must hold for a while, `seconds` how long they may take.
+`{hub}` stands for the address of the server `hub`. Of a step, too: `write` (`{file, text}`) or `edit`
+(`{file, changes: [{old, new}]}`), files that it writes first; `to`, the file that takes its output;
+`status`, the exit status that it shall have; `silent`, when its output is not worth showing; `steady`, when
+its checks must hold for a while; `seconds`, how long they may take.
 """
 
 from collections.abc import Mapping, Sequence

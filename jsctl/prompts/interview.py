@@ -65,7 +65,8 @@ class Interview(Prompter):
             if self._begin:
                 await self._begin()
             self.has_asked = True
-            self._say(KEYS)
+            if self._prompter.has_keys:
+                self._say(KEYS)
         answer = await self._prompter.ask(
             replace(question, default=self._default(question), can_go_back=at > 0)
         )

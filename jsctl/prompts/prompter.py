@@ -77,8 +77,10 @@ class Prompter:
     """Asks one question at a time.
 
     Every method raises Cancelled on ctrl-C, BadInput when it cannot ask, and GoBack where a question can go
-    back.
+    back. has_keys: whether somebody can press keys.
     """
+
+    has_keys = True
 
     async def ask(self, question: Question) -> Any:
         """Return the answer: a text, the value of a choice, or whether it is yes."""

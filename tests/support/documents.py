@@ -116,7 +116,9 @@ PARTITIONS = (
 _CREDS = "./keys/creds/OP"
 DEMO = (
     f"jsctl context save sys --creds {_CREDS}/SYS/sys.creds --server"
-    ' "nats://127.0.0.1:4222,nats://127.0.0.1:4232,nats://127.0.0.1:4242"',
+    ' "nats://127.0.0.1:4222,nats://127.0.0.1:4232,nats://127.0.0.1:4242,nats://127.0.0.1:4252,'
+    "nats://127.0.0.1:4262,nats://127.0.0.1:4272,nats://127.0.0.1:4282,nats://127.0.0.1:4292,"
+    'nats://127.0.0.1:4202"',
     f"jsctl context save hub --creds {_CREDS}/TEST/leaf.creds --server"
     ' "nats://127.0.0.1:4222,nats://127.0.0.1:4232,nats://127.0.0.1:4282"',
     f"jsctl context save spoke-1 --creds {_CREDS}/TEST/leaf.creds --server"
@@ -148,7 +150,12 @@ DEMO = (
     "jsctl --context=spoke-1 --creds keys/creds/OP/LEAFACC/exp.creds s report",
     "jsctl --context=hub --creds keys/creds/OP/HUBACC/imp.creds s add --config test"
     " --js-domain leafacc.spoke-1",
+    "jsctl --context=spoke-2 --creds keys/creds/OP/LEAFACC/exp.creds s report",
+    "jsctl --context=hub --creds keys/creds/OP/HUBACC/imp.creds s add --config test"
+    " --js-domain leafacc.spoke-2",
     'jsctl --context=spoke-1 --creds keys/creds/OP/LEAFACC/exp.creds pub test "" --count 10',
+    'jsctl --context=spoke-2 --creds keys/creds/OP/LEAFACC/exp.creds pub test "" --count 10',
+    'jsctl --context=hub --creds keys/creds/OP/LEAFACC/exp.creds pub test "" --count 10',
     "jsctl --context=hub --creds keys/creds/OP/HUBACC/imp.creds s add aggregate --replicas 3 --source test"
     " --source test",
     "jsctl --context=sys server list 9",

@@ -4,7 +4,7 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -95,10 +95,8 @@ def _walk(
     is_complete = False
     try:
         with _signals(), player:
-            try:
+            with suppress(Left):
                 player.play(first, last)
-            except Left:
-                pass
             if keep:
                 player.keep()
         is_complete = True

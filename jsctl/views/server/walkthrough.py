@@ -125,7 +125,7 @@ def _document(folder: Path, records: Sequence[Mapping[str, Any]], *, keep: bool)
 def _expectation(name: str, expected: Mapping[str, int]) -> str:
     stream, _, consumer = name.partition("/")
     if consumer:
-        words = {"pending": "to be delivered", "unacked": "waiting for an ack", "acked": "acknowledged"}
+        words = {"pending": "to deliver", "unacked": "unacknowledged", "acked": "acknowledged"}
         values = ", ".join(f"{value:,} {words[key]}" for key, value in expected.items())
         return f"consumer {consumer} of {stream} has {values}"
     parts = []

@@ -1,5 +1,6 @@
 """`jsctl server network up`."""
 
+import shlex
 from pathlib import Path
 
 import click
@@ -8,7 +9,7 @@ from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
 from jsctl.localserver import binary, folder
 from jsctl.localserver.network import private_store
-from jsctl.localserver.networks import bring_up, copy_contexts
+from jsctl.localserver.networks import VARIABLE, bring_up, copy_contexts
 from jsctl.localserver.short_forms import named
 from jsctl.localserver.spec_reader import BUILTIN
 from jsctl.localserver.status import wait_until_ready
@@ -68,9 +69,7 @@ async def up(env: Env, source: str, name: str, store: str, port: int | None, int
         for context in own.names()
     ]
     env.say(f"nats-server {running.state.version} runs; everything is in {where}")
-    if not into_contexts:
-        env.say(
-            f"try: jsctl server network shell {spec.name}"
-            f"        jsctl server network down {spec.name} ends it"
-        )
+    if not into_contexts and env.environ.get(VARIABLE) != str(where):
+        label = spec.name if where == folder.default(env.environ, spec.name) else shlex.quote(str(where))
+        env.say(f"try: jsctl server network shell {label}        jsctl server network down {label} ends it")
     return view.started(running, contexts)

@@ -1,0 +1,123 @@
+"""Runs command lines of jsctl in this process, in the folder of a walkthrough and with its contexts alone."""
+
+import io
+import os
+import shlex
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TextIO
+
+from jsctl.env import Env, Streams
+from jsctl.errors import ExitStatus
+from jsctl.localserver.networks import VARIABLE
+from jsctl.localserver.state import CONTEXTS, load_state
+from jsctl.prompts.prompter import Form, Question, ScriptedPrompter
+from jsctl.signals import Stopped
+
+
+class LineRunner:
+    """Runs command lines in a folder, which holds the network, too."""
+
+    def __init__(self, env: Env, folder: Path) -> None:
+        self._env = env
+        self._folder = folder
+        self._environ = {
+            name: value
+            for name, value in env.environ.items()
+            if not name.startswith("NATS_") and name != "XDG_CONFIG_HOME"
+        }
+        self._environ |= {"XDG_CONFIG_HOME": str(folder / CONTEXTS), VARIABLE: str(folder)}
+
+    def run(
+        self, line: str, *, show: bool = False, prompter: "ShownPrompter | None" = None
+    ) -> tuple[int, str, str]:
+        """Run a command line, in which `{hub}` is the address of the server `hub`.
+
+        Returns its exit status, output and messages. Raises Stopped after ctrl-C.
+        """
+        streams = self._env.streams
+        out = _Tee(streams.stdout if show else None)
+        err = _Tee(streams.stderr if show else None)
+        width = self._env.width if self._env.is_terminal else None
+        if prompter:
+            prompter.out = out
+        inner = Env(Streams(io.StringIO(), out, err, width), self._environ, prompter=prompter)
+        if self._env.run_line is None:
+            raise RuntimeError("no app runs")
+        with _inside(self._folder, self._environ):
+            status = self._env.run_line(shlex.split(self.fill(line)), inner)
+        if status == ExitStatus.INTERRUPTED:
+            raise Stopped("stopped")
+        return status, out.getvalue(), err.getvalue()
+
+    def fill(self, line: str) -> str:
+        """Put the servers' addresses into a command line."""
+        state = load_state(self._folder)
+        for node in state.nodes if state else ():
+            line = line.replace(f"{{{node.name}}}", node.url.rpartition("//")[2])
+        return line
+
+
+class _Tee(io.StringIO):
+    """Keeps what is written, and shows it on another stream as well."""
+
+    def __init__(self, shown: TextIO | None) -> None:
+        super().__init__()
+        self._shown = shown
+
+    def write(self, text: str) -> int:
+        if self._shown is not None:
+            self._shown.write(text)
+        return super().write(text)
+
+    def flush(self) -> None:
+        if self._shown is not None:
+            self._shown.flush()
+
+    def isatty(self) -> bool:
+        return self._shown is not None and self._shown.isatty()
+
+
+class ShownPrompter(ScriptedPrompter):
+    """Answers questions by their messages and shows both; a list answers a question that comes repeatedly."""
+
+    has_keys = False
+
+    def __init__(self, answers: Mapping[str, Any]) -> None:
+        super().__init__(())
+        self._by_message = {
+            message: list(answer) if isinstance(answer, list) else [answer]
+            for message, answer in answers.items()
+        }
+        self.out: TextIO = io.StringIO()
+
+    @property
+    def unused(self) -> list[str]:
+        """The messages of questions that were not asked as often as there are answers."""
+        return [message for message, answers in self._by_message.items() if answers]
+
+    async def ask(self, question: Question) -> Any:
+        answers = self._by_message.get(question.message)
+        answer = answers.pop(0) if answers else ...
+        self._answers = [answer]
+        shown = question.default if answer is ... else answer
+        if question.form is Form.CONFIRM:
+            shown = "Yes" if shown else "No"
+        self.out.write(f"? {question.message} {shown}".rstrip() + "\n")
+        return await super().ask(question)
+
+
+@contextmanager
+def _inside(folder: Path, environ: Mapping[str, str]) -> Iterator[None]:
+    """Let a command see another current folder and environment: click reads `os.environ`."""
+    saved, where = dict(os.environ), Path.cwd()
+    os.environ.clear()
+    os.environ.update(environ)
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(where)
+        os.environ.clear()
+        os.environ.update(saved)

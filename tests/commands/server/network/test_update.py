@@ -1,0 +1,75 @@
+"""A second `server network up` takes over what has changed in the network's file."""
+
+import json
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from jsctl.localserver import processes
+from tests.support.run import Cli
+
+pytestmark = pytest.mark.slow
+
+ONE = """
+name: one
+accounts:
+  SYS: {system: true, users: {admin: admin}}
+  APP: {jetstream: true, users: {app: app}}
+clusters:
+  hub: {domain: hub, servers: [hub]}
+  leaf: {domain: leaf, servers: [leaf], remotes: [{to: hub, user: admin}]}
+"""
+MORE = """
+  APP:
+    jetstream: true
+    users: {app: app}
+    exports:
+      - {service: "$JS.hub.API.STREAM.INFO.>"}
+  OTHER:
+    jetstream: true
+    users: {other: other}
+    imports:
+      - {service: {account: APP, subject: "$JS.hub.API.STREAM.INFO.>"}, to: "JS.app.API.STREAM.INFO.>"}
+"""
+
+
+@pytest.fixture
+def network(tmp_path: Path) -> Iterator[Cli]:
+    """jsctl with the folder of one network."""
+    cli = Cli(tmp_path / "config")
+    cli.environ["XDG_DATA_HOME"] = str(tmp_path / "data")
+    yield cli
+    for process in processes.find_all(tmp_path / "data" / "jsctl" / "one").values():
+        os.kill(process.pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("operator", ["", "operator: OP"])
+def test_accounts_and_remotes_that_changed(network: Cli, tmp_path: Path, operator: str) -> None:
+    file = tmp_path / "one.yaml"
+    file.write_text(ONE + operator)
+    up = ["server", "network", "up", str(file), "--port", "0"]
+    network(up, status=0)
+    variables = network("server network env one --json", status=0).json
+    before = json.loads((tmp_path / "data/jsctl/one/network.json").read_text())["ports"]
+    network("stream add KEPT --subjects kept --defaults --context hub", environ=variables, status=0)
+    again = network(up, status=0).err
+    assert "pushed" not in again and "reloaded" not in again
+
+    text = ONE.replace("\n  APP: {jetstream: true, users: {app: app}}\n", MORE)
+    file.write_text(
+        text.replace("{to: hub, user: admin}", "{to: hub, user: admin}, {to: hub, user: other}") + operator
+    )
+    changed = network(up, status=0).err
+    assert ("pushed accounts SYS, APP, OTHER\n" in changed) == bool(operator)
+    assert "reloaded hub, leaf\n" in changed
+    assert json.loads((tmp_path / "data/jsctl/one/network.json").read_text())["ports"] == before
+    # The stream of APP is seen through the import, and the new account reaches the hub from the leaf node.
+    line = "stream info KEPT --js-api-prefix JS.app.API --context leaf-OTHER --json"
+    assert network(line, environ=variables, status=0).json["config"]["name"] == "KEPT"
+
+    file.write_text(ONE.replace("servers: [leaf]", "servers: 2"))
+    error = network(up, status=64).err
+    assert "has other servers than the network that runs: leaf, leaf-1, leaf-2" in error
