@@ -26,8 +26,10 @@ class Frames:
     message's payload and headers, the longest.
     """
 
-    def __init__(self, client: Client, reply: str = "", *, numbered: bool = False) -> None:
-        """reply: the reply subject. numbered: it ends with the message's number."""
+    def __init__(
+        self, client: Client, reply: str = "", *, numbered: bool = False, end: str = "", shift: int = 0
+    ) -> None:
+        """reply: the reply subject. numbered: the message's number plus `shift`, and `end`, follow it."""
         plan = client.plan
         self._client = client
         self._subjects = plan.subjects
@@ -37,7 +39,7 @@ class Frames:
         self._payload = plan.payload
         self._numbered = numbered
         self._subject = plan.subject
-        self._reply = reply
+        self._reply, self._end, self._shift = reply, end, shift
         self.size = len(self.block(client.goal or 1)) + len(plan.payload)
         self.is_fixed = not (numbered or self._ids or self._subjects >= 0)
         self._fixed = self.frame(0) if self.is_fixed else b""
@@ -45,7 +47,7 @@ class Frames:
         head, tail = (b"HPUB", b" %d %d\r\n") if self._block else (b"PUB", b" %d\r\n")
         sizes = (len(self._block), self.size) if self._block else (self.size,)
         before = b"%b %b %b." % (head, plan.subject.encode(), reply.encode())
-        after = (tail % sizes) + self._block + plan.payload + b"\r\n"
+        after = end.encode() + (tail % sizes) + self._block + plan.payload + b"\r\n"
         self._pattern = before.replace(b"%", b"%%") + b"%d" + after.replace(b"%", b"%%")
 
     def subject(self, number: int) -> str:
@@ -65,9 +67,9 @@ class Frames:
         pairs = [*parse_headers(self._block), ("Nats-Msg-Id", f"{self._ids}{number}")]
         return encode_headers(pairs)
 
-    def frame(self, number: int) -> bytes:
-        """Returns one frame."""
-        reply = f"{self._reply}.{number}" if self._numbered else self._reply
+    def frame(self, number: int, end: str = "") -> bytes:
+        """Returns one frame. end: of its reply subject, in place of that of all."""
+        reply = f"{self._reply}.{number + self._shift}{end or self._end}" if self._numbered else self._reply
         message = OutgoingMessage(self.subject(number), self._payload, reply, self.block(number))
         return message.encode()
 
@@ -85,7 +87,8 @@ class Frames:
             return self._fixed * count
         if self._is_plain:
             pattern = self._pattern
-            return b"".join([pattern % number for number in range(first, first + count)])
+            start = first + self._shift
+            return b"".join([pattern % number for number in range(start, start + count)])
         return b"".join(map(self.frame, range(first, first + count)))
 
     def size_of(self, first: int, count: int) -> int:
@@ -96,20 +99,22 @@ class Frames:
         return sizes + len(self._payload) * count
 
 
-def _check_size(client: Client, frames: Frames) -> None:
+def check_size(client: Client, frames: Frames) -> None:
+    """Raise BadInput for messages that are larger than the server takes."""
     client.connection.check_size(OutgoingMessage("", client.plan.payload, "", frames.block(client.goal or 1)))
 
 
-def _burst(frames: Frames) -> int:
+def burst_size(frames: Frames) -> int:
+    """Returns how many messages are handed over at once."""
     return max(1, min(_MOST, _BLOCK // (frames.size + 32)))
 
 
 async def publish(client: Client) -> None:
     """Publish without acknowledgement. A time is measured where messages are sent one after the other."""
     frames = Frames(client)
-    _check_size(client, frames)
+    check_size(client, frames)
     meter, pace, send, offset = client.meter, client.pace, client.connection.send, client.offset
-    most = _burst(frames)
+    most = burst_size(frames)
     await client.start()
     while client.wants_more:
         number = meter.done
@@ -135,7 +140,7 @@ async def request(client: Client) -> None:
     """Send requests, each after the reply to the last."""
     async with Exchange(client.connection, client.timeout) as exchange:
         frames = Frames(client, exchange.reply)
-        _check_size(client, frames)
+        check_size(client, frames)
         await _one_by_one(client, exchange, frames, lambda message, subject: None)
 
 
@@ -143,11 +148,11 @@ async def publish_sync(client: Client) -> None:
     """Publish to a stream, each message after the acknowledgement of the last."""
     async with Exchange(client.connection, client.timeout) as exchange:
         frames = Frames(client, exchange.reply)
-        _check_size(client, frames)
+        check_size(client, frames)
         try:
             await _one_by_one(client, exchange, frames, _check_ack)
         except NoResponders:
-            raise _no_stream(client) from None
+            raise no_stream(client) from None
 
 
 def _check_ack(message: Message, subject: str) -> None:
@@ -155,7 +160,8 @@ def _check_ack(message: Message, subject: str) -> None:
         parse_ack(subject, message)
 
 
-def _no_stream(client: Client) -> NoResponders:
+def no_stream(client: Client) -> NoResponders:
+    """Returns the error for a subject that no stream takes."""
     return NoResponders(
         f"no stream takes {client.plan.subject}", "--create makes one, jsctl stream find shows what there is"
     )
@@ -198,8 +204,8 @@ class _Window:
 
     async def run(self) -> None:
         client, meter, pace = self._client, self._client.meter, self._client.pace
-        _check_size(client, self._frames)
-        batch, burst = client.plan.batch, _burst(self._frames)
+        check_size(client, self._frames)
+        batch, burst = client.plan.batch, burst_size(self._frames)
         async with client.connection.receive(f"{self._inbox}.*", self._take):
             await client.connection.flush()
             await client.start()
@@ -235,7 +241,7 @@ class _Window:
             try:
                 parse_ack(self._client.plan.subject, message)
             except NoResponders:
-                self._failure = self._failure or _no_stream(self._client)
+                self._failure = self._failure or no_stream(self._client)
             except JsctlError as error:
                 self._failure = self._failure or error
             if self._failure:
@@ -271,7 +277,7 @@ async def publish_batches(client: Client) -> None:
     plan, meter, pace = client.plan, client.meter, client.pace
     async with Exchange(client.connection, client.timeout) as exchange:
         frames = Frames(client)
-        _check_size(client, frames)
+        check_size(client, frames)
         await client.start()
         batches = 0
         while client.wants_more:
@@ -286,7 +292,7 @@ async def publish_batches(client: Client) -> None:
             try:
                 _check_batch(message, plan.subject, count)
             except NoResponders:
-                raise _no_stream(client) from None
+                raise no_stream(client) from None
             meter.operation(began, count, size)
 
 

@@ -5,7 +5,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
-from jsctl.bench import publishers, readers, receivers
+from jsctl.bench import fast_ingest, publishers, readers, receivers
 from jsctl.bench.client import Client, Gate
 from jsctl.bench.meter import Meter, ProcessResult
 from jsctl.bench.plan import Plan
@@ -23,6 +23,7 @@ RUNS: Mapping[str, Callable[[Client], Awaitable[None]]] = {
     "js pub sync": publishers.publish_sync,
     "js pub async": publishers.publish_async,
     "js pub batch": publishers.publish_batches,
+    "js pub fast": fast_ingest.publish_fast,
     "js ordered": receivers.consume_ordered,
     "js consume": receivers.consume,
     "js fetch": receivers.fetch,

@@ -13,6 +13,7 @@ VERBS: dict[str, Entry] = {
     "js pub sync": verb("Publish one message after the ack of the other", "bench.js_pub:sync"),
     "js pub async": verb("Publish ahead of the acks", "bench.js_pub:async_"),
     "js pub batch": verb("Publish atomic batches", "bench.js_pub:batch"),
+    "js pub fast": verb("Publish by fast ingest", "bench.js_pub:fast"),
     "js ordered": verb("Read a stream through ordered consumers", "bench.js_consume:ordered"),
     "js consume": verb("Read a stream through a durable consumer", "bench.js_consume:consume"),
     "js fetch": verb("Read a stream through a durable consumer in batches", "bench.js_consume:fetch"),

@@ -183,3 +183,17 @@ async def batch(env: Env, options: BatchOptions) -> Result:
     return await _publish(
         env, "js pub batch", options.subject, options.batch, options.sending, options.target
     )
+
+
+@command(
+    "fast",
+    options=BatchOptions,
+    examples=["jsctl bench js pub fast events --create", "jsctl bench js pub fast events --batch 1000"],
+)
+@_publish_flags
+@_batch_flag("Messages ahead of their acks")
+async def fast(env: Env, options: BatchOptions) -> Result:
+    """The stream acknowledges half of --batch at once, which needs nats-server 2.14. Latency is the time from
+    a message to the ack of its group.
+    """
+    return await _publish(env, "js pub fast", options.subject, options.batch, options.sending, options.target)

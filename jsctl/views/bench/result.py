@@ -49,7 +49,9 @@ _PLOTTED = 61
 def announcement(plan: Plan, size: int) -> str:
     """Returns the line before a benchmark. size: bytes of a payload, 0 where nothing is sent."""
     heading = NAMES[plan.kind][0]
-    what = f"{plan.messages:,} messages" if plan.messages else "messages without end"
+    what = (
+        f"{plan.messages:,} message{'s' * (plan.messages != 1)}" if plan.messages else "messages without end"
+    )
     parts = [what, *([f"of {format_bytes(size)}"] if size else [])]
     clients = f"{plan.clients} client{'s' * (plan.clients != 1)}"
     if plan.processes:

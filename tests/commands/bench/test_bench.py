@@ -118,7 +118,7 @@ def test_requests_and_their_service(cli: Cli) -> None:
     assert "nobody answers on bench.svc" in cli("bench service request bench.svc", status=4).err
 
 
-@pytest.mark.parametrize("verb", ["sync", "async --batch 40", "batch --batch 40"])
+@pytest.mark.parametrize("verb", ["sync", "async --batch 40", "batch --batch 40", "fast --batch 40"])
 def test_publishing_to_a_stream(verb: str, cli: Cli, url: str) -> None:
     line = f"js pub {verb} events --msgs 101 --clients 2 --processes 0 --warmup 3"
     assert "--create makes it" in cli(f"bench {line}", status=3).err
@@ -239,6 +239,8 @@ def test_wrong_input_is_one_line(cli: Cli, url: str) -> None:
         ("js pub batch a --persistasync", "batches", 64),
         ("js pub batch a --batch 1001", "--batch", 64),
         ("js pub sync a --stream S", "does not take a", 64),
+        ("js pub batch other --stream S", "--allow-batch", 1),
+        ("js pub fast other --stream S", "--allow-fast", 1),
         ("js consume --stream nope", "stream nope not found", 3),
         ("js get sync --stream S", "has no message", 3),
         ("js ordered --stream nope", "stream nope not found", 3),

@@ -1,0 +1,151 @@
+"""A client that publishes by fast ingest (ADR-50): a stream stores messages as they arrive and acknowledges
+many at once, at the pace that the client asks for and the server may lower."""
+
+import asyncio
+from collections import deque
+
+from jsctl.bench.client import Client
+from jsctl.bench.meter import now
+from jsctl.bench.publishers import Frames, burst_size, check_size, no_stream
+from jsctl.errors import ApiError, JsctlError, RequestTimeout
+from jsctl.jetstream.api import parse_response
+from jsctl.json_text import parse_json
+from jsctl.nats.codes import ErrorCode
+from jsctl.nats.connection import is_no_responders
+from jsctl.nats.message import Message
+from jsctl.units import SECOND
+
+_START, _APPEND, _COMMIT = 0, 1, 2
+"""What a message does to its batch: the operation in its reply subject."""
+
+
+async def publish_fast(client: Client) -> None:
+    """Publish one batch without a bound, up to `batch` messages ahead of their acknowledgements."""
+    await _FastIngest(client).run()
+
+
+class _FastIngest:
+    """One batch. Two groups of messages are on their way, each with one acknowledgement."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._inbox = client.connection.new_inbox()
+        self._flow = max(client.plan.batch // 2, 1)
+        self._frames = Frames(
+            client,
+            f"{self._inbox}.{self._flow}.fail",
+            numbered=True,
+            end=_operation(_APPEND),
+            shift=1 - client.offset,
+        )
+        self._bursts: deque[tuple[int, int, int]] = (
+            deque()
+        )  #: the last sequence, how many, when they were due
+        self._acknowledged = 0
+        self._sent = 0
+        self._is_complete = False
+        self._failure: JsctlError | None = None
+        self._wake = asyncio.Event()
+
+    async def run(self) -> None:
+        client, plan, pace = self._client, self._client.plan, self._client.pace
+        check_size(client, self._frames)
+        most = min(burst_size(self._frames), self._flow)
+        async with client.connection.receive(f"{self._inbox}.>", self._take):
+            await client.connection.flush()
+            await client.start()
+            while not client.stopping and (not client.goal or self._sent < client.goal):
+                await self._wait_until(max(plan.batch, 2 * self._flow) - 1)
+                count = most
+                if client.goal:
+                    count = min(count, client.goal - self._sent)
+                if warm_up := max(plan.warm_up - self._sent, 0):
+                    count = min(count, warm_up)
+                due = now() if pace.is_free else await pace.due(self._sent)
+                await self._send(pace.many(self._sent, count), due)
+                await asyncio.sleep(0)
+            if client.goal and self._sent >= client.goal:
+                await self._wait_until(0)
+
+    async def _send(self, count: int, due: int) -> None:
+        client, frames = self._client, self._frames
+        first = client.offset + self._sent
+        block = frames.many(first, count)
+        last = self._sent + count
+        if not self._sent or last == client.goal:
+            parts = [frames.frame(first + at, self._end(self._sent + at + 1)) for at in range(count)]
+            block = b"".join(parts)
+        self._sent = last
+        self._bursts.append((last, count, due))
+        await client.connection.send(block)
+
+    def _end(self, sequence: int) -> str:
+        if sequence == self._client.goal:
+            return _operation(_COMMIT)
+        return _operation(_START if sequence == 1 else _APPEND)
+
+    def _take(self, message: Message) -> None:
+        subject = self._client.plan.subject
+        try:
+            if not message.data and is_no_responders(message):
+                raise no_stream(self._client)
+            document = parse_json(message.data)
+            if document.get("type") == "gap":
+                raise JsctlError(
+                    "the stream has lost messages of the batch", "try again, or a smaller --batch"
+                )
+            ack = document if document.get("type") == "ack" else parse_response(message.data, subject)
+            if "count" in ack:
+                self._is_complete = True
+                self._acknowledge(int(ack["count"]))
+            elif "msgs" in ack:
+                self._acknowledge(int(ack.get("seq", 0)))
+            else:
+                raise JsctlError(f"what answers on {subject} does not know fast ingest")
+        except ApiError as error:
+            self._failure = self._failure or _explained(self._client, error)
+        except JsctlError as error:
+            self._failure = self._failure or error
+        except (ValueError, AttributeError):
+            self._failure = self._failure or JsctlError(f"the answer on {subject} is malformed")
+        self._wake.set()
+
+    def _acknowledge(self, sequence: int) -> None:
+        self._acknowledged = max(self._acknowledged, sequence)
+        client, bursts = self._client, self._bursts
+        while bursts and bursts[0][0] <= self._acknowledged:
+            last, count, due = bursts.popleft()
+            size = self._frames.size_of(client.offset + last - count, count)
+            client.meter.operation(due, count, size)
+
+    async def _wait_until(self, most: int) -> None:
+        """Wait until at most that many messages are on their way. Raises RequestTimeout, and what the stream
+        refuses."""
+        timeout = self._client.timeout / SECOND
+        while self._failure or self._sent - self._acknowledged > most or (not most and not self._is_complete):
+            if self._failure:
+                raise self._failure
+            self._wake.clear()
+            try:
+                async with asyncio.timeout(timeout):
+                    await self._wake.wait()
+            except TimeoutError:
+                count = self._sent - self._acknowledged
+                raise RequestTimeout(
+                    f"no ack for {count:,} messages in {timeout:g}s", "they may be stored all the same"
+                ) from None
+
+
+def _operation(number: int) -> str:
+    return f".{number}.$FI"
+
+
+def _explained(client: Client, error: ApiError) -> JsctlError:
+    if error.err_code != ErrorCode.BATCH_PUBLISH_DISABLED:
+        return error
+    return ApiError(
+        error.code,
+        error.err_code,
+        f"stream {client.plan.name} does not take fast batches",
+        f"jsctl stream edit {client.plan.name} --allow-fast, or --create",
+    )
