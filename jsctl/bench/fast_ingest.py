@@ -7,10 +7,9 @@ from collections import deque
 from jsctl.bench.client import Client
 from jsctl.bench.meter import now
 from jsctl.bench.publishers import Frames, burst_size, check_size, no_stream
-from jsctl.errors import ApiError, JsctlError, RequestTimeout
+from jsctl.errors import JsctlError, RequestTimeout
 from jsctl.jetstream.api import parse_response
 from jsctl.json_text import parse_json
-from jsctl.nats.codes import ErrorCode
 from jsctl.nats.connection import is_no_responders
 from jsctl.nats.message import Message
 from jsctl.units import SECOND
@@ -102,8 +101,6 @@ class _FastIngest:
                 self._acknowledge(int(ack.get("seq", 0)))
             else:
                 raise JsctlError(f"what answers on {subject} does not know fast ingest")
-        except ApiError as error:
-            self._failure = self._failure or _explained(self._client, error)
         except JsctlError as error:
             self._failure = self._failure or error
         except (ValueError, AttributeError):
@@ -138,14 +135,3 @@ class _FastIngest:
 
 def _operation(number: int) -> str:
     return f".{number}.$FI"
-
-
-def _explained(client: Client, error: ApiError) -> JsctlError:
-    if error.err_code != ErrorCode.BATCH_PUBLISH_DISABLED:
-        return error
-    return ApiError(
-        error.code,
-        error.err_code,
-        f"stream {client.plan.name} does not take fast batches",
-        f"jsctl stream edit {client.plan.name} --allow-fast, or --create",
-    )

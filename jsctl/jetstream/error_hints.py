@@ -5,6 +5,8 @@ from jsctl.nats.error_codes import ErrorCode
 
 HINTS: dict[int, str] = {
     ErrorCode.ACCOUNT_RESOURCES_EXCEEDED: "jsctl account info shows the limits",
+    ErrorCode.ATOMIC_PUBLISH_DISABLED: "jsctl stream edit --allow-batch allows atomic batches",
+    ErrorCode.BATCH_PUBLISH_DISABLED: "jsctl stream edit --allow-fast allows fast batches",
     ErrorCode.CLUSTER_NOT_AVAIL: "the meta leader is being elected or out of reach; try again",
     ErrorCode.CLUSTER_NOT_LEADER: "the meta leader is being elected or out of reach; try again",
     ErrorCode.INSUFFICIENT_RESOURCES: (
