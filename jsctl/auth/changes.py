@@ -234,6 +234,15 @@ def change_user(
         return store.read_user(account.name, name)
 
 
+def sign_copy(store: AuthStore, record: Record, claims: Mapping[str, Any]) -> str:
+    """Return a JWT with other claims beside those of NATS, signed as the user's own.
+
+    Raises NotFound without the seed.
+    """
+    body = _changed(record, no_change, claims)
+    return encode_jwt(body, store.read_key(record.issuer))
+
+
 def _write_user(
     store: AuthStore, account: Record, name: str, claims: Json, signer: KeyPair, key: KeyPair | None
 ) -> None:

@@ -54,6 +54,14 @@ def listing(root: Path, operators: Sequence[Record], selected: str) -> Result:
     return Result([table])
 
 
+_KEY_COLUMNS = (Column("Key", "key"), Column("Seed", "seed", "bool"), Column("Accounts", "accounts", "count"))
+
+
+def keys(rows: Sequence[tuple[str, bool, int]]) -> Result:
+    """Show signing keys: each with whether the seed is there, and how many accounts it signed."""
+    return Result([Table("Signing Keys", _KEY_COLUMNS, rows, empty="No signing keys")])
+
+
 def _named(store: AuthStore, public: str) -> str:
     """An account's name and key, as far as the store knows it."""
     name = next((one.name for one in store.read_accounts() if one.public == public), "")

@@ -17,7 +17,7 @@ _COLUMNS = (
     Column("Revoked", "revoked", "bool"),
     Column("Expiry", "expiry", "time"),
 )
-_LIMITS = (
+LIMITS = (
     "payload",
     "data",
     "subs",
@@ -45,7 +45,7 @@ def sheet(user: Record, account: Record) -> Result:
         fields.append(Field("Revoked", Cell(True, "true", "bad")))
     sections = [
         Section("Configuration", fields),
-        Section("Limits", claim_fields(USER, _with_zeros(rules), *_LIMITS)),
+        Section("Limits", claim_fields(USER, with_zeros(rules), *LIMITS)),
         Section("Permissions", permission_lines(rules)),
     ]
     return Result([Sheet(f"User {user.name} ({user.public})", sections)], data=user.claims)
@@ -93,7 +93,7 @@ def permission_lines(rules: Json) -> list[Field]:
     return fields or [Field("Allowed", "everything")]
 
 
-def _with_zeros(rules: Json) -> Json:
+def with_zeros(rules: Json) -> Json:
     """Limits with the zeros that Go leaves out."""
     return {**dict.fromkeys(("payload", "data", "subs"), 0), **rules}
 

@@ -1,0 +1,92 @@
+"""An operator with all its accounts, users and seeds in one document, as `nats auth operator backup` has it.
+
+    {"name", "key": {"key": SEED}, "token": JWT, "signingKeys": [{"key": SEED}],
+     "accounts": [{"name", "key", "token", "signingKeys", "users": [{"name", "key", "token"}]}]}
+
+A key whose seed is not in the store is null.
+"""
+
+import json
+from typing import Any
+
+from jsctl.auth.jwt import decode_jwt
+from jsctl.auth.keys import KeyPair, key_of_seed
+from jsctl.auth.records import Json, Record, signing_keys
+from jsctl.auth.store import AuthStore, check_name
+from jsctl.errors import BadInput
+from jsctl.json_text import parse_json
+
+
+def export_operator(store: AuthStore) -> str:
+    """Return an operator as a document. Raises NotFound, BadInput."""
+    document = _entry(store, store.read_operator())
+    document["accounts"] = [
+        {
+            **_entry(store, account),
+            "users": [
+                {"name": user.name, "key": _seed(store, user.public), "token": user.token}
+                for user in store.read_users(account.name)
+            ],
+        }
+        for account in store.read_accounts()
+    ]
+    return json.dumps(document, indent=2, ensure_ascii=False)
+
+
+def import_operator(store: AuthStore, text: str) -> Record:
+    """Write the operator of a document into a store that does not have it. Raises BadInput, OSError."""
+    check_name(store.operator, "operator")
+    if store.operator_jwt.exists():
+        raise BadInput(f"there is an operator {store.operator!r} already", "use another --store")
+    document = _parse(text)
+    if document["name"] != store.operator:
+        raise BadInput(f"the backup is of operator {document['name']}", f"give {document['name']}")
+    entries = [document, *document["accounts"]]
+    users = [(account["name"], user) for account in document["accounts"] for user in account["users"]]
+    for entry in [*entries, *(user for _, user in users)]:
+        for key in entry["keys"]:
+            store.write_seed(key)
+    accounts = {account["name"]: account["token"] for account in document["accounts"]}
+    store.write_operator(document["token"], accounts)
+    for account, user in users:
+        store.write_user(account, user["name"], user["token"], user["keys"][0] if user["keys"] else None)
+    return store.read_operator()
+
+
+def _entry(store: AuthStore, record: Record) -> Json:
+    keys = (_seed(store, key.public) for key in signing_keys(record.nats))
+    return {
+        "name": record.name,
+        "key": _seed(store, record.public),
+        "token": record.token,
+        "signingKeys": [key for key in keys if key],
+    }
+
+
+def _seed(store: AuthStore, public: str) -> Json | None:
+    return {"key": store.read_key(public).seed} if store.has_seed(public) else None
+
+
+def _parse(text: str) -> Json:
+    """The document with `keys` in place of seeds. Raises BadInput."""
+    try:
+        document = parse_json(text)
+        operator = _parse_entry(document, "operator")
+        operator["accounts"] = [_parse_entry(one, "account") for one in document.get("accounts") or ()]
+        for account, source in zip(operator["accounts"], document.get("accounts") or (), strict=True):
+            account["users"] = [_parse_entry(one, "user") for one in source.get("users") or ()]
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise BadInput(
+            "this is not a backup of an operator", "jsctl auth operator backup writes one"
+        ) from None
+    return operator
+
+
+def _parse_entry(source: Any, kind: str) -> Json:
+    name, token = source["name"], source["token"]
+    if decode_jwt(token)["nats"].get("type") != kind:
+        raise ValueError
+    check_name(name, kind)
+    seeds = [source.get("key"), *(source.get("signingKeys") or ())]
+    keys: list[KeyPair] = [key_of_seed(seed["key"]) for seed in seeds if seed]
+    return {"name": name, "token": token, "keys": keys}

@@ -1,0 +1,91 @@
+"""Subject mappings of accounts (nats-io/jwt: v2/account_claims.go, Mapping)."""
+
+from typing import Any
+
+from jsctl.auth.records import Json
+from jsctl.errors import BadInput, NotFound
+from jsctl.jetstream.config.documents import parse_document
+from jsctl.nats.subjects import is_subject
+
+_KEYS = frozenset({"subject", "weight", "cluster"})
+_ALL = 100
+
+
+def mappings_of(nats: Json) -> dict[str, list[Json]]:
+    """The mappings of an account: source subject -> targets."""
+    mappings = nats.get("mappings") or {}
+    return {source: list(mappings[source] or ()) for source in sorted(mappings)}
+
+
+def targets_of(nats: Json, source: str, account: str) -> list[Json]:
+    """The targets of a source subject. Raises NotFound."""
+    targets = mappings_of(nats).get(source)
+    if targets is None:
+        raise NotFound(
+            f"account {account} has no mapping of {source}", f"auth account mappings ls {account} lists them"
+        )
+    return targets
+
+
+def weight_of(target: Json) -> int:
+    """The percentage of messages that a target gets; none in the claims means all."""
+    return int(target.get("weight") or _ALL)
+
+
+def new_target(subject: str, weight: int, cluster: str) -> Json:
+    """Return a target. Raises BadInput."""
+    _check_target(subject)
+    target: Json = {"subject": subject, "weight": weight}
+    return {**target, "cluster": cluster} if cluster else target
+
+
+def set_targets(nats: Json, source: str, targets: list[Json]) -> None:
+    """Set the targets of a source in place; none removes it. Raises BadInput for weights above 100."""
+    if not is_subject(source):
+        raise BadInput(f"{source!r} is not a valid subject", "give tokens separated by dots")
+    totals: dict[str, int] = {}
+    for target in targets:
+        cluster = str(target.get("cluster") or "")
+        totals[cluster] = totals.get(cluster, 0) + weight_of(target)
+    for cluster, total in totals.items():
+        if total > _ALL:
+            where = f" in cluster {cluster}" if cluster else ""
+            raise BadInput(
+                f"the targets of {source}{where} have {total}% in all",
+                "give weights of at most 100% together",
+            )
+    mappings = {**(nats.get("mappings") or {}), source: targets}
+    if not targets:
+        del mappings[source]
+    if mappings:
+        nats["mappings"] = mappings
+    else:
+        nats.pop("mappings", None)
+
+
+def parse_mappings(text: str, file: str) -> dict[str, list[Json]]:
+    """Return mappings from YAML or JSON: source -> list of subject, weight, cluster. Raises BadInput."""
+    document = parse_document(text, file).to_json()
+    mappings: dict[str, list[Json]] = {}
+    for source, targets in document.items():
+        if not isinstance(targets, list):
+            raise BadInput(
+                f"{file}: {source} needs a list of targets", "each with subject, weight and cluster"
+            )
+        mappings[source] = [_parse_target(target, f"{file}: {source}") for target in targets]
+    return mappings
+
+
+def _parse_target(target: Any, where: str) -> Json:
+    if not isinstance(target, dict) or not target.get("subject") or set(target) - _KEYS:
+        raise BadInput(f"{where} has a target that is not valid", "give subject, weight and cluster")
+    weight = target.get("weight", _ALL)
+    if not isinstance(weight, int) or not 0 < weight <= _ALL:
+        raise BadInput(f"{where}: the weight {weight!r} is not valid", "give 1 to 100")
+    return new_target(str(target["subject"]), weight, str(target.get("cluster") or ""))
+
+
+def _check_target(subject: str) -> None:
+    """Raise BadInput for a text that is not a target: a subject in which `{{...}}` may stand."""
+    if not subject or any(not token or token.isspace() for token in subject.split(".")):
+        raise BadInput(f"{subject!r} is not a valid target", "give a subject, or one with {{wildcard(1)}}")

@@ -1,0 +1,72 @@
+"""Revocations of users and of activation tokens (nats-io/jwt: v2/revocation_list.go).
+
+A revocation refuses what was signed at or before its time. Its key is the public key of a user, or of the
+account that an activation is for; `*` stands for all.
+"""
+
+from typing import NamedTuple
+
+from jsctl.auth.keys import ACCOUNT, USER, is_public_key
+from jsctl.auth.records import Json, Record, members
+from jsctl.auth.sharing import find_export
+from jsctl.auth.store import AuthStore
+from jsctl.errors import BadInput, NotFound
+
+ALL = "*"
+
+
+class Revocation(NamedTuple):
+    """export: its subject, for one of activation tokens; empty for one of users. time: seconds since 1970."""
+
+    export: str
+    key: str
+    time: int
+
+
+def list_revocations(nats: Json) -> list[Revocation]:
+    """The revocations of an account: those of users, then those of activations by export."""
+    users = [Revocation("", key, int(time)) for key, time in sorted((nats.get("revocations") or {}).items())]
+    activations = [
+        Revocation(str(export.get("subject", "")), key, int(time))
+        for export in members(nats, "exports")
+        for key, time in sorted((export.get("revocations") or {}).items())
+    ]
+    return users + activations
+
+
+def find_key(store: AuthStore, account: Record, name: str, *, of_export: bool) -> str:
+    """Return the public key of a user's or (of_export) an account's name; keys and `*` stay as they are.
+
+    Raises NotFound, BadInput.
+    """
+    if name == ALL or is_public_key(name, ACCOUNT if of_export else USER):
+        return name
+    if is_public_key(name):
+        raise BadInput(
+            f"{name} is a key of another kind", f"give one of {'an account' if of_export else 'a user'}"
+        )
+    return (store.find_account(name) if of_export else store.read_user(account.name, name)).public
+
+
+def add_revocation(nats: Json, revocation: Revocation, account: str) -> None:
+    """Add a revocation in place; one of a later time stays. Raises NotFound without the export."""
+    place = find_export(nats, revocation.export, account) if revocation.export else nats
+    before = place.get("revocations") or {}
+    time = max(revocation.time, int(before.get(revocation.key) or 0))
+    place["revocations"] = {**before, revocation.key: time}
+
+
+def remove_revocation(nats: Json, export: str, key: str, account: str) -> None:
+    """Remove a revocation in place. Raises NotFound."""
+    place = find_export(nats, export, account) if export else nats
+    revocations = dict(place.get("revocations") or {})
+    if key not in revocations:
+        raise NotFound(
+            f"account {account} does not revoke {key}",
+            f"auth account revocations ls {account} lists what it revokes",
+        )
+    del revocations[key]
+    if revocations:
+        place["revocations"] = revocations
+    else:
+        del place["revocations"]

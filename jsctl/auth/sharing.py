@@ -1,0 +1,245 @@
+"""Exports, imports and activation tokens in the claims of accounts (nats-io/jwt: v2/exports.go,
+v2/imports.go, v2/activation_claims.go)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jsctl.auth.changes import user_signer
+from jsctl.auth.fields import Cap
+from jsctl.auth.jwt import decode_jwt, encode_jwt
+from jsctl.auth.records import Json, Record, local_subject, members
+from jsctl.auth.store import AuthStore
+from jsctl.errors import BadInput, NotFound
+from jsctl.nats.subjects import covers, is_subject
+from jsctl.units import parse_duration
+
+STREAM = "stream"
+SERVICE = "service"
+RESPONSE_TYPES = {"singleton": "Singleton", "stream": "Stream", "chunked": "Chunked"}
+_SAMPLING = Cap()
+
+
+def kind_of(member: Json) -> str:
+    """STREAM or SERVICE of an export or import."""
+    return SERVICE if member.get("type") in (SERVICE, 2) else STREAM
+
+
+def sorted_exports(nats: Json) -> list[Json]:
+    """The exports of an account, by subject."""
+    return sorted(members(nats, "exports"), key=lambda one: str(one.get("subject", "")))
+
+
+def sorted_imports(nats: Json) -> list[Json]:
+    """The imports of an account, by local subject."""
+    return sorted(members(nats, "imports"), key=local_subject)
+
+
+def find_export(nats: Json, subject: str, account: str) -> Json:
+    """Return the export of a subject. Raises NotFound."""
+    for one in members(nats, "exports"):
+        if one.get("subject") == subject:
+            return one
+    raise NotFound(
+        f"account {account} does not export {subject}",
+        f"jsctl auth account exports ls {account} lists its exports",
+    )
+
+
+def find_import(nats: Json, local: str, account: str) -> Json:
+    """Return the import at a local subject. Raises NotFound."""
+    for one in members(nats, "imports"):
+        if local_subject(one) == local:
+            return one
+    raise NotFound(
+        f"account {account} has no import at {local}",
+        f"jsctl auth account imports ls {account} lists its imports",
+    )
+
+
+def check_subject(subject: str) -> str:
+    """Return a subject. Raises BadInput."""
+    if not is_subject(subject):
+        raise BadInput(f"{subject!r} is not a valid subject", "give tokens separated by dots")
+    return subject
+
+
+def add_export(nats: Json, export: Json, account: str) -> None:
+    """Add an export in place. Raises BadInput."""
+    for one in members(nats, "exports"):
+        if one.get("subject") == export["subject"] and kind_of(one) == kind_of(export):
+            raise BadInput(
+                f"account {account} exports {export['subject']} already", "change it with exports edit"
+            )
+    nats["exports"] = [*(nats.get("exports") or ()), export]
+
+
+def add_import(nats: Json, imported: Json, account: str) -> None:
+    """Add an import in place. Raises BadInput."""
+    local = local_subject(imported)
+    for one in members(nats, "imports"):
+        if local_subject(one) == local and kind_of(one) == kind_of(imported):
+            raise BadInput(f"account {account} has an import at {local} already", "give another --local")
+    nats["imports"] = [*(nats.get("imports") or ()), imported]
+
+
+def change_export(export: Json, values: Mapping[str, Any]) -> None:
+    """Change an export in place.
+
+    values: by flag, of those that were given; see `auth account exports add`. Raises BadInput.
+    """
+    for flag, value in values.items():
+        match flag:
+            case "token_position":
+                _set(export, "account_token_position", _token_position(export, value))
+            case "private":
+                _set(export, "token_req", value)
+            case "url":
+                _set(export, "info_url", value)
+            case "response_type":
+                _need_service(export, "--response-type")
+                _set(export, "response_type", RESPONSE_TYPES[value])
+            case "response_threshold":
+                _need_service(export, "--response-threshold")
+                _set(export, "response_threshold", _duration(value))
+            case "latency":
+                _need_service(export, "--latency")
+                if value:
+                    before = export.get("service_latency") or {"sampling": 100}
+                    export["service_latency"] = {**before, "results": check_subject(value)}
+                else:
+                    export.pop("service_latency", None)
+            case "sampling":
+                if not export.get("service_latency") and not values.get("latency"):
+                    raise BadInput("--sampling needs a subject for the measurements", "give --latency, too")
+                export.setdefault("service_latency", {})["sampling"] = _parse_sampling(value)
+            case "allow_trace":
+                _need_service(export, "--allow-trace")
+                _set(export, "allow_trace", value)
+            case _:  # description, advertise
+                _set(export, flag, value)
+
+
+def new_import(name: str, subject: str, source: str, service: bool, local: str) -> Json:
+    """Return an import. source: the public key of the exporting account. Raises BadInput."""
+    return {
+        "name": name,
+        "subject": check_subject(subject),
+        "account": source,
+        "local_subject": check_local(subject, local) if local else subject,
+        "type": SERVICE if service else STREAM,
+    }
+
+
+def check_local(subject: str, local: str) -> str:
+    """Return a local subject for an imported one. It may name its wildcards, `$1`. Raises BadInput."""
+    check_subject(local)
+    wildcards = [token for token in subject.split(".") if token in ("*", ">")]
+    tokens = local.split(".")
+    references = [int(token[1:]) for token in tokens if token[:1] == "$" and token[1:].isdecimal()]
+    count = wildcards.count("*")
+    named = tokens.count("*") + len(references)
+    if (">" in wildcards) != (tokens[-1] == ">") or named != count or any(one > count for one in references):
+        raise BadInput(
+            f"the local subject {local} has not the wildcards of {subject}",
+            "use each of them, `*` as $1, $2, ...",
+        )
+    return local
+
+
+def sign_activation(
+    store: AuthStore, exporter: Record, export: Json, subject: str, importer: str, claims: Mapping[str, Any]
+) -> str:
+    """Return an activation token: the right of an account to import an export.
+
+    subject: what may be imported. importer: the account's public key. claims: beside those of NATS (`exp`).
+    Raises NotFound without the exporter's seed.
+    """
+    signer = user_signer(store, exporter)
+    nats: Json = {"subject": subject, "kind": kind_of(export), "type": "activation", "version": 2}
+    if signer.public != exporter.public:
+        nats["issuer_account"] = exporter.public
+    body = {**claims, "name": subject, "sub": importer, "nats": nats}
+    return encode_jwt({key: value for key, value in body.items() if value is not None}, signer)
+
+
+def check_activation(token: str, importer: str, source: str) -> str:
+    """Return an activation token for an importing account and an exporting one. Raises BadInput."""
+    token = token.strip()
+    if token.startswith("-----"):  # as nsc decorates it
+        token = next((line for line in token.splitlines() if line.startswith("ey")), "")
+    claims = decode_jwt(token)
+    nats = claims["nats"]
+    if nats.get("type") != "activation":
+        raise BadInput("this is not an activation token", "jsctl auth account exports token makes one")
+    if claims.get("sub") != importer:
+        raise BadInput(
+            f"the activation token is for account {claims.get('sub')}", "ask for one for this account"
+        )
+    if source not in (claims.get("iss"), nats.get("issuer_account")):
+        raise BadInput("the activation token is of another account", "give the one of the exporting account")
+    return token
+
+
+def matching_exports(nats: Json, subject: str, kind: str) -> Sequence[Json]:
+    """The exports of this kind that an import of `subject` may be of."""
+    return [
+        one
+        for one in members(nats, "exports")
+        if kind_of(one) == kind and covers(str(one.get("subject", "")), subject)
+    ]
+
+
+def _set(member: Json, key: str, value: Any) -> None:
+    if value:
+        member[key] = value
+    else:
+        member.pop(key, None)
+
+
+def _need_service(export: Json, flag: str) -> None:
+    if kind_of(export) != SERVICE:
+        raise BadInput(f"{flag} is for services", "give --service, too")
+
+
+def _token_position(export: Json, position: int) -> int:
+    tokens = str(export["subject"]).split(".")
+    if position and (position > len(tokens) or tokens[position - 1] != "*"):
+        raise BadInput(
+            f"token {position} of {export['subject']} is not a *",
+            "put a * where the account's public key goes",
+        )
+    return position
+
+
+def _duration(text: str) -> int:
+    try:
+        return parse_duration(text) if text else 0
+    except ValueError as error:
+        raise BadInput(f"--response-threshold: {error}") from None
+
+
+def _parse_sampling(text: str) -> int | str:
+    if text.lower() in ("header", "headers"):
+        return "headers"
+    try:
+        percent = _SAMPLING.parse(text.removesuffix("%"))
+    except ValueError:
+        percent = 0
+    if not 1 <= percent <= 100:
+        raise BadInput(f"--sampling: {text!r} is not a percentage", "give 1 to 100, or header")
+    return percent
+
+
+def importers(store: AuthStore, account: Record, export: Json) -> list[str]:
+    """The names of the operator's accounts that import an export."""
+    subject = str(export.get("subject", ""))
+    return [
+        other.name
+        for other in store.read_accounts()
+        if any(
+            one.get("account") == account.public
+            and kind_of(one) == kind_of(export)
+            and covers(subject, str(one.get("subject", "")))
+            for one in members(other.nats, "imports")
+        )
+    ]

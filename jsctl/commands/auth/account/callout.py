@@ -1,0 +1,98 @@
+"""`jsctl auth account callout`."""
+
+from dataclasses import dataclass
+
+from jsctl.auth.changes import change_account
+from jsctl.auth.keys import ACCOUNT, CURVE, USER, is_public_key
+from jsctl.auth.records import Json
+from jsctl.commands.auth.choose import (
+    account_argument,
+    operator_option,
+    pick_account,
+    pick_operator,
+    pick_user,
+)
+from jsctl.commands.cli import command, option
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.views.auth import callout as view
+from jsctl.views.result import Result
+
+_ANY = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    account: str
+    operator: str
+    auth_user: tuple[str, ...]
+    allow: tuple[str, ...]
+    xkey: str | None
+    off: bool
+
+    def __post_init__(self) -> None:
+        if self.off and (self.auth_user or self.allow or self.xkey):
+            raise BadInput("--off cannot be used with other settings")
+        if self.xkey and not is_public_key(self.xkey, CURVE):
+            raise BadInput(
+                f"{self.xkey!r} is not a public curve key", "jsctl auth nkey gen curve --public makes one"
+            )
+        if _ANY in self.allow and len(self.allow) > 1:
+            raise BadInput("* allows all accounts", "give it alone")
+
+
+@command(
+    "callout",
+    options=Options,
+    examples=[
+        "jsctl auth account callout AUTH --auth-user service --allow ORDERS --allow SHOP",
+        "jsctl auth account callout AUTH",
+    ],
+)
+@account_argument()
+@operator_option()
+@option(
+    "--auth-user", metavar="USER", multiple=True, help="User of the service that answers; may be repeated"
+)
+@option(
+    "--allow",
+    metavar="ACCOUNT",
+    multiple=True,
+    help="Account that it may place users in, or *; may be repeated",
+)
+@option(
+    "--xkey",
+    metavar="KEY",
+    default=None,
+    help="Public curve key that requests are encrypted with; empty: none",
+)
+@option("--off", is_flag=True, help="Turn the callout off")
+async def callout(env: Env, options: Options) -> Result:
+    """Servers ask a service of the account who a user is (auth callout). Without flags, it is shown."""
+    store = await pick_operator(env, options.operator)
+    account = await pick_account(env, store, options.account)
+    users = []
+    for name in options.auth_user:
+        user = name if is_public_key(name, USER) else (await pick_user(env, store, account, name)).public
+        users.append(user)
+    accounts = []
+    for name in options.allow:
+        is_key = name == _ANY or is_public_key(name, ACCOUNT)
+        accounts.append(name if is_key else (await pick_account(env, store, name)).public)
+
+    def change(nats: Json) -> None:
+        callout: Json = {} if options.off else dict(nats.get("authorization") or {})
+        for key, value in (("auth_users", users), ("allowed_accounts", accounts)):
+            if value:
+                callout[key] = value
+        if options.xkey is not None:
+            callout["xkey"] = options.xkey
+        if not callout.get("xkey"):
+            callout.pop("xkey", None)
+        if callout and not callout.get("auth_users"):
+            raise BadInput("a callout needs the users of its service", "give --auth-user")
+        nats["authorization"] = callout
+
+    if users or accounts or options.xkey is not None or options.off:
+        account = change_account(store, account.name, change)
+    return view.sheet(store, account)

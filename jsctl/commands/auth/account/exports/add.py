@@ -1,0 +1,49 @@
+"""`jsctl auth account exports add`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from jsctl.auth.changes import change_account
+from jsctl.auth.sharing import SERVICE, STREAM, add_export, change_export, check_subject
+from jsctl.commands.auth.account.exports.flags import export_flags
+from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
+from jsctl.commands.cli import argument, command, option
+from jsctl.env import Env
+from jsctl.views.auth import sharing as view
+from jsctl.views.result import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    name: str
+    subject: str
+    account: str
+    operator: str
+    service: bool
+    export: Mapping[str, Any]
+
+
+@command(
+    "add",
+    options=Options,
+    examples=[
+        "jsctl auth account exports add orders 'orders.>' ORDERS",
+        "jsctl auth account exports add prices prices.get ORDERS --service --latency latency.prices",
+    ],
+)
+@argument("name")
+@argument("subject")
+@account_argument()
+@operator_option()
+@option("--service", is_flag=True, help="Export a service, which answers requests, and not a stream")
+@export_flags
+async def add(env: Env, options: Options) -> Result:
+    """Other accounts then import the subject: jsctl auth account imports add."""
+    store = await pick_operator(env, options.operator)
+    account = await pick_account(env, store, options.account)
+    export: dict[str, Any] = {"name": options.name, "subject": check_subject(options.subject)}
+    export["type"] = SERVICE if options.service else STREAM
+    change_export(export, options.export)
+    change_account(store, account.name, lambda nats: add_export(nats, export, account.name))
+    return view.export_sheet(export, store, account)

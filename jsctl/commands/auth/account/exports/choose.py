@@ -1,0 +1,29 @@
+"""Picks exports and imports."""
+
+from collections.abc import Sequence
+
+from jsctl.auth.records import Json, Record, local_subject
+from jsctl.auth.sharing import find_export, find_import, sorted_exports, sorted_imports
+from jsctl.commands.auth.choose import pick_text
+from jsctl.env import Env
+from jsctl.errors import NotFound
+
+
+async def pick_export(env: Env, account: Record, subject: str) -> Json:
+    """The export of a subject, or one that the user picks. Raises NotFound, BadInput."""
+    subjects = [str(one["subject"]) for one in sorted_exports(account.nats)]
+    subject = subject or await _pick(env, account, subjects, "export")
+    return find_export(account.nats, subject, account.name)
+
+
+async def pick_import(env: Env, account: Record, subject: str) -> Json:
+    """The import at a local subject, or one that the user picks. Raises NotFound, BadInput."""
+    subjects = [local_subject(one) for one in sorted_imports(account.nats)]
+    subject = subject or await _pick(env, account, subjects, "import")
+    return find_import(account.nats, subject, account.name)
+
+
+async def _pick(env: Env, account: Record, subjects: Sequence[str], what: str) -> str:
+    if not subjects:
+        raise NotFound(f"account {account.name} has no {what}s", f"jsctl auth account {what}s add adds one")
+    return await pick_text(env, subjects, what, what.capitalize(), "SUBJECT")

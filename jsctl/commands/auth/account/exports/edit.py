@@ -1,0 +1,45 @@
+"""`jsctl auth account exports edit`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from jsctl.auth.changes import change_account
+from jsctl.auth.records import Json
+from jsctl.auth.sharing import change_export, find_export
+from jsctl.commands.auth.account.exports.choose import pick_export
+from jsctl.commands.auth.account.exports.flags import export_flags
+from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
+from jsctl.commands.cli import argument, command
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.views.auth import sharing as view
+from jsctl.views.result import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    subject: str
+    account: str
+    operator: str
+    export: Mapping[str, Any]
+
+
+@command("edit", options=Options, examples=["jsctl auth account exports edit 'orders.>' ORDERS --private"])
+@argument("subject")
+@account_argument()
+@operator_option()
+@export_flags
+async def edit(env: Env, options: Options) -> Result:
+    """What no flag sets stays."""
+    if not options.export:
+        raise BadInput("nothing to change", "say with flags what to set")
+    store = await pick_operator(env, options.operator)
+    account = await pick_account(env, store, options.account)
+    await pick_export(env, account, options.subject)
+
+    def change(nats: Json) -> None:
+        change_export(find_export(nats, options.subject, account.name), options.export)
+
+    account = change_account(store, account.name, change)
+    return view.export_sheet(find_export(account.nats, options.subject, account.name), store, account)

@@ -1,0 +1,45 @@
+"""The flags of `auth account exports add` and `edit`."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from jsctl.auth.sharing import RESPONSE_TYPES
+from jsctl.commands.cli import option
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def export_flags(function: F) -> F:
+    """Add the flags of an export, whose values arrive as `export`, of those that were given."""
+    flags: list[Callable[[F], F]] = [
+        _flag("--description", metavar="TEXT", help="Description of the export"),
+        _flag("--url", metavar="URL", help="Where to read more about the export"),
+        _flag(
+            "--token-position",
+            metavar="N",
+            type=click.IntRange(min=0),
+            help="Token of the subject where the importing account's public key stands; 0 for none",
+        ),
+        _flag("--advertise/--no-advertise", default=None, help="Advertise the export"),
+        _flag("--private/--public", default=None, help="Let accounts with an activation token alone import"),
+        _flag(
+            "--response-type",
+            type=click.Choice(list(RESPONSE_TYPES)),
+            help="How a service replies: once, many times, or in chunks",
+        ),
+        _flag("--response-threshold", metavar="DURATION", help="How long a service may take for its reply"),
+        _flag(
+            "--latency", metavar="SUBJECT", help="Publish measured latencies of the service; empty for none"
+        ),
+        _flag("--sampling", metavar="PERCENT", help="Requests that are measured (100), or: header"),
+        _flag("--allow-trace/--no-allow-trace", default=None, help="Let traces go through the service"),
+    ]
+    for flag in reversed(flags):
+        function = flag(function)
+    return function
+
+
+def _flag(name: str, **attrs: Any) -> Callable[[F], F]:
+    return option(name, into="export", **attrs)

@@ -1,0 +1,19 @@
+"""`jsctl auth account exports info`."""
+
+from jsctl.commands.auth.account.exports.choose import pick_export
+from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
+from jsctl.commands.cli import argument, command
+from jsctl.env import Env
+from jsctl.views.auth import sharing as view
+from jsctl.views.result import Result
+
+
+@command("info", examples=["jsctl auth account exports info 'orders.>' ORDERS"])
+@argument("subject", default="")
+@account_argument()
+@operator_option()
+async def info(env: Env, subject: str, account: str, operator: str) -> Result:
+    """With the accounts of the operator that import it."""
+    store = await pick_operator(env, operator)
+    owner = await pick_account(env, store, account)
+    return view.export_sheet(await pick_export(env, owner, subject), store, owner)

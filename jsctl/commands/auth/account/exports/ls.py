@@ -1,0 +1,15 @@
+"""`jsctl auth account exports ls`."""
+
+from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
+from jsctl.commands.cli import command
+from jsctl.env import Env
+from jsctl.views.auth import sharing as view
+from jsctl.views.result import Result
+
+
+@command("ls", examples=["jsctl auth account exports ls ORDERS"])
+@account_argument()
+@operator_option()
+async def ls(env: Env, account: str, operator: str) -> Result:
+    store = await pick_operator(env, operator)
+    return view.exports(await pick_account(env, store, account), store)

@@ -1,0 +1,32 @@
+"""`jsctl auth account exports rm`."""
+
+from jsctl.auth.changes import change_account
+from jsctl.auth.records import Json
+from jsctl.auth.sharing import find_export, importers
+from jsctl.commands.auth.account.exports.choose import pick_export
+from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
+from jsctl.commands.cli import argument, command, option
+from jsctl.env import Env
+from jsctl.views.result import Result
+
+
+@command("rm", examples=["jsctl auth account exports rm 'orders.>' ORDERS --force"])
+@argument("subject")
+@account_argument()
+@operator_option()
+@option("--force", "-f", is_flag=True, help="Remove without asking")
+async def rm(env: Env, subject: str, account: str, operator: str, force: bool) -> Result:
+    store = await pick_operator(env, operator)
+    owner = await pick_account(env, store, account)
+    export = await pick_export(env, owner, subject)
+    if importing := importers(store, owner, export):
+        env.say(f"jsctl: {', '.join(importing)} import it")
+    await env.confirm(f"Really remove the export {subject} of {owner.name}?", force=force)
+
+    def change(nats: Json) -> None:
+        nats["exports"].remove(find_export(nats, subject, owner.name))
+        if not nats["exports"]:
+            del nats["exports"]
+
+    change_account(store, owner.name, change)
+    return Result(data={"account": owner.name, "removed": subject, "importers": importing})

@@ -1,0 +1,61 @@
+"""`jsctl auth account exports token`."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from jsctl.auth.keys import ACCOUNT, is_public_key
+from jsctl.auth.settings import expiry_claims
+from jsctl.auth.sharing import check_subject, sign_activation
+from jsctl.commands.auth.account.exports.choose import pick_export
+from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
+from jsctl.commands.cli import argument, command, option
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.files import write_atomically
+from jsctl.nats.subjects import covers
+from jsctl.units import seconds_to_ns
+from jsctl.views.result import Result, Text
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    subject: str
+    account: str
+    importer: str
+    only: str
+    expiry: str
+    output: str
+    operator: str
+
+
+@command(
+    "token",
+    options=Options,
+    examples=["jsctl auth account exports token prices.get ORDERS --importer SHOP --expiry 90d"],
+)
+@argument("subject")
+@account_argument()
+@operator_option()
+@option(
+    "--importer", metavar="ACCOUNT|KEY", required=True, help="The account that may import, also a foreign one"
+)
+@option("--only", metavar="SUBJECT", default="", help="Allow this part of the exported subject alone")
+@option("--expiry", metavar="DURATION|TIME", default="", help="How long, or until when, the token is valid")
+@option("--output", metavar="FILE", default="", help="Write the token to a file")
+async def token(env: Env, options: Options) -> Result:
+    """An activation token lets an account import a private export: imports add --token."""
+    store = await pick_operator(env, options.operator)
+    owner = await pick_account(env, store, options.account)
+    export = await pick_export(env, owner, options.subject)
+    key = options.importer
+    if not is_public_key(key, ACCOUNT):
+        key = (await pick_account(env, store, key)).public
+    subject = check_subject(options.only or options.subject)
+    if not covers(options.subject, subject):
+        raise BadInput(f"{subject} is not part of {options.subject}")
+    claims = expiry_claims(options.expiry, seconds_to_ns(env.clock()))
+    signed = sign_activation(store, owner, export, subject, key, claims)
+    if options.output:
+        write_atomically(Path(options.output).expanduser(), signed + "\n")
+    data = {"account": owner.name, "subject": subject, "importer": key, "token": signed}
+    return Result([] if options.output else [Text(signed, whole=True)], data=data)

@@ -1,0 +1,112 @@
+"""`jsctl auth account imports add`."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from jsctl.auth.changes import change_account
+from jsctl.auth.keys import ACCOUNT, is_public_key
+from jsctl.auth.records import Json, Record
+from jsctl.auth.sharing import (
+    add_import,
+    check_activation,
+    kind_of,
+    matching_exports,
+    new_import,
+    sign_activation,
+)
+from jsctl.auth.store import AuthStore
+from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
+from jsctl.commands.cli import argument, command, option
+from jsctl.env import Env
+from jsctl.errors import BadInput, NotFound
+from jsctl.files import read_text
+from jsctl.views.auth import sharing as view
+from jsctl.views.result import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    name: str
+    subject: str
+    account: str
+    operator: str
+    source: str
+    local: str
+    share: bool
+    traceable: bool
+    service: bool
+    token: str
+
+    def __post_init__(self) -> None:
+        if self.share and not self.service:
+            raise BadInput("--share is for services", "give --service, too")
+        if self.traceable and self.service:
+            raise BadInput("--traceable is for streams", "leave out --service")
+
+
+@command(
+    "add",
+    options=Options,
+    examples=[
+        "jsctl auth account imports add orders 'orders.>' SHOP --source ORDERS",
+        "jsctl auth account imports add prices prices.get SHOP --source ORDERS --service --local shop.prices",
+    ],
+)
+@argument("name")
+@argument("subject")
+@account_argument()
+@operator_option()
+@option("--source", metavar="ACCOUNT|KEY", default="", help="The account that exports, also a foreign one")
+@option("--local", metavar="SUBJECT", default="", help="Its subject in this account, by default the same")
+@option("--share", is_flag=True, help="Share who requests with the service, for latencies")
+@option("--traceable", is_flag=True, help="Let traces of messages come through the stream")
+@option("--service", is_flag=True, help="Import a service, which answers requests, and not a stream")
+@option("--token", metavar="FILE", default="", help="File of the activation token for a private export")
+async def add(env: Env, options: Options) -> Result:
+    """For a private export of an account in the store, an activation token is signed by itself."""
+    store = await pick_operator(env, options.operator)
+    account = await pick_account(env, store, options.account)
+    source = await _source(env, store, options.source, account)
+    public = source.public if source else options.source
+    imported = new_import(options.name, options.subject, public, options.service, options.local)
+    if options.share:
+        imported["share"] = True
+    if options.traceable:
+        imported["allow_trace"] = True
+    if options.token:
+        imported["token"] = check_activation(
+            read_text(Path(options.token).expanduser()), account.public, public
+        )
+    elif source:
+        _activate(env, store, source, account, imported)
+    change_account(store, account.name, lambda nats: add_import(nats, imported, account.name))
+    return view.import_sheet(imported, store, account)
+
+
+async def _source(env: Env, store: AuthStore, name: str, account: Record) -> Record | None:
+    """The exporting account; None for one that is not in the store."""
+    try:
+        source = await pick_account(env, store, name, flag="--source")
+    except NotFound:
+        if is_public_key(name, ACCOUNT):
+            return None
+        raise
+    if source.public == account.public:
+        raise BadInput(f"account {account.name} cannot import from itself", "give another --source")
+    return source
+
+
+def _activate(env: Env, store: AuthStore, source: Record, account: Record, imported: Json) -> None:
+    """Sign an activation token where the export needs one; say so, and where nothing is exported."""
+    exports = matching_exports(source.nats, imported["subject"], kind_of(imported))
+    if not exports:
+        env.say(
+            f"jsctl: account {source.name} does not export {imported['subject']} as a {kind_of(imported)}"
+        )
+    elif all(one.get("token_req") for one in exports):
+        if not store.has_seed(source.public):
+            raise BadInput("the export is private", "give the file of an activation token with --token")
+        imported["token"] = sign_activation(
+            store, source, exports[0], imported["subject"], account.public, {}
+        )
+        env.say(f"jsctl: the export is private, an activation token of {source.name} is signed for it")

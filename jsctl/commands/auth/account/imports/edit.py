@@ -1,0 +1,74 @@
+"""`jsctl auth account imports edit`."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from jsctl.auth.changes import change_account
+from jsctl.auth.records import Json, local_subject
+from jsctl.auth.sharing import SERVICE, check_activation, check_local, find_import, kind_of
+from jsctl.commands.auth.account.exports.choose import pick_import
+from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
+from jsctl.commands.cli import argument, command, option
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.files import read_text
+from jsctl.views.auth import sharing as view
+from jsctl.views.result import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    subject: str
+    account: str
+    operator: str
+    local: str
+    share: bool | None
+    traceable: bool | None
+    token: str
+
+
+@command(
+    "edit",
+    options=Options,
+    examples=["jsctl auth account imports edit 'orders.>' SHOP --local 'shop.orders.>'"],
+)
+@argument("subject")
+@account_argument()
+@operator_option()
+@option("--local", metavar="SUBJECT", default="", help="Its new subject in this account")
+@option("--share/--no-share", default=None, help="Share who requests with the service, or not")
+@option("--traceable/--no-traceable", default=None, help="Let traces of messages come through, or not")
+@option("--token", metavar="FILE", default="", help="File of a new activation token")
+async def edit(env: Env, options: Options) -> Result:
+    """SUBJECT is the one in this account. What no flag sets stays."""
+    if not (options.local or options.token or options.share is not None or options.traceable is not None):
+        raise BadInput("nothing to change", "say with flags what to set")
+    store = await pick_operator(env, options.operator)
+    account = await pick_account(env, store, options.account)
+    imported = await pick_import(env, account, options.subject)
+    service = kind_of(imported) == SERVICE
+    if options.share and not service:
+        raise BadInput("--share is for services", f"{options.subject} is a stream")
+    if options.traceable and service:
+        raise BadInput("--traceable is for streams", f"{options.subject} is a service")
+    token = ""
+    if options.token:
+        text = read_text(Path(options.token).expanduser())
+        token = check_activation(text, account.public, str(imported.get("account")))
+
+    def change(nats: Json) -> None:
+        one = find_import(nats, options.subject, account.name)
+        if options.local:
+            one["local_subject"] = check_local(str(one.get("subject")), options.local)
+            one.pop("to", None)
+        for key, value in (("share", options.share), ("allow_trace", options.traceable)):
+            if value:
+                one[key] = True
+            elif value is False:
+                one.pop(key, None)
+        if token:
+            one["token"] = token
+
+    account = change_account(store, account.name, change)
+    local = options.local or local_subject(imported)
+    return view.import_sheet(find_import(account.nats, local, account.name), store, account)

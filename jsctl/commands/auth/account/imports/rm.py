@@ -1,0 +1,31 @@
+"""`jsctl auth account imports rm`."""
+
+from jsctl.auth.changes import change_account
+from jsctl.auth.records import Json
+from jsctl.auth.sharing import find_import
+from jsctl.commands.auth.account.exports.choose import pick_import
+from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
+from jsctl.commands.cli import argument, command, option
+from jsctl.env import Env
+from jsctl.views.result import Result
+
+
+@command("rm", examples=["jsctl auth account imports rm 'orders.>' SHOP --force"])
+@argument("subject")
+@account_argument()
+@operator_option()
+@option("--force", "-f", is_flag=True, help="Remove without asking")
+async def rm(env: Env, subject: str, account: str, operator: str, force: bool) -> Result:
+    """SUBJECT is the one in this account."""
+    store = await pick_operator(env, operator)
+    owner = await pick_account(env, store, account)
+    await pick_import(env, owner, subject)
+    await env.confirm(f"Really remove the import {subject} of {owner.name}?", force=force)
+
+    def change(nats: Json) -> None:
+        nats["imports"].remove(find_import(nats, subject, owner.name))
+        if not nats["imports"]:
+            del nats["imports"]
+
+    change_account(store, owner.name, change)
+    return Result(data={"account": owner.name, "removed": subject})

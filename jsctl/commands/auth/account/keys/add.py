@@ -1,0 +1,92 @@
+"""`jsctl auth account keys add`."""
+
+from dataclasses import dataclass
+
+from jsctl.auth.changes import change_account
+from jsctl.auth.fields import USER
+from jsctl.auth.keys import ACCOUNT, create_key, is_public_key
+from jsctl.auth.records import Json, new_permissions, signing_key, signing_keys
+from jsctl.auth.settings import UserSettings
+from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
+from jsctl.commands.auth.user.flags import SECTIONS
+from jsctl.commands.cli import argument, command, option
+from jsctl.commands.shared.field_flags import ConfigFlags, config_flags
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.views.auth import keys as view
+from jsctl.views.result import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    account: str
+    role: str
+    operator: str
+    description: str
+    no_scope: bool
+    public_key: str
+    config: ConfigFlags
+
+    def __post_init__(self) -> None:
+        if self.no_scope and (self.role or self.description or self.config.values):
+            raise BadInput(
+                "a key without a scope has no role, description or permissions", "leave out --no-scope"
+            )
+        if self.public_key and not is_public_key(self.public_key, ACCOUNT):
+            raise BadInput(f"{self.public_key!r} is not a public key of an account", "they start with A")
+
+
+@command(
+    "add",
+    options=Options,
+    sections=SECTIONS,
+    examples=[
+        "jsctl auth account keys add ORDERS shipper --pub-allow 'orders.shipped' --sub-allow 'orders.>'",
+        "jsctl auth account keys add ORDERS --no-scope",
+    ],
+)
+@account_argument()
+@argument("role", default="")
+@operator_option()
+@option("--description", metavar="TEXT", default="", help="Description of the role")
+@option("--no-scope", is_flag=True, help="A key whose users have permissions of their own")
+@option("--public-key", metavar="KEY", default="", help="Public key of somebody who keeps the seed")
+@config_flags(USER, "add")
+async def add(env: Env, options: Options) -> Result:
+    """Users signed with the key have these permissions and limits, also when they are changed later."""
+    store = await pick_operator(env, options.operator)
+    account = await pick_account(env, store, options.account)
+    role = options.role
+    if not role and not options.no_scope:
+        if not env.can_ask:
+            raise BadInput("the role is missing", "give ROLE, or --no-scope for a key without permissions")
+        role = await env.prompter.text("Role name", flag="ROLE", check=_check_filled)
+    if role and any(key.role == role for key in signing_keys(account.nats)):
+        raise BadInput(f"account {account.name} has a key of role {role} already", "give another role")
+    template = new_permissions()
+    UserSettings(options.config.values).apply_permissions(template)
+    public = options.public_key
+    if not public:
+        pair = create_key(ACCOUNT)
+        store.write_seed(pair)
+        public = pair.public
+
+    def change(nats: Json) -> None:
+        scope = {
+            "kind": "user_scope",
+            "key": public,
+            "role": role,
+            "template": template,
+            "description": options.description,
+        }
+        if signing_key(nats, public):
+            raise BadInput(f"{public} is a signing key already")
+        nats["signing_keys"] = [*(nats.get("signing_keys") or ()), public if options.no_scope else scope]
+
+    account = change_account(store, account.name, change)
+    return view.sheet(store, account, public)
+
+
+def _check_filled(answer: str) -> None:
+    if not answer.strip():
+        raise ValueError("the answer must not be empty")

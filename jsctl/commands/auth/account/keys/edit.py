@@ -1,0 +1,66 @@
+"""`jsctl auth account keys edit`."""
+
+from dataclasses import dataclass
+
+from jsctl.auth.changes import change_account
+from jsctl.auth.fields import USER
+from jsctl.auth.records import Json, signing_key
+from jsctl.auth.settings import UserSettings
+from jsctl.commands.auth.choose import (
+    account_argument,
+    operator_option,
+    pick_account,
+    pick_operator,
+    pick_signing_key,
+)
+from jsctl.commands.auth.user.flags import SECTIONS
+from jsctl.commands.cli import argument, command, option
+from jsctl.commands.shared.field_flags import ConfigFlags, config_flags
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.views.auth import keys as view
+from jsctl.views.result import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    account: str
+    key: str
+    operator: str
+    description: str | None
+    config: ConfigFlags
+
+
+@command(
+    "edit",
+    options=Options,
+    sections=SECTIONS,
+    examples=["jsctl auth account keys edit ORDERS shipper --pub-deny 'orders.deleted'"],
+)
+@account_argument()
+@argument("key", default="", metavar="[ROLE|KEY]")
+@operator_option()
+@option("--description", metavar="TEXT", default=None, help="Description of the role")
+@config_flags(USER, "edit")
+async def edit(env: Env, options: Options) -> Result:
+    """What no flag sets stays. Its users have the change after a push, without new credentials."""
+    if not options.config.values and options.description is None:
+        raise BadInput("nothing to change", "say with flags what to set")
+    store = await pick_operator(env, options.operator)
+    account = await pick_account(env, store, options.account)
+    key = await pick_signing_key(env, account, options.key, "ROLE")
+    if key.scope is None:
+        raise BadInput(f"the key {key.public} has no scope", "its users have permissions of their own")
+
+    def change(nats: Json) -> None:
+        current = signing_key(nats, key.public)
+        if current is None or current.scope is None:
+            raise BadInput(f"the key {key.public} is gone")
+        template = dict(current.template)
+        UserSettings(options.config.values).apply_permissions(template)
+        current.scope["template"] = template
+        if options.description is not None:
+            current.scope["description"] = options.description
+
+    account = change_account(store, account.name, change)
+    return view.sheet(store, account, key.public)

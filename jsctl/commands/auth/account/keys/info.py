@@ -1,0 +1,24 @@
+"""`jsctl auth account keys info`."""
+
+from jsctl.commands.auth.choose import (
+    account_argument,
+    operator_option,
+    pick_account,
+    pick_operator,
+    pick_signing_key,
+)
+from jsctl.commands.cli import argument, command
+from jsctl.env import Env
+from jsctl.views.auth import keys as view
+from jsctl.views.result import Result
+
+
+@command("info", examples=["jsctl auth account keys info ORDERS shipper"])
+@account_argument()
+@argument("key", default="", metavar="[ROLE|KEY]")
+@operator_option()
+async def info(env: Env, account: str, key: str, operator: str) -> Result:
+    store = await pick_operator(env, operator)
+    owner = await pick_account(env, store, account)
+    chosen = await pick_signing_key(env, owner, key, "ROLE")
+    return view.sheet(store, owner, chosen.public)

@@ -1,0 +1,45 @@
+"""`jsctl auth account keys rm`."""
+
+from jsctl.auth.changes import change_account
+from jsctl.auth.records import Json
+from jsctl.commands.auth.choose import (
+    account_argument,
+    operator_option,
+    pick_account,
+    pick_operator,
+    pick_signing_key,
+)
+from jsctl.commands.cli import command, option
+from jsctl.env import Env
+from jsctl.views.result import Result
+
+
+@command("rm", examples=["jsctl auth account keys rm ORDERS --key shipper --force"])
+@account_argument()
+@option("--key", metavar="ROLE|KEY", default="", help="The key to remove, by its role or public key")
+@operator_option()
+@option("--force", "-f", is_flag=True, help="Remove without asking")
+async def rm(env: Env, account: str, key: str, operator: str, force: bool) -> Result:
+    """Servers refuse users that it signed once the account is pushed. The seed is removed, too."""
+    store = await pick_operator(env, operator)
+    owner = await pick_account(env, store, account)
+    chosen = await pick_signing_key(env, owner, key, "--key")
+    signed = [user.name for user in store.read_users(owner.name) if user.issuer == chosen.public]
+    if signed:
+        env.say(f"jsctl: it signed the users {', '.join(signed)}, who then cannot log in")
+    label = f"{chosen.role} {chosen.public}".strip()
+    await env.confirm(f"Really remove the signing key {label} of {owner.name}?", force=force)
+
+    def change(nats: Json) -> None:
+        keys = nats.get("signing_keys") or []
+        nats["signing_keys"] = [
+            one for one in keys if chosen.public != (one.get("key") if isinstance(one, dict) else one)
+        ]
+        if not nats["signing_keys"]:
+            del nats["signing_keys"]
+
+    change_account(store, owner.name, change)
+    store.remove_seed(chosen.public)
+    return Result(
+        data={"account": owner.name, "removed": chosen.public, "role": chosen.role, "users": signed}
+    )

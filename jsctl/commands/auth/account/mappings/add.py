@@ -1,0 +1,72 @@
+"""`jsctl auth account mappings add`."""
+
+from dataclasses import dataclass
+
+import click
+
+from jsctl.auth.changes import change_account
+from jsctl.auth.mappings import mappings_of, new_target, parse_mappings, set_targets
+from jsctl.auth.records import Json
+from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
+from jsctl.commands.cli import argument, command, option
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.files import read_input
+from jsctl.views.auth import mappings as view
+from jsctl.views.result import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    account: str
+    source: str
+    target: str
+    weight: int
+    cluster: str
+    operator: str
+    config: str
+
+
+@command(
+    "add",
+    options=Options,
+    examples=[
+        "jsctl auth account mappings add ORDERS orders.new orders.v2 20",
+        "jsctl auth account mappings add ORDERS --config mappings.yaml",
+    ],
+)
+@account_argument()
+@argument("source", default="")
+@argument("target", default="")
+@argument("weight", default=100, type=click.IntRange(1, 100))
+@argument("cluster", default="")
+@operator_option()
+@option("--config", metavar="FILE", default="", help="JSON or YAML of sources, each with a list of targets")
+async def add(env: Env, options: Options) -> Result:
+    """WEIGHT is the percentage of messages on SOURCE that go to TARGET, of those in CLUSTER if it is given.
+
+    A file has `source: [{subject: target, weight: 20, cluster: east}]`.
+    """
+    store = await pick_operator(env, options.operator)
+    account = await pick_account(env, store, options.account)
+    if options.config:
+        added = parse_mappings(read_input(options.config, env.streams.stdin), options.config)
+    else:
+        source = options.source or await env.prompter.text("Source subject", flag="SOURCE")
+        target = options.target or await env.prompter.text("Target subject", flag="TARGET")
+        added = {source: [new_target(target, options.weight, options.cluster)]}
+
+    def change(nats: Json) -> None:
+        for source, targets in added.items():
+            before = [] if options.config else mappings_of(nats).get(source, [])
+            for target in targets:
+                if any(_place(one) == _place(target) for one in before):
+                    raise BadInput(f"{source} is mapped to {target['subject']} already", "remove it first")
+            set_targets(nats, source, [*before, *targets])
+
+    account = change_account(store, account.name, change)
+    return view.sheet(account, {source: mappings_of(account.nats)[source] for source in added})
+
+
+def _place(target: Json) -> tuple[str, str]:
+    return str(target.get("subject")), str(target.get("cluster") or "")

@@ -1,0 +1,17 @@
+"""Picks a mapping."""
+
+from jsctl.auth.mappings import mappings_of
+from jsctl.auth.records import Record
+from jsctl.commands.auth.choose import pick_text
+from jsctl.env import Env
+from jsctl.errors import NotFound
+
+
+async def pick_source(env: Env, account: Record, source: str) -> str:
+    """The source subject on the command line, or one that the user picks. Raises NotFound, BadInput."""
+    if source:
+        return source
+    sources = list(mappings_of(account.nats))
+    if not sources:
+        raise NotFound(f"account {account.name} has no mappings", "jsctl auth account mappings add adds one")
+    return await pick_text(env, sources, "mapping", "Mapping", "SOURCE")

@@ -1,0 +1,20 @@
+"""`jsctl auth account mappings info`."""
+
+from jsctl.auth.mappings import targets_of
+from jsctl.commands.auth.account.mappings.choose import pick_source
+from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
+from jsctl.commands.cli import argument, command
+from jsctl.env import Env
+from jsctl.views.auth import mappings as view
+from jsctl.views.result import Result
+
+
+@command("info", examples=["jsctl auth account mappings info ORDERS orders.new"])
+@account_argument()
+@argument("source", default="")
+@operator_option()
+async def info(env: Env, account: str, source: str, operator: str) -> Result:
+    store = await pick_operator(env, operator)
+    owner = await pick_account(env, store, account)
+    source = await pick_source(env, owner, source)
+    return view.sheet(owner, {source: targets_of(owner.nats, source, owner.name)})

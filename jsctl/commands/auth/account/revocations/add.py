@@ -1,0 +1,42 @@
+"""`jsctl auth account revocations add`."""
+
+from jsctl.auth.changes import change_account
+from jsctl.auth.revocations import Revocation, add_revocation, find_key
+from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
+from jsctl.commands.cli import argument, command, option
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.units import SECOND, parse_past_time, seconds_to_ns
+from jsctl.views.auth import revocations as view
+from jsctl.views.result import Result
+
+
+@command(
+    "add",
+    examples=[
+        "jsctl auth account revocations add alice ORDERS",
+        "jsctl auth account revocations add '*' ORDERS --at 24h",
+        "jsctl auth account revocations add SHOP ORDERS --export prices.get",
+    ],
+)
+@argument("name", metavar="NAME|KEY|*")
+@account_argument()
+@operator_option()
+@option("--export", metavar="SUBJECT", default="", help="Revoke activation tokens of this export")
+@option("--at", metavar="TIME|DURATION", default="", help="Refuse what was signed until then, by default now")
+async def add(env: Env, name: str, account: str, operator: str, export: str, at: str) -> Result:
+    """Revokes a user, all users (`*`), or with --export the activation tokens for an account.
+
+    Servers refuse them once the account is pushed. What is signed later is valid again.
+    """
+    now = seconds_to_ns(env.clock())
+    try:
+        time = (parse_past_time(at, now) if at else now) // SECOND
+    except ValueError as error:
+        raise BadInput(f"--at: {error}") from None
+    store = await pick_operator(env, operator)
+    owner = await pick_account(env, store, account)
+    key = find_key(store, owner, name, of_export=bool(export))
+    revocation = Revocation(export, key, time)
+    owner = change_account(store, owner.name, lambda nats: add_revocation(nats, revocation, owner.name))
+    return view.listing(store, owner)

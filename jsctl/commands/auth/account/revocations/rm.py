@@ -1,0 +1,28 @@
+"""`jsctl auth account revocations rm`."""
+
+import copy
+
+from jsctl.auth.changes import change_account
+from jsctl.auth.revocations import find_key, remove_revocation
+from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
+from jsctl.commands.cli import argument, command, option
+from jsctl.env import Env
+from jsctl.views.auth import revocations as view
+from jsctl.views.result import Result
+
+
+@command("rm", examples=["jsctl auth account revocations rm alice ORDERS --force"])
+@argument("name", metavar="NAME|KEY|*")
+@account_argument()
+@operator_option()
+@option("--export", metavar="SUBJECT", default="", help="A revocation of activation tokens of this export")
+@option("--force", "-f", is_flag=True, help="Remove without asking")
+async def rm(env: Env, name: str, account: str, operator: str, export: str, force: bool) -> Result:
+    """Old credentials are valid again once the account is pushed."""
+    store = await pick_operator(env, operator)
+    owner = await pick_account(env, store, account)
+    key = find_key(store, owner, name, of_export=bool(export))
+    remove_revocation(copy.deepcopy(owner.nats), export, key, owner.name)  # before it asks
+    await env.confirm(f"Really accept what was signed for {name} again?", force=force)
+    owner = change_account(store, owner.name, lambda nats: remove_revocation(nats, export, key, owner.name))
+    return view.listing(store, owner)

@@ -1,0 +1,47 @@
+"""`jsctl auth account rm`."""
+
+from jsctl.auth.records import members, signing_keys
+from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
+from jsctl.commands.cli import command, option
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.views.result import Result
+
+
+@command("rm", examples=["jsctl auth account rm OLD", "jsctl auth account rm OLD --force --keys"])
+@account_argument()
+@operator_option()
+@option("--keys", "remove_keys", is_flag=True, help="Remove the seeds of the account and its users, too")
+@option("--force", "-f", is_flag=True, help="Remove without asking")
+async def rm(env: Env, account: str, operator: str, remove_keys: bool, force: bool) -> Result:
+    """With its users and their credentials, from the store. On servers, push --prune removes it."""
+    if force and not account:
+        raise BadInput("--force needs the account's name", "give ACCOUNT")
+    store = await pick_operator(env, operator)
+    owner = await pick_account(env, store, account)
+    if store.read_operator().nats.get("system_account") == owner.public:
+        raise BadInput(
+            f"{owner.name} is the system account",
+            f"make another one that first: jsctl auth operator edit {store.operator} --system-account NAME",
+        )
+    users = store.read_users(owner.name)
+    importing = [
+        other.name
+        for other in store.read_accounts()
+        if any(one.get("account") == owner.public for one in members(other.nats, "imports"))
+    ]
+    if importing:
+        env.say(f"jsctl: {', '.join(importing)} import from it")
+    what = f"account {owner.name} and its {len(users)} users" if users else f"account {owner.name}"
+    await env.confirm(f"Really remove {what}?", force=force)
+    with store.locked():
+        store.remove_account(owner.name)
+        if remove_keys:
+            for public in [
+                owner.public,
+                *(key.public for key in signing_keys(owner.nats)),
+                *(user.public for user in users),
+            ]:
+                store.remove_seed(public)
+    data = {"removed": owner.name, "key": owner.public, "users": [user.name for user in users]}
+    return Result(data=data)

@@ -1,0 +1,62 @@
+"""What `auth nkey` reads and writes: key files, data, and what is sealed."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from jsctl.auth.keys import KeyPair, find_key_text, is_seed, key_of_seed
+from jsctl.commands.cli import option
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.files import ascii_path, open_output, read_bytes, read_text
+from jsctl.views.result import Result, Text
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_DATA_SIZE = 1 << 30
+"""Bytes of a file that is signed or sealed at the most."""
+
+
+def read_key_text(file: str) -> str:
+    """Return the seed or public key in a file. Raises BadInput, which quotes nothing of it."""
+    path = Path(file).expanduser()
+    text = find_key_text(read_text(path))
+    if not text:
+        raise BadInput(f"{ascii_path(path)} has no key", "it should have a line with a seed or a public key")
+    return text
+
+
+def read_key_file(file: str) -> KeyPair:
+    """Return the key pair of the seed in a file. Raises BadInput."""
+    text = read_key_text(file)
+    if not is_seed(text):
+        raise BadInput(f"{ascii_path(Path(file))} has a public key alone", "give a file with a seed")
+    return key_of_seed(text)
+
+
+def read_data(file: str) -> bytes:
+    """Return the content of a file. Raises BadInput."""
+    return read_bytes(Path(file).expanduser(), "", _DATA_SIZE)
+
+
+def base64_option(help: str) -> Callable[[F], F]:
+    """Declare --b64."""
+    return option("--b64/--no-b64", "b64", default=True, help=help)
+
+
+def output_result(env: Env, data: bytes, output: str) -> Result:
+    """Write to a file, or show it: text as a line, other bytes to stdout as they are. Raises BadInput."""
+    if output:
+        with open_output(output) as file:
+            file.write(data)
+        return Result(data={"output": output, "bytes": len(data)})
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        if env.is_terminal or env.wants_json:
+            raise BadInput("this is not text", "write it to a file with --output") from None
+        env.streams.stdout.flush()
+        with open_output("/dev/stdout") as file:
+            file.write(data)
+        return Result()
+    return Result([Text(text, whole=True)], data={"data": text})

@@ -1,0 +1,49 @@
+"""`jsctl auth nkey gen`."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from jsctl.auth.keys import CURVE, KINDS, create_key
+from jsctl.commands.cli import argument, command, option
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.files import ascii_path, write_atomically
+from jsctl.views.result import Result, Text
+
+_X25519 = "x25519"
+
+
+@command(
+    "gen", examples=["jsctl auth nkey gen user --public", "jsctl auth nkey gen curve --output backup.nk"]
+)
+@argument("type", type=click.Choice([*KINDS, _X25519]))
+@option("--public", is_flag=True, help="Show the public key, too")
+@option("--entropy", metavar="FILE", default="", help="Take the random bytes from this file or device")
+@option("--output", metavar="FILE", default="", help="Write the seed to a file instead of showing it")
+def gen(env: Env, type: str, public: bool, entropy: str, output: str) -> Result:
+    """Without --output, the seed is shown: keep it secret. curve and x25519 are the same, and encrypt."""
+    kind = CURVE if type == _X25519 else type
+    key = create_key(kind, _reader(entropy)) if entropy else create_key(kind)
+    if output:
+        write_atomically(Path(output).expanduser(), key.seed + "\n" + (key.public + "\n" if public else ""))
+        shown = [key.public] if public else []
+        data = {"kind": kind, "public": key.public, "output": output}
+        return Result([Text("\n".join(shown), whole=True)] if shown else [], data=data)
+    lines = [key.seed, *([key.public] if public else [])]
+    data = {"kind": kind, "public": key.public, "seed": key.seed}
+    return Result([Text("\n".join(lines), whole=True)], data=data)
+
+
+def _reader(file: str) -> Callable[[int], bytes]:
+    """Return a function that reads random bytes of a file."""
+
+    def read(size: int) -> bytes:
+        with Path(file).expanduser().open("rb") as source:
+            data = source.read(size)
+        if len(data) < size:
+            raise BadInput(f"{ascii_path(Path(file))} has only {len(data)} bytes", f"{size} are needed")
+        return data
+
+    return read

@@ -1,0 +1,20 @@
+"""`jsctl auth nkey seal`."""
+
+import base64
+
+from jsctl.commands.auth.nkey.files import base64_option, output_result, read_data, read_key_file
+from jsctl.commands.cli import argument, command, option
+from jsctl.env import Env
+from jsctl.views.result import Result
+
+
+@command("seal", examples=["jsctl auth nkey seal report.pdf mine.nk XDZPPDM... --output report.sealed"])
+@argument("file")
+@argument("key")
+@argument("recipient")
+@option("--output", metavar="FILE", default="", help="Write what is sealed to a file")
+@base64_option("Write base64 (by default)")
+def seal(env: Env, file: str, key: str, recipient: str, output: str, b64: bool) -> Result:
+    """KEY is a file with your curve seed, RECIPIENT the public curve key of who may read it."""
+    sealed = read_key_file(key).seal(read_data(file), recipient)
+    return output_result(env, base64.b64encode(sealed) if b64 else sealed, output)

@@ -1,0 +1,18 @@
+"""`jsctl auth nkey sign`."""
+
+import base64
+
+from jsctl.commands.auth.nkey.files import read_data, read_key_file
+from jsctl.commands.cli import argument, command
+from jsctl.env import Env
+from jsctl.views.result import Result, Text
+
+
+@command("sign", examples=["jsctl auth nkey sign release.tar operator.nk > release.sig"])
+@argument("file")
+@argument("key")
+def sign(env: Env, file: str, key: str) -> Result:
+    """KEY is a file with a seed. The signature is base64 as URLs have it, without padding."""
+    pair = read_key_file(key)
+    signature = base64.urlsafe_b64encode(pair.sign(read_data(file))).decode().rstrip("=")
+    return Result([Text(signature, whole=True)], data={"public": pair.public, "signature": signature})

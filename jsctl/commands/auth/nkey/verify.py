@@ -1,0 +1,29 @@
+"""`jsctl auth nkey verify`."""
+
+import base64
+import binascii
+
+from jsctl.auth.keys import is_seed, key_of_seed, verify_signature
+from jsctl.commands.auth.nkey.files import read_data, read_key_text
+from jsctl.commands.cli import argument, command
+from jsctl.env import Env
+from jsctl.errors import BadInput, JsctlError
+from jsctl.views.result import Result, Text
+
+
+@command("verify", examples=["jsctl auth nkey verify release.tar release.sig operator.pub"])
+@argument("file")
+@argument("signature")
+@argument("key")
+def verify(env: Env, file: str, signature: str, key: str) -> Result:
+    """KEY is a file with a public key or a seed. The exit status is 1 for a wrong signature."""
+    text = read_key_text(key)
+    public = key_of_seed(text).public if is_seed(text) else text
+    encoded = read_data(signature).strip()
+    try:
+        raw = base64.b64decode(encoded + b"=" * (-len(encoded) % 4), altchars=b"-_", validate=True)
+    except binascii.Error:
+        raise BadInput(f"{signature} is not a signature", "jsctl auth nkey sign makes one") from None
+    if not verify_signature(public, read_data(file), raw):
+        raise JsctlError(f"{public} did not sign {file}", "check the file, the signature and the key")
+    return Result([Text("Verified OK", "good")], data={"public": public, "verified": True})

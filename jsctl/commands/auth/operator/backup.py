@@ -1,0 +1,43 @@
+"""`jsctl auth operator backup`."""
+
+import base64
+from pathlib import Path
+
+from jsctl.auth.archive import export_operator
+from jsctl.commands.auth.choose import operator_argument, pick_operator
+from jsctl.commands.auth.nkey.files import read_key_file
+from jsctl.commands.cli import argument, command, option
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.files import ascii_path, write_atomically
+from jsctl.views.result import Result
+
+
+@command(
+    "backup",
+    examples=[
+        "jsctl auth operator backup ACME acme.json",
+        "jsctl auth operator backup ACME acme.sealed --key backup.nk",
+    ],
+)
+@operator_argument()
+@argument("output")
+@option("--key", metavar="FILE", default="", help="Encrypt with the curve seed in this file")
+@option("--force", "-f", is_flag=True, help="Overwrite the file")
+async def backup(env: Env, name: str, output: str, key: str, force: bool) -> Result:
+    """The operator with its accounts, users and all seeds, readable by you alone."""
+    path = Path(output).expanduser()
+    if path.exists() and not force:
+        raise BadInput(f"the file {ascii_path(path)} exists", "--force overwrites it")
+    pair = read_key_file(key) if key else None
+    store = await pick_operator(env, name)
+    text = export_operator(store)
+    if pair:
+        text = base64.b64encode(pair.seal(text.encode(), pair.public)).decode()
+    write_atomically(path, text)
+    if not pair:
+        env.say("jsctl: the file has secrets and is not encrypted; --key encrypts it")
+    accounts = len(store.account_names())
+    env.say(f"jsctl: wrote operator {store.operator} with {accounts} accounts to {ascii_path(path)}")
+    data = {"operator": store.operator, "accounts": accounts, "output": output, "encrypted": bool(pair)}
+    return Result(data=data)

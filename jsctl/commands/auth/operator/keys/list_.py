@@ -1,0 +1,22 @@
+"""`jsctl auth operator keys list`."""
+
+from jsctl.auth.records import signing_keys
+from jsctl.commands.auth.choose import operator_argument, pick_operator
+from jsctl.commands.cli import command
+from jsctl.env import Env
+from jsctl.views.auth import operator as view
+from jsctl.views.result import Result
+
+
+@command("list", examples=["jsctl auth operator keys ls ACME"])
+@operator_argument()
+async def list_(env: Env, name: str) -> Result:
+    """SEED says whether the store has the seed, which is needed to sign."""
+    store = await pick_operator(env, name)
+    operator = store.read_operator()
+    signers = [key.public for key in signing_keys(operator.nats)]
+    issued = dict.fromkeys(signers, 0)
+    for account in store.read_accounts():
+        if account.issuer in issued:
+            issued[account.issuer] += 1
+    return view.keys([(public, store.has_seed(public), count) for public, count in issued.items()])

@@ -1,0 +1,38 @@
+"""`jsctl auth operator keys rm`."""
+
+from jsctl.auth.changes import change_operator
+from jsctl.auth.records import Json, signing_keys
+from jsctl.commands.auth.choose import operator_argument, pick_operator, pick_text
+from jsctl.commands.cli import argument, command, option
+from jsctl.env import Env
+from jsctl.errors import NotFound
+from jsctl.views.result import Result
+
+
+@command("rm", examples=["jsctl auth operator keys rm ACME OC6UDG77GH... --force"])
+@operator_argument()
+@argument("key", default="")
+@option("--force", "-f", is_flag=True, help="Remove without asking")
+async def rm(env: Env, name: str, key: str, force: bool) -> Result:
+    """Accounts that it signed must be signed again: auth account edit --key. The seed is removed, too."""
+    store = await pick_operator(env, name)
+    signers = [signer.public for signer in signing_keys(store.read_operator().nats)]
+    key = key or await pick_text(env, signers, "signing key", "Signing Key", "KEY")
+    if key not in signers:
+        raise NotFound(
+            f"operator {store.operator} has no signing key {key}",
+            f"jsctl auth operator keys ls {store.operator} lists them",
+        )
+    signed = [account.name for account in store.read_accounts() if account.issuer == key]
+    if signed:
+        env.say(f"jsctl: it signed {', '.join(signed)}, which must be signed again")
+    await env.confirm(f"Really remove the signing key {key}?", force=force)
+
+    def change(nats: Json) -> None:
+        nats["signing_keys"] = [one for one in nats.get("signing_keys") or () if one != key]
+        if not nats["signing_keys"]:
+            del nats["signing_keys"]
+
+    change_operator(store, change)
+    store.remove_seed(key)
+    return Result(data={"operator": store.operator, "removed": key, "signed": signed})

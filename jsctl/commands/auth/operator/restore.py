@@ -1,0 +1,37 @@
+"""`jsctl auth operator restore`."""
+
+import base64
+import binascii
+from pathlib import Path
+
+from jsctl.auth.archive import import_operator
+from jsctl.auth.store import AuthStore
+from jsctl.commands.auth.choose import store_root
+from jsctl.commands.auth.nkey.files import read_key_file
+from jsctl.commands.cli import argument, command, option
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.files import CONFIG_SIZE, read_text
+from jsctl.views.auth import operator as view
+from jsctl.views.result import Result
+
+
+@command("restore", examples=["jsctl auth operator restore ACME acme.sealed --key backup.nk"])
+@argument("name")
+@argument("input")
+@option("--key", metavar="FILE", default="", help="Decrypt with the curve seed in this file")
+def restore(env: Env, name: str, input: str, key: str) -> Result:
+    """The operator must not be in the store."""
+    pair = read_key_file(key) if key else None
+    text = read_text(Path(input).expanduser(), "", CONFIG_SIZE)
+    if pair:
+        try:
+            sealed = base64.b64decode(text.strip(), validate=True)
+        except binascii.Error:
+            raise BadInput(f"{input} is not encrypted", "leave out --key") from None
+        text = pair.unseal(sealed, pair.public).decode(errors="replace")
+    elif not text.lstrip().startswith("{"):
+        raise BadInput(f"{input} is encrypted, or not a backup", "give --key")
+    store = AuthStore(store_root(env), name)
+    import_operator(store, text)
+    return view.sheet(store)

@@ -1,0 +1,22 @@
+"""`jsctl auth operator select`."""
+
+from jsctl.auth.selection import select_operator, selected_operator
+from jsctl.auth.store import AuthStore, operator_names
+from jsctl.commands.auth.choose import operator_argument, pick_operator, pick_text, store_root
+from jsctl.commands.cli import command
+from jsctl.env import Env
+from jsctl.views.result import Result
+
+
+@command("select", examples=["jsctl auth operator select ACME"])
+@operator_argument()
+async def select(env: Env, name: str) -> Result:
+    """It is used where no operator is named; nats uses it, too."""
+    known = operator_names(store_root(env))
+    if not name and len(known) > 1:
+        name = await pick_text(env, known, "operator", "Operator", "NAME")
+    store: AuthStore = await pick_operator(env, name)
+    before = selected_operator(env.environ)
+    select_operator(env.environ, store.operator)
+    env.say(f"jsctl: operator {store.operator} is selected")
+    return Result(data={"selected": store.operator, "before": before})

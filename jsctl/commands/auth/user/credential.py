@@ -1,0 +1,66 @@
+"""`jsctl auth user credential`."""
+
+from dataclasses import dataclass
+
+from jsctl.auth.changes import sign_copy
+from jsctl.auth.settings import expiry_claims
+from jsctl.commands.auth.choose import (
+    account_argument,
+    operator_option,
+    pick_operator,
+    pick_user,
+    pick_user_account,
+    user_argument,
+)
+from jsctl.commands.auth.credentials import check_free, save_context, write_creds
+from jsctl.commands.cli import argument, command, option
+from jsctl.env import Env
+from jsctl.units import seconds_to_ns
+from jsctl.views.result import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    file: str
+    name: str
+    account: str
+    operator: str
+    expire: str
+    save_context: str
+    force: bool
+
+
+@command(
+    "credential",
+    options=Options,
+    examples=[
+        "jsctl auth user credential alice.creds alice ORDERS",
+        "jsctl auth user credential alice.creds alice ORDERS --expire 1h --save-context alice",
+    ],
+)
+@argument("file")
+@user_argument()
+@account_argument()
+@operator_option()
+@option(
+    "--expire",
+    metavar="DURATION|TIME",
+    default="",
+    help="How long, or until when, these credentials are valid",
+)
+@option("--save-context", metavar="NAME", default="", help="Save a context that logs in with the file")
+@option("--force", "-f", is_flag=True, help="Overwrite the file")
+async def credential(env: Env, options: Options) -> Result:
+    """With --expire, the file has a JWT of its own, and the user in the store stays as he is."""
+    check_free(options.file, force=options.force)
+    store = await pick_operator(env, options.operator)
+    account = await pick_user_account(env, store, options.name, options.account)
+    user = await pick_user(env, store, account, options.name)
+    claims = expiry_claims(options.expire, seconds_to_ns(env.clock()))
+    token = sign_copy(store, user, claims) if claims else user.token
+    write_creds(store, user, options.file, token)
+    if options.save_context:
+        save_context(env, store, account, user, options.save_context, options.file)
+    env.say(f"jsctl: wrote the credentials of {user.name} to {options.file}")
+    data = {"user": user.name, "account": account.name, "file": options.file, "expiry": claims.get("exp")}
+    return Result(data=data)

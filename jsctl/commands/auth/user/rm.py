@@ -1,0 +1,42 @@
+"""`jsctl auth user rm`."""
+
+from jsctl.auth.changes import change_account
+from jsctl.auth.revocations import Revocation, add_revocation
+from jsctl.commands.auth.choose import (
+    account_argument,
+    operator_option,
+    pick_operator,
+    pick_user,
+    pick_user_account,
+    user_argument,
+)
+from jsctl.commands.cli import command, option
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.views.result import Result
+
+
+@command(
+    "rm", examples=["jsctl auth user rm alice ORDERS", "jsctl auth user rm alice ORDERS --revoke --force"]
+)
+@user_argument()
+@account_argument()
+@operator_option()
+@option("--revoke", is_flag=True, help="Revoke the user, too, so that servers refuse him after a push")
+@option("--force", "-f", is_flag=True, help="Remove without asking")
+async def rm(env: Env, name: str, account: str, operator: str, revoke: bool, force: bool) -> Result:
+    """With credentials and seed, from the store. Without --revoke, a copy of them stays valid."""
+    if force and not name:
+        raise BadInput("--force needs the user's name", "give NAME")
+    store = await pick_operator(env, operator)
+    owner = await pick_user_account(env, store, name, account)
+    user = await pick_user(env, store, owner, name)
+    what = f"revoke and remove user {user.name}" if revoke else f"remove user {user.name}"
+    await env.confirm(f"Really {what} of account {owner.name}?", force=force)
+    if revoke:
+        revocation = Revocation("", user.public, int(env.clock()))
+        change_account(store, owner.name, lambda nats: add_revocation(nats, revocation, owner.name))
+    with store.locked():
+        store.remove_user(owner.name, user.name)
+        store.remove_seed(user.public)
+    return Result(data={"removed": user.name, "account": owner.name, "key": user.public, "revoked": revoke})

@@ -1,0 +1,75 @@
+"""Signing keys of accounts."""
+
+from jsctl.auth.fields import USER
+from jsctl.auth.records import Json, Record, SigningKey, signing_key, signing_keys
+from jsctl.auth.store import AuthStore
+from jsctl.views.auth.common import cap_cell, claim_fields
+from jsctl.views.auth.user import LIMITS, permission_lines, with_zeros
+from jsctl.views.result import Cell, Column, Field, Result, Section, Sheet, Table
+
+_COLUMNS = (
+    Column("Role", "role"),
+    Column("Key", "key"),
+    Column("Description", "description", "prose"),
+    Column("Max Subscriptions", "subscriptions"),
+    Column("Pub Perms", "pub_permissions", "count"),
+    Column("Sub Perms", "sub_permissions", "count"),
+    Column("Users", "users", "count"),
+    Column("Seed", "seed", "bool"),
+)
+
+
+def listing(store: AuthStore, account: Record) -> Result:
+    """Show the signing keys of an account."""
+    issuers = [user.issuer for user in store.read_users(account.name)]
+    rows = [
+        (
+            key.role or Cell("", "(no scope)"),
+            key.public,
+            _description(key),
+            cap_cell(key.template.get("subs", 0)) if key.scope else Cell(None, ""),
+            _count(key.template, "pub"),
+            _count(key.template, "sub"),
+            issuers.count(key.public),
+            store.has_seed(key.public),
+        )
+        for key in signing_keys(account.nats)
+    ]
+    table = Table(
+        f"Signing Keys of {account.name}",
+        _COLUMNS,
+        rows,
+        empty="No signing keys",
+        optional=("description",),
+        spare=("seed", "subscriptions"),
+    )
+    return Result([table])
+
+
+def sheet(store: AuthStore, account: Record, public: str) -> Result:
+    """Show a signing key; the document is its object in the claims."""
+    key = signing_key(account.nats, public) or SigningKey(public)
+    users = [user.name for user in store.read_users(account.name) if user.issuer == public]
+    fields = [
+        Field("Account", f"{account.name} ({account.public})"),
+        *([Field("Description", text)] if (text := _description(key)) else []),
+        Field("Key", public),
+        Field("Role", key.role or "(no scope)"),
+        Field("Seed in the Store", store.has_seed(public), "bool"),
+        Field("Users", users or "none"),
+    ]
+    sections = [Section("Configuration", fields)]
+    if key.scope is not None:
+        fields += claim_fields(USER, key.template, "bearer_token")
+        sections.append(Section("Limits", claim_fields(USER, with_zeros(key.template), *LIMITS)))
+        sections.append(Section("Permissions", permission_lines(key.template)))
+    return Result([Sheet(f"Signing Key {public}", sections)], data=key.scope or {"key": public})
+
+
+def _description(key: SigningKey) -> str:
+    return str((key.scope or {}).get("description") or "")
+
+
+def _count(template: Json, way: str) -> int:
+    rules = template.get(way) or {}
+    return len(rules.get("allow") or ()) + len(rules.get("deny") or ())

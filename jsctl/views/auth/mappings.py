@@ -1,0 +1,47 @@
+"""Subject mappings of accounts."""
+
+from collections.abc import Mapping, Sequence
+
+from jsctl.auth.mappings import mappings_of, weight_of
+from jsctl.auth.records import Json, Record
+from jsctl.views.result import Cell, Column, Field, Result, Section, Sheet, Table
+
+_COLUMNS = (
+    Column("Source Subject", "source"),
+    Column("Target Subject", "subject"),
+    Column("Weight", "weight", "count"),
+    Column("Cluster", "cluster"),
+)
+
+
+def listing(account: Record) -> Result:
+    """Show the mappings of an account."""
+    rows = [
+        (source, str(target.get("subject", "")), _weight(target), str(target.get("cluster") or ""))
+        for source, targets in mappings_of(account.nats).items()
+        for target in targets
+    ]
+    table = Table(
+        f"Subject Mappings of {account.name}", _COLUMNS, rows, empty="No mappings", optional=("cluster",)
+    )
+    return Result([table])
+
+
+def sheet(account: Record, mappings: Mapping[str, Sequence[Json]]) -> Result:
+    """Show some mappings; the document is the claim."""
+    sections = []
+    for source, targets in mappings.items():
+        fields = [
+            Field(str(target.get("subject", "")), f"{weight_of(target)}%{_where(target)}")
+            for target in targets
+        ]
+        sections.append(Section(source, fields))
+    return Result([Sheet(f"Subject Mappings of Account {account.name}", sections)], data=dict(mappings))
+
+
+def _weight(target: Json) -> Cell:
+    return Cell(weight_of(target), f"{weight_of(target)}%")
+
+
+def _where(target: Json) -> str:
+    return f" in cluster {target['cluster']}" if target.get("cluster") else ""

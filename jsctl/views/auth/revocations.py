@@ -1,0 +1,35 @@
+"""Revocations of an account."""
+
+from jsctl.auth.records import Record
+from jsctl.auth.revocations import ALL, list_revocations
+from jsctl.auth.store import AuthStore
+from jsctl.units import SECOND, format_time
+from jsctl.views.result import Cell, Column, Result, Table
+
+_COLUMNS = (
+    Column("Kind", "kind"),
+    Column("Export", "export"),
+    Column("Name", "name"),
+    Column("Key", "key"),
+    Column("Signed until", "until", "time"),
+)
+
+
+def listing(store: AuthStore, account: Record) -> Result:
+    """Show what an account revokes."""
+    names = {user.public: user.name for user in store.read_users(account.name)}
+    names |= {other.public: other.name for other in store.read_accounts()} | {ALL: "(all)"}
+    rows = [
+        (
+            "activation" if one.export else "user",
+            one.export,
+            names.get(one.key, ""),
+            one.key,
+            Cell(one.time, format_time(one.time * SECOND)),
+        )
+        for one in list_revocations(account.nats)
+    ]
+    table = Table(
+        f"Revocations of {account.name}", _COLUMNS, rows, empty="No revocations", optional=("export",)
+    )
+    return Result([table])

@@ -1,0 +1,152 @@
+"""Exports and imports of accounts."""
+
+from typing import Any
+
+from jsctl.auth.jwt import decode_jwt
+from jsctl.auth.records import Json, Record, local_subject
+from jsctl.auth.sharing import SERVICE, importers, kind_of, sorted_exports, sorted_imports
+from jsctl.auth.store import AuthStore
+from jsctl.errors import BadInput
+from jsctl.units import SECOND, exact_duration
+from jsctl.views.result import Cell, Column, Field, Result, Section, Sheet, Table
+
+_EXPORT_COLUMNS = (
+    Column("Name", "name"),
+    Column("Kind", "kind"),
+    Column("Subject", "subject"),
+    Column("Activation Required", "private", "bool"),
+    Column("Advertised", "advertised", "bool"),
+    Column("Token Position", "token_position", "count"),
+    Column("Revocations", "revocations", "count"),
+    Column("Imported by", "importers"),
+)
+_IMPORT_COLUMNS = (
+    Column("Name", "name"),
+    Column("Kind", "kind"),
+    Column("Source", "source"),
+    Column("Local Subject", "local_subject"),
+    Column("Remote Subject", "subject"),
+    Column("Allows Tracing", "allow_trace", "bool"),
+    Column("Shares Connection", "share", "bool"),
+    Column("Token", "token", "bool"),
+)
+
+
+def exports(account: Record, store: AuthStore) -> Result:
+    """Show the exports of an account."""
+    rows = []
+    for one in sorted_exports(account.nats):
+        names = importers(store, account, one)
+        rows.append(
+            (
+                str(one.get("name", "")),
+                kind_of(one),
+                str(one.get("subject", "")),
+                bool(one.get("token_req")),
+                bool(one.get("advertise")),
+                int(one.get("account_token_position") or 0),
+                len(one.get("revocations") or {}),
+                Cell(names, ", ".join(names)),
+            )
+        )
+    spare = ("revocations", "token_position", "advertised")
+    return Result(
+        [Table(f"Exports of {account.name}", _EXPORT_COLUMNS, rows, spare=spare, empty="No exports")]
+    )
+
+
+def imports(account: Record, store: AuthStore) -> Result:
+    """Show the imports of an account."""
+    names = {other.public: other.name for other in store.read_accounts()}
+    rows = [
+        (
+            str(one.get("name", "")),
+            kind_of(one),
+            Cell(one.get("account"), names.get(str(one.get("account")), str(one.get("account")))),
+            local_subject(one),
+            str(one.get("subject", "")),
+            bool(one.get("allow_trace")),
+            bool(one.get("share")),
+            bool(one.get("token")),
+        )
+        for one in sorted_imports(account.nats)
+    ]
+    spare = ("token", "share", "allow_trace")
+    return Result(
+        [Table(f"Imports of {account.name}", _IMPORT_COLUMNS, rows, spare=spare, empty="No imports")]
+    )
+
+
+def export_sheet(export: Json, store: AuthStore, account: Record) -> Result:
+    """Show an export; the document is its claim."""
+    subject = str(export.get("subject", ""))
+    fields = [
+        Field("Name", str(export.get("name", ""))),
+        *_texts(export, description="Description", info_url="Info"),
+        Field("Account", f"{account.name} ({account.public})"),
+        Field("Kind", kind_of(export)),
+        Field("Subject", subject),
+        Field("Activation Required", bool(export.get("token_req")), "bool"),
+        Field("Account Token Position", _position(export)),
+        Field("Advertised", bool(export.get("advertise")), "bool"),
+    ]
+    if kind_of(export) == SERVICE:
+        fields.append(Field("Response Type", str(export.get("response_type") or "Singleton")))
+        if threshold := export.get("response_threshold"):
+            fields.append(Field("Response Threshold", Cell(threshold, exact_duration(int(threshold)))))
+        if latency := export.get("service_latency"):
+            sampling = latency.get("sampling")
+            shown = f"{sampling}%" if isinstance(sampling, int) else "requests with a trace header"
+            fields.append(Field("Latency", f"{latency.get('results')} ({shown})"))
+        fields.append(Field("Allows Tracing", bool(export.get("allow_trace")), "bool"))
+    if names := importers(store, account, export):
+        fields.append(Field("Imported by", names))
+    sections = [Section("Configuration", fields)]
+    if revoked := export.get("revocations"):
+        names_of = {other.public: other.name for other in store.read_accounts()}
+        lines = [
+            Field(names_of.get(key, key), int(time) * SECOND, "time") for key, time in sorted(revoked.items())
+        ]
+        sections.append(Section("Revocations: tokens up to", lines))
+    return Result([Sheet(f"Export {subject} of Account {account.name}", sections)], data=export)
+
+
+def import_sheet(imported: Json, store: AuthStore, account: Record) -> Result:
+    """Show an import; the document is its claim."""
+    source = str(imported.get("account", ""))
+    name = next((other.name for other in store.read_accounts() if other.public == source), "")
+    fields = [
+        Field("Name", str(imported.get("name", ""))),
+        Field("From Account", f"{name} ({source})" if name else source),
+        Field("Local Subject", local_subject(imported)),
+        Field("Kind", kind_of(imported)),
+        Field("Remote Subject", str(imported.get("subject", ""))),
+    ]
+    if kind_of(imported) == SERVICE:
+        fields.append(Field("Shares Connection", bool(imported.get("share")), "bool"))
+    else:
+        fields.append(Field("Allows Tracing", bool(imported.get("allow_trace")), "bool"))
+    if token := imported.get("token"):
+        fields += _token_fields(str(token))
+    heading = f"Import {local_subject(imported)} of Account {account.name}"
+    return Result([Sheet(heading, [Section("Configuration", fields)])], data=imported)
+
+
+def _token_fields(token: str) -> list[Field]:
+    if token.startswith(("http://", "https://")):
+        return [Field("Activation Token", token)]
+    try:
+        claims = decode_jwt(token)
+    except BadInput:
+        return [Field("Activation Token", Cell("broken", "broken", "bad"))]
+    fields = [Field("Activation Token", f"for {claims['nats'].get('subject')}")]
+    expiry = claims.get("exp")
+    return [*fields, Field("Token Expiry", expiry * SECOND, "time")] if isinstance(expiry, int) else fields
+
+
+def _position(export: Json) -> Any:
+    return int(export.get("account_token_position") or 0) or Cell(0, "none")
+
+
+def _texts(member: Json, **labels: str) -> list[Field]:
+    return [Field(label, str(member[key])) for key, label in labels.items() if member.get(key)]
