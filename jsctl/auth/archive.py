@@ -75,7 +75,7 @@ def _parse(text: str) -> Json:
         operator["accounts"] = [_parse_entry(one, "account") for one in document.get("accounts") or ()]
         for account, source in zip(operator["accounts"], document.get("accounts") or (), strict=True):
             account["users"] = [_parse_entry(one, "user") for one in source.get("users") or ()]
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (BadInput, ValueError, TypeError, KeyError, AttributeError):
         raise BadInput(
             "this is not a backup of an operator", "jsctl auth operator backup writes one"
         ) from None

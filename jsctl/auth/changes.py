@@ -58,12 +58,10 @@ def create_operator(
 
 
 def change_operator(store: AuthStore, change: Change) -> Record:
-    """Change an operator. Raises NotFound, BadInput, OSError."""
+    """Change an operator, and sign it. Raises NotFound, BadInput, OSError."""
     with store.locked():
         record = store.read_operator()
         claims = _changed(record, change)
-        if claims == record.claims:
-            return record
         store.write_operator(encode_jwt(claims, store.read_key(record.public)))
         return store.read_operator()
 
@@ -128,7 +126,7 @@ def create_account(
 def change_account(
     store: AuthStore, name: str, change: Change, claims: Mapping[str, Any] | None = None, signer: str = ""
 ) -> Record:
-    """Change an account.
+    """Change an account, and sign it.
 
     claims: what is beside those of NATS (`exp`); None removes. signer: the operator's key that signs.
     Raises NotFound, BadInput, OSError.
@@ -137,8 +135,6 @@ def change_account(
         record = store.read_account(name)
         changed = _changed(record, change, claims)
         key = operator_signer(store, signer)
-        if changed == record.claims and signer in ("", record.issuer):
-            return record
         store.write_account(name, encode_jwt(changed, key))
         return store.read_account(name)
 
@@ -227,8 +223,6 @@ def change_user(
         record = store.read_user(account.name, name)
         changed = _changed(record, change, claims)
         issuer = signer or record.issuer
-        if changed == record.claims and issuer == record.issuer:
-            return record
         key = store.read_key(record.public) if store.has_seed(record.public) else None
         _write_user(store, account, name, changed, store.read_key(issuer), key)
         return store.read_user(account.name, name)

@@ -1,6 +1,6 @@
 """The operator that is used where none is named, in the file of the `nats` tool:
 
-$XDG_CONFIG_HOME or ~/.config / nats / config.json        {"select_operator": NAME}
+$XDG_CONFIG_HOME or ~/.config / nats / cli / config.json        {"select_operator": NAME}
 """
 
 import json
@@ -33,7 +33,7 @@ def select_operator(environ: Mapping[str, str], name: str) -> None:
 
 
 def _path(environ: Mapping[str, str]) -> Path:
-    return ContextStore.from_environment(environ).root / "config.json"
+    return ContextStore.from_environment(environ).root / "cli" / "config.json"
 
 
 def _load(path: Path) -> dict[str, Any]:

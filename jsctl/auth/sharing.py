@@ -46,10 +46,13 @@ def find_export(nats: Json, subject: str, account: str) -> Json:
 
 
 def find_import(nats: Json, local: str, account: str) -> Json:
-    """Return the import at a local subject. Raises NotFound."""
+    """Return the import at a local subject, or the only one of an exported subject. Raises NotFound."""
     for one in members(nats, "imports"):
         if local_subject(one) == local:
             return one
+    remote = [one for one in members(nats, "imports") if one.get("subject") == local]
+    if len(remote) == 1:
+        return remote[0]
     raise NotFound(
         f"account {account} has no import at {local}",
         f"jsctl auth account imports ls {account} lists its imports",
@@ -170,7 +173,7 @@ def check_activation(token: str, importer: str, source: str) -> str:
     claims = decode_jwt(token)
     nats = claims["nats"]
     if nats.get("type") != "activation":
-        raise BadInput("this is not an activation token", "jsctl auth account exports token makes one")
+        raise BadInput("this is not an activation token", "jsctl auth account activations add makes one")
     if claims.get("sub") != importer:
         raise BadInput(
             f"the activation token is for account {claims.get('sub')}", "ask for one for this account"

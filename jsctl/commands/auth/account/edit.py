@@ -8,7 +8,6 @@ from jsctl.commands.auth.account.flags import SECTIONS, AccountFlags, account_fl
 from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
 from jsctl.commands.cli import command, option
 from jsctl.env import Env
-from jsctl.errors import BadInput
 from jsctl.units import seconds_to_ns
 from jsctl.views.auth import account as view
 from jsctl.views.result import Result
@@ -35,11 +34,12 @@ class Options:
 @account_flags("edit")
 @option("--no-tags", metavar="TAG", multiple=True, help="Tags to remove; may be repeated")
 async def edit(env: Env, options: Options) -> Result:
-    """What no flag sets stays. Servers have the change after jsctl auth account push."""
+    """What no flag sets stays; without flags, it is signed again.
+
+    Servers have the change after jsctl auth account push.
+    """
     flags = options.flags
     settings = flags.settings(options.no_tags)
-    if not (settings.has_changes or options.key or flags.expiry):
-        raise BadInput("nothing to change", "say with flags what to set")
     store = await pick_operator(env, options.operator)
     account = await pick_account(env, store, options.account)
     claims = expiry_claims(flags.expiry, seconds_to_ns(env.clock()))

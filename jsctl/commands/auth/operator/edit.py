@@ -8,7 +8,6 @@ from jsctl.auth.settings import change_tags, check_url
 from jsctl.commands.auth.choose import operator_argument, pick_account, pick_operator
 from jsctl.commands.cli import command, option
 from jsctl.env import Env
-from jsctl.errors import BadInput
 from jsctl.views.auth import operator as view
 from jsctl.views.result import Result
 
@@ -37,9 +36,7 @@ class Options:
 @option("--tags", metavar="TAG", multiple=True, help="Tags to add; may be repeated")
 @option("--no-tags", metavar="TAG", multiple=True, help="Tags to remove; may be repeated")
 async def edit(env: Env, options: Options) -> Result:
-    """Servers have the change once their configuration has the operator's new JWT: auth operator config."""
-    if options == Options(options.name, None, (), "", None, (), ()):
-        raise BadInput("nothing to change", "say with flags what to set")
+    """What no flag sets stays. Servers have the change with the operator's new JWT: auth operator config."""
     store = await pick_operator(env, options.name)
     system = ""
     if options.system_account:

@@ -18,25 +18,25 @@ from jsctl.views.result import Result
 @command(
     "import", examples=["jsctl auth operator import ACME.jwt", "jsctl auth operator import ACME.jwt a.nk"]
 )
-@argument("token", metavar="JWT")
+@argument("file", metavar="JWT")
 @argument("key", nargs=-1)
 @option("--force", "-f", is_flag=True, help="Replace the operator's JWT in the store")
-def import_(env: Env, token: str, key: tuple[str, ...], force: bool) -> Result:
+def import_(env: Env, file: str, key: tuple[str, ...], force: bool) -> Result:
     """JWT is the file of an operator's JWT, KEY files with seeds of it.
 
     Without seeds, the operator is there to look at, and for accounts that somebody else signs.
     """
-    text = read_text(Path(token).expanduser()).strip()
+    text = read_text(Path(file).expanduser()).strip()
     claims = decode_jwt(text)
     name, nats = str(claims.get("name", "")), claims["nats"]
     if nats.get("type") != "operator":
-        raise BadInput(f"{token} is not the JWT of an operator")
+        raise BadInput(f"{file} is not the JWT of an operator")
     check_name(name, "operator")
     known = {str(claims.get("sub", "")), *(signer.public for signer in signing_keys(nats))}
-    pairs = [read_key_file(file) for file in key]
-    for file, pair in zip(key, pairs, strict=True):
+    pairs = [read_key_file(one) for one in key]
+    for one, pair in zip(key, pairs, strict=True):
         if pair.public not in known:
-            raise BadInput(f"{file}: {pair.public} is not a key of operator {name}")
+            raise BadInput(f"{one}: {pair.public} is not a key of operator {name}")
     store = AuthStore(store_root(env), name)
     if store.operator_jwt.exists() and not force:
         raise BadInput(f"there is an operator {name!r} already", "--force replaces its JWT")

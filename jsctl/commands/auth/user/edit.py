@@ -55,10 +55,11 @@ class Options:
 @option("--no-tags", metavar="TAG", multiple=True, help="Tags to remove; may be repeated")
 @option("--credential", metavar="FILE", default="", help="Write the credentials to a file")
 async def edit(env: Env, options: Options) -> Result:
-    """What no flag sets stays. The user has the change with new credentials, which the store keeps, too."""
+    """What no flag sets stays; without flags, the user is signed again.
+
+    The user has the change with new credentials, which the store keeps, too.
+    """
     settings = options.flags.settings(options.no_tags)
-    if not (settings.has_changes or options.key or options.expiry or options.credential):
-        raise BadInput("nothing to change", "say with flags what to set")
     store = await pick_operator(env, options.operator)
     account = await pick_user_account(env, store, options.name, options.account)
     user = await pick_user(env, store, account, options.name)

@@ -24,7 +24,7 @@ class Options:
     local: str
     share: bool | None
     traceable: bool | None
-    token: str
+    token: str | None
 
 
 @command(
@@ -38,10 +38,11 @@ class Options:
 @option("--local", metavar="SUBJECT", default="", help="Its new subject in this account")
 @option("--share/--no-share", default=None, help="Share who requests with the service, or not")
 @option("--traceable/--no-traceable", default=None, help="Let traces of messages come through, or not")
-@option("--token", metavar="FILE", default="", help="File of a new activation token")
+@option("--token", metavar="FILE", default=None, help="File of a new activation token; empty removes it")
 async def edit(env: Env, options: Options) -> Result:
     """SUBJECT is the one in this account. What no flag sets stays."""
-    if not (options.local or options.token or options.share is not None or options.traceable is not None):
+    flags = (options.token, options.share, options.traceable)
+    if not options.local and all(flag is None for flag in flags):
         raise BadInput("nothing to change", "say with flags what to set")
     store = await pick_operator(env, options.operator)
     account = await pick_account(env, store, options.account)
@@ -68,6 +69,8 @@ async def edit(env: Env, options: Options) -> Result:
                 one.pop(key, None)
         if token:
             one["token"] = token
+        elif options.token == "":
+            one.pop("token", None)
 
     account = change_account(store, account.name, change)
     local = options.local or local_subject(imported)

@@ -1,4 +1,4 @@
-"""`jsctl auth account exports token`."""
+"""`jsctl auth account activations add`."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,21 +29,22 @@ class Options:
 
 
 @command(
-    "token",
+    "add",
     options=Options,
-    examples=["jsctl auth account exports token prices.get ORDERS --importer SHOP --expiry 90d"],
+    examples=["jsctl auth account activations add prices.get ORDERS SHOP --expiry 90d --output shop.token"],
 )
 @argument("subject")
-@account_argument()
+@account_argument("account", metavar="ACCOUNT", default=None, required=True)
+@account_argument("importer", metavar="IMPORTER|KEY", default=None, required=True)
 @operator_option()
-@option(
-    "--importer", metavar="ACCOUNT|KEY", required=True, help="The account that may import, also a foreign one"
-)
 @option("--only", metavar="SUBJECT", default="", help="Allow this part of the exported subject alone")
 @option("--expiry", metavar="DURATION|TIME", default="", help="How long, or until when, the token is valid")
 @option("--output", metavar="FILE", default="", help="Write the token to a file")
-async def token(env: Env, options: Options) -> Result:
-    """An activation token lets an account import a private export: imports add --token."""
+async def add(env: Env, options: Options) -> Result:
+    """ACCOUNT exports SUBJECT; IMPORTER may import it with the token: imports add --token.
+
+    IMPORTER may be the public key of an account that is not in the store.
+    """
     store = await pick_operator(env, options.operator)
     owner = await pick_account(env, store, options.account)
     export = await pick_export(env, owner, options.subject)

@@ -1,0 +1,250 @@
+"""The accounts that servers have: sent, fetched and removed through the system account (nats-server:
+accounts.go, DirAccResolver), and the configuration of such servers."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from jsctl.auth.changes import operator_signer, user_signer
+from jsctl.auth.jwt import decode_jwt, encode_jwt
+from jsctl.auth.keys import USER, KeyPair, create_key
+from jsctl.auth.records import Json, Record, new_user
+from jsctl.auth.store import AuthStore
+from jsctl.errors import BadInput, Denied, MalformedAnswer, NoResponders
+from jsctl.json_text import parse_json
+from jsctl.nats.connection import Connection
+from jsctl.nats.message import Message
+from jsctl.units import format_time
+
+_NO_LISTENER = (
+    "no server takes accounts here",
+    "this needs a login of the system account (or --as-system), and servers with a full resolver:"
+    " jsctl auth operator config",
+)
+
+
+class Outcome(NamedTuple):
+    """What a server did. error: why it did not; empty when it did."""
+
+    server: str
+    error: str = ""
+
+
+class Trust(NamedTuple):
+    """The operator in a server's configuration. keys: those whose accounts it takes. issued: seconds."""
+
+    server: str
+    keys: frozenset[str]
+    issued: int
+
+
+async def count_servers(connection: Connection) -> int:
+    """Return how many servers there are; 0 where nobody says. Raises Denied without the system account."""
+    try:
+        answer = await connection.request("$SYS.REQ.SERVER.PING.STATSZ")
+    except NoResponders:
+        raise Denied(*_NO_LISTENER) from None
+    reply = _parse(answer, "$SYS.REQ.SERVER.PING.STATSZ")
+    return int((reply.get("statsz") or reply.get("data") or {}).get("active_servers") or 0)
+
+
+async def fetch_trust(connection: Connection, expect: int) -> list[Trust]:
+    """Return the operator of each server. Raises Denied without the system account."""
+    trusts = []
+    subject = "$SYS.REQ.SERVER.PING.VARZ"
+    for message in await _ask(connection, subject, b"", expect):
+        reply = _parse(message, subject)
+        for claims in (reply.get("data") or {}).get("trusted_operators_claim") or ():
+            nats = claims.get("nats") or {}
+            keys = {str(key) for key in nats.get("signing_keys") or ()}
+            if not nats.get("strict_signing_key_usage"):
+                keys.add(str(claims.get("sub")))
+            trusts.append(Trust(_server(reply), frozenset(keys), int(claims.get("iat") or 0)))
+    return trusts
+
+
+async def push_account(connection: Connection, account: Record, expect: int) -> list[Outcome]:
+    """Send an account to all servers. expect: how many; 0 where that is unknown. Raises Denied."""
+    subject = f"$SYS.REQ.ACCOUNT.{account.public}.CLAIMS.UPDATE"
+    return [
+        _outcome(message, subject)
+        for message in await _ask(connection, subject, account.token.encode(), expect)
+    ]
+
+
+async def lookup_account(connection: Connection, public: str, expect: int) -> str:
+    """Return the newest JWT of an account that servers have; empty when none has it. Raises Denied."""
+    subject = f"$SYS.REQ.ACCOUNT.{public}.CLAIMS.LOOKUP"
+    tokens = []
+    for message in await _ask(connection, subject, b"", expect):
+        if message.data:
+            tokens.append(message.data.decode(errors="replace"))
+    return max(tokens, key=lambda token: int(decode_jwt(token).get("iat") or 0), default="")
+
+
+async def list_accounts(connection: Connection, expect: int) -> list[str]:
+    """Return the public keys of all accounts that servers have, sorted. Raises Denied."""
+    subject = "$SYS.REQ.CLAIMS.LIST"
+    keys: set[str] = set()
+    for message in await _ask(connection, subject, b"", expect):
+        keys.update(str(key) for key in _parse(message, subject).get("data") or ())
+    return sorted(keys)
+
+
+async def delete_accounts(
+    connection: Connection, store: AuthStore, publics: Sequence[str], expect: int
+) -> list[Outcome]:
+    """Remove accounts from all servers. Raises NotFound without a seed of the operator, Denied."""
+    signer = operator_signer(store)
+    claims = {"sub": signer.public, "name": "delete", "nats": {"accounts": list(publics), "type": "generic"}}
+    subject = "$SYS.REQ.CLAIMS.DELETE"
+    token = encode_jwt(claims, signer).encode()
+    return [_outcome(message, subject) for message in await _ask(connection, subject, token, expect)]
+
+
+def temporary_user(store: AuthStore) -> tuple[str, KeyPair]:
+    """Return the JWT and the key of a user of the system account, in memory alone. Raises NotFound."""
+    operator = store.read_operator()
+    system = str(operator.nats.get("system_account") or "")
+    if not system:
+        raise BadInput(
+            f"operator {operator.name} has no system account",
+            "jsctl auth operator edit --system-account sets it",
+        )
+    account = store.find_account(system)
+    signer = user_signer(store, account)
+    nats = new_user()
+    if signer.public != account.public:
+        nats["issuer_account"] = account.public
+    key = create_key(USER)
+    return encode_jwt({"sub": key.public, "name": "jsctl", "nats": nats}, signer), key
+
+
+# -- differences ------------------------------------------------------------------------------------
+
+SAME, NEW, CHANGED, NEWER, ONLY_THERE = "same", "new", "changed", "newer on servers", "only on servers"
+
+
+class Difference(NamedTuple):
+    """How an account here and on the servers differ. state: SAME, ... changes: claims that differ."""
+
+    account: str
+    public: str
+    state: str
+    changes: Sequence[str] = ()
+
+
+def compare(account: Record, token: str) -> Difference:
+    """Compare an account with what servers have. token: empty when they do not have it."""
+    if not token:
+        return Difference(account.name, account.public, NEW)
+    claims = decode_jwt(token)
+    changes = [change for key in ("name", "exp", "iss") for change in _change(account.claims, claims, key)]
+    changes += find_differences_of(account.nats, claims["nats"])
+    here, there = int(account.claims.get("iat") or 0), int(claims.get("iat") or 0)
+    if not changes and account.token == token:
+        return Difference(account.name, account.public, SAME)
+    if there > here:
+        changes.insert(0, f"signed there {format_time(there * 10**9)}, here {format_time(here * 10**9)}")
+        return Difference(account.name, account.public, NEWER, changes)
+    return Difference(account.name, account.public, CHANGED, changes or ["signed again"])
+
+
+def find_differences_of(here: Json, there: Json, path: str = "") -> list[str]:
+    """The claims that differ, as `limits.conn: 5 -> 7`: on servers, then here."""
+    changes = []
+    for key in sorted({*here, *there}):
+        before, after = there.get(key), here.get(key)
+        place = f"{path}{key}"
+        if isinstance(before, dict) and isinstance(after, dict):
+            changes += find_differences_of(after, before, f"{place}.")
+        elif before != after and (before or after):
+            changes.append(f"{place}: {_short(before)} -> {_short(after)}")
+    return changes
+
+
+def _change(here: Json, there: Json, key: str) -> list[str]:
+    if here.get(key) == there.get(key):
+        return []
+    return [f"{key}: {_short(there.get(key))} -> {_short(here.get(key))}"]
+
+
+def _short(value: Any) -> str:
+    text = "(none)" if value is None else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+# -- configuration ----------------------------------------------------------------------------------
+
+MEMORY, FULL, CACHE = "memory", "full", "cache"
+
+
+def server_config(store: AuthStore, resolver: str, folder: str, options: Mapping[str, Any]) -> Json:
+    """Return the options of nats-server for an operator: its JWT, the system account and the resolver.
+
+    resolver: MEMORY has all accounts in the configuration; FULL and CACHE in `folder`, which a push fills.
+    options: further ones of the resolver. Raises NotFound, BadInput.
+    """
+    operator = store.read_operator()
+    system = str(operator.nats.get("system_account") or "")
+    if not system:
+        raise BadInput(
+            f"operator {operator.name} has no system account",
+            "jsctl auth operator edit --system-account sets it",
+        )
+    accounts = store.read_accounts()
+    preload = {one.public: one.token for one in accounts if resolver == MEMORY or one.public == system}
+    config: Json = {"operator": operator.token, "system_account": system}
+    config["resolver"] = "MEMORY" if resolver == MEMORY else {"type": resolver, "dir": folder, **options}
+    if resolver != CACHE:
+        config["resolver_preload"] = preload
+    return config
+
+
+def format_config(config: Json, names: Mapping[str, str]) -> str:
+    """Return options as nats-server's configuration has them. names: of accounts, for comments."""
+    lines = [f"operator: {config['operator']}", f"system_account: {config['system_account']}", ""]
+    resolver = config["resolver"]
+    if isinstance(resolver, str):
+        lines.append(f"resolver: {resolver}")
+    else:
+        lines += ["resolver: {", *(f"  {key}: {json.dumps(value)}" for key, value in resolver.items()), "}"]
+    if preload := config.get("resolver_preload"):
+        lines += ["", "resolver_preload: {"]
+        for public, token in preload.items():
+            lines += [f"  # {names.get(public, '')}", f"  {public}: {token}"]
+        lines.append("}")
+    return "\n".join(lines)
+
+
+# -- requests ---------------------------------------------------------------------------------------
+
+
+async def _ask(connection: Connection, subject: str, data: bytes, expect: int) -> list[Message]:
+    try:
+        return await connection.request_many(subject, data, expect=expect)
+    except NoResponders:
+        raise Denied(*_NO_LISTENER) from None
+
+
+def _parse(message: Message, subject: str) -> Json:
+    try:
+        reply = parse_json(message.data)
+    except ValueError as error:
+        raise MalformedAnswer(subject, str(error)) from None
+    if not isinstance(reply, dict):
+        raise MalformedAnswer(subject, "it is not an object")
+    return reply
+
+
+def _server(reply: Json) -> str:
+    server = reply.get("server") or {}
+    return str(server.get("name") or server.get("id") or "")
+
+
+def _outcome(message: Message, subject: str) -> Outcome:
+    reply = _parse(message, subject)
+    error = reply.get("error")
+    if isinstance(error, dict):
+        return Outcome(_server(reply), str(error.get("description") or error.get("code") or "refused"))
+    return Outcome(_server(reply))

@@ -1,0 +1,109 @@
+"""`jsctl auth account query`."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from jsctl.auth.jwt import decode_jwt
+from jsctl.auth.keys import ACCOUNT, is_public_key
+from jsctl.auth.records import Record
+from jsctl.auth.resolver import compare, count_servers, list_accounts, lookup_account
+from jsctl.auth.store import AuthStore, check_name
+from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
+from jsctl.commands.auth.system import system_connection
+from jsctl.commands.cli import argument, command, option
+from jsctl.env import Env
+from jsctl.errors import BadInput, NotFound
+from jsctl.files import write_atomically
+from jsctl.nats.connection import Connection
+from jsctl.views.auth import account as view
+from jsctl.views.auth import push as changes_view
+from jsctl.views.result import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    account: str
+    output: str
+    operator: str
+    all: bool
+    save: bool
+    as_system: bool
+    force: bool
+
+    def __post_init__(self) -> None:
+        if self.all and (self.account or self.output):
+            raise BadInput("--all cannot be used with an account or a file")
+        if self.all and not self.save:
+            raise BadInput("--all is for --save", "give --save, or one account")
+
+
+@command(
+    "query",
+    options=Options,
+    examples=[
+        "jsctl auth account query ORDERS",
+        "jsctl auth account query ORDERS orders.jwt",
+        "jsctl auth account pull --all --save",
+    ],
+)
+@account_argument()
+@argument("output", default="")
+@operator_option()
+@option("--all", is_flag=True, help="All accounts that the servers have; with --save")
+@option("--save", is_flag=True, help="Put what the servers have into the store")
+@option(
+    "--as-system", is_flag=True, help="Log in as a temporary user of the system account, whatever the context"
+)
+@option("--force", "-f", is_flag=True, help="Replace what is newer in the store")
+async def query(env: Env, options: Options) -> Result:
+    """Shows an account as the servers have it. OUTPUT is a file for its JWT.
+
+    ACCOUNT may be the public key of an account that is not in the store.
+    """
+    store = await pick_operator(env, options.operator)
+    publics: list[str] = []
+    if not options.all:
+        known = is_public_key(options.account, ACCOUNT)
+        publics = [options.account if known else (await pick_account(env, store, options.account)).public]
+    connection = await system_connection(env, store, as_system=options.as_system)
+    servers = await count_servers(connection)
+    if options.all:
+        publics = await list_accounts(connection, servers)
+    fetched = [await _fetch(connection, public, servers) for public in publics]
+    if options.output:
+        write_atomically(Path(options.output).expanduser(), fetched[0].token)
+    if options.save:
+        return changes_view.differences(_save(store, fetched, force=options.force), is_failure=False)
+    return view.sheet(fetched[0])
+
+
+async def _fetch(connection: Connection, public: str, servers: int) -> Record:
+    token = await lookup_account(connection, public, servers)
+    if not token:
+        raise NotFound(f"no server has account {public}", "jsctl auth account push sends it")
+    claims = decode_jwt(token)
+    return Record(str(claims.get("name") or public), token, claims)
+
+
+def _save(store: AuthStore, fetched: list[Record], *, force: bool) -> list[changes_view.Difference]:
+    names = {account.public: account.name for account in store.read_accounts()}
+    differences = []
+    with store.locked():
+        for account in fetched:
+            name = names.get(account.public, account.name)
+            check_name(name, ACCOUNT)
+            if account.public not in names:
+                if store.account_jwt(name).exists():
+                    raise BadInput(
+                        f"the store has another account {name}", "remove it, or use another --store"
+                    )
+                differences.append(changes_view.Difference(name, account.public, "added"))
+            else:
+                here = store.read_account(name)
+                change = compare(Record(name, account.token, account.claims), here.token)
+                if change.state == "newer on servers" and not force:
+                    raise BadInput(f"account {name} is newer in the store", "--force replaces it")
+                state = "same" if change.state == "same" else "updated"
+                differences.append(changes_view.Difference(name, account.public, state, change.changes))
+            store.write_account(name, account.token)
+    return differences

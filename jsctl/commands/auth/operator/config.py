@@ -1,0 +1,67 @@
+"""`jsctl auth operator config`."""
+
+from dataclasses import dataclass
+
+import click
+
+from jsctl.auth.resolver import CACHE, FULL, MEMORY, format_config, server_config
+from jsctl.commands.auth.choose import operator_argument, pick_operator
+from jsctl.commands.cli import command, option
+from jsctl.env import Env
+from jsctl.files import open_output
+from jsctl.views.result import Result, Text
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    name: str
+    resolver: str
+    dir: str
+    allow_delete: bool
+    interval: str
+    limit: int
+    output: str
+
+
+@command(
+    "config",
+    options=Options,
+    examples=[
+        "jsctl auth operator config ACME --output resolver.conf",
+        "jsctl auth operator config ACME --resolver memory",
+    ],
+)
+@operator_argument()
+@option(
+    "--resolver",
+    type=click.Choice([FULL, CACHE, MEMORY]),
+    default=FULL,
+    help="Where servers have accounts: a folder with all (full), with some, or the configuration",
+)
+@option("--dir", metavar="DIR", default="./jwt", help="Folder of each server for its accounts (./jwt)")
+@option(
+    "--allow-delete/--no-allow-delete", default=True, help="Let push --prune remove accounts (by default)"
+)
+@option("--interval", metavar="DURATION", default="2m", help="How often servers exchange accounts (2m)")
+@option(
+    "--limit", metavar="N", type=click.IntRange(min=1), default=1000, help="Accounts in the folder (1000)"
+)
+@option("--output", metavar="FILE", default="", help="Write the configuration to a file")
+async def config(env: Env, options: Options) -> Result:
+    """Operator, system account and resolver, to `include` in the configuration of nats-server.
+
+    With a memory resolver it holds all accounts; with a full one jsctl auth account push sends them.
+    """
+    store = await pick_operator(env, options.name)
+    further: dict[str, object] = {"limit": options.limit}
+    if options.resolver == FULL:
+        further = {"allow_delete": options.allow_delete, "interval": options.interval, **further}
+    else:
+        further = {"ttl": "1h", **further}
+    document = server_config(store, options.resolver, options.dir, further)
+    names = {account.public: account.name for account in store.read_accounts()}
+    text = format_config(document, names)
+    if options.output:
+        with open_output(options.output) as file:
+            file.write((text + "\n").encode())
+    return Result([] if options.output else [Text(text, whole=True)], data=document)

@@ -1,0 +1,82 @@
+"""`auth account push` and `pull`: what differs, and what servers did."""
+
+from collections.abc import Mapping, Sequence
+
+from jsctl.auth.resolver import SAME, Difference, Outcome
+from jsctl.errors import ExitStatus
+from jsctl.views.result import Cell, Column, Part, Result, Table, Text
+
+__all__ = ["Difference", "differences", "outcomes"]
+
+_DIFFERENCES = (
+    Column("Account", "account"),
+    Column("Key", "key"),
+    Column("State", "state"),
+    Column("Changes", "changes", "prose"),
+)
+_OUTCOMES = (Column("Account", "account"), Column("Server", "server"), Column("Result", "updated", "prose"))
+
+
+def differences(rows: Sequence[Difference], *, is_failure: bool = True) -> Result:
+    """Show how accounts differ. is_failure: whether a difference is an exit status."""
+    cells = [
+        (
+            one.account,
+            one.public,
+            Cell(one.state, one.state, "good" if one.state == SAME else "warn"),
+            Cell(list(one.changes), "; ".join(one.changes)),
+        )
+        for one in rows
+    ]
+    differ = is_failure and any(one.state != SAME for one in rows)
+    status = ExitStatus.DIFFERENT if differ else ExitStatus.OK
+    table = Table("Accounts", _DIFFERENCES, cells, empty="No accounts", optional=("changes",), spare=("key",))
+    return Result([table], status=status)
+
+
+def outcomes(
+    sent: Sequence[tuple[str, str, Outcome]],
+    servers: int,
+    tokens: Mapping[str, str],
+    surplus: Sequence[str],
+    removed: Sequence[Outcome],
+) -> Result:
+    """Show what servers did with accounts. servers: how many there are; 0 where that is unknown.
+
+    tokens: JWTs to show, by account. surplus: keys of accounts to remove; removed: how that went.
+    """
+    rows = [(name, one.server, _result(one, "updated")) for name, _, one in sent]
+    rows += [(f"{len(surplus)} removed", one.server, _result(one, "removed")) for one in removed]
+    parts: list[Part] = [Text(f"{name}: {token}", whole=True) for name, token in tokens.items()]
+    parts.append(Table("Pushed Accounts", _OUTCOMES, rows))
+    names = dict.fromkeys(name for name, _, _ in sent)
+    updated = {
+        name: len([one for other, _, one in sent if other == name and not one.error]) for name in names
+    }
+    short = [name for name, count in updated.items() if count < (servers or 1)]
+    if servers and short and not any(one.error for _, _, one in sent):
+        parts.append(Text(f"fewer than {servers} servers answered for {', '.join(short)}", "warn"))
+    data = {
+        "servers": servers,
+        "accounts": [
+            {
+                "account": name,
+                "key": next(key for other, key, _ in sent if other == name),
+                "updated": [one.server for other, _, one in sent if other == name and not one.error],
+                "failed": [
+                    {"server": one.server, "error": one.error}
+                    for other, _, one in sent
+                    if other == name and one.error
+                ],
+                **({"jwt": tokens[name]} if name in tokens else {}),
+            }
+            for name in names
+        ],
+        "removed": list(surplus) if removed and not any(one.error for one in removed) else [],
+    }
+    failed = bool(short) or any(one.error for one in removed)
+    return Result(parts, data=data, status=ExitStatus.FAILURE if failed else ExitStatus.OK)
+
+
+def _result(outcome: Outcome, done: str) -> Cell:
+    return Cell(not outcome.error, outcome.error or done, "bad" if outcome.error else "good")

@@ -1,0 +1,156 @@
+"""`auth account push` and `query` with a real server in operator mode, and logins there."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from jsctl.auth.changes import change_account
+from jsctl.auth.store import AuthStore
+from tests.support.run import Cli
+from tests.support.servers import RealServer, free_port
+
+pytestmark = pytest.mark.slow
+
+
+class Site:
+    """An operator's store, and a server with a full resolver."""
+
+    def __init__(self, folder: Path) -> None:
+        self.cli = Cli(folder / "config")
+        self.cli.environ["XDG_DATA_HOME"] = str(folder / "data")
+        self.store = AuthStore(folder / "data" / "nats" / "nsc", "ACME")
+        port = free_port()
+        self.cli(f"auth operator add ACME --service nats://127.0.0.1:{port}", status=0)
+        config = self.cli(f"auth operator config ACME --dir {folder / 'jwt'}", status=0).out
+        common = 'listen: "127.0.0.1:{port}"\nserver_name: n1\njetstream { store_dir: "{store}" }\n'
+        self.server = RealServer(folder / "server", "", port)
+        text = common.replace("{port}", str(port)).replace("{store}", str(folder / "server" / "js"))
+        self.server.config.write_text(text + config)
+        self.server.start()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    site = Site(tmp_path_factory.mktemp("site"))
+    yield site
+    site.server.stop()
+
+
+def test_users_log_in_after_a_push(site: Site) -> None:
+    cli = site.cli
+    cli("auth account add ORDERS --jetstream", status=0)
+    cli("auth user add alice ORDERS --save-context alice", status=0)
+    cli("stream ls --context alice", status=5)
+    rows = cli("auth account push ORDERS --diff --json", status=2).json
+    assert [(row["account"], row["state"]) for row in rows] == [("ORDERS", "new")]
+    pushed = cli("auth account push ORDERS --json", status=0).json
+    assert pushed["accounts"][0]["updated"] == ["n1"] and pushed["servers"] == 1
+    cli("auth account push ORDERS --diff", status=0)
+    cli("stream add S --subjects s --defaults --context alice", status=0)
+    cli("auth account edit ORDERS --connections 77", status=0)
+    (row,) = cli("auth account push ORDERS --diff --json", status=2).json
+    assert row["state"] == "changed" and "limits.conn: -1 -> 77" in row["changes"]
+    cli("auth account revocations add alice ORDERS", status=0)
+    cli("auth account push ORDERS", status=0)
+    assert "limits.conn" not in cli("auth account push ORDERS --diff", status=0).out
+    cli("stream ls --context alice", status=5)
+
+
+def test_scoped_and_expiring_credentials(site: Site, tmp_path: Path) -> None:
+    cli = site.cli
+    cli("auth account add SHOP", status=0)
+    cli("auth account keys add SHOP reader --pub-deny x --sub-allow 'a.>' --sub-allow '_INBOX.>'", status=0)
+    cli(f"auth user add sam SHOP --key reader --credential {tmp_path}/sam.creds", status=0)
+    cli("auth account push SHOP", status=0)
+    url = f"--server {site.server.url} --creds {tmp_path}/sam.creds"
+    cli(f"publish x y {url}", status=5)
+    cli(f"publish y y {url}", status=0)
+    cli(f"auth user credential {tmp_path}/short.creds sam --expire 1h", status=0)
+    cli(f"publish y y --server {site.server.url} --creds {tmp_path}/short.creds", status=0)
+    assert "exists" in cli(f"auth user credential {tmp_path}/short.creds sam", status=64).err
+    cli("auth account keys edit SHOP reader --pub-deny y", status=0)
+    cli("auth account push SHOP", status=0)
+    cli(f"publish y y {url}", status=5)
+
+
+def test_what_is_wrong_is_not_pushed(site: Site) -> None:
+    cli = site.cli
+    for name in ("EXPORTER", "IMPORTER"):
+        cli(f"auth account add {name}", status=0)
+    cli("auth account imports add i a.b IMPORTER --source EXPORTER", status=0)
+    refused = cli("auth account push IMPORTER", status=1)
+    assert "exports add" in refused.err and "--force" in refused.err.splitlines()[-1]
+    cli("auth account push IMPORTER --force", status=0)
+    cli("auth account exports add e a.b EXPORTER", status=0)
+    cli("auth account push IMPORTER EXPORTER", status=0)
+
+
+def test_what_is_newer_on_servers_is_fetched(site: Site, tmp_path: Path) -> None:
+    cli, store = site.cli, site.store
+    cli("auth account add FETCHED", status=0)
+    cli("auth account push FETCHED", status=0)
+    old = store.read_account("FETCHED")
+    later = {"iat": old.claims["iat"]}
+    change_account(store, "FETCHED", lambda nats: nats["limits"].update(conn=5), later)
+    while store.read_account("FETCHED").claims["iat"] == old.claims["iat"]:
+        change_account(store, "FETCHED", lambda nats: None)
+    cli("auth account push FETCHED", status=0)
+    store.write_account("FETCHED", old.token)
+    err = cli("auth account push FETCHED", status=1).err
+    assert "newer JWT of FETCHED" in err and "pull --save" in err
+    cli(f"auth account query FETCHED {tmp_path}/f.jwt", status=0)
+    cli("auth account pull FETCHED --save", status=0)
+    assert store.account_jwt("FETCHED").read_text() == (tmp_path / "f.jwt").read_text()
+    assert store.read_account("FETCHED").nats["limits"]["conn"] == 5
+
+
+def test_prune_and_pull_all(site: Site) -> None:
+    cli, store = site.cli, site.store
+    cli("auth account add OLD", status=0)
+    cli("auth account push OLD", status=0)
+    public = store.read_account("OLD").public
+    cli("auth account rm OLD --force", status=0)
+    rows = cli("auth account push --all --diff --json", status=2).json
+    assert {"account": "", "key": public, "state": "only on servers", "changes": []} in rows
+    cli("auth account pull --all --save --force", status=0)
+    assert store.read_account("OLD").public == public
+    cli("auth account rm OLD --force", status=0)
+    assert "Really remove 1 accounts" in cli("auth account push --all --prune", status=64).err
+    assert cli("auth account push --all --prune --force --json", status=0).json["removed"] == [public]
+    cli(f"auth account query {public}", status=3)
+
+
+def test_an_operator_that_servers_do_not_know_yet(site: Site) -> None:
+    cli = site.cli
+    cli("auth account add SIGNED", status=0)
+    key = cli("auth operator keys add ACME", status=0).out.strip()
+    cli(f"auth account edit SIGNED --key {key}", status=0)
+    assert "operator config" in cli("auth account push SIGNED", status=1).err
+    cli(f"auth operator keys rm ACME {key} --force", status=0)
+    cli("auth account edit SIGNED", status=0)
+    cli("auth account push SIGNED", status=0)
+
+
+def test_another_login_and_no_server(site: Site) -> None:
+    cli = site.cli
+    cli("auth account add LOGIN", status=0)
+    cli("auth user add lea LOGIN --save-context lea", status=0)
+    cli("auth account push LOGIN", status=0)
+    assert "system account" in cli("auth account push LOGIN --context lea", status=5).err
+    cli("auth account push LOGIN --context lea --as-system", status=0)
+    cli("auth account push LOGIN --server nats://127.0.0.1:1", status=4)
+
+
+def test_a_memory_resolver(tmp_path: Path, acme: AuthStore, auth_cli: Cli) -> None:
+    config = auth_cli("auth operator config ACME --resolver memory", status=0).out
+    server = RealServer(tmp_path / "memory", "", free_port())
+    store = tmp_path / "memory" / "js"
+    text = f'listen: "127.0.0.1:{server.port}"\njetstream {{ store_dir: "{store}" }}\n'
+    server.config.write_text(text + config)
+    server.start()
+    try:
+        creds = acme.creds("ORDERS", "alice")
+        auth_cli(f"stream ls --server {server.url} --creds {creds}", status=0)
+    finally:
+        server.stop()
