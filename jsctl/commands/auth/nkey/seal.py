@@ -10,11 +10,11 @@ from jsctl.views.result import Result
 
 @command("seal", examples=["jsctl auth nkey seal report.pdf mine.nk XDZPPDM... --output report.sealed"])
 @argument("file")
-@argument("key")
+@argument("key_file", metavar="KEY")
 @argument("recipient")
 @option("--output", metavar="FILE", default="", help="Write what is sealed to a file")
 @base64_option("Write base64 (by default)")
-def seal(env: Env, file: str, key: str, recipient: str, output: str, b64: bool) -> Result:
+def seal(env: Env, file: str, key_file: str, recipient: str, output: str, b64: bool) -> Result:
     """KEY is a file with your curve seed, RECIPIENT the public curve key of who may read it."""
-    sealed = read_key_file(key).seal(read_data(file), recipient)
+    sealed = read_key_file(key_file).seal(read_data(file), recipient)
     return output_result(env, base64.b64encode(sealed) if b64 else sealed, output)

@@ -10,9 +10,9 @@ from jsctl.views.result import Result, Text
 
 @command("sign", examples=["jsctl auth nkey sign release.tar operator.nk > release.sig"])
 @argument("file")
-@argument("key")
-def sign(env: Env, file: str, key: str) -> Result:
+@argument("key_file", metavar="KEY")
+def sign(env: Env, file: str, key_file: str) -> Result:
     """KEY is a file with a seed. The signature is base64 as URLs have it, without padding."""
-    pair = read_key_file(key)
+    pair = read_key_file(key_file)
     signature = base64.urlsafe_b64encode(pair.sign(read_data(file))).decode().rstrip("=")
     return Result([Text(signature, whole=True)], data={"public": pair.public, "signature": signature})

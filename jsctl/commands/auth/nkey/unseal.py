@@ -12,11 +12,11 @@ from jsctl.views.result import Result
 
 @command("unseal", examples=["jsctl auth nkey unseal report.sealed mine.nk XBGDJYM... --output report.pdf"])
 @argument("file")
-@argument("key")
+@argument("key_file", metavar="KEY")
 @argument("sender")
 @option("--output", metavar="FILE", default="", help="Write the data to a file")
 @base64_option("Read base64 (by default)")
-def unseal(env: Env, file: str, key: str, sender: str, output: str, b64: bool) -> Result:
+def unseal(env: Env, file: str, key_file: str, sender: str, output: str, b64: bool) -> Result:
     """KEY is a file with your curve seed, SENDER the public curve key of who sealed it."""
     sealed = read_data(file)
     if b64:
@@ -24,4 +24,4 @@ def unseal(env: Env, file: str, key: str, sender: str, output: str, b64: bool) -
             sealed = base64.b64decode(sealed.strip(), validate=True)
         except binascii.Error:
             raise BadInput(f"{file} is not base64", "--no-b64 reads it as it is") from None
-    return output_result(env, read_key_file(key).unseal(sealed, sender), output)
+    return output_result(env, read_key_file(key_file).unseal(sealed, sender), output)

@@ -14,10 +14,10 @@ from jsctl.views.result import Result, Text
 @command("verify", examples=["jsctl auth nkey verify release.tar release.sig operator.pub"])
 @argument("file")
 @argument("signature")
-@argument("key")
-def verify(env: Env, file: str, signature: str, key: str) -> Result:
+@argument("key_file", metavar="KEY")
+def verify(env: Env, file: str, signature: str, key_file: str) -> Result:
     """KEY is a file with a public key or a seed. The exit status is 1 for a wrong signature."""
-    text = read_key_text(key)
+    text = read_key_text(key_file)
     public = key_of_seed(text).public if is_seed(text) else text
     encoded = read_data(signature).strip()
     try:

@@ -19,9 +19,9 @@ from jsctl.views.result import Result
     "import", examples=["jsctl auth operator import ACME.jwt", "jsctl auth operator import ACME.jwt a.nk"]
 )
 @argument("file", metavar="JWT")
-@argument("key", nargs=-1)
+@argument("key_files", nargs=-1, metavar="[KEY]...")
 @option("--force", "-f", is_flag=True, help="Replace the operator's JWT in the store")
-def import_(env: Env, file: str, key: tuple[str, ...], force: bool) -> Result:
+def import_(env: Env, file: str, key_files: tuple[str, ...], force: bool) -> Result:
     """JWT is the file of an operator's JWT, KEY files with seeds of it.
 
     Without seeds, the operator is there to look at, and for accounts that somebody else signs.
@@ -33,8 +33,8 @@ def import_(env: Env, file: str, key: tuple[str, ...], force: bool) -> Result:
         raise BadInput(f"{file} is not the JWT of an operator")
     check_name(name, "operator")
     known = {str(claims.get("sub", "")), *(signer.public for signer in signing_keys(nats))}
-    pairs = [read_key_file(one) for one in key]
-    for one, pair in zip(key, pairs, strict=True):
+    pairs = [read_key_file(one) for one in key_files]
+    for one, pair in zip(key_files, pairs, strict=True):
         if pair.public not in known:
             raise BadInput(f"{one}: {pair.public} is not a key of operator {name}")
     store = AuthStore(store_root(env), name)

@@ -25,7 +25,7 @@ from jsctl.views.result import Result
 @dataclass(frozen=True, slots=True)
 class Options:
     account: str
-    key: str
+    role: str
     operator: str
     description: str | None
     config: ConfigFlags
@@ -38,7 +38,7 @@ class Options:
     examples=["jsctl auth account keys edit ORDERS shipper --pub-deny 'orders.deleted'"],
 )
 @account_argument()
-@argument("key", default="", metavar="[ROLE|KEY]")
+@argument("role", default="", metavar="[ROLE|KEY]")
 @operator_option()
 @option("--description", metavar="TEXT", default=None, help="Description of the role")
 @config_flags(USER, "edit")
@@ -48,7 +48,7 @@ async def edit(env: Env, options: Options) -> Result:
         raise BadInput("nothing to change", "say with flags what to set")
     store = await pick_operator(env, options.operator)
     account = await pick_account(env, store, options.account)
-    key = await pick_signing_key(env, account, options.key, "ROLE")
+    key = await pick_signing_key(env, account, options.role, "ROLE")
     if key.scope is None:
         raise BadInput(f"the key {key.public} has no scope", "its users have permissions of their own")
 

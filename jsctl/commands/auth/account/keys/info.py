@@ -15,10 +15,10 @@ from jsctl.views.result import Result
 
 @command("info", examples=["jsctl auth account keys info ORDERS shipper"])
 @account_argument()
-@argument("key", default="", metavar="[ROLE|KEY]")
+@argument("role", default="", metavar="[ROLE|KEY]")
 @operator_option()
-async def info(env: Env, account: str, key: str, operator: str) -> Result:
+async def info(env: Env, account: str, role: str, operator: str) -> Result:
     store = await pick_operator(env, operator)
     owner = await pick_account(env, store, account)
-    chosen = await pick_signing_key(env, owner, key, "ROLE")
+    chosen = await pick_signing_key(env, owner, role, "ROLE")
     return view.sheet(store, owner, chosen.public)

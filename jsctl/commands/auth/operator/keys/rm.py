@@ -11,13 +11,13 @@ from jsctl.views.result import Result
 
 @command("rm", examples=["jsctl auth operator keys rm ACME OC6UDG77GH... --force"])
 @operator_argument()
-@argument("key", default="")
+@argument("public", metavar="[KEY]", default="")
 @option("--force", "-f", is_flag=True, help="Remove without asking")
-async def rm(env: Env, name: str, key: str, force: bool) -> Result:
+async def rm(env: Env, name: str, public: str, force: bool) -> Result:
     """Accounts that it signed must be signed again: auth account edit --key. The seed is removed, too."""
     store = await pick_operator(env, name)
     signers = [signer.public for signer in signing_keys(store.read_operator().nats)]
-    key = key or await pick_text(env, signers, "signing key", "Signing Key", "KEY")
+    key = public or await pick_text(env, signers, "signing key", "Signing Key", "KEY")
     if key not in signers:
         raise NotFound(
             f"operator {store.operator} has no signing key {key}",
