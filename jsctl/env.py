@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from jsctl.prompts.prompter import Prompter
     from jsctl.render.emit import Form
     from jsctl.render.screen import Frame, Screen
+    from jsctl.session import Session
     from jsctl.views.events import Events, Picture
     from jsctl.views.result import Result
 
@@ -62,6 +63,7 @@ class Env:
     clock: seconds since the epoch.
     last_words: lines that people see below everything else, an error too.
     prompter: asks the questions; None looks for a terminal.
+    session: of the shell that runs this command line.
     run_line: runs a further command line in this process, in an Env of its own; set by the app.
     """
 
@@ -81,6 +83,7 @@ class Env:
         self.repeated: dict[str, list[str]] = {}
         self.from_environment: set[str | None] = set()
         self.last_words: list[str] = []
+        self.session: Session | None = None
         self.run_line: Callable[[Sequence[str], Env], int] | None = None
         self._open: dict[str, Connection] = {}
         self._headed = False  #: whether a result was written: rounds in CSV share one heading
@@ -264,7 +267,9 @@ class Env:
         """The connection of a context: opened once, closed when the command ends."""
         key = context or ""
         if key not in self._open:
-            self._open[key] = await self.connect(self.settings(context))
+            settings = self.settings(context)
+            opened = self.session.connection(settings) if self.session else self.connect(settings)
+            self._open[key] = await opened
         return self._open[key]
 
     async def connect(self, settings: "Settings") -> "Connection":
@@ -306,7 +311,7 @@ class Env:
                     self._open.clear()
                     self._stack = None
 
-        return asyncio.run(scoped())
+        return self.session.run(scoped()) if self.session else asyncio.run(scoped())
 
     async def finish(self, verb: "Awaitable[Result | Events[Any] | None]") -> "Result | ExitStatus | None":
         """Await a verb and write the Events that it returns. Returns what is to be shown last, or the exit

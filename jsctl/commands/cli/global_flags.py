@@ -57,6 +57,10 @@ class GlobalOption(click.Option):
         self.environment = self.envvar
         self.envvar = None
 
+    def resolve_envvar_value(self, ctx: click.Context) -> str | None:
+        """Return the variable's value; in a shell of jsctl none: its lines have what the shell had."""
+        return None if getattr(ctx.obj, "session", None) else super().resolve_envvar_value(ctx)
+
 
 class GroupOption(GlobalOption):
     """An option of a group that the commands of the group take, too. Its value is stored in `Env.flags`."""

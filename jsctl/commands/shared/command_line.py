@@ -1,0 +1,77 @@
+"""Lines of `jsctl shell`: taken apart as a POSIX shell does, at quotation marks, backslashes and `|`."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from jsctl.errors import BadInput
+
+_TOKEN = re.compile(
+    r"""(?P<quoted>'[^']*'|"(?:[^"\\]|\\.)*")  # a whole quotation
+      |(?P<open>['"].*)                        # one that is not closed
+      |(?P<escaped>\\.?)
+      |(?P<pipe>\|)
+      |(?P<blank>[ \t\n]+)
+      |(?P<plain>[^'"\\|\s]+|\s)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+class Line(NamedTuple):
+    """A command line. pipe: what its output goes to, for the system's shell; empty for the terminal."""
+
+    words: list[str]
+    pipe: str = ""
+
+
+def parse_line(text: str) -> Line:
+    """Split a line into words, and what follows its first `|` outside of quotation marks. Raises BadInput."""
+    at = next((token.start() for token in _TOKEN.finditer(text) if token["pipe"]), -1)
+    line, pipe = (text, "") if at < 0 else (text[:at], text[at + 1 :].strip())
+    if at >= 0 and not pipe:
+        raise BadInput("nothing follows the |", "name a command of the system")
+    try:
+        words = shlex.split(line.replace("\\\n", ""))
+    except ValueError as error:
+        raise BadInput(f"this is not a whole line: {str(error).lower()}") from None
+    return Line(words[1:] if words[:1] == ["jsctl"] else words, pipe)
+
+
+def is_whole(text: str) -> bool:
+    """Whether a line ends here: outside of quotation marks, and not with a backslash."""
+    if text.lstrip().startswith("#"):
+        return True
+    return not any(token["open"] or token["escaped"] == "\\" for token in _TOKEN.finditer(text))
+
+
+def script_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a script, each whole, with the number of its first row."""
+    rows: list[str] = []
+    for number, row in enumerate(text.splitlines(), 1):
+        rows.append(row)
+        line = "\n".join(rows)
+        if is_whole(line):
+            yield number - len(rows) + 1, line
+            rows = []
+    if rows:
+        yield len(text.splitlines()) - len(rows) + 1, "\n".join(rows)
+
+
+def last_word(text: str) -> tuple[list[str], str, int]:
+    """Return what is to be completed: the words before the last one, the last one as it is meant so far, and
+    where it begins in the text. A line with a pipe has nothing to complete."""
+    start = 0
+    for token in _TOKEN.finditer(text):
+        if token["pipe"]:
+            return [], "", -1
+        if token["blank"]:
+            start = token.end()
+    before, raw = text[:start], text[start:]
+    try:
+        words = shlex.split(before)
+        word = (shlex.split(raw + raw[:1] if raw[:1] in "'\"" and not is_whole(raw) else raw) or [""])[0]
+    except ValueError:
+        return [], "", -1
+    return (words[1:] if words[:1] == ["jsctl"] else words), word, start

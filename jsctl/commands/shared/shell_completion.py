@@ -1,0 +1,72 @@
+"""Completions at the prompt of `jsctl shell`: those of other shells, quoted as the line needs it."""
+
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from click.shell_completion import CompletionItem, ShellComplete
+
+from jsctl.commands.shared.command_line import last_word
+from jsctl.commands.shared.shells import VARIABLE, is_safe
+from jsctl.prompts.shell import Candidate
+
+if TYPE_CHECKING:
+    from jsctl.env import Env
+
+_FILES = 200  #: that are listed
+
+
+class ShellCompletion:
+    """Completes lines.
+
+    root: the command of the program. child: makes what a command line runs in. builtins: the shell's own
+    commands, with their help.
+    """
+
+    def __init__(self, root: click.Command, child: "Callable[[], Env]", builtins: Mapping[str, str]) -> None:
+        self._root = root
+        self._child = child
+        self._builtins = builtins
+
+    def complete(self, text: str) -> Iterator[Candidate]:
+        """Yield the completions of a line; none where anything goes wrong."""
+        if text.lstrip().startswith(("!", "#")):
+            return
+        words, word, start = last_word(text)
+        if start < 0:
+            return
+        for item in self._items(words, word):
+            if is_safe(item.value) or item.value.startswith("--"):
+                yield Candidate(shlex.quote(item.value), start, item.value, item.help or "")
+
+    def _items(self, words: list[str], word: str) -> Iterator[CompletionItem]:
+        if words[:1] == ["use"]:
+            words = ["context", "select", *words[1:]]
+        elif words and words[0] in self._builtins:
+            return
+        if not words:
+            for name, help in self._builtins.items():
+                if name.startswith(word):
+                    yield CompletionItem(name, help=help)
+        shell = ShellComplete(self._root, {"obj": self._child()}, "jsctl", VARIABLE)
+        try:
+            items = shell.get_completions(words, word)
+        except Exception:  # a traceback in the middle of the line would be worse than no completion
+            return
+        for item in items:
+            if item.type == "plain":
+                yield item
+        if not items and word[:1] in ("/", ".", "~") and "/" in word:
+            yield from map(CompletionItem, _paths(word))
+
+
+def _paths(word: str) -> list[str]:
+    """Return the paths that begin so."""
+    head, slash, tail = word.rpartition("/")
+    try:
+        entries = sorted(Path((head or "/") if slash else ".").expanduser().iterdir())[:_FILES]
+    except OSError:
+        return []
+    return [f"{head}/{entry.name}{'/' * entry.is_dir()}" for entry in entries if entry.name.startswith(tail)]

@@ -1,0 +1,240 @@
+"""`jsctl shell`."""
+
+import contextlib
+import io
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TextIO
+
+import click
+
+from jsctl.commands.cli import command, option
+from jsctl.commands.shared.command_line import Line, is_whole, parse_line, script_lines
+from jsctl.contexts.model import public_url
+from jsctl.env import Env, Streams
+from jsctl.errors import BadInput, ExitStatus, JsctlError
+from jsctl.files import read_input
+from jsctl.session import Session
+
+BUILTINS = {
+    "use": "Use another context from here on; without a name, the selected one",
+    "domain": "Use a JetStream domain from here on; without a name, the context's",
+    "exit": "End the shell, as ctrl-D does",
+}
+
+HELP = """\
+Every command of jsctl, without the word jsctl, with connections that stay open from line to line.
+
+\\b
+use CONTEXT         use another context from here on
+domain DOMAIN       use a JetStream domain from here on
+stream ls | wc -l   send output to a command of the system
+! ls -l             run a command of the system
+exit, or ctrl-D     end
+
+Tab completes commands, flags and names; up and ctrl-R find earlier lines. A line goes on after a backslash
+and within quotation marks. Ctrl-C ends a command, not the shell. With --file, or when stdin is not a
+terminal, the lines are a script: it stops at the first command that fails, with its status.
+"""
+
+_SECRET_FLAGS = ("--password", "--token", "--seed", "--jwt", "--user", "://")
+_KEPT_FLAGS = frozenset({"timeout", "form", "colors", "trace", "connection_name"})
+"""Flags of the shell's own command line that go with every context."""
+
+
+@command(
+    "shell",
+    help=HELP,
+    examples=["jsctl shell", "jsctl shell --context prod", "jsctl shell --file checks.jsctl"],
+)
+@option("--file", "-f", "file", metavar="FILE", default="", help="Run the lines of a file; - is stdin")
+@click.pass_context
+def shell(ctx: click.Context, env: Env, file: str) -> int:
+    if env.session or env.run_line is None:
+        raise BadInput("this is a shell of jsctl already")
+    interpreter = Interpreter(env)
+    try:
+        if file or not env.can_ask:
+            return interpreter.run_script(file or "-")
+        return interpreter.run_prompt(ctx.find_root().command)
+    finally:
+        interpreter.session.close()
+
+
+class Interpreter:
+    """Runs lines, one after the other, in a session."""
+
+    def __init__(self, env: Env) -> None:
+        self._env = env
+        self._flags = dict(env.flags)
+        self._from_environment = set(env.from_environment)
+        self._stdin = env.streams.stdin
+        self.session = Session(env.say)
+        self.has_ended = False
+
+    def run_prompt(self, root: click.Command) -> int:
+        """Read lines from a terminal until the user ends. Returns the last status."""
+        from jsctl.commands.shared.shell_completion import ShellCompletion
+        from jsctl.prompts.shell import ShellPrompt
+
+        env = self._env
+        completion = ShellCompletion(root, self._child, BUILTINS)
+        prompt = ShellPrompt(
+            env.streams.stderr, self._history(), completion.complete, is_whole, keeps=_may_be_kept
+        )
+        env.say("help lists the commands, help shell explains this prompt; ctrl-D ends it")
+        status = 0
+        while not self.has_ended:
+            text = self.session.run(prompt.read(self._place(), status))
+            if text is None:
+                break
+            status = self.run_line(text) if text.strip() else 0
+        return status
+
+    def run_script(self, file: str) -> int:
+        """Run the lines of a file up to the first that fails. Returns its status."""
+        env = self._env
+        text = read_input(file, env.streams.stdin)
+        if file == "-":  # the commands are not to read the script
+            self._stdin = io.StringIO()
+        for number, line in script_lines(text):
+            status = self.run_line(line)
+            if status and not self.has_ended:
+                name = "stdin" if file == "-" else file
+                env.say(f"jsctl: line {number} of {name} ended with status {status}; the rest was not run")
+            if status or self.has_ended:
+                return status
+        return ExitStatus.OK
+
+    def run_line(self, text: str) -> int:
+        """Run one line. Returns its status."""
+        text = text.strip()
+        if not text or text.startswith("#"):
+            return ExitStatus.OK
+        try:
+            if text.startswith("!"):
+                return _system(text[1:])
+            line = parse_line(text)
+            if not line.words:
+                raise BadInput("the line has no command", "help lists the commands")
+            if line.words[0] in (*BUILTINS, "quit") and "--help" not in line.words:
+                return self._built_in(line.words[0], line.words[1:])
+            return self._run_piped(line) if line.pipe else self._run(line.words, self._env.streams.stdout)
+        except JsctlError as error:
+            self._env.say(f"jsctl: error: {error}")
+            return error.status
+        except KeyboardInterrupt:
+            self._env.say("")
+            return ExitStatus.INTERRUPTED
+
+    def _built_in(self, name: str, words: Sequence[str]) -> int:
+        if len(words) > 1:
+            raise BadInput(f"{name} takes one word at most")
+        word = words[0] if words else ""
+        if name in ("exit", "quit"):
+            if word and not (word.isdecimal() and len(word) < 4):
+                raise BadInput(f"{word!r} is not an exit status")
+            self.has_ended = True
+            return int(word or 0)
+        if name == "use":
+            kept = _KEPT_FLAGS if word else _KEPT_FLAGS | self._env.flags.keys()
+            flags = {key: value for key, value in self._env.flags.items() if key in kept}
+            flags |= {"context": word} if word else {}
+            self._child(flags).settings()  # NotFound for one that is not there
+            self._flags = flags
+            self._from_environment = self._env.from_environment - ({"context"} if word else set())
+            return ExitStatus.OK
+        flags = {key: value for key, value in self._flags.items() if key != "js_domain"}
+        flags |= {"js_domain": word} if word else {}
+        self._child(flags).settings()
+        self._flags = flags
+        return ExitStatus.OK
+
+    def _run(self, words: Sequence[str], out: TextIO) -> int:
+        if self._env.run_line is None:
+            return ExitStatus.FAILURE
+        self.session.is_busy = True
+        try:
+            with contextlib.redirect_stdout(out):  # click writes help there
+                return int(self._env.run_line(words, self._child(out=out)))
+        finally:
+            self.session.end_command()
+
+    def _run_piped(self, line: Line) -> int:
+        """Run a command whose output goes to one of the system. Returns the first failing status."""
+        stdout = self._env.streams.stdout
+        stdout.flush()
+        with contextlib.ExitStack() as stack:
+            kept = None if _has_file(stdout) else stack.enter_context(tempfile.TemporaryFile())
+            process = subprocess.Popen(line.pipe, shell=True, stdin=subprocess.PIPE, stdout=kept)
+            if process.stdin is None:
+                raise RuntimeError("no pipe")
+            out = io.TextIOWrapper(process.stdin, encoding="utf-8", errors="surrogateescape")
+            try:
+                status = self._run(line.words, out)
+            finally:
+                with contextlib.suppress(OSError, ValueError):
+                    out.close()
+                _wait(process)
+            if kept:
+                kept.seek(0)
+                stdout.write(kept.read().decode(errors="surrogateescape"))
+        return status or process.returncode
+
+    def _child(self, flags: dict[str, object] | None = None, out: TextIO | None = None) -> Env:
+        """What one command line runs in."""
+        env = self._env
+        streams = env.streams
+        child = Env(
+            Streams(self._stdin, out or streams.stdout, streams.stderr, streams.width),
+            env.environ,
+            clock=env.clock,
+        )
+        child.flags = dict(self._flags if flags is None else flags)
+        child.from_environment = set(self._from_environment)
+        child.session = self.session
+        return child
+
+    def _place(self) -> str:
+        """Context and domain, for the prompt."""
+        try:
+            settings = self._child().settings()
+        except JsctlError:
+            return "?"
+        place = settings.context or public_url(settings.url).removeprefix("nats://")
+        return f"{place}:{settings.js_domain}" if settings.js_domain else place
+
+    def _history(self) -> Path:
+        environ = self._env.environ
+        state = environ.get("XDG_STATE_HOME")
+        base = Path(state) if state else Path(environ.get("HOME") or Path.home()) / ".local" / "state"
+        return base / "jsctl" / "history"
+
+
+def _may_be_kept(line: str) -> bool:
+    """Whether a line may be written to the history: no secret is in it, and no blank ahead of it."""
+    return not line.startswith(" ") and not any(flag in line for flag in _SECRET_FLAGS)
+
+
+def _system(line: str) -> int:
+    """Run a line in the system's shell. Returns its status."""
+    return _wait(subprocess.Popen(line, shell=True))
+
+
+def _wait(process: "subprocess.Popen[bytes]") -> int:
+    """Wait for a process, which ctrl-C ends, too. Returns its status."""
+    while True:
+        try:
+            status = process.wait()
+        except KeyboardInterrupt:
+            continue
+        return status if status >= 0 else 128 - status
+
+
+def _has_file(stream: TextIO) -> bool:
+    try:
+        return stream.fileno() == 1
+    except (OSError, ValueError):
+        return False

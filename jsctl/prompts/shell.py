@@ -1,0 +1,106 @@
+"""The prompt of `jsctl shell`: lines with history, several rows, and completion while one types."""
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator, Callable, Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
+from prompt_toolkit.filters import Condition
+from prompt_toolkit.formatted_text import FormattedText
+from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+from prompt_toolkit.output import create_output
+
+
+class Candidate(NamedTuple):
+    """A completion. text: replaces the line from `start`. shown, help: in the menu."""
+
+    text: str
+    start: int
+    shown: str
+    help: str = ""
+
+
+class ShellPrompt:
+    """Reads lines.
+
+    history: the file of earlier lines; one that cannot be written is done without. complete: returns the
+    completions of a line up to the cursor; called in a thread. is_whole: whether a text needs no further row.
+    keeps: whether a line may be written to the history.
+    """
+
+    def __init__(
+        self,
+        stderr: Any,
+        history: Path,
+        complete: Callable[[str], Iterable[Candidate]],
+        is_whole: Callable[[str], bool],
+        keeps: Callable[[str], bool],
+    ) -> None:
+        self._session: PromptSession[str] = PromptSession(
+            history=_history(history, keeps),
+            completer=_Completer(complete),
+            complete_while_typing=True,
+            auto_suggest=AutoSuggestFromHistory(),
+            multiline=Condition(lambda: not is_whole(self._session.default_buffer.text)),
+            prompt_continuation="... ",
+            output=create_output(stdout=stderr),
+        )
+
+    async def read(self, place: str, failed: int) -> str | None:
+        """Return a line; None where the user ends the session, an empty one for ctrl-C.
+
+        place: shown ahead of it. failed: the status of the line before.
+        """
+        mark = [("ansired", f"[{failed}] ")] if failed else []
+        prompt = FormattedText([*mark, ("ansicyan", place), ("bold", "> ")])
+        try:
+            return await self._session.prompt_async(prompt)
+        except KeyboardInterrupt:
+            return ""
+        except EOFError:
+            return None
+
+
+class _Completer(Completer):
+    def __init__(self, complete: Callable[[str], Iterable[Candidate]]) -> None:
+        self._complete = complete
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+        return iter(())  # prompts ask for the others
+
+    async def get_completions_async(
+        self, document: Document, complete_event: CompleteEvent
+    ) -> AsyncGenerator[Completion, None]:
+        # Not ThreadedCompleter: the prompt would wait for its thread when the line is entered.
+        text = document.text_before_cursor
+        for candidate in await asyncio.to_thread(lambda: list(self._complete(text))):
+            yield Completion(
+                candidate.text,
+                start_position=candidate.start - len(text),
+                display=candidate.shown,
+                display_meta=candidate.help,
+            )
+
+
+class _History(FileHistory):
+    def __init__(self, path: Path, keeps: Callable[[str], bool]) -> None:
+        super().__init__(path)
+        self._keeps = keeps
+
+    def store_string(self, string: str) -> None:
+        if self._keeps(string):
+            super().store_string(string)
+
+
+def _history(path: Path, keeps: Callable[[str], bool]) -> History:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    except OSError:
+        return InMemoryHistory()
+    return _History(path, keeps)
