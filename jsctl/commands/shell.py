@@ -27,7 +27,7 @@ BUILTINS = {
 HELP = """\
 Every command of jsctl, without the word jsctl, with connections that stay open from line to line.
 
-\\b
+\b
 use CONTEXT         use another context from here on
 domain DOMAIN       use a JetStream domain from here on
 stream ls | wc -l   send output to a command of the system
@@ -139,8 +139,8 @@ class Interpreter:
             self.has_ended = True
             return int(word or 0)
         if name == "use":
-            kept = _KEPT_FLAGS if word else _KEPT_FLAGS | self._env.flags.keys()
-            flags = {key: value for key, value in self._env.flags.items() if key in kept}
+            names = _KEPT_FLAGS if word else _KEPT_FLAGS | self._env.flags.keys()
+            flags = {key: value for key, value in self._env.flags.items() if key in names}
             flags |= {"context": word} if word else {}
             self._child(flags).settings()  # NotFound for one that is not there
             self._flags = flags
@@ -167,8 +167,8 @@ class Interpreter:
         stdout = self._env.streams.stdout
         stdout.flush()
         with contextlib.ExitStack() as stack:
-            kept = None if _has_file(stdout) else stack.enter_context(tempfile.TemporaryFile())
-            process = subprocess.Popen(line.pipe, shell=True, stdin=subprocess.PIPE, stdout=kept)
+            written = None if _has_file(stdout) else stack.enter_context(tempfile.TemporaryFile())
+            process = subprocess.Popen(line.pipe, shell=True, stdin=subprocess.PIPE, stdout=written)
             if process.stdin is None:
                 raise RuntimeError("no pipe")
             out = io.TextIOWrapper(process.stdin, encoding="utf-8", errors="surrogateescape")
@@ -178,9 +178,9 @@ class Interpreter:
                 with contextlib.suppress(OSError, ValueError):
                     out.close()
                 _wait(process)
-            if kept:
-                kept.seek(0)
-                stdout.write(kept.read().decode(errors="surrogateescape"))
+            if written:
+                written.seek(0)
+                stdout.write(written.read().decode(errors="surrogateescape"))
         return status or process.returncode
 
     def _child(self, flags: dict[str, object] | None = None, out: TextIO | None = None) -> Env:
