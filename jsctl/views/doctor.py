@@ -6,9 +6,10 @@ from jsctl.errors import ExitStatus
 from jsctl.monitor.doctor.diagnosis import RULES
 from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.snapshot import Json, Snapshot
-from jsctl.units import format_count, format_rfc3339, to_ns
-from jsctl.views.result import Column, Part, Result, Table, Text
+from jsctl.units import format_rfc3339, to_ns
+from jsctl.views.result import Cell, Column, Field, Part, Result, Section, Sheet, Table, Text
 from jsctl.views.shared.tables import recorder
+from jsctl.views.shared.text import plural
 
 _COLUMNS = (
     Column("Code", "code"),
@@ -23,9 +24,8 @@ _RECORD = recorder(("code", "about", "seen", "why", "mend", "objects"))
 def show(snapshot: Snapshot, findings: Sequence[Finding]) -> Result:
     """Show what is wrong; the exit status says whether anything is."""
     parts: list[Part] = []
-    for finding in findings:
-        parts.append(Text(f"{finding.code}: {finding.about}", "bad"))
-        parts.append(Text(f"  seen: {finding.seen}\n  why: {finding.why}\n  mend: {finding.mend}\n"))
+    if findings:
+        parts.append(Sheet("", [_section(finding) for finding in findings]))
     parts += [Text(f"not looked at: {gap}", "dim") for gap in _gaps(snapshot)]
     parts.append(_summary(snapshot, findings))
     table = Table("Findings", _COLUMNS, [finding[:5] for finding in findings])
@@ -37,6 +37,16 @@ def show(snapshot: Snapshot, findings: Sequence[Finding]) -> Result:
     )
 
 
+def _section(finding: Finding) -> Section:
+    about = finding.about[:1].upper() + finding.about[1:]
+    fields = (
+        Field("Seen", Cell(finding.seen, finding.seen, "bad"), "prose"),
+        Field("Why it matters", finding.why, "prose"),
+        Field("Mend", finding.mend, "prose"),
+    )
+    return Section(f"{about} ({finding.code})", fields)
+
+
 def rules() -> Result:
     """Show the codes of findings."""
     rows = [(rule.code, rule.means) for rule in RULES]
@@ -46,16 +56,12 @@ def rules() -> Result:
 def _summary(snapshot: Snapshot, findings: Sequence[Finding]) -> Text:
     streams = sum(len(view.streams) for view in snapshot.domains)
     looked = (
-        f"{_count(len(snapshot.contexts), 'context')}, {_count(len(snapshot.domains), 'domain')},"
-        f" {_count(streams, 'stream')} and {_count(len(snapshot.servers), 'server')}"
+        f"{plural(len(snapshot.contexts), 'context')}, {plural(len(snapshot.domains), 'domain')},"
+        f" {plural(streams, 'stream')} and {plural(len(snapshot.servers), 'server')}"
     )
     if not findings:
         return Text(f"Nothing is wrong with {looked}", "good")
-    return Text(f"{_count(len(findings), 'finding')} on {looked}", "bad")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{format_count(number)} {noun}{'' if number == 1 else 's'}"
+    return Text(f"{plural(len(findings), 'finding')} on {looked}", "bad")
 
 
 def _gaps(snapshot: Snapshot) -> list[str]:

@@ -35,7 +35,7 @@ RULES = (
         "ORIGIN_SILENT",
         "nobody answers where mirrors and sources copy from",
         origins.origin_silent,
-        ("IMPORT_DEAD", "DOMAIN_MISSING"),
+        ("IMPORT_DEAD", "DOMAIN_MISSING", "META_NO_LEADER", "JETSTREAM_SILENT"),
     ),
     Rule(
         "DELIVERY_NOT_IMPORTED",
@@ -68,7 +68,7 @@ RULES = (
         origins.link_failed,
         (
             *("DELIVERY_NOT_IMPORTED", "FLOW_CONTROL_MISSING", "CONSUMER_ORPHANED", "ORIGIN_SILENT"),
-            *("IMPORT_DEAD", "ORIGIN_MISSING", "LINK_IDLE"),
+            *("IMPORT_DEAD", "ORIGIN_MISSING", "LINK_IDLE", "META_NO_LEADER", "JETSTREAM_SILENT"),
         ),
     ),
     Rule("SUBJECT_TWICE", "streams of several domains store one subject", subjects.subject_twice),

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from jsctl.contexts.model import public_url
 from jsctl.contexts.settings import Settings
-from jsctl.errors import JsctlError, NoJetStream, NoResponders, RequestTimeout
+from jsctl.errors import Denied, JsctlError, NoJetStream, NoResponders, RequestTimeout
 from jsctl.jetstream.api import Api, api_prefix
 from jsctl.monitor.account import fetch_user
 from jsctl.monitor.doctor import domains, imports
@@ -180,6 +180,10 @@ async def _look(place: _Place, trace: Trace | None) -> tuple[DomainView | None, 
         if place.is_named:
             return blank._replace(error=error), ()
         return None, [f"{login.view.name}: its account has no JetStream"] if place.is_own else ()
+    except Denied as error:
+        if place.is_own or place.is_named:
+            return blank._replace(error=error), ()
+        return None, [f"{blank.where}: {login.view.name} may not ask there"]
     except JsctlError as error:
         return blank._replace(error=error), ()
     except TimeoutError:

@@ -13,6 +13,7 @@ from jsctl.nats.connection import Connection, is_no_responders
 from jsctl.units import SECOND, parse_time_ns
 
 _SILENCE = SECOND // 2  #: ns without a further answer after which all are taken to have answered
+_MORE = SECOND // 20  #: the same when all that are known have answered
 _MANY_ACCOUNTS = 200
 
 
@@ -99,15 +100,17 @@ async def _ask_all(
     connection: Connection, subject: str, body: Mapping[str, Any] | None = None, expect: int = 0
 ) -> list[Reply]:
     """Returns the replies of all servers, each once, without those that refuse: a server need not know an
-    account. expect: stop after that many; 0 waits for silence."""
+    account. expect: how many are known; 0 waits for silence."""
     replies: dict[str, Reply] = {}
     refused = 0
     inbox = connection.new_inbox()
     async with connection.subscribe(inbox) as subscription:
         started = time.time_ns()
         await connection.publish(subject, json.dumps(dict(body or {})).encode(), reply=inbox)
-        while not expect or len(replies) + refused < expect:
-            wait = 2 * _SILENCE if expect else _SILENCE
+        while True:
+            # One that has just joined may not be counted.
+            is_complete = bool(expect) and len(replies) + refused >= expect
+            wait = _MORE if is_complete else 2 * _SILENCE if expect else _SILENCE
             message = await subscription.next(wait if replies or refused else connection.settings.timeout)
             if message is None or is_no_responders(message):
                 break

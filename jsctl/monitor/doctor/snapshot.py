@@ -126,6 +126,10 @@ class Snapshot(NamedTuple):
         """Whether the servers were asked with a login of the system account."""
         return any(server.varz or server.jsz for server in self.servers)
 
+    def copies_through(self, prefix: str) -> list[str]:
+        """Returns the mirrors and sources that copy through an API prefix, as findings name them."""
+        return [link.object for link in self.links() if link.api == prefix]
+
     def links(self) -> "Iterator[Link]":
         """Yields every mirror and source."""
         for view in self.domains:

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
-from jsctl.errors import ApiError, Denied, NoResponders, RequestTimeout
+from jsctl.errors import ApiError, Denied, NoResponders, RequestTimeout, Unreachable
+from jsctl.jetstream.api import api_prefix
 from jsctl.monitor.doctor.finding import Finding
-from jsctl.monitor.doctor.snapshot import DomainView, Snapshot
+from jsctl.monitor.doctor.snapshot import ContextView, DomainView, Snapshot
 from jsctl.nats.codes import ErrorCode
 
 
@@ -17,7 +18,7 @@ def context_failed(snapshot: Snapshot) -> Iterator[Finding]:
                 f"context {context.name}",
                 context.error.message,
                 "nothing behind this context was looked at",
-                context.error.hint or f"start its servers, or mend it: jsctl context edit {context.name}",
+                _mend(context),
                 [f"context {context.name}"],
             )
     for view in snapshot.domains:
@@ -30,6 +31,14 @@ def context_failed(snapshot: Snapshot) -> Iterator[Finding]:
                 view.error.hint or "give the user the permission, or use another context",
                 [f"context {view.context}"],
             )
+
+
+def _mend(context: ContextView) -> str:
+    edit = f"jsctl context edit {context.name}"
+    if isinstance(context.error, Unreachable):
+        return f"start its servers, or correct its address: {edit}"
+    hint = context.error.hint if context.error else ""
+    return f"{hint or 'mend it'}: {edit}"
 
 
 def domain_missing(snapshot: Snapshot) -> Iterator[Finding]:
@@ -45,7 +54,7 @@ def domain_missing(snapshot: Snapshot) -> Iterator[Finding]:
                 "its streams cannot be reached from here, and mirrors of them bring nothing",
                 "start its servers, connect their leaf node with a remote for this account, or name another"
                 f" domain: jsctl context edit {view.context}",
-                [f"prefix {view.prefix}"],
+                [f"prefix {view.prefix}", *snapshot.copies_through(view.prefix)],
             )
 
 
@@ -59,7 +68,7 @@ def jetstream_silent(snapshot: Snapshot) -> Iterator[Finding]:
                 view.error.message,
                 "streams cannot be listed, created or changed",
                 "see which servers answer: jsctl server list; then their logs. --timeout waits longer",
-                [f"prefix {view.prefix}"],
+                [f"domain {view.domain}", *snapshot.copies_through(api_prefix(view.domain))],
             )
 
 

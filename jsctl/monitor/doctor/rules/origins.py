@@ -30,7 +30,8 @@ def origin_silent(snapshot: Snapshot) -> Iterator[Finding]:
             f"nobody answers on {api}.{create_subject(first)}; from there copies {_names(links)},"
             f" last heard from {_heard(links)}",
             "what the origin stores meanwhile does not arrive, and the copy shows lag 0 and no error",
-            (
+            _reconnect(snapshot, first, domain)
+            or (
                 f"start the servers of domain {domain}, or connect its leaf node with a remote for account"
                 f" {first.view.account_name}; a wrong name cannot be edited: remove the mirror and"
                 " create it again"
@@ -41,6 +42,19 @@ def origin_silent(snapshot: Snapshot) -> Iterator[Finding]:
             ),
             [link.object for link in links],
         )
+
+
+def _reconnect(snapshot: Snapshot, link: Link, domain: str) -> str:
+    """What mends a domain that is there, and not reached from a copy of it; empty for one that is not
+    there."""
+    through = [view.context for view in snapshot.domains if view.domain == domain and view.error is None]
+    if not domain or not through:
+        return ""
+    return (
+        f"domain {domain} answers in context {through[0]}: connect domain {link.view.domain} with it, by"
+        " a leaf"
+        f" node remote for account {link.view.account_name}, or start the hub between them"
+    )
 
 
 def is_unanswered(link: Link) -> bool:
@@ -112,11 +126,13 @@ def link_failed(snapshot: Snapshot) -> Iterator[Finding]:
         yield Finding(
             "LINK_FAILED",
             link.shown,
-            f"{link.kind} of {link.name}: {seen}",
+            f"{link.kind} of {link.name}: {seen}" + (", although it answers now" if link.origin.info else ""),
             "what the origin stores does not arrive",
-            f"see the origin: jsctl stream info {link.name}"
-            + (f" --js-api-prefix {link.api}" if link.api else "")
-            + "; a server that was away is tried again within a minute",
+            f"wait a minute, after which the server has tried again; then let another one lead:"
+            f" jsctl stream cluster step-down {link.stream}"
+            if link.origin.info
+            else f"see the origin: jsctl stream info {link.name}"
+            + (f" --js-api-prefix {link.api}" if link.api else ""),
             [link.object],
         )
 

@@ -4,7 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from statistics import median_low
 
-from jsctl.monitor.doctor.finding import Finding
+from jsctl.jetstream.api import api_prefix
+from jsctl.monitor.doctor.finding import Finding, counted
 from jsctl.monitor.doctor.rules.contexts import has_no_leader
 from jsctl.monitor.doctor.snapshot import ServerView, Snapshot
 from jsctl.monitor.trouble import has_leader, of_replicas
@@ -75,7 +76,10 @@ def meta_no_leader(snapshot: Snapshot) -> Iterator[Finding]:
             server.name for server in snapshot.servers if server.domain == domain and server.jetstream
         )
         seen = (
-            f"of its {size} servers only {', '.join(there)} answer"
+            f"of its {counted(size, 'server')} only {', '.join(there)}"
+            f" {'answers' if len(there) == 1 else 'answer'}"
+            if size > len(there)
+            else "they answer, and are electing one"
             if size
             else "no majority of its servers is there"
         )
@@ -87,7 +91,7 @@ def meta_no_leader(snapshot: Snapshot) -> Iterator[Finding]:
             "start the servers that are away (jsctl server report jetstream shows them); for one that"
             " will not come"
             " back: jsctl server cluster peer-remove NAME",
-            [f"domain {domain}"],
+            [f"domain {domain}", *snapshot.copies_through(api_prefix(domain))],
         )
 
 
@@ -118,7 +122,7 @@ def replica_offline(snapshot: Snapshot) -> Iterator[Finding]:
         yield Finding(
             "REPLICA_OFFLINE",
             f"server {peer}",
-            f"{words[peer]}; it holds replicas of {streams} streams" if streams else words[peer],
+            f"{words[peer]}; it holds replicas of {counted(streams, 'stream')}" if streams else words[peer],
             "one more server away, and these streams stop; until it is back they have fewer copies",
             f"start server {peer} (jsctl server list shows which run); for one that will not come back:"
             f" jsctl server cluster peer-remove {peer}",

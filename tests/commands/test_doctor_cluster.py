@@ -1,0 +1,145 @@
+"""`doctor` on a cluster of which servers are away, and on servers that differ from the others."""
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+import pytest
+
+from jsctl.contexts.settings import Settings
+from jsctl.monitor.doctor.diagnosis import diagnose
+from jsctl.monitor.doctor.gather import take_snapshot
+from jsctl.nats.connection import Connection
+from tests.support import js
+from tests.support.doctor import Patient
+from tests.support.servers import Cluster
+from tests.support.waiting import wait_for
+
+pytestmark = [pytest.mark.slow, pytest.mark.cluster]
+
+Json = dict[str, Any]
+
+
+@contextmanager
+def another_server(url: str, change: Callable[[Json], None]) -> Iterator[None]:
+    """A server that answers in the system account as the real n1 does, but for a change to its answers."""
+    ready, done = Event(), Event()
+
+    async def answer() -> None:
+        connection = await Connection.open(Settings(url=url))
+        asking = await Connection.open(Settings(url=url))
+        try:
+            async with (
+                connection.subscribe("$SYS.REQ.SERVER.PING.VARZ") as varz,
+                connection.subscribe("$SYS.REQ.SERVER.PING.JSZ") as jsz,
+            ):
+                await connection.flush()
+                ready.set()
+                while not done.is_set():
+                    for subscription in (varz, jsz):
+                        if request := await subscription.next(20_000_000):
+                            name = request.subject.rpartition(".")[2]
+                            real = await asking.request(f"$SYS.REQ.SERVER.{server}.{name}", request.data)
+                            document = json.loads(real.data)
+                            document["server"] |= {"id": "ANOTHER", "name": "another"}
+                            change(document)
+                            await connection.publish(request.reply, json.dumps(document).encode())
+        finally:
+            await asking.close()
+            await connection.close()
+
+    server = server_id(url)
+    thread = Thread(target=lambda: asyncio.run(answer()))
+    thread.start()
+    try:
+        assert ready.wait(10)
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def server_id(url: str) -> str:
+    """The ID of the server that a login reaches."""
+
+    async def ask() -> str:
+        connection = await Connection.open(Settings(url=url))
+        try:
+            return str(connection.server_info["server_id"])
+        finally:
+            await connection.close()
+
+    return asyncio.run(ask())
+
+
+def test_servers_that_differ(shared_cluster: Cluster, tmp_path: Path) -> None:
+    patient = Patient(tmp_path)
+    patient.context("system", shared_cluster.system_url)
+    url = shared_cluster.servers["n1"].url_for("admin")
+
+    def late(document: Json) -> None:
+        document["server"]["time"] = "2020-01-01T00:00:00Z"
+
+    def old(document: Json) -> None:
+        if "api" in document["data"]:
+            document["data"]["api"]["level"] = 1
+
+    assert patient.codes() == []
+    with another_server(url, late):
+        wait_for(lambda: patient.codes() == ["CLOCKS_APART"], "the clocks are not compared")
+    with another_server(url, old):
+        wait_for(lambda: patient.codes() == ["API_LEVEL_DIFFERS"], "the API levels are not compared")
+
+
+def test_replicas_and_leaders_that_are_away(shared_cluster: Cluster, tmp_path: Path) -> None:
+    """The answers of a cluster, changed as they are when servers are away; the next test kills some."""
+    js.stream(shared_cluster.url, "DOCTOR", "doctor", num_replicas=3)
+    targets = [Settings(url=url) for url in (shared_cluster.url, shared_cluster.system_url)]
+    snapshot = asyncio.run(take_snapshot(targets))
+    js.ask(shared_cluster.url, "STREAM.DELETE.DOCTOR")
+    assert [finding.code for finding in diagnose(snapshot)] == []
+
+    leaderless = [
+        server._replace(jsz={**server.jsz, "meta_cluster": {**server.jsz["meta_cluster"], "leader": ""}})
+        for server in snapshot.servers
+    ]
+    [lost] = diagnose(snapshot._replace(servers=leaderless))
+    assert (lost.code, lost.objects) == ("META_NO_LEADER", ["domain "])
+
+    cluster = snapshot.domains[0].streams["DOCTOR"]["cluster"]
+    follower = cluster["replicas"][0]
+    follower["offline"] = True
+    [away] = diagnose(snapshot)
+    assert away.code == "REPLICA_OFFLINE"
+    assert away.objects == [f"server {follower['name']}", "stream DOCTOR"]
+    follower["offline"] = False
+    cluster["leader"] = ""
+    assert [finding.code for finding in diagnose(snapshot)] == ["STREAM_NO_LEADER"]
+
+
+@pytest.mark.long
+def test_servers_that_are_away(cluster: Cluster, tmp_path: Path) -> None:
+    patient = Patient(tmp_path / "home")
+    js.stream(cluster.url, "ORDERS", "orders", num_replicas=3)
+    js.stream(cluster.url, "ONE", "one")
+    place = js.info(cluster.url, "ONE")["cluster"]["leader"]
+    first, second = (server for name, server in cluster.servers.items() if name != place)
+    # Only the server that stays: which one a context reaches first does not matter then.
+    patient.context("app", cluster.servers[place].url_for("acc"))
+    patient.context("system", cluster.servers[place].url_for("admin"))
+    wait_for(lambda: patient.codes() == [], "something is wrong with a cluster that is well")
+    first.kill()
+    name = first.config.stem
+    wait_for(lambda: patient.codes() == ["REPLICA_OFFLINE"], "the server is not missed", 40)
+    [away] = patient.findings()
+    assert away["about"] == f"server {name}"
+    assert "stream ORDERS" in away["objects"]
+    second.kill()
+    wait_for(
+        lambda: patient.codes("--all-contexts --timeout 2s") == ["META_NO_LEADER"], "a leader is there", 40
+    )
+    assert patient.codes("--context app") == ["META_NO_LEADER"]
