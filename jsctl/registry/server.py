@@ -108,6 +108,14 @@ VERBS: dict[str, Entry] = {
     "request variables": verb("Show runtime variables", "server.request.variables:variables", "var", "varz"),
     "stream-check": verb("Compare the replicas of streams", "server.stream_check:stream_check"),
     "consumer-check": verb("Compare the replicas of consumers", "server.consumer_check:consumer_check"),
+    "watch": group("Watch servers, accounts, JetStream and its API"),
+    "watch servers": verb("Watch servers", "server.watch.servers:servers", "server", "srv"),
+    "watch accounts": verb("Watch accounts", "server.watch.accounts:accounts", "account", "acct"),
+    "watch jetstream": verb("Watch JetStream of servers", "server.watch.jetstream:jetstream", "js", "jsz"),
+    "watch api": group("Watch the JetStream API"),
+    "watch api requests": verb(
+        "Watch requests to the JetStream API", "server.watch.api_requests:requests", "req"
+    ),
     "mappings": verb("Show where a subject leads by a mapping", "server.mappings:mappings", "mapping"),
     "network": group("Run, break and mend whole networks on this machine", aliases=("net",)),
     "network up": verb("Start a network and wait until it is ready", "server.network.up:up"),

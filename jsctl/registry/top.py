@@ -69,6 +69,7 @@ VERBS: dict[str, Entry] = {
         aliases=("srv", "sys", "system"),
     ),
     "auth": group("Manage operators, accounts and users in the store of nsc", target="auth.group:auth"),
+    "top": verb("Show what the connections of servers send and receive", "top:top"),
     "audit": group("Gather what all servers say, and check it for what is wrong"),
     "shell": verb("Run command lines at a prompt that keeps its connections", "shell:shell"),
     "cheat": verb("Show worked examples by topic", "cheat:cheat"),

@@ -184,7 +184,8 @@ class Live(NamedTuple):
 def table_board(result: Result, number: int = 0) -> Board:
     """Return the board of a result: a part for each of its tables, its texts above."""
     tables = result.tables()
-    notices = [part for part in result.parts if isinstance(part, Text)]
+    texts = [part for part in result.parts if isinstance(part, Text)]
+    notices = [part._replace(text=line) for part in texts for line in part.text.splitlines()]
     parts = [Part(str(at), one.title, partial(grid_of, one)) for at, one in enumerate(tables)]
     return Board(parts, notices=notices, number=number)
 

@@ -64,16 +64,20 @@ async def ping(
 
 
 async def ping_account(
-    connection: Connection, what: str, body: Mapping[str, Any] | None = None
+    connection: Connection, what: str, body: Mapping[str, Any] | None = None, *, expect: int = 0
 ) -> list[Json]:
     """Fetch the replies {"server": {...}, "data": {...}} of all servers about the account of the login
-    (CONNZ, STATZ, ...); no system account is needed. Ends when no more come: nobody says how many there are.
+    (CONNZ, STATZ, ...), for the system account about all. No system account is needed.
+
+    expect: stop after that many; 0 until no more come, as nobody says how many there are.
 
     Raises Denied when the login may not ask, ApiError for what a server refuses.
     """
     subject = f"$SYS.REQ.ACCOUNT.PING.{what}"
     try:
-        messages = await connection.request_many(subject, json.dumps(dict(body or {})).encode())
+        messages = await connection.request_many(
+            subject, json.dumps(dict(body or {})).encode(), expect=expect
+        )
     except NoResponders:
         raise Denied(f"no server answers on {subject}", "the login needs permission for it") from None
     return [parse_reply(message.data, subject) for message in messages]

@@ -1,0 +1,44 @@
+"""`jsctl server watch accounts`."""
+
+import time
+
+import click
+
+from jsctl.commands.cli import command, option
+from jsctl.commands.server.watch.flags import count_flag, every_flag, number_flag, watch
+from jsctl.env import Env
+from jsctl.monitor.server.requests import count_servers, ping_account
+from jsctl.monitor.server.watching import Rounds, account_rows
+from jsctl.views.events import Events
+from jsctl.views.result import Result
+from jsctl.views.server import watch as view
+
+
+@command(
+    "accounts",
+    examples=[
+        "jsctl server watch accounts",
+        "jsctl server watch accounts --number 10 --every 5s",
+        "jsctl server watch accounts --count 1 --json",
+    ],
+)
+@option(
+    "--sort", "order", type=click.Choice(list(view.ACCOUNT_SORTS)), default="conns", help="The largest first"
+)
+@number_flag
+@every_flag
+@count_flag
+async def accounts(env: Env, order: str, number: int, every: int, count: int | None) -> Events[Result]:
+    """Adds up what all servers say of each account. SERVERS is how many servers know it.
+    Shows a screen with keys until q; in a pipe, a table per round. Needs a login of the system account.
+    """
+    connection = await env.connection()
+    rounds = Rounds(time.monotonic)
+
+    async def fetch() -> Result:
+        replies = await ping_account(
+            connection, "STATZ", {"include_unused": True}, expect=await count_servers(connection)
+        )
+        return view.accounts(account_rows(replies, rounds), order, number)
+
+    return watch(env, fetch, every, count)

@@ -1,0 +1,64 @@
+"""`jsctl server watch api requests`."""
+
+import re
+import time
+
+import click
+
+from jsctl.commands.cli import DURATION, command, option
+from jsctl.commands.server.watch.flags import count_flag, every_flag, watch
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.monitor.server.api_requests import SUBJECT, RequestCounter
+from jsctl.monitor.server.requests import count_servers
+from jsctl.units import MINUTE, SECOND
+from jsctl.views.events import Events
+from jsctl.views.result import Result
+from jsctl.views.server import watch as view
+
+
+@command(
+    "requests",
+    examples=[
+        "jsctl server watch api requests",
+        "jsctl server watch api requests --account '^APP$' --rate 10s",
+    ],
+)
+@option("--account", metavar="REGEX", default="", help="Only accounts that match this regular expression")
+@option("--top", "-n", type=click.IntRange(min=1), default=10, help="Only this many, the most frequent (10)")
+@option("--rate", type=DURATION, default=MINUTE, metavar="DURATION", help="How far back rates count (1m)")
+@option("--record-consumer/--no-record-consumer", default=True, help="Tell consumers apart")
+@option("--compact/--no-compact", default=True, help="Shorten long names of accounts, streams and consumers")
+@option("--reverse", "-R", is_flag=True, help="The least frequent first")
+@every_flag
+@count_flag
+async def requests(
+    env: Env,
+    account: str,
+    top: int,
+    rate: int,
+    record_consumer: bool,
+    compact: bool,
+    reverse: bool,
+    every: int,
+    count: int | None,
+) -> Events[Result]:
+    """Counts requests to the JetStream API of all accounts from now. Shows a screen with keys until q; in a
+    pipe, a table per round. Needs a login of the system account.
+    """
+    if rate < SECOND:
+        raise BadInput("--rate is too short", "1s at least")
+    try:
+        pattern = re.compile(account) if account else None
+    except re.error as error:
+        raise BadInput(f"--account {account!r} is not a valid regular expression: {error.msg}") from None
+    connection = await env.connection()
+    await count_servers(connection)
+    counter = RequestCounter(rate / SECOND, time.monotonic, account=pattern, consumers=record_consumer)
+    # It ends with the connection.
+    await connection.receive(SUBJECT, counter.see).__aenter__()
+
+    async def fetch() -> Result:
+        return view.requests(counter.rows(), top, rate, reverse=reverse, compact=compact)
+
+    return watch(env, fetch, every, count)

@@ -1,0 +1,31 @@
+"""What the verbs of `jsctl server watch` share."""
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from jsctl.commands.cli import DURATION, option
+from jsctl.commands.shared.watch import watched
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.units import MS, SECOND
+from jsctl.views.events import Events
+from jsctl.views.result import Result
+
+every_flag = option(
+    "--every", type=DURATION, default=2 * SECOND, metavar="DURATION", help="Time between two rounds (2s)"
+)
+count_flag = option(
+    "--count", type=click.IntRange(min=1), metavar="NUMBER", help="End after this many rounds"
+)
+number_flag = option(
+    "--number", "-n", type=click.IntRange(min=0), default=0, help="Only this many, the largest; 0 for all"
+)
+
+
+def watch(env: Env, fetch: Callable[[], Any], every: int, count: int | None) -> Events[Result]:
+    """Return what is shown every `every` ns. Raises BadInput for an interval that is too short."""
+    if every < 100 * MS:
+        raise BadInput("--every is too short", "100ms at least")
+    return watched(fetch, every, count)

@@ -1,0 +1,46 @@
+"""`jsctl server watch jetstream`."""
+
+import time
+
+import click
+
+from jsctl.commands.cli import command, option
+from jsctl.commands.server.watch.flags import count_flag, every_flag, number_flag, watch
+from jsctl.env import Env
+from jsctl.monitor.server.list_ import fetch_servers
+from jsctl.monitor.server.watching import Rounds, jetstream_rows
+from jsctl.views.events import Events
+from jsctl.views.result import Result
+from jsctl.views.server import watch as view
+
+
+@command(
+    "jetstream",
+    examples=[
+        "jsctl server watch jetstream",
+        "jsctl server watch jetstream --number 10 --every 5s",
+        "jsctl server watch jetstream --count 1 --json",
+    ],
+)
+@option(
+    "--sort",
+    "order",
+    type=click.Choice(list(view.JETSTREAM_SORTS)),
+    default="assets",
+    help="The largest first",
+)
+@number_flag
+@every_flag
+@count_flag
+async def jetstream(env: Env, order: str, number: int, every: int, count: int | None) -> Events[Result]:
+    """A star marks the leader of the meta group, which knows when that was saved last.
+    Shows a screen with keys until q; in a pipe, a table per round. Needs a login of the system account.
+    """
+    connection = await env.connection()
+    rounds = Rounds(time.monotonic)
+
+    async def fetch() -> Result:
+        replies = [reply for reply, _ in await fetch_servers(connection)]
+        return view.jetstream(jetstream_rows(replies, rounds), order, number)
+
+    return watch(env, fetch, every, count)

@@ -1,0 +1,135 @@
+"""`jsctl top`."""
+
+import io
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from jsctl.commands.cli import DURATION, argument, command, option
+from jsctl.commands.shared.watch import watched
+from jsctl.env import Env
+from jsctl.errors import BadInput, JsctlError
+from jsctl.files import write_atomically
+from jsctl.monitor.server.top import SORTS, Top
+from jsctl.units import MS, SECOND
+from jsctl.views.events import Events
+from jsctl.views.result import Result
+from jsctl.views.server import top as view
+
+
+class Seconds(click.ParamType[int]):
+    """A span such as `500ms`, or a number of seconds; the value is in ns."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        text = f"{value}s" if isinstance(value, str) and value.isdecimal() else value
+        return int(DURATION.convert(text, param, ctx))
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    name: str
+    conns: int
+    interval: int
+    sort: str
+    lookup: bool
+    output: str
+    delimiter: str
+    raw: bool
+    max_refresh: int
+    subs: bool
+
+    def __post_init__(self) -> None:
+        if self.interval < 100 * MS:
+            raise BadInput("--interval is too short", "100ms at least")
+        if self.delimiter and not self.output:
+            raise BadInput("--delimiter needs --output", "it is for the file")
+        if len(self.delimiter) > 1:
+            raise BadInput("--delimiter takes one character")
+
+
+@command(
+    "top",
+    options=Options,
+    examples=[
+        "jsctl top n1",
+        "jsctl top --sort bytes_to --conns 20",
+        "jsctl top n1 --output - --delimiter ,",
+    ],
+)
+@argument("name", metavar="[SERVER]", required=False, default="")
+@option("--conns", "-n", type=click.IntRange(min=1), default=1024, help="Connections of each server (1024)")
+@option("--interval", "-d", type=Seconds(), default=SECOND, metavar="SECONDS", help="Time between rounds (1)")
+@option(
+    "--sort", type=click.Choice(SORTS), default="cid", help="What servers sort their connections by (cid)"
+)
+@option("--lookup", is_flag=True, help="Look up the host names of addresses")
+@option(
+    "--output",
+    "-o",
+    metavar="FILE",
+    default="",
+    help="Write the first round to a file, - for stdout, and end",
+)
+@option("--delimiter", metavar="CHARACTER", default="", help="Separate the columns of the file by this")
+@option("--raw", "-b", is_flag=True, help="Show bytes as digits")
+@option(
+    "--max-refresh", "-r", type=int, default=-1, metavar="N", help="End after this many rounds; -1 for no end"
+)
+@option("--subs", is_flag=True, help="Show the subjects of subscriptions")
+async def top(env: Env, options: Options) -> Events[Result] | Result | None:
+    """Shows the connections of a server, or of all servers, and what they send and receive, on a screen with
+    keys until q; in a pipe, a table per round. SERVER is a name or an ID. Needs a login of the system
+    account.
+    """
+    connection = await env.connection()
+    asked = Top(
+        connection,
+        options.name,
+        most=options.conns,
+        order=options.sort,
+        subscriptions=options.subs,
+        lookup=options.lookup,
+        clock=time.monotonic,
+    )
+    closed = options.sort in ("stop", "reason")
+
+    async def fetch() -> Result:
+        load, rows = await asked.fetch()
+        return view.top(load, rows, raw=options.raw, subscriptions=options.subs, closed=closed)
+
+    if not options.output:
+        return watched(fetch, options.interval, options.max_refresh if options.max_refresh > 0 else None)
+    result = await fetch()
+    if options.output == "-" and not options.delimiter:
+        return result
+    _write(env, options, _text(result, options.delimiter))
+    return None
+
+
+def _text(result: Result, delimiter: str) -> str:
+    """Return a round as text."""
+    from jsctl.render import delimited
+    from jsctl.render.emit import emit
+
+    out = io.StringIO()
+    if delimiter:
+        delimited.write(result, out, delimited.Delimiters(delimiter, False))
+    else:
+        emit(result, out, "plain")
+    return out.getvalue()
+
+
+def _write(env: Env, options: Options, text: str) -> None:
+    if options.output == "-":
+        env.streams.stdout.write(text)
+        return
+    path = Path(options.output).expanduser()
+    try:
+        write_atomically(path, text)
+    except OSError as error:
+        raise JsctlError(f"cannot write {path}: {error.strerror}") from None

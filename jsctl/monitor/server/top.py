@@ -1,0 +1,223 @@
+"""The connections of one server or of all, from round to round, with rates."""
+
+import asyncio
+import socket
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from jsctl.monitor.server.find import find_server
+from jsctl.monitor.server.reports import span
+from jsctl.monitor.server.requests import ask_server, ping
+from jsctl.monitor.server.watching import Rounds
+from jsctl.nats.connection import Connection
+
+Json = dict[str, Any]
+
+SORTS = (
+    "cid",
+    "start",
+    "subs",
+    "pending",
+    "msgs_to",
+    "msgs_from",
+    "bytes_to",
+    "bytes_from",
+    "last",
+    "idle",
+    "uptime",
+    "stop",
+    "reason",
+    "rtt",
+)
+"""What servers sort connections by (server/monitor_sort_opts.go)."""
+
+_CLOSED = frozenset({"stop", "reason"})  #: of connections that have ended
+
+
+@dataclass(frozen=True, slots=True)
+class TopRow:
+    """A connection. to: what the server sent it. rates: messages to and from it, then bytes, per second."""
+
+    server: str
+    cid: int
+    host: str
+    name: str
+    account: str
+    subs: int
+    pending: int
+    msgs_to: int
+    msgs_from: int
+    bytes_to: int
+    bytes_from: int
+    rates: tuple[float, float, float, float]
+    rtt: int
+    idle: int
+    uptime: int
+    lang: str
+    version: str
+    subjects: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ServerLoad:
+    """What servers do: sums over all that are looked at.
+
+    cpu: percent of one core. uptime: ns, of the server that was started last.
+    rates: messages in and out, then bytes, per second. connections: how many they have, shown or not.
+    """
+
+    names: Sequence[str]
+    version: str
+    uptime: int
+    cpu: float
+    cores: int
+    mem: int
+    slow_consumers: int
+    connections: int
+    in_msgs: int
+    out_msgs: int
+    in_bytes: int
+    out_bytes: int
+    rates: tuple[float, float, float, float]
+
+
+class Top:
+    """Asks for connections. most: of each server. lookup: whether addresses become host names."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        server: str,
+        *,
+        most: int,
+        order: str,
+        subscriptions: bool,
+        lookup: bool,
+        clock: Callable[[], float],
+    ) -> None:
+        self._connection = connection
+        self._server = server
+        self._body: Json = {"limit": most, "sort": order, "auth": True, "subscriptions": subscriptions}
+        if order in _CLOSED:
+            self._body["state"] = 1
+        self._order = order
+        self._most = most
+        self._lookup = lookup
+        self._rounds = Rounds(clock)
+        self._hosts: dict[str, str] = {}
+
+    async def fetch(self) -> tuple[ServerLoad, list[TopRow]]:
+        """Ask once. Raises NotFound for a server that is not there, Denied."""
+        if self._server:
+            varz = [await find_server(self._connection, self._server)]
+            connz = [await ask_server(self._connection, varz[0]["server"]["id"], "CONNZ", self._body)]
+        else:
+            varz = await ping(self._connection, "VARZ")
+            connz = await ping(self._connection, "CONNZ", self._body, expect=len(varz))
+        self._rounds.begin()
+        load = self._load(varz, connz)
+        if self._lookup:
+            await self._look_up({str(one.get("ip", "")) for one, _ in _connections(connz)})
+        rows = [self._row(one, server) for one, server in _connections(connz)]
+        if len(connz) > 1:  # each server has sorted its own
+            rows = sorted(rows, key=_KEYS.get(self._order, _KEYS["cid"]))[: self._most]
+        return load, rows
+
+    def _load(self, varz: Sequence[Json], connz: Sequence[Json]) -> ServerLoad:
+        every = [reply.get("data") or {} for reply in varz]
+
+        def total(key: str) -> int:
+            return sum(int(data.get(key, 0)) for data in every)
+
+        counters = tuple(total(key) for key in ("in_msgs", "out_msgs", "in_bytes", "out_bytes"))
+        first, second, third, fourth = self._rounds.rates("servers", *counters)
+        versions = sorted({str(data.get("version", "")) for data in every})
+        return ServerLoad(
+            names=sorted(str(reply["server"]["name"]) for reply in varz),
+            version=", ".join(versions),
+            uptime=min((span(data.get("uptime")) for data in every), default=0),
+            cpu=sum(float(data.get("cpu", 0)) for data in every),
+            cores=total("cores"),
+            mem=total("mem"),
+            slow_consumers=total("slow_consumers"),
+            connections=sum(int((reply.get("data") or {}).get("total", 0)) for reply in connz),
+            in_msgs=counters[0],
+            out_msgs=counters[1],
+            in_bytes=counters[2],
+            out_bytes=counters[3],
+            rates=(first, second, third, fourth),
+        )
+
+    def _row(self, one: Json, server: Json) -> TopRow:
+        to, by = int(one.get("out_msgs", 0)), int(one.get("in_msgs", 0))
+        bytes_to, bytes_by = int(one.get("out_bytes", 0)), int(one.get("in_bytes", 0))
+        first, second, third, fourth = self._rounds.rates(
+            (server["id"], one["cid"]), to, by, bytes_to, bytes_by
+        )
+        address = str(one.get("ip", ""))
+        return TopRow(
+            server=str(server["name"]),
+            cid=int(one["cid"]),
+            host=self._hosts.get(address) or f"{address}:{one.get('port', 0)}",
+            name=str(one.get("name", "")),
+            account=str(one.get("name_tag") or one.get("account", "")),
+            subs=int(one.get("subscriptions", 0)),
+            pending=int(one.get("pending_bytes", 0)),
+            msgs_to=to,
+            msgs_from=by,
+            bytes_to=bytes_to,
+            bytes_from=bytes_by,
+            rates=(first, second, third, fourth),
+            rtt=span(one.get("rtt")),
+            idle=span(one.get("idle")),
+            uptime=span(one.get("uptime")),
+            lang=str(one.get("lang", "")),
+            version=str(one.get("version", "")),
+            subjects=", ".join(map(str, one.get("subscriptions_list") or ())),
+            reason=str(one.get("reason", "")),
+        )
+
+    async def _look_up(self, addresses: set[str]) -> None:
+        """Find the names of addresses that are new, two seconds at the most."""
+        new = [address for address in addresses if address and address not in self._hosts]
+        self._hosts |= dict.fromkeys(new, "")  # those without a name are not looked up again
+
+        async def find(address: str) -> None:
+            try:
+                name, _ = await asyncio.get_running_loop().getnameinfo((address, 0), socket.NI_NAMEREQD)
+            except OSError:
+                return
+            self._hosts[address] = name
+
+        if new:
+            _, pending = await asyncio.wait([asyncio.ensure_future(find(one)) for one in new], timeout=2)
+            for task in pending:
+                task.cancel()
+
+
+def _connections(connz: Sequence[Json]) -> list[tuple[Json, Json]]:
+    """Return the connections, each with its server."""
+    return [
+        (one, reply["server"])
+        for reply in connz
+        for one in (reply.get("data") or {}).get("connections") or ()
+    ]
+
+
+_KEYS: dict[str, Callable[[TopRow], Any]] = {
+    "cid": lambda row: (row.server, row.cid),
+    "start": lambda row: -row.uptime,
+    "subs": lambda row: -row.subs,
+    "pending": lambda row: -row.pending,
+    "msgs_to": lambda row: -row.msgs_to,
+    "msgs_from": lambda row: -row.msgs_from,
+    "bytes_to": lambda row: -row.bytes_to,
+    "bytes_from": lambda row: -row.bytes_from,
+    "last": lambda row: row.idle,
+    "idle": lambda row: -row.idle,
+    "uptime": lambda row: -row.uptime,
+    "reason": lambda row: row.reason,
+    "rtt": lambda row: -row.rtt,
+}

@@ -1,0 +1,138 @@
+"""`top`: what servers do, and their connections."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from jsctl.monitor.server.top import ServerLoad, TopRow
+from jsctl.units import format_bytes, format_count, format_duration
+from jsctl.views.result import Column, Kind, Result, Table, Text
+
+Json = dict[str, Any]
+
+_SPARE = (
+    "version",
+    "uptime_ns",
+    "lang",
+    "rtt_ns",
+    "subjects",
+    "bytes_from_rate",
+    "bytes_to_rate",
+    "account",
+    "bytes_from",
+    "bytes_to",
+    "idle_ns",
+    "msgs_from",
+    "msgs_to",
+    "pending",
+    "host",
+    "server",
+)
+
+
+def top(load: ServerLoad, rows: Sequence[TopRow], *, raw: bool, subscriptions: bool, closed: bool) -> Result:
+    """Show connections below what their servers do.
+
+    raw: bytes as digits. subscriptions: with their subjects. closed: with why they have ended.
+    """
+    columns = _columns(raw, subscriptions, closed)
+    lines = [_line(row, subscriptions, closed) for row in rows]
+    title = f"Connections: {len(rows)} of {load.connections}"
+    table = Table(title, columns, lines, spare=_SPARE, optional=("name",), empty="there are no connections")
+    document = {"server": _record(load), "connections": table.records()}
+    return Result([Text("\n".join(_summary(load, raw))), table], data=document)
+
+
+def _columns(raw: bool, subscriptions: bool, closed: bool) -> list[Column]:
+    size: Kind = "number" if raw else "bytes"
+    return [
+        Column("Host", "host"),
+        Column("CID", "cid", "number"),
+        Column("Name", "name"),
+        Column("Server", "server"),
+        Column("Account", "account"),
+        Column("Subs", "subs", "count"),
+        Column("Pending", "pending", size),
+        Column("Msgs To", "msgs_to", "count"),
+        Column("Msgs From", "msgs_from", "count"),
+        Column("Bytes To", "bytes_to", size),
+        Column("Bytes From", "bytes_from", size),
+        Column("To Rate", "msgs_to_rate", "rate"),
+        Column("From Rate", "msgs_from_rate", "rate"),
+        Column("Bytes To/s", "bytes_to_rate", size),
+        Column("Bytes From/s", "bytes_from_rate", size),
+        Column("RTT", "rtt", "duration"),
+        Column("Idle", "idle", "ago"),
+        Column("Uptime", "uptime", "ago"),
+        Column("Lang", "lang"),
+        Column("Version", "version"),
+        *([Column("Reason", "reason")] if closed else []),
+        *([Column("Subscriptions", "subjects", "prose")] if subscriptions else []),
+    ]
+
+
+def _line(row: TopRow, subscriptions: bool, closed: bool) -> list[Any]:
+    to, by, bytes_to, bytes_by = row.rates
+    return [
+        row.host,
+        row.cid,
+        row.name,
+        row.server,
+        row.account,
+        row.subs,
+        row.pending,
+        row.msgs_to,
+        row.msgs_from,
+        row.bytes_to,
+        row.bytes_from,
+        to,
+        by,
+        round(bytes_to),
+        round(bytes_by),
+        row.rtt,
+        row.idle,
+        row.uptime,
+        row.lang,
+        row.version,
+        *([row.reason] if closed else []),
+        *([row.subjects] if subscriptions else []),
+    ]
+
+
+def _summary(load: ServerLoad, raw: bool) -> list[str]:
+    def size(value: float) -> str:
+        return str(round(value)) if raw else format_bytes(round(value))
+
+    in_rate, out_rate, in_bytes, out_bytes = load.rates
+    many = len(load.names)
+    what = f"Server {load.names[0]}" if many == 1 else f"{many} servers"
+    return [
+        f"{what}, version {load.version}, up {format_duration(load.uptime)}: CPU {load.cpu:.1f}% of"
+        f" {load.cores} cores, memory {format_bytes(load.mem)},"
+        f" slow consumers {format_count(load.slow_consumers)}",
+        f"In:  {format_count(load.in_msgs)} messages, {size(load.in_bytes)}; per second {in_rate:,.1f},"
+        f" {size(in_bytes)}",
+        f"Out: {format_count(load.out_msgs)} messages, {size(load.out_bytes)}; per second {out_rate:,.1f},"
+        f" {size(out_bytes)}",
+    ]
+
+
+def _record(load: ServerLoad) -> Json:
+    in_rate, out_rate, in_bytes, out_bytes = load.rates
+    return {
+        "names": list(load.names),
+        "version": load.version,
+        "uptime_ns": load.uptime,
+        "cpu": load.cpu,
+        "cores": load.cores,
+        "mem": load.mem,
+        "slow_consumers": load.slow_consumers,
+        "connections": load.connections,
+        "in_msgs": load.in_msgs,
+        "out_msgs": load.out_msgs,
+        "in_bytes": load.in_bytes,
+        "out_bytes": load.out_bytes,
+        "in_msgs_rate": round(in_rate, 3),
+        "out_msgs_rate": round(out_rate, 3),
+        "in_bytes_rate": round(in_bytes, 3),
+        "out_bytes_rate": round(out_bytes, 3),
+    }
