@@ -87,7 +87,7 @@ async def top(env: Env, options: Options) -> Events[Result] | Result | None:
     account.
     """
     connection = await env.connection()
-    asked = Top(
+    connections = Top(
         connection,
         options.name,
         most=options.conns,
@@ -99,7 +99,7 @@ async def top(env: Env, options: Options) -> Events[Result] | Result | None:
     closed = options.sort in ("stop", "reason")
 
     async def fetch() -> Result:
-        load, rows = await asked.fetch()
+        load, rows = await connections.fetch()
         return view.top(load, rows, raw=options.raw, subscriptions=options.subs, closed=closed)
 
     if not options.output:
