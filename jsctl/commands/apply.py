@@ -3,11 +3,14 @@
 import asyncio
 
 from jsctl.commands.cli import command, option
-from jsctl.commands.shared.declared import file_flags, open_targets, read_files
+from jsctl.commands.shared.declared import file_flags, open_targets, plan_operators, read_texts
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus, JsctlError
 from jsctl.jetstream.declared.execute import execute
+from jsctl.jetstream.declared.load import load
+from jsctl.jetstream.declared.model import Declared
 from jsctl.jetstream.declared.plan import Plan, Step, make_plan
+from jsctl.jetstream.declared.variables import parse_variables
 from jsctl.views.declared import plan as view
 from jsctl.views.result import Result
 
@@ -25,7 +28,13 @@ from jsctl.views.result import Result
 @option("--dry-run", is_flag=True, help="Only show what would change")
 @option("--force", "--yes", "-y", "force", is_flag=True, help="Change and remove without asking")
 async def apply(
-    env: Env, files: tuple[str, ...], var: tuple[str, ...], prune: bool, dry_run: bool, force: bool
+    env: Env,
+    files: tuple[str, ...],
+    var: tuple[str, ...],
+    store: str,
+    prune: bool,
+    dry_run: bool,
+    force: bool,
 ) -> Result:
     """\b
     label: logs                       # for --prune; goes into the metadata
@@ -41,14 +50,37 @@ async def apply(
         sources: [A@east, B@west]     # or mirror: A@east; each may be an object
         consumers:
           - {name: TAIL, deliver_subject: "out.logs.p{{i}}", ack_policy: none}
+    operators:                        # in the store of jsctl auth
+      - name: ACME
+        accounts:
+          - name: SALES
+            exports: [{subject: "orders.>", type: stream}]
+            users: [{name: clerk, pub: {allow: ["orders.>"]}}]
+          - name: SHOP
+            imports: [{account: SALES, subject: "orders.>", type: stream}]
+            signing_keys: [{role: reader, template: {sub: {allow: ["orders.>"]}}}]
+            users: [{name: till, role: reader}]
 
     Keys are those of `jsctl stream info --json`. What a file does not name stays as it is; null removes a
     key; a key that jsctl does not know yet goes below `extra:`. {{name}} is a variable, \\{{name}} plain
     text. On a terminal it asks before it changes what exists; only --prune removes anything.
     """
-    declared = read_files(env, files, var)
-    if prune and not declared.labels:
+    texts, variables = read_texts(env, files), parse_variables(var)
+    declared = load(texts, variables)
+    auth = plan_operators(env, texts, variables, store, prune=prune)
+    if prune and not (declared.labels or (auth and auth.has_label)):
         raise BadInput("--prune needs a label", "give the file `label: NAME`")
+    if auth is None:
+        return await _apply_streams(env, declared, prune=prune, dry_run=dry_run, force=force)
+    if dry_run:
+        streams = await _apply_streams(env, declared, prune=prune, dry_run=True, force=force)
+        return auth.show_plan(streams)._replace(status=ExitStatus.OK)
+    done = await auth.apply(env, force)
+    streams = await _apply_streams(env, declared, prune=prune, dry_run=False, force=force)
+    return auth.show_outcome(streams, done)
+
+
+async def _apply_streams(env: Env, declared: Declared, *, prune: bool, dry_run: bool, force: bool) -> Result:
     plan = await make_plan(declared, await open_targets(env, declared), prune=prune)
     for warning in plan.warnings:
         env.say(f"warning: {warning}")

@@ -1,9 +1,11 @@
 """`jsctl diff`."""
 
 from jsctl.commands.cli import command, option
-from jsctl.commands.shared.declared import file_flags, open_targets, read_files
+from jsctl.commands.shared.declared import file_flags, open_targets, plan_operators, read_texts
 from jsctl.env import Env
+from jsctl.jetstream.declared.load import load
 from jsctl.jetstream.declared.plan import make_plan
+from jsctl.jetstream.declared.variables import parse_variables
 from jsctl.views.declared import plan as view
 from jsctl.views.result import Result
 
@@ -18,10 +20,13 @@ from jsctl.views.result import Result
 )
 @file_flags
 @option("--prune", is_flag=True, help="Also show what apply --prune would remove")
-async def diff(env: Env, files: tuple[str, ...], var: tuple[str, ...], prune: bool) -> Result:
+async def diff(env: Env, files: tuple[str, ...], var: tuple[str, ...], store: str, prune: bool) -> Result:
     """jsctl apply --help explains the files."""
-    declared = read_files(env, files, var)
+    texts, variables = read_texts(env, files), parse_variables(var)
+    declared = load(texts, variables)
+    auth = plan_operators(env, texts, variables, store, prune=prune)
     plan = await make_plan(declared, await open_targets(env, declared), prune=prune)
     for warning in plan.warnings:
         env.say(f"warning: {warning}")
-    return view.plan_result(plan)
+    result = view.plan_result(plan)
+    return auth.show_plan(result) if auth else result

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from jsctl.commands.cli import option
 from jsctl.contexts.settings import Settings, resolve
@@ -11,11 +11,13 @@ from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
 from jsctl.files import read_input
 from jsctl.jetstream.api import Api
-from jsctl.jetstream.declared.load import load
 from jsctl.jetstream.declared.model import Declared, Place
 from jsctl.jetstream.declared.plan import Target, gather_all
-from jsctl.jetstream.declared.variables import parse_variables
+from jsctl.jetstream.declared.variables import Variables
 from jsctl.nats.connection import Connection
+
+if TYPE_CHECKING:
+    from jsctl.commands.shared.declared_auth import DeclaredAuth
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -24,7 +26,10 @@ _ENDINGS = (".yaml", ".yml", ".json")
 
 
 def file_flags(function: F) -> F:
-    """Add -f and --var; the function gets them as `files` and `var`."""
+    """Add -f, --var and --store; the function gets them as `files`, `var` and `store`."""
+    function = option(
+        "--store", metavar="DIR", default="", help="Folder for operators (that of nsc and nats auth)"
+    )(function)
     function = option(
         "--var", multiple=True, metavar="NAME=VALUE", help="Value of a variable; may be repeated"
     )(function)
@@ -39,11 +44,21 @@ def file_flags(function: F) -> F:
     )(function)
 
 
-def read_files(env: Env, files: tuple[str, ...], var: tuple[str, ...]) -> Declared:
-    """What the files declare. files, var: the values of -f and --var. Raises BadInput, NotFound."""
+def read_texts(env: Env, files: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Name and text of each file. files: the values of -f. Raises BadInput, NotFound."""
     paths = [path for file in files for path in _list_paths(file)]
-    texts = [("stdin" if path == "-" else path, read_input(path, env.streams.stdin)) for path in paths]
-    return load(texts, parse_variables(var))
+    return [("stdin" if path == "-" else path, read_input(path, env.streams.stdin)) for path in paths]
+
+
+def plan_operators(
+    env: Env, texts: Sequence[tuple[str, str]], variables: Variables, store: str, *, prune: bool
+) -> "DeclaredAuth | None":
+    """The plan for the operators that files declare; None where they declare none. Raises BadInput."""
+    if not any("operators" in text for _, text in texts):
+        return None
+    from jsctl.commands.shared.declared_auth import plan_auth
+
+    return plan_auth(env, texts, variables, store, prune=prune)
 
 
 async def open_targets(env: Env, declared: Declared) -> dict[Place, Target]:

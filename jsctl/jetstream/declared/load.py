@@ -42,7 +42,9 @@ from jsctl.jetstream.stream.config import STREAM
 from jsctl.jetstream.stream.origins import origins_of
 from jsctl.nats.subjects import validate_name
 
-_DOCUMENT_KEYS = ("label", "context", "domain", "vars", "streams", "buckets")
+_DOCUMENT_KEYS = ("label", "context", "domain", "vars", "streams", "buckets", "operators")
+"""What is below `operators` is not of JetStream, and read elsewhere."""
+
 _HEAD_KEYS = ("label", "context", "domain")
 _STREAM_KEYS = frozenset({"for", "context", "domain", "consumers"})
 _BUCKET_KEYS = frozenset({"for", "context", "domain"})
@@ -104,7 +106,8 @@ def _read_document(
         # What a file no longer declares is looked for where the file names a place, even when no stream of it
         # is left there.
         places = {stream.place for stream in streams[before:]}
-        if {"context", "domain"} & head.keys() or not places:
+        names_place = bool({"context", "domain"} & head.keys())
+        if names_place or not (places or ("operators" in keys and not {"streams", "buckets"} & keys.keys())):
             places.add(place)
         for labelled in places:
             labels.setdefault(labelled, set()).add(label)

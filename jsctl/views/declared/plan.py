@@ -12,12 +12,12 @@ from jsctl.views.result import Column, Part, Result, Style, Table, Text
 from jsctl.views.shared.config import format_change, format_value
 from jsctl.views.shared.text import plural
 
-_MARKS: dict[str, tuple[str, Style]] = {
+MARKS: dict[str, tuple[str, Style]] = {
     "create": ("+", "good"),
     "change": ("~", "warn"),
     "remove": ("-", "bad"),
 }
-_DONE = {"create": "created", "change": "changed", "remove": "removed"}
+DONE = {"create": "created", "change": "changed", "remove": "removed"}
 _COLUMNS = (
     Column("Status", "status"),
     Column("Stream", "stream"),
@@ -56,7 +56,7 @@ def format_question(plan: Plan) -> str:
 
 def apply_result(outcome: Outcome, plan: Plan) -> Result:
     """What was done, and after a failure what was not done."""
-    rows = [_row(step, _DONE[step.action]) for step in outcome.done]
+    rows = [_row(step, DONE[step.action]) for step in outcome.done]
     rows += [_row(step, "failed", str(error)) for step, error in outcome.failed]
     rows += [_row(step, "not done") for step in outcome.not_tried]
     table = Table("Applied", _COLUMNS, rows)
@@ -94,7 +94,7 @@ def _joined(parts: Sequence[tuple[int, str]]) -> str:
 
 
 def _lines(step: Step) -> Iterator[str]:
-    mark = "!" if step.refused else _MARKS[step.action][0]
+    mark = "!" if step.refused else MARKS[step.action][0]
     yield f"{mark} {format_name(step)}{_loss(step)}{_where(step)}"
     for change in step.changes:
         if step.action == "create":
@@ -106,7 +106,7 @@ def _lines(step: Step) -> Iterator[str]:
 
 
 def _style(step: Step) -> Style:
-    return "bad" if step.refused else _MARKS[step.action][1]
+    return "bad" if step.refused else MARKS[step.action][1]
 
 
 def _where(step: Step) -> str:

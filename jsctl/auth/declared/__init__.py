@@ -1,0 +1,1 @@
+"""Operators, accounts and users as files declare them, for `apply` and `diff`."""

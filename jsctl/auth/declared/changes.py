@@ -1,0 +1,225 @@
+"""What a declared account, operator or user makes of the claims that are there."""
+
+import copy
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from jsctl.auth.check.across import find_export
+from jsctl.auth.check.activations import find_activation_problem, read_activation
+from jsctl.auth.claims import Json, as_list, as_object, as_objects, as_text, as_texts
+from jsctl.auth.declared.model import LABEL, DeclaredAccount, DeclaredOperator, DeclaredUser
+from jsctl.auth.environment import Account, Environment
+from jsctl.auth.records import new_permissions
+from jsctl.errors import BadInput
+from jsctl.jetstream.config.kind import merge
+
+NEW_KEY = "(a new key)"
+NEW_TOKEN = "(a new token)"
+
+_STORAGE = ("disk_storage", "mem_storage")
+
+
+class Keys:
+    """Where public keys and tokens come from; while planning, names stand for what does not exist yet."""
+
+    def account(self, name: str) -> str:
+        """The public key of an account, by name or key."""
+        return name
+
+    def signing_key(self) -> str:
+        """The public key of a new signing key of an account."""
+        return NEW_KEY
+
+    def token(self, exporter: Account, importer: str, claims: Json) -> str:
+        """A token with which an account may import. importer: its public key."""
+        return NEW_TOKEN
+
+
+class KnownKeys(Keys):
+    """The keys of the accounts that exist."""
+
+    def __init__(self, environment: Environment | None) -> None:
+        self.environment = environment
+
+    def account(self, name: str) -> str:
+        accounts = self.environment.accounts if self.environment else ()
+        return next((one.public for one in accounts if one.name == name), name)
+
+
+def change_operator_claims(declared: DeclaredOperator, keys: Keys) -> Callable[[Json], None]:
+    """Return the change of an operator's claims."""
+
+    def change(nats: Json) -> None:
+        _replace(nats, merge(nats, declared.claims))
+        if declared.system_account:
+            nats["system_account"] = keys.account(declared.system_account)
+        _add_label(nats, declared.label)
+
+    return change
+
+
+def change_account_claims(
+    declared: DeclaredAccount,
+    environment: Environment | None,
+    keys: Keys,
+    label: str,
+    *,
+    prune: bool,
+    strict: bool = False,
+) -> Callable[[Json], None]:
+    """Return the change of an account's claims.
+
+    prune: remove exports, imports and roles that are not declared, where the account has the label. strict:
+    give it a
+    signing key for users without a role.
+    """
+
+    def change(nats: Json) -> None:
+        exclusive = prune and bool(label) and has_label(nats, label)
+        tags = declared.claims.get("tags")
+        _replace(nats, merge(nats, copy.deepcopy(declared.claims)))
+        if isinstance(tags, list):
+            nats["tags"] = [tag.lower() for tag in tags]
+        _add_label(nats, label)
+        _complete_jetstream(nats)
+        _put(
+            nats, "exports", _merge_items(nats, "exports", declared.exports, _export_key, exclusive=exclusive)
+        )
+        imports = [_import_claims(one, environment, keys, nats, declared.name) for one in declared.imports]
+        _put(nats, "imports", _merge_items(nats, "imports", imports, _import_key, exclusive=exclusive))
+        _put(nats, "signing_keys", _merge_roles(nats, declared, keys, exclusive=exclusive, strict=strict))
+
+    return change
+
+
+def change_user_claims(declared: DeclaredUser, label: str) -> Callable[[Json], None]:
+    """Return the change of a user's claims. Those of a user with a role are emptied."""
+
+    def change(nats: Json) -> None:
+        tags = declared.claims.get("tags", nats.get("tags"))
+        if declared.role:
+            for key in [key for key in nats if key not in ("type", "version", "issuer_account", "tags")]:
+                del nats[key]
+            nats.update({"pub": {}, "sub": {}})
+        elif "subs" not in nats and "payload" not in nats:
+            _replace(nats, {**new_permissions(), **nats})  # it had a role
+        _replace(nats, merge(nats, copy.deepcopy(declared.claims)))
+        if isinstance(tags, list):
+            nats["tags"] = [str(tag).lower() for tag in tags]
+        _add_label(nats, label)
+
+    return change
+
+
+def has_label(nats: Json, label: str) -> bool:
+    """Whether what has these claims was created by a file with this label."""
+    return f"{LABEL}:{label}".lower() in as_texts(nats.get("tags"))
+
+
+def _add_label(nats: Json, label: str) -> None:
+    tag = f"{LABEL}:{label}".lower()
+    if label and tag not in as_texts(nats.get("tags")):
+        nats["tags"] = [*as_texts(nats.get("tags")), tag]
+
+
+def _complete_jetstream(nats: Json) -> None:
+    """Where storage is given, streams and consumers are not limited unless the file says so."""
+    limits = as_object(nats.get("limits"))
+    tiers = as_object(limits.get("tiered_limits")).values()
+    for place in (limits, *map(as_object, tiers)):
+        if any(place.get(key) for key in _STORAGE):
+            place.setdefault("streams", -1)
+            place.setdefault("consumer", -1)
+
+
+def _import_claims(one: Json, environment: Environment | None, keys: Keys, nats: Json, name: str) -> Json:
+    """A declared import as it stands in the claims: with the exporting account's key, and a token where it
+    needs
+    one."""
+    claims = {key: value for key, value in one.items() if value is not None}
+    claims["account"] = keys.account(as_text(one.get("account")))
+    claims.setdefault("name", as_text(one.get("local_subject")) or as_text(one.get("subject")))
+    exporter = environment.account_of(claims["account"]) if environment else None
+    if exporter is None or claims.get("token"):
+        return claims
+    at = find_export(exporter, claims)
+    export = exporter.exports[at] if at >= 0 else {}
+    if export.get("token_req") and not export.get("account_token_position"):
+        importer = keys.account(name)
+        live = next((i for i in as_objects(nats.get("imports")) if _import_key(i) == _import_key(claims)), {})
+        token = {"token": as_text(live.get("token"))}
+        granted = read_activation(token)
+        if (
+            granted is None
+            or granted.get("sub") != importer
+            or find_activation_problem(exporter, export, token)
+        ):
+            token["token"] = keys.token(exporter, importer, claims)
+        claims |= token
+    return claims
+
+
+def _merge_items(
+    nats: Json, key: str, declared: Iterable[Json], key_of: Callable[[Json], Any], *, exclusive: bool
+) -> list[Json]:
+    """The objects of a list: those that are there, with what is declared of them, then new ones."""
+    wanted = {key_of(one): one for one in declared}
+    items = []
+    for live in as_objects(nats.get(key)):
+        one = wanted.pop(key_of(live), None)
+        if one is not None:
+            items.append(merge(live, one))
+        elif not exclusive:
+            items.append(live)
+    return [*items, *(merge({}, one) for one in wanted.values())]
+
+
+def _merge_roles(
+    nats: Json, declared: DeclaredAccount, keys: Keys, *, exclusive: bool, strict: bool
+) -> list[Any]:
+    wanted = {as_text(role.get("role")): role for role in declared.roles}
+    roles: list[Any] = []
+    plain = False
+    for live in as_list(nats.get("signing_keys")):
+        if not isinstance(live, dict):
+            plain = True
+            roles.append(live)
+            continue
+        role = wanted.pop(as_text(live.get("role")), None)
+        if role is not None:
+            roles.append(merge(live, role))
+        elif not exclusive:
+            roles.append(live)
+    for role in wanted.values():
+        template = merge(new_permissions(), as_object(role.get("template")))
+        scope = {"kind": "user_scope", "key": keys.signing_key(), "role": role["role"], "template": template}
+        roles.append({**scope, "description": as_text(role.get("description"))})
+    if strict and not plain:
+        roles.append(keys.signing_key())
+    return roles
+
+
+def _export_key(one: Json) -> tuple[Any, ...]:
+    return one.get("type"), one.get("subject")
+
+
+def _import_key(one: Json) -> tuple[Any, ...]:
+    return one.get("type"), one.get("account"), one.get("subject")
+
+
+def _put(nats: Json, key: str, items: list[Any]) -> None:
+    if items or key in nats:
+        nats[key] = items
+
+
+def _replace(nats: Json, updated: Json) -> None:
+    nats.clear()
+    nats.update(updated)
+
+
+def find_role_key(nats: Json, role: str, account: str) -> str:
+    """Return the public key of a role. Raises BadInput."""
+    for one in as_objects(nats.get("signing_keys")):
+        if one.get("role") == role:
+            return as_text(one.get("key"))
+    raise BadInput(f"account {account} has no signing key of role {role!r}", "declare it in signing_keys")

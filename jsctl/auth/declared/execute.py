@@ -1,0 +1,187 @@
+"""Carry out a plan: each step is one file written whole, so that a run that was killed is gone on with by
+the next.
+
+Seeds come before the JWTs that name their keys, accounts before those that import from them, removals last.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from jsctl.auth import changes as store_changes
+from jsctl.auth.claims import Json, as_text
+from jsctl.auth.declared.changes import (
+    KnownKeys,
+    change_account_claims,
+    change_operator_claims,
+    change_user_claims,
+    find_role_key,
+)
+from jsctl.auth.declared.model import LABEL, DeclaredAccount, DeclaredOperator, DeclaredUser
+from jsctl.auth.declared.plan import AuthPlan, AuthStep
+from jsctl.auth.environment import Account, read_environment
+from jsctl.auth.jwt import encode_jwt
+from jsctl.auth.keys import ACCOUNT, create_key
+from jsctl.auth.records import Record, new_scoped_user, new_user
+from jsctl.auth.store import AuthStore
+
+
+def execute_auth(
+    root: Path,
+    declared: Sequence[DeclaredOperator],
+    plan: AuthPlan,
+    done: list[AuthStep],
+    advance: Callable[[int], None],
+    *,
+    prune: bool,
+) -> None:
+    """Carry out the steps. done: each is added when it is done. advance: called with 1 for each.
+
+    Raises BadInput, NotFound, OSError.
+    """
+    for operator in declared:
+        worker = _Worker(AuthStore(root, operator.name), operator, prune=prune)
+        steps = [step for step in plan.steps if step.operator == operator.name]
+        for step, work in worker.order(steps):
+            work()
+            if step is not None:
+                done.append(step)
+                advance(1)
+
+
+Work = tuple[AuthStep | None, Callable[[], object]]
+
+
+class _Making(KnownKeys):
+    """Creates keys and tokens as they are needed."""
+
+    def __init__(self, store: AuthStore) -> None:
+        super().__init__(read_environment(store.root, store.operator))
+        self._store = store
+
+    def signing_key(self) -> str:
+        key = create_key(ACCOUNT)
+        self._store.write_seed(key)
+        return key.public
+
+    def token(self, exporter: Account, importer: str, claims: Json) -> str:
+        subject = as_text(claims.get("subject"))
+        nats = {"type": "activation", "version": 2, "subject": subject, "kind": claims.get("type")}
+        body = {"sub": importer, "name": subject, "nats": nats}
+        return encode_jwt(body, self._store.read_key(exporter.public))
+
+
+class _Worker:
+    """Carries out the steps of one operator."""
+
+    def __init__(self, store: AuthStore, declared: DeclaredOperator, *, prune: bool) -> None:
+        self._store = store
+        self._declared = declared
+        self._prune = prune
+
+    def order(self, steps: Sequence[AuthStep]) -> list[Work]:
+        """The work of each step, in the order in which it is done; None beside what prepares others."""
+        every: list[Work] = []
+        operator = next((step for step in steps if not step.account), None)
+        if operator and operator.action == "create":
+            every.append((None, self._create_operator))
+        accounts = [step for step in steps if step.account and not step.user and step.action != "remove"]
+        every += [
+            (None, partial(self._create_account, step.account))
+            for step in accounts
+            if step.action == "create"
+        ]
+        if operator:
+            every.append((operator, self._change_operator))
+        # Exports first: tokens are made for those that are there.
+        accounts.sort(key=lambda step: bool(self._account(step.account).imports))
+        every += [(step, partial(self._change_account, self._account(step.account))) for step in accounts]
+        users = [step for step in steps if step.user and step.action != "remove"]
+        every += [(step, partial(self._write_user, step)) for step in users]
+        removals = [step for step in steps if step.action == "remove"]
+        removals.sort(key=lambda step: not step.user)
+        return [*every, *((step, partial(self._remove, step)) for step in removals)]
+
+    def _create_operator(self) -> None:
+        system = self._declared.system_account or store_changes.SYSTEM_ACCOUNT
+        store_changes.create_operator(self._store, system=system)
+
+    def _change_operator(self) -> None:
+        change = change_operator_claims(self._declared, _Making(self._store))
+        store_changes.change_operator(self._store, change)
+
+    def _create_account(self, name: str) -> None:
+        if name in self._store.account_names():  # the system account of a new operator
+            return
+        label = self._declared.label
+
+        def mark(nats: Json) -> None:
+            if label:
+                nats["tags"] = [f"{LABEL}:{label}".lower()]
+
+        store_changes.create_account(self._store, name, mark)
+
+    def _change_account(self, declared: DeclaredAccount) -> None:
+        keys = _Making(self._store)
+        operator = self._store.read_operator()
+        change = change_account_claims(
+            declared,
+            keys.environment,
+            keys,
+            self._declared.label,
+            prune=self._prune,
+            strict=operator.nats.get("strict_signing_key_usage") is True,
+        )
+        record = self._store.read_account(declared.name)
+        signer = ""
+        if keys.environment and not keys.environment.operator.may_sign(record.issuer):
+            signer = store_changes.operator_signer(self._store).public
+        end = _end(declared.expires)
+        store_changes.change_account(self._store, declared.name, change, end, signer)
+
+    def _write_user(self, step: AuthStep) -> None:
+        owner = self._store.read_account(step.account)
+        declared = next(user for user in self._account(step.account).users if user.name == step.user)
+        key = find_role_key(owner.nats, declared.role, owner.name) if declared.role else ""
+        signer = store_changes.user_signer(self._store, owner, key)
+        change = change_user_claims(declared, self._declared.label)
+        if step.action == "create" and step.user not in self._store.user_names(step.account):
+            nats: Json = new_scoped_user() if declared.role else new_user()
+            change(nats)
+            claims = _end(declared.expires)
+            store_changes.create_user(self._store, owner, step.user, nats, signer, claims=claims)
+            return
+        self._change_user(owner, declared, change, signer.public)
+
+    def _change_user(
+        self, owner: Record, declared: DeclaredUser, change: Callable[[Json], None], signer: str
+    ) -> None:
+        end = _end(declared.expires)
+        user = store_changes.change_user(self._store, owner, declared.name, change, end, signer)
+        if self._store.has_seed(user.public):  # credentials may be missing where the claims are in order
+            key = self._store.read_key(user.public)
+            self._store.write_user(owner.name, declared.name, user.token, key)
+
+    def _remove(self, step: AuthStep) -> None:
+        if not step.user:
+            self._store.remove_account(step.account)
+            return
+        public = self._store.read_user(step.account, step.user).public
+
+        def revoke(nats: Json) -> None:
+            nats["revocations"] = {**(nats.get("revocations") or {}), public: int(time.time())}
+
+        store_changes.change_account(self._store, step.account, revoke)
+        self._store.remove_user(step.account, step.user)
+
+    def _account(self, name: str) -> DeclaredAccount:
+        account = self._declared.find_account(name)
+        if account is None:
+            raise KeyError(name)
+        return account
+
+
+def _end(expires: int | None) -> dict[str, int | None]:
+    """The claim of an end; none where the file does not say."""
+    return {} if expires is None else {"exp": expires or None}

@@ -1,0 +1,191 @@
+"""Declared files: their operators, read and validated; streams beside them are read elsewhere.
+
+label: prod                       # marks what is created here, for --prune
+vars: {team: red}
+operators:
+  - name: ACME
+    system_account: SYS
+    accounts:
+      - name: SALES
+        exports:
+          - {name: orders, subject: "orders.>", type: stream}
+        users:
+          - {name: clerk, pub: {allow: ["orders.>"]}}
+      - for: {shop: [north, south]}
+        name: "SHOP_{{shop}}"
+        imports:
+          - {account: SALES, subject: "orders.>", type: stream, local_subject: "sales.orders.>"}
+        signing_keys:
+          - role: reader
+            template: {sub: {allow: ["sales.>"]}, pub: {deny: [">"]}}
+        users:
+          - {name: till, role: reader}
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from jsctl.auth.declared.fields import ACCOUNT, OPERATOR, USER
+from jsctl.auth.declared.model import DeclaredAccount, DeclaredOperator, DeclaredUser
+from jsctl.auth.public_keys import kind_of_key
+from jsctl.auth.store import check_name
+from jsctl.errors import BadInput
+from jsctl.jetstream.config.documents import parse_documents
+from jsctl.jetstream.config.nodes import Node
+from jsctl.jetstream.config.schema import Schema
+from jsctl.jetstream.declared.variables import (
+    Budget,
+    Variables,
+    count_rounds,
+    expand,
+    iterate_loop,
+    resolve_variables,
+)
+from jsctl.units import SECOND, parse_time_ns
+
+_NAMES = frozenset({"name", "for", "accounts", "users"})
+
+
+def load_operators(files: Iterable[tuple[str, str]], variables: Variables) -> list[DeclaredOperator]:
+    """Return the operators that files declare (name and text of each). variables: those of the command line.
+
+    Raises BadInput with file and line.
+    """
+    operators: list[DeclaredOperator] = []
+    budget = Budget()
+    for name, text in files:
+        for document in parse_documents(text, name):
+            operators += _read_document(document, variables, budget)
+    seen: dict[str, DeclaredOperator] = {}
+    for operator in operators:
+        _refuse_same(seen, operator.name, operator, "operator")
+    return operators
+
+
+def _read_document(document: Node, variables: Variables, budget: Budget) -> list[DeclaredOperator]:
+    keys = document.keys("a file")
+    node = keys.get("operators")
+    if node is None or node.value is None:
+        return []
+    known: dict[str, Node] = {}
+    if "vars" in keys and keys["vars"].value is not None:
+        known = resolve_variables(keys["vars"], variables)
+    label = expand(keys["label"], known).string("label") if "label" in keys else ""
+    return [_read_operator(item, known, label, budget) for item in node.items("operators")]
+
+
+def _read_operator(node: Node, known: Variables, label: str, budget: Budget) -> DeclaredOperator:
+    own = _without(node, "an operator", "accounts")
+    expanded = expand(own, known)
+    budget.write(expanded)
+    name = _read_name(expanded, "operator")
+    claims = OPERATOR.read(expanded, "an operator", ignored=_NAMES)
+    accounts: list[DeclaredAccount] = []
+    for item in _items(node, "accounts"):
+        for variables in _rounds(item, "an account", known, budget):
+            accounts.append(_read_account(item, variables, budget))
+    seen: dict[str, DeclaredAccount] = {}
+    for account in accounts:
+        _refuse_same(seen, account.name, account, f"account {account.name} of operator")
+    system = str(claims.pop("system_account", None) or "")
+    operator = DeclaredOperator(name, claims, system, accounts, label, _position(node))
+    for account in accounts:
+        _check_roles(account)
+    return operator
+
+
+def _read_account(node: Node, known: Variables, budget: Budget) -> DeclaredAccount:
+    expanded = expand(_without(node, "an account", "for", "users"), known)
+    budget.write(expanded)
+    name = _read_name(expanded, "account")
+    claims = ACCOUNT.read(expanded, "an account", ignored=_NAMES)
+    lists = {key: claims.pop(key, None) or [] for key in ("exports", "imports", "signing_keys")}
+    expires = _read_expiry(claims)
+    _validate(ACCOUNT, claims, node)
+    users: list[DeclaredUser] = []
+    for item in _items(node, "users"):
+        for variables in _rounds(item, "a user", known, budget):
+            users.append(_read_user(item, variables, budget))
+    seen: dict[str, DeclaredUser] = {}
+    for user in users:
+        _refuse_same(seen, user.name, user, f"user {name}/{user.name} of operator")
+    exports, imports, roles = lists.values()
+    return DeclaredAccount(name, claims, exports, imports, roles, expires, users, _position(node))
+
+
+def _read_user(node: Node, known: Variables, budget: Budget) -> DeclaredUser:
+    expanded = expand(_without(node, "a user", "for"), known)
+    budget.write(expanded)
+    name = _read_name(expanded, "user")
+    claims = USER.read(expanded, "a user", ignored=_NAMES)
+    role, expires = str(claims.pop("role", None) or ""), _read_expiry(claims)
+    _validate(USER, claims, node)
+    if role and (own := sorted(claims.keys() - {"tags"})):
+        raise node.error(
+            f"user {name} has role {role}, which sets what it may do, and {own[0]} beside it",
+            "put it into the template of the role",
+        )
+    return DeclaredUser(name, claims, role, expires, _position(node))
+
+
+def _check_roles(account: DeclaredAccount) -> None:
+    """Raise BadInput for roles of one name."""
+    names = [str(role["role"]) for role in account.roles]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise BadInput(f"{account.position}: account {account.name} declares role {twice[0]} twice")
+
+
+def _read_expiry(claims: dict[str, Any]) -> int | None:
+    """The end in seconds, taken out of the claims: 0 for null, None where nothing is said."""
+    if "expires" not in claims:
+        return None
+    text = claims.pop("expires")
+    return parse_time_ns(text) // SECOND if text else 0
+
+
+def _validate(schema: Schema, claims: dict[str, Any], node: Node) -> None:
+    present = {key: value for key, value in claims.items() if value is not None}
+    if problems := list(schema.problems(present, "")):
+        raise node.error(problems[0])
+
+
+def _rounds(node: Node, what: str, known: Variables, budget: Budget) -> Iterable[Mapping[str, Node]]:
+    loop = node.keys(what).get("for")
+    budget.make(count_rounds(loop, known), node)
+    return iterate_loop(loop, known)
+
+
+def _without(node: Node, what: str, *names: str) -> Node:
+    return node._replace(value={key: value for key, value in node.keys(what).items() if key not in names})
+
+
+def _items(node: Node, key: str) -> list[Node]:
+    below = node.keys("this").get(key)
+    return below.items(key) if below and below.value is not None else []
+
+
+def _read_name(node: Node, what: str) -> str:
+    name = node.keys(f"this {what}").get("name")
+    if name is None:
+        raise node.error(f"this {what} has no name")
+    text = name.string("name")
+    try:
+        check_name(text, what)
+    except BadInput as error:
+        raise name.error(error.message, error.hint) from None
+    if kind_of_key(text):
+        raise name.error(f"{text} is a public key", f"give the {what} a name")
+    return text
+
+
+def _refuse_same(seen: dict[str, Any], name: str, one: Any, what: str) -> None:
+    first = seen.setdefault(name, one)
+    if first is not one:
+        raise BadInput(
+            f"{one.position}: {what.removesuffix(' of operator')} is declared twice",
+            f"first in {first.position}",
+        )
+
+
+def _position(node: Node) -> str:
+    return f"{node.file}:{node.line}"

@@ -1,0 +1,60 @@
+"""What files declare of operators, accounts and users."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from jsctl.auth.claims import Json
+
+LABEL = "jsctl.label"
+"""What the tag begins with that marks what a file with `label:` created: `jsctl.label:prod`."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredUser:
+    """A user. claims: the declared keys; None removes a key. role: the name of the account's signing key;
+    empty
+    for a user with permissions of its own. expires: as in a DeclaredAccount. position: file:line."""
+
+    name: str
+    claims: Json
+    role: str
+    expires: int | None
+    position: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredAccount:
+    """An account.
+
+    claims: the declared keys, without the lists beside them; None removes a key. exports, imports, roles:
+    those that
+        are declared. An import names its account. expires: seconds since 1970; 0 for no end, None where the
+        file does
+        not say.
+    """
+
+    name: str
+    claims: Json
+    exports: Sequence[Json]
+    imports: Sequence[Json]
+    roles: Sequence[Json]
+    expires: int | None
+    users: Sequence[DeclaredUser]
+    position: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredOperator:
+    """An operator. system_account: the name of its system account; empty where the file does not say. label:
+    empty where the file has none."""
+
+    name: str
+    claims: Json
+    system_account: str
+    accounts: Sequence[DeclaredAccount]
+    label: str
+    position: str
+
+    def find_account(self, name: str) -> DeclaredAccount | None:
+        """The declared account of this name."""
+        return next((account for account in self.accounts if account.name == name), None)

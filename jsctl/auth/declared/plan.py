@@ -1,0 +1,222 @@
+"""What has to change in a store so that it holds what files declare."""
+
+import copy
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from jsctl.auth.claims import Json
+from jsctl.auth.declared.changes import (
+    KnownKeys,
+    change_account_claims,
+    change_operator_claims,
+    change_user_claims,
+    find_role_key,
+    has_label,
+)
+from jsctl.auth.declared.fields import ACCOUNT, OPERATOR, USER
+from jsctl.auth.declared.model import DeclaredAccount, DeclaredOperator, DeclaredUser
+from jsctl.auth.environment import Account, Claimed, Environment, User, read_environment
+from jsctl.auth.public_keys import kind_of_key
+from jsctl.auth.records import new_account, new_operator, new_scoped_user, new_user
+from jsctl.auth.store import AuthStore, operator_names
+from jsctl.errors import BadInput
+from jsctl.jetstream.config.differences import Difference, find_differences
+from jsctl.jetstream.config.kind import Text
+from jsctl.jetstream.config.schema import Schema
+from jsctl.units import SECOND, format_rfc3339
+
+Action = Literal["create", "change", "remove"]
+
+_DEFAULTS = {"operator": new_operator, "account": new_account, "user": new_user}
+"""The claims of what is new, by noun."""
+
+
+class AuthStep(NamedTuple):
+    """A change of a store. account, user: empty for the operator, for an account itself. position:
+    file:line; empty
+    for what no file names. users: how many a removal of an account takes with it."""
+
+    action: Action
+    operator: str
+    account: str
+    user: str
+    position: str
+    changes: Sequence[Difference] = ()
+    users: int = 0
+
+
+class AuthPlan(NamedTuple):
+    """The steps to do. unchanged: how many operators, accounts and users are as declared already."""
+
+    steps: Sequence[AuthStep]
+    operators: int = 0
+    accounts: int = 0
+    users: int = 0
+
+    @property
+    def unchanged(self) -> int:
+        return self.operators + self.accounts + self.users
+
+
+def make_auth_plan(root: Path, declared: Sequence[DeclaredOperator], *, prune: bool) -> AuthPlan:
+    """Compare what is declared with a store. root: as of AuthStore. Raises BadInput, OSError."""
+    steps: list[AuthStep] = []
+    counts = [0, 0, 0]
+    for operator in declared:
+        planner = _Planner(AuthStore(root, operator.name), operator, prune)
+        for level, step in planner.plan():
+            if step is None:
+                counts[level] += 1
+            else:
+                steps.append(step)
+    return AuthPlan(steps, *counts)
+
+
+class _Planner:
+    """The plan of one operator."""
+
+    def __init__(self, store: AuthStore, declared: DeclaredOperator, prune: bool) -> None:
+        self._store = store
+        self._declared = declared
+        self._prune = prune
+        known = declared.name in operator_names(store.root)
+        self._environment = read_environment(store.root, declared.name) if known else None
+        self._keys = KnownKeys(self._environment)
+        nats: Json = copy.deepcopy(self._environment.operator.nats) if self._environment else new_operator()
+        change_operator_claims(declared, self._keys)(nats)
+        self._nats = nats
+        self._strict = nats.get("strict_signing_key_usage") is True
+
+    def plan(self) -> Iterator[tuple[int, AuthStep | None]]:
+        """Yield the steps, None for what is as declared; each with its level: operator, account, user."""
+        operator = self._environment.operator if self._environment else None
+        yield 0, self._step(OPERATOR, operator, self._nats, "", "", self._declared.position)
+        self._refuse_unknown_accounts()
+        for account in self._declared.accounts:
+            yield from self._plan_account(account)
+        if self._prune and self._declared.label and self._environment:
+            yield from ((1, step) for step in self._plan_removals(self._environment))
+
+    def _plan_account(self, declared: DeclaredAccount) -> Iterator[tuple[int, AuthStep | None]]:
+        live = self._find_account(declared.name)
+        nats: Json = copy.deepcopy(live.nats) if live else new_account()
+        change_account_claims(
+            declared,
+            self._environment,
+            self._keys,
+            self._declared.label,
+            prune=self._prune,
+            strict=self._strict,
+        )(nats)
+        more = _expiry_changes(live, declared.expires)
+        if live and self._environment and not self._may_sign(live.issuer):
+            more.append(_text_change("iss", live.issuer, "a signing key"))
+        yield 1, self._step(ACCOUNT, live, nats, declared.name, "", declared.position, more)
+        for user in declared.users:
+            yield 2, self._plan_user(user, declared, live, nats)
+
+    def _plan_user(
+        self, declared: DeclaredUser, account: DeclaredAccount, owner: Account | None, nats: Json
+    ) -> AuthStep | None:
+        role_key = find_role_key(nats, declared.role, account.name) if declared.role else ""
+        live = next((user for user in owner.users if user.name == declared.name), None) if owner else None
+        after: Json = new_scoped_user() if declared.role else new_user()
+        if live:
+            after = copy.deepcopy(live.nats)
+        change_user_claims(declared, self._declared.label)(after)
+        more = _expiry_changes(live, declared.expires)
+        if declared.role and not live:
+            more.append(_text_change("role", None, declared.role))
+        if live and owner:
+            more += self._signing_changes(live, owner, role_key)
+            if live.credentials != live.token and self._store.has_seed(live.public):
+                has = "of another JWT" if live.credentials else None
+                more.append(_text_change("credentials", has, "written"))
+        return self._step(USER, live, after, account.name, declared.name, declared.position, more)
+
+    def _signing_changes(self, live: User, owner: Account, role_key: str) -> list[Difference]:
+        scoped = owner.signing_keys.get(live.issuer) is not None
+        by_own_key = live.issuer == owner.public
+        if role_key:
+            wrong = live.issuer != role_key
+        else:
+            wrong = (
+                scoped
+                or (by_own_key and self._strict)
+                or not (by_own_key or live.issuer in owner.signing_keys)
+            )
+        return [_text_change("iss", live.issuer, role_key or "a key of the account")] if wrong else []
+
+    def _plan_removals(self, environment: Environment) -> Iterator[AuthStep]:
+        """Accounts and users that carry the label and that no file declares any more."""
+        label, name = self._declared.label, self._declared.name
+        for account in environment.accounts:
+            declared = self._declared.find_account(account.name)
+            if declared is None:
+                if has_label(account.nats, label) and account.public != environment.operator.system_account:
+                    yield AuthStep("remove", name, account.name, "", "", users=len(account.users))
+                continue
+            names = {user.name for user in declared.users}
+            for user in account.users:
+                if user.name not in names and has_label(user.nats, label):
+                    yield AuthStep("remove", name, account.name, user.name, "")
+
+    def _step(
+        self,
+        schema: Schema,
+        live: Claimed | None,
+        after: Json,
+        account: str,
+        user: str,
+        position: str,
+        more: Sequence[Difference] = (),
+    ) -> AuthStep | None:
+        before = live.nats if live else _DEFAULTS[schema.noun]()
+        changes = [*find_differences(before, after, schema), *more]
+        if not live:  # what a role sets is not there
+            changes = [change for change in changes if change.after is not None]
+        if live and not changes:
+            return None
+        shown = [change for change in changes if change.key not in ("type", "version")]
+        action: Action = "change" if live else "create"
+        return AuthStep(action, self._declared.name, account, user, position, shown)
+
+    def _may_sign(self, issuer: str) -> bool:
+        operator = self._environment.operator if self._environment else None
+        return operator is not None and (
+            issuer in operator.signing_keys or (issuer == operator.public and not self._strict)
+        )
+
+    def _find_account(self, name: str) -> Account | None:
+        accounts = self._environment.accounts if self._environment else ()
+        return next((account for account in accounts if account.name == name), None)
+
+    def _refuse_unknown_accounts(self) -> None:
+        """Raise BadInput for an import of, or a system account that is, neither declared nor there."""
+        for account in self._declared.accounts:
+            for one in account.imports:
+                name = str(one.get("account"))
+                if not self._is_known(name):
+                    raise BadInput(
+                        f"{account.position}: account {account.name} imports of {name}, which is not there",
+                        "declare it, or give its public key",
+                    )
+
+    def _is_known(self, name: str) -> bool:
+        return bool(self._declared.find_account(name) or self._find_account(name) or kind_of_key(name))
+
+
+def _expiry_changes(live: Claimed | None, expires: int | None) -> list[Difference]:
+    if expires is None or expires == (live.expires if live else 0):
+        return []
+    before = live.expires if live else 0
+    return [_text_change("expires", _format_end(before), _format_end(expires))]
+
+
+def _format_end(seconds: int) -> str | None:
+    return format_rfc3339(seconds * SECOND) if seconds else None
+
+
+def _text_change(key: str, before: str | None, after: str | None) -> Difference:
+    return Difference(key, before, after, Text())

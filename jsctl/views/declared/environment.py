@@ -1,0 +1,174 @@
+"""Plans of declared operators, accounts and users, and their outcomes."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from jsctl.auth.claims import as_list, as_object
+from jsctl.auth.declared.plan import AuthPlan, AuthStep
+from jsctl.errors import ExitStatus
+from jsctl.jetstream.config.differences import Difference
+from jsctl.views.declared.plan import DONE, MARKS
+from jsctl.views.result import Column, Part, Result, Table, Text
+from jsctl.views.shared.config import format_change, format_value
+from jsctl.views.shared.text import plural
+
+_COLUMNS = (
+    Column("Status", "status"),
+    Column("Operator", "operator"),
+    Column("Account", "account"),
+    Column("User", "user"),
+)
+
+
+def add_plan(result: Result, plan: AuthPlan) -> Result:
+    """Show a plan above what else would change; the status says whether anything would."""
+    parts: list[Part] = [Text("\n".join(_lines(step)), MARKS[step.action][1]) for step in plan.steps]
+    parts.append(Text(_summary(plan)))
+    streams = [] if _is_empty(result) else result.parts
+    status = ExitStatus.DIFFERENT if plan.steps else result.status
+    return result._replace(parts=[*parts, *streams], data=_with_auth(result, plan), status=status)
+
+
+def add_outcome(result: Result, done: Sequence[AuthStep], plan: AuthPlan) -> Result:
+    """Show what was done above what else was."""
+    rows = [(DONE[step.action], step.operator, step.account, step.user) for step in done]
+    table = Table("Applied to the Store", _COLUMNS, rows)
+    parts: list[Part] = [table, Text(f"{format_counts(done)} done")] if done else [Text(_summary(plan))]
+    streams = [] if _is_empty(result) else result.parts
+    data = {**result.document(), "auth": {"applied": table.records(), "unchanged": _same(plan)}}
+    return result._replace(parts=[*parts, *streams], data=data)
+
+
+def format_auth_plan(plan: AuthPlan) -> str:
+    """The steps as text, shown before a question."""
+    return "\n".join([*(line for step in plan.steps for line in _lines(step)), "", _summary(plan)])
+
+
+def format_auth_question(plan: AuthPlan) -> str:
+    """What to ask before removals and changes; names what is removed."""
+    removed = [step for step in plan.steps if step.action == "remove"]
+    changed = [step for step in plan.steps if step.action == "change"]
+    actions = []
+    if removed:
+        actions.append("remove " + ", ".join(format_name(step) + _loss(step) for step in removed))
+    if changed:
+        actions.append(f"change {format_counts(changed)}")
+    return "Really " + " and ".join(actions)
+
+
+def format_name(step: AuthStep) -> str:
+    """`operator ACME`, `account ORDERS` or `user ORDERS/alice`."""
+    if step.user:
+        return f"user {step.account}/{step.user}"
+    return f"account {step.account}" if step.account else f"operator {step.operator}"
+
+
+def format_counts(steps: Sequence[AuthStep]) -> str:
+    """`1 operator, 2 accounts and 3 users`."""
+    users = sum(bool(step.user) for step in steps)
+    operators = sum(not step.account for step in steps)
+    counts = [(operators, "operator"), (len(steps) - users - operators, "account"), (users, "user")]
+    *rest, last = [plural(count, what) for count, what in counts if count] or ["nothing"]
+    return f"{', '.join(rest)} and {last}" if rest else last
+
+
+def _lines(step: AuthStep) -> Iterator[str]:
+    yield f"{MARKS[step.action][0]} {format_name(step)}{_loss(step)}"
+    for change in step.changes:
+        if change.key in _LISTS:
+            yield from _list_lines(change)
+        elif step.action == "create":
+            yield f"    {change.key}: {format_value(change.kind, change.after)}"
+        else:
+            yield f"    {format_change(change)}"
+
+
+def _list_lines(change: Difference) -> Iterator[str]:
+    """A line for each export, import or role that differs."""
+    noun, key_of = _LISTS[change.key]
+    before, after = ({key_of(one): one for one in value or ()} for value in (change.before, change.after))
+    for key, one in after.items():
+        if key not in before or before[key] != one:
+            yield f"    {'~' if key in before else '+'} {noun} {key}{_detail(one)}"
+    yield from (f"    - {noun} {key}" for key in before if key not in after)
+
+
+def _detail(one: Any) -> str:
+    claims = as_object(one)
+    words = [f"as {claims['local_subject']}"] if claims.get("local_subject") else []
+    words += ["private"] if claims.get("token_req") else []
+    for action, rules in as_object(claims.get("template")).items():
+        words += [
+            f"{action}.{key} {', '.join(map(str, texts))}"
+            for key, texts in as_object(rules).items()
+            if as_list(texts)
+        ]
+    return f" ({'; '.join(words)})" if words else ""
+
+
+def _key_of_export(one: Any) -> str:
+    claims = as_object(one)
+    return f"{claims.get('type')} {claims.get('subject')}"
+
+
+def _key_of_import(one: Any) -> str:
+    return f"{_key_of_export(one)} of {as_object(one).get('account')}"
+
+
+def _key_of_role(one: Any) -> str:
+    return str(as_object(one).get("role") or as_object(one).get("key") or one)
+
+
+_LISTS: dict[str, tuple[str, Callable[[Any], str]]] = {
+    "exports": ("export", _key_of_export),
+    "imports": ("import", _key_of_import),
+    "signing_keys": ("role", _key_of_role),
+}
+"""Lists of claims, what one of them is, and what names it."""
+
+
+def _loss(step: AuthStep) -> str:
+    if step.action != "remove":
+        return ""
+    return " (and revoke it)" if step.user else f" ({plural(step.users, 'user')})"
+
+
+def _summary(plan: AuthPlan) -> str:
+    if not plan.steps:
+        are = "is" if plan.unchanged == 1 else "are"
+        what = [(plan.operators, "operator"), (plan.accounts, "account"), (plan.users, "user")]
+        return f"Nothing to change: {', '.join(plural(n, w) for n, w in what if n)} {are} as declared"
+    actions = [step.action for step in plan.steps]
+    counts = [f"{actions.count(action)} to {action}" for action in ("create", "change", "remove")]
+    return f"{', '.join(counts)} in the store; {plan.unchanged} as declared"
+
+
+def _is_empty(result: Result) -> bool:
+    """Whether files declare nothing else."""
+    document = result.document()
+    return (
+        not document.get("changes")
+        and not document.get("applied")
+        and not any(document["unchanged"].values())
+    )
+
+
+def _with_auth(result: Result, plan: AuthPlan) -> dict[str, Any]:
+    changes = [_record(step) for step in plan.steps]
+    return {**result.document(), "auth": {"changes": changes, "unchanged": _same(plan)}}
+
+
+def _same(plan: AuthPlan) -> dict[str, int]:
+    return {"operators": plan.operators, "accounts": plan.accounts, "users": plan.users}
+
+
+def _record(step: AuthStep) -> dict[str, Any]:
+    return {
+        "action": step.action,
+        "operator": step.operator,
+        "account": step.account,
+        "user": step.user,
+        "at": step.position,
+        "differences": [change.to_json() for change in step.changes],
+        **({"users": step.users} if step.action == "remove" and not step.user else {}),
+    }

@@ -1,0 +1,230 @@
+"""`apply` and `diff` of operators, accounts and users."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from jsctl.auth.check import check
+from jsctl.auth.environment import Environment, read_environment
+from jsctl.auth.why.permissions import decide_publish, decide_subscribe, permissions_of
+from tests.support.run import Cli
+
+FILE = """
+label: prod
+vars: {team: red}
+operators:
+  - name: ACME
+    system_account: SYS
+    accounts:
+      - name: SALES
+        limits: {disk_storage: 10GB, conn: 100}
+        exports:
+          - {name: orders, subject: "orders.>", type: stream}
+          - {name: bill, subject: bill.req, type: service, token_req: true}
+        users:
+          - {name: clerk, pub: {allow: ["orders.>"]}}
+      - for: {shop: [north, south]}
+        name: "SHOP_{{shop}}"
+        imports:
+          - {account: SALES, subject: "orders.>", type: stream, local_subject: "sales.orders.>"}
+          - {account: SALES, subject: bill.req, type: service}
+        signing_keys:
+          - role: reader
+            template: {sub: {allow: ["sales.>"]}, pub: {deny: [">"]}}
+        users:
+          - {name: till, role: reader, tags: ["team:{{team}}"]}
+"""
+
+
+class Declared:
+    """A file, the command line that applies it, and the store that comes of it."""
+
+    def __init__(self, cli: Cli, folder: Path) -> None:
+        self.cli = cli
+        self.file = folder / "environment.yaml"
+        self.root = folder / "data" / "nats" / "nsc"
+        self.write(FILE)
+
+    def write(self, text: str) -> None:
+        self.file.write_text(text)
+
+    def replace(self, *changes: tuple[str, str]) -> None:
+        text = self.file.read_text()
+        for before, after in changes:
+            assert before in text
+            text = text.replace(before, after)
+        self.write(text)
+
+    def apply(self, flags: str = "--force") -> str:
+        return self.cli(f"apply -f {self.file} {flags}", status=0).out
+
+    def diff(self, flags: str = "", status: int = 2) -> str:
+        return self.cli(f"diff -f {self.file} {flags}", status=status).out
+
+    def read(self) -> Environment:
+        return read_environment(self.root, "ACME")
+
+
+@pytest.fixture
+def declared(auth_cli: Cli, tmp_path: Path) -> Declared:
+    return Declared(auth_cli, tmp_path)
+
+
+def test_an_environment_from_nothing(declared: Declared) -> None:
+    shown = declared.diff()
+    assert "+ account SHOP_north\n" in shown and "7 to create, 0 to change, 0 to remove" in shown
+    assert "+ import stream orders.> of SALES (as sales.orders.>)" in shown
+    assert not declared.root.exists()
+    assert "1 operator, 3 accounts and 3 users done" in declared.apply()
+    environment = declared.read()
+    assert check(environment) == []
+    north = environment.find_account("SHOP_north")
+    [till] = north.users
+    assert decide_subscribe(permissions_of(north, till), "sales.orders.new").allowed
+    assert not decide_publish(north, permissions_of(north, till), "x").allowed
+    assert "team:red" in till.nats["tags"]
+    sales = environment.find_account("SALES")
+    assert sales.limits["disk_storage"] == 10 * 2**30 and sales.limits["streams"] == -1
+    assert (declared.root / "keys/creds/ACME/SHOP_north/till.creds").exists()
+    assert "Nothing to change: 1 operator, 3 accounts, 3 users are as declared" in declared.diff(status=0)
+    before = {account.name: account.token for account in environment.accounts}
+    declared.apply()
+    assert {account.name: account.token for account in declared.read().accounts} == before
+
+
+def test_changes_keep_what_is_not_named(declared: Declared) -> None:
+    declared.apply()
+    declared.cli("auth account edit SALES --subscriptions 7 --operator ACME", status=0)
+    declared.replace(("conn: 100", "conn: 50"), ('"orders.>"]', '"orders.>", "news.>"]'))
+    shown = declared.diff()
+    assert "limits.conn: 100 -> 50" in shown and "~ user SALES/clerk" in shown
+    declared.apply()
+    sales = declared.read().find_account("SALES")
+    assert (sales.limits["conn"], sales.limits["subs"]) == (50, 7)
+    assert sales.users[0].nats["pub"]["allow"] == ["orders.>", "news.>"]
+
+
+def test_prune(declared: Declared) -> None:
+    declared.apply()
+    declared.cli("auth user add extra SALES --operator ACME --defaults", status=0)
+    clerk = declared.read().find_users("clerk")[0].public
+    declared.replace(
+        ("[north, south]", "[north]"),
+        ('          - {name: clerk, pub: {allow: ["orders.>"]}}\n', "          []\n"),
+        ("          - {account: SALES, subject: bill.req, type: service}\n", ""),
+    )
+    assert "Nothing to change" in declared.diff(status=0)
+    shown = declared.diff("--prune")
+    assert "- account SHOP_south (1 user)" in shown and "- user SALES/clerk (and revoke it)" in shown
+    assert "- import service bill.req of" in shown
+    declared.cli(f"apply -f {declared.file} --prune", status=64)
+    declared.apply("--prune --force")
+    environment = declared.read()
+    assert [account.name for account in environment.accounts] == ["SALES", "SHOP_north", "SYS"]
+    sales = environment.find_account("SALES")
+    assert [user.name for user in sales.users] == ["extra"]
+    assert clerk in sales.nats["revocations"]
+    assert len(environment.find_account("SHOP_north").imports) == 1
+    assert "Nothing to change" in declared.diff("--prune", status=0)
+
+
+def test_roles_and_signing_keys_only(declared: Declared) -> None:
+    declared.apply()
+    declared.replace(
+        ("    system_account: SYS\n", "    system_account: SYS\n    strict_signing_key_usage: true\n")
+    )
+    declared.apply()
+    environment = declared.read()
+    findings = [f for f in check(environment) if f.account != "SYS"]
+    assert findings == []
+    declared.replace((", role: reader", ""))
+    declared.apply()
+    assert "Nothing to change" in declared.diff(status=0)
+    [till] = declared.read().find_account("SHOP_north").users
+    assert till.nats["subs"] == -1
+
+
+def test_what_is_lost_is_written_again(declared: Declared) -> None:
+    declared.apply()
+    creds = declared.root / "keys/creds/ACME/SALES/clerk.creds"
+    text = creds.read_text()
+    creds.unlink()
+    (declared.root / "stores/ACME/accounts/SHOP_south/users/till.jwt").unlink()
+    shown = declared.diff()
+    assert "credentials: (not set) -> written" in shown and "+ user SHOP_south/till" in shown
+    declared.apply()
+    assert creds.read_text() == text
+    assert "Nothing to change" in declared.diff(status=0)
+
+
+def test_json(declared: Declared) -> None:
+    document = declared.cli(f"diff -f {declared.file} --json", status=2).json
+    assert [step["action"] for step in document["auth"]["changes"]] == ["create"] * 7
+    document = declared.cli(f"apply -f {declared.file} --json", status=0).json
+    assert document["auth"]["applied"][0] == {
+        "status": "created",
+        "operator": "ACME",
+        "account": "",
+        "user": "",
+    }
+    document = declared.cli(f"apply -f {declared.file} --dry-run --json", status=0).json
+    assert document["auth"]["unchanged"] == {"operators": 1, "accounts": 3, "users": 3}
+
+
+def test_a_folder_and_a_variable(declared: Declared, tmp_path: Path) -> None:
+    declared.apply(f"--store {tmp_path / 'own'} --var team=blue")
+    environment = read_environment(tmp_path / "own", "ACME")
+    assert "team:blue" in environment.find_account("SHOP_south").users[0].nats["tags"]
+    assert not declared.root.exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (
+            ("account: SALES, subject: bill.req", "account: SALE, subject: bill.req"),
+            "SALE, which is not there",
+        ),
+        (("role: reader, tags", "role: writer, tags"), "no signing key of role 'writer'"),
+        (("conn: 100", "con: 100"), "unknown key"),
+        (("type: service, token_req", "type: thing, token_req"), "thing"),
+        (("name: SALES\n", "name: SHOP_north\n"), "declared twice"),
+        (("name: clerk,", "nam: clerk,"), "has no name"),
+        (("{name: clerk", "{name: a/b"), "not a valid user name"),
+        (("role: reader, tags", "role: reader, subs: 5, tags"), "has role reader, which sets what it may do"),
+        (('allow: ["orders.>"]', 'allow: ["orders..x"]'), "orders..x"),
+        (("{{team}}", "{{teem}}"), "no variable 'teem'"),
+        (("exports:\n", "exports: x\n        other:\n"), "environment.yaml:"),
+    ],
+)
+def test_mistakes(declared: Declared, change: tuple[str, str], says: str) -> None:
+    declared.replace(change)
+    for verb in ("diff", "apply"):
+        outcome = declared.cli(f"{verb} -f {declared.file}", status=64)
+        assert says in outcome.err and len(outcome.err.strip().splitlines()) == 1
+    assert not declared.root.exists()
+
+
+@pytest.mark.slow
+def test_killed_in_the_middle(declared: Declared, tmp_path: Path) -> None:
+    """kill -9 at random moments: whatever there is can be read, and the next run goes on."""
+    environ = {**os.environ, **declared.cli.environ}
+    line = [sys.executable, "-m", "jsctl", "apply", "-f", str(declared.file), "--force"]
+    started = time.monotonic()
+    subprocess.run([*line, "--store", str(tmp_path / "whole")], env=environ, check=True, capture_output=True)
+    span = time.monotonic() - started
+    for number in range(4):
+        process = subprocess.Popen(line, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(span * (0.6 + number * 0.1))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        if (declared.root / "stores" / "ACME").exists():
+            assert declared.read().unreadable == []
+    declared.apply()
+    assert check(declared.read()) == []
+    assert "Nothing to change" in declared.diff(status=0)
