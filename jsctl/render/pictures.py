@@ -2,18 +2,14 @@
 
 from jsctl.render.screen import Frame, lines_frame, result_frame
 from jsctl.views.events import Picture
-from jsctl.views.result import ChartStack, Result
+from jsctl.views.result import Result
 
 
 def picture_frame(picture: Picture, *, scheme: str = "", color: bool = False) -> Frame:
     """Return what draws a picture. scheme: the colours of the borders of tables."""
     if isinstance(picture, Result):
         return result_frame(picture, scheme=scheme, color=color)
-    if isinstance(picture, ChartStack):
-        from jsctl.render.plot import stacked_charts
+    from jsctl.render.plot import stacked_charts
 
-        title, charts = picture
-        return lines_frame(lambda width, height: stacked_charts(title, charts, width, height))
-    from jsctl.render.panes import panes_frame
-
-    return panes_frame(*picture)
+    title, charts = picture
+    return lines_frame(lambda width, height: stacked_charts(title, charts, width, height))

@@ -71,7 +71,7 @@ def _show_rate(value: float) -> str:
 def _show_trend(values: Sequence[float | None]) -> str:
     from jsctl.render.plot import sparkline
 
-    return sparkline(values, 12)
+    return sparkline(values, 12) if any(values) else ""
 
 
 def _limit(form: Callable[[int], str]) -> Callable[[int], str]:

@@ -25,7 +25,7 @@ _MARK = 2  #: cells ahead of each row
 _LEAST = {"count": 7, "bytes": 8, "rate": 7, "ago": 7, "duration": 7, "trend": 12, "percent": 4}
 """Cells of a number that comes and goes: columns that move while one looks are tiring."""
 _LONG_NAME = 40  #: cells of a name that are always shown where there is room
-_PROSE = 16
+_PROSE = 22
 
 _LEVELS = {WARN: "warn", BAD: "bad"}
 
@@ -87,8 +87,9 @@ def _head(model: Model, width: int, height: int) -> list[Line]:
 
 def _title(model: Model, width: int) -> Line:
     state = "paused" if model.paused else f"every {exact_duration(model.interval)}"
-    if model.replay:
-        state = model.replay
+    if model.times:
+        state = f"round {model.position + 1} of {len(model.times)}, {model.speed:g}x"
+        state += ", paused" if model.paused else ""
     left = f"{model.start.title}  "
     right = f"  {state}"
     middle = clean(model.board.heading) or ("waiting for the first answer" if not model.board.parts else "")
@@ -140,16 +141,16 @@ _REPLAY_KEYS = (("[ ]", "step"), ("{ }", "ten"), ("< >", "speed"), ("g", "time")
 
 
 def _foot(model: Model, width: int) -> Line:
-    if model.mode in ("filter", "go"):
-        mark = "/" if model.mode == "filter" else ":"
-        line: Line = [("key", mark), ("bold", cut(model.typed, width - 2)), ("cursor", " ")]
+    if model.mode in ("filter", "go", "time"):
+        mark = {"filter": "/", "go": ":"}.get(model.mode, "time: ")
+        line: Line = [("key", mark), ("bold", cut(model.typed, width - 1 - cells(mark))), ("cursor", " ")]
         if model.notice:
-            line.append(("warn", cut_end("  " + model.notice, width - 2 - cells(model.typed))))
+            line.append(("warn", cut_end("  " + model.notice, width - 1 - cells(mark + model.typed))))
         return line
     if model.notice:
         return [("notice", cut_end(clean(model.notice), width))]
     keys: Sequence[tuple[str, str]] = _PAGE_KEYS if model.mode != "table" else _KEYS
-    if model.replay:
+    if model.times:
         keys = (*_REPLAY_KEYS, *keys)
     elif model.mode == "table" and model.grid is not None and _has_no_pages(model):
         keys = tuple(pair for pair in keys if pair[0] != "enter")
@@ -195,7 +196,7 @@ def _page_lines(model: Model, width: int) -> list[Text]:
 
 
 def _help_lines(model: Model) -> list[Text]:
-    pairs = (*HELP, *REPLAY_HELP) if model.replay else HELP
+    pairs = (*HELP, *REPLAY_HELP) if model.times else HELP
     return [Text("Keys. None of them changes anything on a server.", "bold"), Text("")] + [
         Text(f"  {key:<14}{words}") for key, words in pairs
     ]
@@ -250,7 +251,8 @@ def _columns(model: Model, grid: Grid, shown: Sequence[Any], width: int) -> list
             widest = max(widest, min(_LONG_NAME, _longest(column, grid.rows)))
         widths.append(max(widest, cells(column.title) + 1, _LEAST.get(column.kind, 0)))
     plain = [column.column for column in wanted]
-    places = fit_columns(plain, widths, grid.spare, width - _MARK, _GAP, prose=_PROSE)
+    spare = [column.column.data_key for key in grid.spare for column in wanted if column.key == key]
+    places = fit_columns(plain, widths, spare, width - _MARK, _GAP, prose=_PROSE)
     columns = [_Column(wanted[at], widths[at], _is_right(wanted[at])) for at in places]
     # What is left over belongs to the sentences.
     spent = sum(column.width for column in columns) + _GAP * (len(columns) - 1)

@@ -8,10 +8,13 @@ from collections.abc import Callable, Mapping
 from jsctl.screen.model import (
     Model,
     arrange,
+    change_speed,
     move_to,
+    seek,
     sort_key,
     sort_keys,
     step_interval,
+    step_replay,
     with_filter,
     with_part,
 )
@@ -49,13 +52,15 @@ def press(model: Model, key: str) -> Model:
     """Return the state after a key. One that means nothing changes nothing."""
     if key == "c-c":
         return model._replace(ended="interrupted")
-    if model.mode in ("filter", "go"):
+    if model.mode in ("filter", "go", "time"):
         return _typed(model, key)
     model = model._replace(notice="")
     if model.mode in ("help", "json"):
         if key in ("escape", "q", "?", "J", "enter"):
             return model._replace(mode=model.back, page_top=0)
         return _scroll(model, key)
+    if model.times and key in _REPLAY and model.mode in ("table", "page"):
+        return _REPLAY[key](model)
     if key in _ANYWHERE:
         return _ANYWHERE[key](model)
     if model.mode == "page":
@@ -100,6 +105,8 @@ def _typed(model: Model, key: str) -> Model:
         return with_filter(done, "") if model.mode == "filter" else done
     if key == "enter":
         done = model._replace(mode="table", typed="")
+        if model.mode == "time":
+            return seek(done, model.typed) if model.typed.strip() else done
         return done if model.mode == "filter" else _go(done, model.typed)
     if key in ("backspace", "c-h"):
         typed = model.typed[:-1]
@@ -123,8 +130,6 @@ def _go(model: Model, text: str) -> Model:
     for part in model.board.parts:
         if part.title.lower().startswith(words) or part.key.startswith(words):
             return with_part(model, part.key)
-    if model.replay:
-        return model._replace(notice=f"nothing is called {text.strip()!r}")
     if model.grid is not None:
         for at, row in enumerate(model.rows):
             if words in model.grid.words(row).lower():
@@ -196,6 +201,16 @@ _MOVES: Mapping[str, Callable[[Model], int]] = {
     "end": lambda m: len(m.rows) - 1,
     "g": lambda m: 0,
     "G": lambda m: len(m.rows) - 1,
+}
+
+_REPLAY: Mapping[str, Act] = {
+    "[": lambda m: step_replay(m, -1),
+    "]": lambda m: step_replay(m, 1),
+    "{": lambda m: step_replay(m, -10),
+    "}": lambda m: step_replay(m, 10),
+    "<": lambda m: change_speed(m, 0.5),
+    ">": lambda m: change_speed(m, 2),
+    "g": lambda m: m._replace(mode="time", typed=""),
 }
 
 _ANYWHERE: Mapping[str, Act] = {

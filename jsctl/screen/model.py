@@ -1,13 +1,15 @@
 """The state of a live screen, and how boards change it. Pure."""
 
+import re
+from bisect import bisect_left
 from collections.abc import Hashable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-from jsctl.units import MS, SECOND
+from jsctl.units import MS, SECOND, format_time, parse_duration, parse_time, seconds_to_ns
 from jsctl.views.board import Board, Filter, Grid, Query, Start, parse_filter
 
-Mode = Literal["table", "filter", "go", "help", "json", "page"]
+Mode = Literal["table", "filter", "go", "time", "help", "json", "page"]
 
 INTERVALS = tuple(round(one * SECOND) for one in (0.2, 0.5, 1, 2, 5, 10, 30, 60, 300))
 """What `+` and `-` choose from, in ns."""
@@ -36,7 +38,8 @@ class Model(NamedTuple):
     as it was typed; `search` is what it means. typed: what is being typed. pages: what was opened, the last
     on top. page_top: the first line of the page on the screen. width, height: of the terminal. refresh:
     counts the demands for a round at once. ended: how the user has ended it. lines: command lines that `y`
-    gave, to be printed at the end. replay: what is replayed, empty for what is live.
+    gave, to be printed at the end. times: of the rounds of a replay, in seconds since 1970; empty for what is
+    live. position: the round of them that is shown. speed: of the replay, 1 is as it was.
     """
 
     start: Start
@@ -64,7 +67,9 @@ class Model(NamedTuple):
     refresh: int = 0
     ended: Literal["", "quit", "interrupted"] = ""
     lines: tuple[str, ...] = ()
-    replay: str = ""
+    times: Sequence[float] = ()
+    position: int = 0
+    speed: float = 1.0
 
     @property
     def view(self) -> View:
@@ -79,15 +84,16 @@ class Model(NamedTuple):
     @property
     def query(self) -> Query:
         """What is on the screen."""
-        return Query(self.part, self.pages[-1] if self.pages else None, self.refresh)
+        return Query(self.part, self.pages[-1] if self.pages else None, self.refresh, self.position)
 
     def with_view(self, **changes: Any) -> "Model":
         """The same with another view of the part that is shown."""
         return self._replace(views={**self.views, self.part: self.view._replace(**changes)})
 
 
-def first_model(start: Start, interval: int) -> Model:
-    """Return the state before the first answer. Raises ValueError for a filter that is not valid."""
+def first_model(start: Start, interval: int, times: Sequence[float] = ()) -> Model:
+    """Return the state before the first answer. times: of what is replayed. Raises ValueError for a filter
+    that is not valid."""
     return Model(
         start,
         interval,
@@ -95,6 +101,8 @@ def first_model(start: Start, interval: int) -> Model:
         filter=start.filter,
         search=parse_filter(start.filter),
         faults=start.faults,
+        times=times,
+        position=-1 if times else 0,
     )
 
 
@@ -190,6 +198,47 @@ def step_interval(model: Model, by: int) -> Model:
     if by < 0 and shorter:
         return model._replace(interval=shorter[-1])
     return model
+
+
+def step_replay(model: Model, by: int) -> Model:
+    """Return the state of a replay some rounds on, paused."""
+    return _at_round(model, model.position + by)._replace(paused=True)
+
+
+def tick(model: Model) -> Model:
+    """Return the state of a replay in the next round; at the end it pauses."""
+    if not model.times or model.paused:
+        return model
+    if model.position + 1 >= len(model.times):
+        return model._replace(paused=True)
+    return _at_round(model, model.position + 1)
+
+
+def seek(model: Model, text: str) -> Model:
+    """Return the state of a replay at a time: `06:57`, RFC 3339, or `-10m` from here."""
+    here = model.times[model.position]
+    text = text.strip()
+    try:
+        if text[:1] in ("-", "+"):
+            span = parse_duration(text[1:]) / SECOND
+            wanted = here + span if text[0] == "+" else here - span
+        elif re.fullmatch(r"\d\d?:\d\d(:\d\d)?", text):
+            day = format_time(seconds_to_ns(here))[:10]
+            wanted = parse_time(f"{day}T{text:0>5}").timestamp()
+        else:
+            wanted = parse_time(text).timestamp()
+    except (ValueError, OverflowError):
+        return model._replace(notice=f"{text!r} is not a time: write 06:57, 2026-11-21T06:57:05Z or -10m")
+    return _at_round(model, bisect_left(model.times, wanted))
+
+
+def change_speed(model: Model, factor: float) -> Model:
+    """Return the state of a replay that is faster or slower."""
+    return model._replace(speed=max(0.125, min(64.0, model.speed * factor)))
+
+
+def _at_round(model: Model, position: int) -> Model:
+    return model._replace(position=max(0, min(position, len(model.times) - 1)))
 
 
 def _build(board: Board, key: str) -> Grid | None:

@@ -8,7 +8,7 @@ from typing import TextIO
 from jsctl.errors import ExitStatus, JsctlError
 from jsctl.screen.drawing import Line, draw, settle
 from jsctl.screen.keys import press
-from jsctl.screen.model import Model, first_model, with_board, with_size
+from jsctl.screen.model import Model, first_model, tick, with_board, with_size
 from jsctl.screen.terminal import Terminal, in_background, printed
 from jsctl.units import SECOND
 from jsctl.views.board import Live
@@ -17,7 +17,7 @@ from jsctl.views.result import Text
 
 class _Screen:
     def __init__(self, live: Live, out: TextIO, stdin: TextIO, color: bool) -> None:
-        self.model: Model = first_model(live.start, live.interval)
+        self.model: Model = first_model(live.start, live.interval, live.times)
         self.rounds = 0
         self._live = live
         self._wake = asyncio.Event()
@@ -39,17 +39,19 @@ class _Screen:
 
     async def work(self) -> None:
         """Ask repeatedly, at most once an interval unless a key demands more."""
-        loop = asyncio.get_running_loop()
+        loop, ticking = asyncio.get_running_loop(), True
         while True:
             self._wake.clear()
-            began, query = loop.time(), self.model.query
+            self.model = tick(self.model) if ticking else self.model
+            began, query, ticking = loop.time(), self.model.query, False
             await self._round()
             self.rounds += 1
             if self._live.rounds and self.rounds >= self._live.rounds:
                 return
             while self.model.query == query:
-                left = began + self.model.interval / SECOND - loop.time()
+                left = began + self.model.interval / SECOND / self.model.speed - loop.time()
                 if left <= 0 and not self.model.paused:
+                    ticking = True
                     break
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._wake.wait(), None if self.model.paused else left)
@@ -59,7 +61,7 @@ class _Screen:
         boards = self._live.fetch(lambda: self.model.query)
         try:
             async for board in boards:
-                if not self.model.paused or self.model.board.parts == ():
+                if self.model.times or not self.model.paused or not self.model.board.parts:
                     self.model = settle(with_board(self.model, board))
                     self.terminal.redraw()
         except JsctlError as error:
@@ -99,7 +101,7 @@ async def run_screen(
 
 def _waits_for(model: Model) -> object:
     """Return what decides when is fetched next."""
-    return model.query, model.interval, model.paused
+    return model.query, model.interval, model.paused, model.speed
 
 
 def _last_lines(model: Model) -> list[Line]:

@@ -144,11 +144,12 @@ class Board(NamedTuple):
 
 class Query(NamedTuple):
     """What is on the screen. part: its key. page: what `enter` opened, None for no page. again: counts
-    the demands to ask at once."""
+    the demands to ask at once. position: the round that a replay shows, from 0."""
 
     part: str
     page: Hashable | None = None
     again: int = 0
+    position: int = 0
 
 
 class Fetch(Protocol):
@@ -172,13 +173,15 @@ class Start(NamedTuple):
 
 class Live(NamedTuple):
     """A live screen: what asks, every `interval` (ns), for a number of `rounds` (0 without end). close: is
-    awaited at the end."""
+    awaited at the end. times: of what is replayed, in seconds since 1970, a round each; empty for what is
+    live."""
 
     fetch: Fetch
     start: Start
     interval: int
     rounds: int = 0
     close: Callable[[], Awaitable[None]] | None = None
+    times: Sequence[float] = ()
 
 
 def table_board(result: Result, number: int = 0) -> Board:

@@ -5,17 +5,16 @@ builds them from one asynchronous iterator and says how an event looks; it print
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, Protocol, TypeVar, Union
+from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from jsctl.errors import ExitStatus
 from jsctl.views.result import ChartStack, Result
 
 if TYPE_CHECKING:
     from jsctl.views.board import Live
-    from jsctl.views.report.panes import PaneStack
 
 E = TypeVar("E")
-Picture = Union[Result, ChartStack, "PaneStack"]
+Picture = Result | ChartStack
 """What a live screen shows."""
 
 Ending = Literal["complete", "interrupted", "failed"]

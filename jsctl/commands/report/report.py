@@ -1,6 +1,6 @@
 """`jsctl report`: several contexts and domains on one screen."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -10,13 +10,15 @@ import click
 from jsctl import registry
 from jsctl.commands.cli import command, option
 from jsctl.commands.cli.values import Duration
-from jsctl.commands.report.screen import Wanted, live
+from jsctl.commands.report.recording import open_recorder, recorded_rounds
+from jsctl.commands.report.screen import Wanted, live, replayed
 from jsctl.commands.shared.targets import targets
 from jsctl.commands.shared.watch import check_interval
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.monitor.report.lines import PARTS
 from jsctl.monitor.report.overview import fetch_overview
+from jsctl.monitor.report.replay import Replay
 from jsctl.monitor.report.rounds import Round, fetch_states, poll_states
 from jsctl.monitor.report.rows import DomainState, Sort
 from jsctl.monitor.report.spark_queries import SparkQuery, read_queries
@@ -51,6 +53,8 @@ _SORTS = ("name", "messages", "bytes", "rate", "lag", "trouble")
         "jsctl report --watch --all-contexts --problems --filter '!^test'",
         "jsctl report --watch 10s --count 6 --json",
         "jsctl report --watch --spark /shared/progress",
+        "jsctl report --record today.jsctl --keep 48h",
+        "jsctl report --replay today.jsctl",
     ],
 )
 @option(
@@ -90,6 +94,19 @@ _SORTS = ("name", "messages", "bytes", "rate", "lag", "trouble")
     help="Rows that the screen of --watch shows; !REGEX for all others",
 )
 @option("--problems", is_flag=True, help="Show only what is wrong on the screen of --watch")
+@option(
+    "--record",
+    metavar="FILE",
+    default="",
+    help="Append each round to FILE, compressed; implies --watch",
+)
+@option(
+    "--keep",
+    metavar="DURATION",
+    type=Duration(),
+    help="Forget recorded rounds that are older: 48h (never)",
+)
+@option("--replay", metavar="FILE", default="", help="Show the rounds that --record wrote to FILE")
 @option("--all-contexts", is_flag=True, help="Report on all contexts")
 @option(
     "--group",
@@ -120,6 +137,9 @@ async def report(
     problems: bool,
     all_contexts: bool,
     groups: tuple[str, ...],
+    record: str,
+    keep: int | None,
+    replay: str,
     consumers: bool | None,
     spark: str,
 ) -> Result | Events[Round]:
@@ -137,23 +157,10 @@ async def report(
     folder = Path(spark).expanduser() if spark else None
     queries = partial(_read_queries, folder)
     queries()  # a wrong folder is an error of the command line
-    places, order = targets(env, groups, all_contexts=all_contexts), cast(Sort, sort or "name")
-    fetch = partial(fetch_overview, pattern=pattern, consumers=consumers)
-    if watch is None and count is None:
-        states = await fetch_states(places, fetch, clock=env.clock, trace=env.trace)
-        if len(states) == 1 and states[0].failure is not None and not env.wants_json:
-            raise states[0].failure
-        return _round_result(env, states, order, queries())
+    order = cast(Sort, sort or "name")
+    if keep is not None and not record:
+        raise BadInput("--keep goes with --record", "it says how long recorded rounds are kept")
     interval = watch or 2 * SECOND
-    rounds = poll_states(
-        places,
-        fetch,
-        interval=interval,
-        count=count,
-        updates=env.has_screen,
-        clock=env.clock,
-        trace=env.trace,
-    )
     wanted = Wanted(
         part=PARTS[int(part) - 1] if part and part.isdigit() else part or "",
         filter=_checked_filter(search),
@@ -164,16 +171,35 @@ async def report(
         interval=interval,
         rounds=count or 0,
     )
-    return rounds_view.events(
-        rounds,
-        lambda states: _round_result(env, states, order, queries(), timed=True),
-        sort=order,
-        interval=interval,
-        count=count,
-        scheme=places[0].colors,
-        clock=env.clock,
-        queries=queries,
-    )._replace(live=live(env, places, wanted, queries))
+
+    def events(rounds: AsyncIterator[Round]) -> Events[Round]:
+        return rounds_view.events(
+            rounds,
+            lambda one: _round_result(
+                env, one.states, order, queries(), at=one.at or env.clock(), timed=True
+            ),
+            count=count,
+            clock=env.clock,
+            queries=queries,
+        )
+
+    if replay:
+        if record or env.repeated.get("context") or all_contexts or groups:
+            raise BadInput("--replay shows what a file holds", "leave out --record, --group and contexts")
+        recorded = Replay(Path(replay).expanduser())
+        return events(recorded.rounds())._replace(live=replayed(recorded, wanted))
+    places = targets(env, groups, all_contexts=all_contexts)
+    fetch = partial(fetch_overview, pattern=pattern, consumers=consumers)
+    if watch is None and count is None and not record:
+        states = await fetch_states(places, fetch, clock=env.clock, trace=env.trace)
+        if len(states) == 1 and states[0].failure is not None and not env.wants_json:
+            raise states[0].failure
+        return _round_result(env, states, order, queries(), at=env.clock())
+    recorder = open_recorder(record, keep)
+    rounds = poll_states(places, fetch, interval=interval, count=count, clock=env.clock, trace=env.trace)
+    if recorder is not None:
+        rounds = recorded_rounds(rounds, recorder, env.clock)
+    return events(rounds)._replace(live=live(env, places, wanted, queries, recorder))
 
 
 def _checked_filter(text: str) -> str:
@@ -196,11 +222,12 @@ def _round_result(
     sort: Sort,
     queries: Sequence[SparkQuery] | None,
     *,
+    at: float,
     timed: bool = False,
 ) -> Result:
     """Return one round for stdout. In CSV and TSV there is no place for failures: they go to stderr."""
     if env.form not in ("csv", "tsv"):
-        return view.result(states, env.clock(), sort, timed=timed, queries=queries)
+        return view.result(states, at, sort, timed=timed, queries=queries)
     for failure in view.failures(states):
         env.say(f"jsctl: {failure}")
-    return view.flat(states, env.clock())
+    return view.flat(states, at)

@@ -2,15 +2,20 @@
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from itertools import pairwise
+from time import monotonic
+from typing import NamedTuple
 
 from jsctl.contexts.settings import Settings
 from jsctl.env import Env
 from jsctl.errors import JsctlError
-from jsctl.monitor.report.pages import fetch_consumer_page, fetch_stream_page
+from jsctl.monitor.report.pages import History, fetch_consumer_page, fetch_stream_page
 from jsctl.monitor.report.places import Places
+from jsctl.monitor.report.recording import Recorder
+from jsctl.monitor.report.replay import Replay
+from jsctl.monitor.report.round_json import of_places, round_document
 from jsctl.monitor.report.spark_queries import SparkQuery
-from jsctl.units import SECOND
+from jsctl.units import SECOND, format_time, seconds_to_ns
 from jsctl.views.board import Board, Live, Query, Start
 from jsctl.views.report import board as view
 from jsctl.views.report import pages
@@ -38,12 +43,14 @@ def live(
     targets: Sequence[Settings],
     wanted: Wanted,
     queries: Callable[[], Sequence[SparkQuery] | None],
+    recorder: Recorder | None = None,
 ) -> Live:
-    """Return the screen over these contexts and domains. Raises ValueError for a filter that is not valid."""
+    """Return the screen over these contexts and domains. recorder: takes every round, and makes each ask for
+    all parts."""
     part = wanted.part or "streams"
 
     def shown() -> str:
-        return part
+        return part if recorder is None else "all"
 
     places = Places(
         targets,
@@ -53,6 +60,7 @@ def live(
         clock=env.clock,
         trace=env.trace,
     )
+    opened = _Pages(places)
     number = 0
     last = Board(())
 
@@ -60,39 +68,92 @@ def live(
         nonlocal part, number, last
         page = query().page
         if isinstance(page, Page):
-            yield last._replace(page=await _page(places, page))
+            yield last._replace(page=await opened.fetch(page))
             return
         part = query().part or part
         number += 1
         async for known in places.one_round(wanted.interval / SECOND):
             last = view.board(known, env.clock(), number, queries())
             yield last
+        if recorder is not None:
+            at = env.clock()
+            recorder.write(round_document(of_places(known, places.taken), at), at)
 
-    start = Start(
+    return Live(fetch, _start(wanted), wanted.interval, wanted.rounds, places.close)
+
+
+def replayed(replay: Replay, wanted: Wanted) -> Live:
+    """Return the screen over recorded rounds, which follow each other as they were recorded."""
+    times = replay.times
+    number = -1
+
+    async def fetch(query: Callable[[], Query]) -> AsyncIterator[Board]:
+        nonlocal number
+        number = query().position
+        page = query().page
+        board = view.board(await replay.show(number), times[number], number)
+        if isinstance(page, Page):
+            words = Text("a recording has no pages: J shows what it knows of a row", "warn")
+            board = board._replace(page=Result([words]))
+        yield board._replace(heading=board.heading.rpartition("  ")[0] + "  " + _moment(times[number]))
+
+    gaps = sorted(after - before for before, after in pairwise(times))
+    usual = gaps[len(gaps) // 2] if gaps else 1.0
+    interval = min(max(round(usual * SECOND), SECOND // 5), 5 * SECOND)
+    return Live(fetch, _start(wanted), interval, times=times)
+
+
+def _moment(at: float) -> str:
+    return format_time(seconds_to_ns(at))
+
+
+def _start(wanted: Wanted) -> Start:
+    return Start(
         "jsctl report",
-        part=part,
+        part=wanted.part or "streams",
         filter=wanted.filter,
         sort=_SORTS.get(wanted.sort, wanted.sort),
         faults=wanted.problems,
     )
-    return Live(fetch, start, wanted.interval, wanted.rounds, places.close)
 
 
-async def _page(places: Places, page: Page) -> Result:
-    try:
+class _Pages:
+    """The page that is open, and its graph."""
+
+    def __init__(self, places: Places) -> None:
+        self._places = places
+        self._open: Page | None = None
+        self._history = History()
+
+    async def fetch(self, page: Page) -> Result:
+        """Ask for what a page shows; what cannot be had is said on it."""
+        if page != self._open:
+            self._open, self._history = page, History(self._known(page))
+        try:
+            return await (self._consumer(page) if page.consumer else self._stream(page))
+        except JsctlError as error:
+            return Result([Text(str(error), "bad")])
+
+    async def _stream(self, page: Page) -> Result:
+        data = await self._places.ask(page.place, partial(fetch_stream_page, stream=page.stream))
+        created, last = data.info.get("created"), int(data.info["state"].get("last_seq", 0))
+        self._history.add_counter(monotonic(), created, last)
+        return pages.stream_page(data, self._history.values)
+
+    async def _consumer(self, page: Page) -> Result:
+        request = partial(fetch_consumer_page, stream=page.stream, consumer=page.consumer)
+        data = await self._places.ask(page.place, request)
+        self._history.add(int(data.facts.consumer.get("num_pending", 0)))
+        return pages.consumer_page(data, self._history.values)
+
+    def _known(self, page: Page) -> Sequence[int]:
+        """Return what the report knows of the stream's rates or the consumer's lag."""
+        tracker = self._places.trackers[page.place]
         if page.consumer:
-            request = partial(fetch_consumer_page, stream=page.stream, consumer=page.consumer)
-            return pages.consumer_page(await places.ask(page.place, request), _line(places, page))
-        of_stream = partial(fetch_stream_page, stream=page.stream)
-        return pages.stream_page(await places.ask(page.place, of_stream), _line(places, page))
-    except JsctlError as error:
-        return Result([Text(str(error), "bad")])
-
-
-def _line(places: Places, page: Page) -> Any:
-    """Return what the report knows of the stream or consumer of a page, None where it does not."""
-    tracker = places.trackers[page.place]
-    if page.consumer:
-        key = (page.stream, page.consumer)
-        return next((one for one in tracker.consumers or () if (one.stream, one.consumer) == key), None)
-    return next((one for one in tracker.streams or () if one.row.stream == page.stream), None)
+            names = (page.stream, page.consumer)
+            known = (
+                one.trend.values for one in tracker.consumers or () if (one.stream, one.consumer) == names
+            )
+        else:
+            known = (one.rates for one in tracker.streams or () if one.row.stream == page.stream)
+        return next(known, ())

@@ -1,7 +1,7 @@
 """What the page of one stream or consumer shows."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import NamedTuple
 
 from jsctl.errors import JsctlError
@@ -11,6 +11,9 @@ from jsctl.jetstream.stream import requests as streams
 from jsctl.monitor.consumer.diagnosis import find_causes
 from jsctl.monitor.consumer.facts import Cause, Facts
 from jsctl.monitor.consumer.why import fetch_facts
+from jsctl.monitor.report.counters import Counters
+
+_LONG = 120  #: values of the graph of a page
 
 MANY_SUBJECTS = 10_000
 """Subjects of a stream that are listed; more would be a heavy request in every round."""
@@ -29,6 +32,25 @@ class ConsumerPage(NamedTuple):
 
     facts: Facts
     causes: Sequence[Cause]
+
+
+class History:
+    """What one page shows over time, while the report itself is not asked. A graph begins with `before`."""
+
+    def __init__(self, before: Sequence[int] = ()) -> None:
+        self.values = list(before)
+        self._counters = Counters()
+
+    def add_counter(self, at: float, epoch: Hashable, value: int) -> None:
+        """Add the rate of a counter. at: seconds on one clock."""
+        rate = self._counters.rate("", epoch, at, value)
+        self._counters.end_round()
+        if rate is not None:
+            self.add(round(rate))
+
+    def add(self, value: int) -> None:
+        """Add a value."""
+        self.values = [*self.values[1 - _LONG :], value]
 
 
 async def fetch_stream_page(api: Api, stream: str) -> StreamPage:

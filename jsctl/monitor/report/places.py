@@ -28,12 +28,13 @@ async def fetch_part(api: Api, part: str, pattern: str, with_consumers: bool | N
     """Fetch what a part of the screen needs, and no more. Raises what `Api.call` raises."""
     overview = partial(fetch_overview, api, pattern=pattern)
     match part:
+        case "all":
+            return await _fetch_all(api, pattern, with_consumers)
         case "accounts":
             return Answers(account=await fetch_account(api))
         case "servers":
             try:
-                statistics = await ping(api.connection, "STATSZ")
-                return Answers(servers=(statistics, await ping(api.connection, "JSZ", {})))
+                return Answers(servers=await _fetch_servers(api))
             except Denied:
                 return Answers(await overview(consumers=False, account=False))
         case "consumers":
@@ -42,6 +43,26 @@ async def fetch_part(api: Api, part: str, pattern: str, with_consumers: bool | N
             return Answers(await overview(consumers=with_consumers is not False, account=True))
         case _:
             return Answers(await overview(consumers=False, account=False))
+
+
+async def _fetch_servers(api: Api) -> tuple[Sequence[Json], Sequence[Json]]:
+    statistics = await ping(api.connection, "STATSZ")
+    return statistics, await ping(api.connection, "JSZ", {})
+
+
+async def _fetch_all(api: Api, pattern: str, with_consumers: bool | None) -> Answers:
+    """Fetch what all parts need, for a recording. The system account has servers and no streams."""
+    try:
+        servers = await _fetch_servers(api)
+    except Denied:
+        servers = None
+    try:
+        overview = await fetch_overview(api, pattern=pattern, consumers=with_consumers is not False)
+    except JsctlError:
+        if servers is None:
+            raise
+        overview = None
+    return Answers(overview, servers=servers)
 
 
 class Place(NamedTuple):
@@ -113,13 +134,7 @@ class Places:
         when, answers = poller.history.pop()  # with 10,000 consumers it is large
         self._answered[at] = poller.at
         self.taken[at] = answers
-        tracker = self.trackers[at]
-        if answers.overview is not None:
-            await tracker.add(when, answers.overview)
-        if answers.account is not None:
-            tracker.add_account(when, answers.account)
-        if answers.servers is not None:
-            tracker.add_servers(when, *answers.servers)
+        await take_answers(self.trackers[at], when, answers)
 
     def _place(self, at: int, poller: Poller[Answers], seconds: float) -> Place:
         failure, waiting = poller.failure, poller.waiting
@@ -130,6 +145,16 @@ class Places:
         domain = poller.domain or ("" if poller.prefix == "$JS.API" else poller.prefix)
         flags = _flags(poller.settings)
         return Place(poller.context, domain, flags, self._answered[at], error, state, self.trackers[at])
+
+
+async def take_answers(tracker: Tracker, at: float, answers: Answers) -> None:
+    """Let a tracker take what its place answered. at: seconds on one clock."""
+    if answers.overview is not None:
+        await tracker.add(at, answers.overview)
+    if answers.account is not None:
+        tracker.add_account(at, answers.account)
+    if answers.servers is not None:
+        tracker.add_servers(at, *answers.servers)
 
 
 def _word(failure: JsctlError) -> str:

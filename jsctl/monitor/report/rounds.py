@@ -14,11 +14,10 @@ _LATE = 3.0
 
 
 class Round(NamedTuple):
-    """What is known at one time. completed: rounds that were completed since the one before; on a live screen
-    there is one for every answer."""
+    """What is known at one time. at: of a recorded round, in seconds since 1970; None for now."""
 
     states: Sequence[DomainState]
-    completed: int
+    at: float | None = None
 
 
 async def fetch_states(
@@ -36,19 +35,14 @@ async def poll_states(
     *,
     interval: int,
     count: int | None,
-    updates: bool,
     clock: Clock,
     trace: Trace | None,
 ) -> AsyncGenerator[Round, None]:
-    """Yield what is known after each round; with `updates` also before the first answer and after each one.
-
-    interval: ns between rounds. count: rounds, None for no end.
-    """
-    seconds, before = interval / SECOND, 0
+    """Yield what is known after each round. interval: ns between rounds. count: rounds, None for no end."""
+    seconds = interval / SECOND
     async with watch(targets, fetch, clock=clock, trace=trace) as overviews:
-        async for done in (overviews.updates if updates else overviews.rounds)(seconds, count):
-            yield Round(domain_states(overviews, seconds), done - before)
-            before = done
+        async for _ in overviews.rounds(seconds, count):
+            yield Round(domain_states(overviews, seconds))
 
 
 def domain_states(overviews: Watch[Overview], interval: float) -> list[DomainState]:

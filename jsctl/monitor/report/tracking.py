@@ -74,7 +74,7 @@ class Tracker:
             self._purges[name] = self._purges.get(name, 0) + 1
         epoch = (row.created, row.leader)
         rate = self._stored.rate(name, epoch, at, row.last_seq)
-        rates = self._rates.add(name, row.created, at, round(rate or 0)).values
+        rates = self._rates.add(name, row.created, at, round(rate)).values if rate is not None else ()
         whole = (*epoch, self._purges.get(name, 0))
         sizes = self._sizes.add(name, whole, at, row.bytes)
         soonest, share = None, None

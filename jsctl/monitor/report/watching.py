@@ -208,25 +208,24 @@ class Watch(Generic[T]):
 
     async def once(self) -> None:
         """Ask all of them once and wait for every answer or timeout."""
-        self._poll_idle(None)
+        self._poll_idle()
         await asyncio.wait(self._running.values())
 
     async def rounds(
         self,
         interval: float,
         count: int | None = None,
-        changed: Callable[[], None] | None = None,
     ) -> AsyncIterator[int]:
         """Yield the number of the round when all have answered, or `interval` seconds after they were asked:
         one that hangs does not hold up the others, and is not asked again before its timeout.
 
-        count: rounds, None for no end. changed: called after every single answer.
+        count: rounds, None for no end.
         """
         loop = asyncio.get_running_loop()
         due = loop.time()
         done = 0
         while True:
-            self._poll_idle(changed)
+            self._poll_idle()
             due += interval
             await asyncio.wait(self._running.values(), timeout=max(0.0, due - loop.time()))
             done += 1
@@ -241,7 +240,7 @@ class Watch(Generic[T]):
         """Ask those that are not being asked, and yield after every answer, at least once; end when all have
         answered, or after `seconds`: one that hangs is not asked again before its timeout."""
         end = asyncio.get_running_loop().time() + seconds
-        self._poll_idle(None)
+        self._poll_idle()
         while True:
             pending = [task for task in self._running.values() if not task.done()]
             left = end - asyncio.get_running_loop().time()
@@ -254,42 +253,10 @@ class Watch(Generic[T]):
                 await asyncio.wait(pending, timeout=min(SETTLE, left))
                 yield
 
-    async def updates(self, interval: float, count: int | None = None) -> AsyncIterator[int]:
-        """Yield the number of completed rounds: as `rounds` does, and also before the first answer and after
-        every single one. Answers that come within SETTLE seconds of each other are one update."""
-        changed = asyncio.Event()
-        rounds = self.rounds(interval, count, changed.set)
-        ended, done = False, 0
-
-        async def run() -> None:
-            nonlocal done
-            async for number in rounds:
-                done = number
-                changed.set()
-
-        running = asyncio.ensure_future(run())
-        running.add_done_callback(lambda _: changed.set())
-        try:
-            yield done
-            while not ended:
-                await changed.wait()
-                if not running.done():
-                    await asyncio.wait({running}, timeout=SETTLE)
-                changed.clear()
-                ended = running.done()
-                yield done
-            await running
-        finally:
-            running.cancel()
-            await asyncio.gather(running, return_exceptions=True)
-
-    def _poll_idle(self, changed: Callable[[], None] | None) -> None:
+    def _poll_idle(self) -> None:
         for at, poller in enumerate(self.pollers):
             if at not in self._running or self._running[at].done():
-                task = asyncio.ensure_future(poller.poll())
-                if changed is not None:
-                    task.add_done_callback(lambda _: changed())
-                self._running[at] = task
+                self._running[at] = asyncio.ensure_future(poller.poll())
 
 
 def watch(

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from jsctl.monitor.report.health import of_stream
-from jsctl.monitor.report.lines import ConsumerLine, StreamLine
 from jsctl.monitor.report.pages import ConsumerPage, StreamPage
 from jsctl.monitor.report.rows import BAD, WARN
 from jsctl.units import NEVER, age, format_count, to_datetime, whole_seconds
@@ -24,16 +23,16 @@ _SUBJECTS = (Column("Subject", "subject"), Column("Messages", "messages", "count
 _TOP = 20  #: subjects that are listed
 
 
-def stream_page(page: StreamPage, line: StreamLine | None) -> Result:
+def stream_page(page: StreamPage, rates: Sequence[int]) -> Result:
     """Return the page of a stream: what is wrong, its rate over time, consumers, configuration and state,
-    subjects. line: of the report, None before it was asked for."""
+    subjects. rates: stored per second, over time."""
     info = page.info
     parts: list[Part] = [
         Text(trouble.words, STYLES[BAD if trouble.bad else WARN])
         for trouble in of_stream(info, to_datetime(info["ts"]) if info.get("ts") else _EPOCH)
     ]
-    if line is not None and any(line.rates):
-        parts.append(_chart("Messages stored per second", line.rates))
+    if any(rates):
+        parts.append(_chart("Messages stored per second", rates))
     if page.consumers:
         parts.append(Table("Consumers", _CONSUMERS, [_consumer(one) for one in page.consumers]))
     parts += stream_info.sheet(info).parts
@@ -41,12 +40,13 @@ def stream_page(page: StreamPage, line: StreamLine | None) -> Result:
     return Result(parts, data=info)
 
 
-def consumer_page(page: ConsumerPage, line: ConsumerLine | None) -> Result:
-    """Return the page of a consumer: why it is as it is, its lag over time, configuration and state."""
+def consumer_page(page: ConsumerPage, lags: Sequence[int]) -> Result:
+    """Return the page of a consumer: why it is as it is, its lag over time, configuration and state.
+    lags: messages, over time."""
     facts = page.facts
     parts: list[Part] = list(why.explained(facts.stream_name, facts.name, page.causes).parts)
-    if line is not None and any(line.trend.values):
-        parts.append(_chart("Messages that are not delivered yet", line.trend.values))
+    if any(lags):
+        parts.append(_chart("Messages that are not delivered yet", lags))
     if facts.consumer:
         parts += consumer_info.sheet(facts.consumer).parts
     return Result(parts, data=facts.consumer)

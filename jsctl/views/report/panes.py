@@ -1,4 +1,4 @@
-"""Panes of a live screen: tables whose rows say how much is wrong. Pure data."""
+"""Panes of a report: tables whose rows say how much is wrong. Pure data."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -19,14 +19,6 @@ class Section(NamedTuple):
     table: Table
     trouble: Sequence[int]
     noun: str
-
-
-class PaneStack(NamedTuple):
-    """Panes below a heading, fitted to a live screen. scheme: the colours of their borders."""
-
-    heading: Text
-    panes: Sequence["Pane"]
-    scheme: str = ""
 
 
 class Pane(NamedTuple):

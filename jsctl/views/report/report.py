@@ -175,11 +175,6 @@ def _status(states: Sequence[DomainState]) -> ExitStatus:
     return failed[0].status if len(states) == 1 else ExitStatus.UNREACHABLE
 
 
-def heading(now: float, every: str) -> Text:
-    """Return the first line of the live screen. every: the interval, as people read it."""
-    return Text(f"{format_time(seconds_to_ns(now))} · every {every} · q ends it", "dim")
-
-
 def pane(state: DomainState, sort: Sort) -> Pane:
     """Return one context and domain for people."""
     error = state.failure.message if state.failure is not None else state.error

@@ -198,6 +198,39 @@ def test_keys(cli: Cli, url: str) -> None:
     assert "jsctl consumer next ORDERS work --server" in watched.screen.text, "what y gave stays"
 
 
+def test_recorded_and_replayed(cli: Cli, url: str, tmp_path: Path) -> None:
+    js.stream(url, "ORDERS", "orders.>")
+    config = {"durable_name": "work", "ack_policy": "explicit"}
+    js.ask(url, "CONSUMER.CREATE.ORDERS.work", {"stream_name": "ORDERS", "config": config})
+    file = tmp_path / "rounds"
+    watched = Watched(cli.terminal(f"report --record {file} --watch 200ms"))
+    watched.until("  ORDERS")
+    js.publish(url, "orders.new", count=7)
+    watched.until(lambda text: re.search(r"ORDERS +7", text))
+    watched.press("q")
+    assert watched.end() == 0
+    rounds = cli(f"report --record {file} --count 2 --watch 100ms --json", status=0).out.splitlines()
+    assert len(rounds) == 2
+    lines = [json.loads(line) for line in cli(f"report --replay {file} --json", status=0).out.splitlines()]
+    assert len(lines) >= 4
+    assert [line["reports"][0]["streams"][0]["messages"] for line in lines][-1] == 7
+    known = [json.loads(line)["at"][:18] for line in rounds]
+    assert lines[-1]["at"][:18] in known, "times are those of the recording"
+    replay = Watched(cli.terminal(f"report --replay {file} --part consumers"))
+    replay.until(lambda text: re.search(r"ORDERS +work", text))
+    replay.press("}}}}")
+    replay.until(f"round {len(lines)} of {len(lines)}, 1x, paused")
+    replay.until(lambda text: re.search(r"ORDERS +work +7", text))
+    replay.press("{{{{")
+    replay.until("round 1 of")
+    replay.press("1")
+    replay.until(lambda text: re.search(r"ORDERS +0", text))
+    replay.press("q")
+    assert replay.end() == 0
+    assert "--keep goes with --record" in cli("report --keep 1h", status=64).err
+    assert "shows what a file holds" in cli(f"report --replay {file} --record x", status=64).err
+
+
 def test_flags_that_are_wrong(cli: Cli) -> None:
     assert "not a valid regular expression" in cli("report --watch --filter [", status=64).err
     assert "is not one of" in cli("report --watch --part nope", status=64).err

@@ -1,0 +1,169 @@
+"""Recorded rounds of a report, in a file that only grows.
+
+A round is one line of JSON, compressed as a gzip member of its own, so that `zcat FILE` gives all of them. An
+extra field of the member (RFC 1952, 2.3.1.1) has its length and its time: an index is read without
+decompressing. What a kill left half written is cut off when the file is opened again.
+"""
+
+import json
+import os
+import struct
+import time
+import zlib
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jsctl.errors import BadInput
+from jsctl.files import open_atomically
+from jsctl.json_text import parse_json
+
+VERSION = 1
+
+_HEADER = struct.Struct(
+    "<4sIBBH2sHIQ"
+)  # magic, mtime, XFL, OS, XLEN, subfield, its length; size, ms since 1970
+_MAGIC, _SUBFIELD, _PAYLOAD = b"\x1f\x8b\x08\x04", b"JC", 12
+_TRAILER = struct.Struct("<II")
+_LARGEST = 1 << 30  #: bytes of a round
+_TRIM_EVERY = 3600.0  #: seconds between two looks for rounds that are too old
+
+
+class Entry(NamedTuple):
+    """A recorded round: when, in seconds since 1970, and where."""
+
+    at: float
+    offset: int
+    size: int
+
+
+def encode_round(document: Mapping[str, Any], at: float) -> bytes:
+    """Return a round as a gzip member. at: seconds since 1970."""
+    line = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    deflate = zlib.compressobj(6, zlib.DEFLATED, -zlib.MAX_WBITS)
+    body = deflate.compress(line) + deflate.flush()
+    size = _HEADER.size + len(body) + _TRAILER.size
+    header = _HEADER.pack(_MAGIC, int(at), 0, 255, 4 + _PAYLOAD, _SUBFIELD, _PAYLOAD, size, round(at * 1000))
+    return header + body + _TRAILER.pack(zlib.crc32(line), len(line) & 0xFFFFFFFF)
+
+
+class Recorder:
+    """Appends rounds to a file. keep: seconds after which a round is forgotten, None for never.
+
+    Raises BadInput for a file that holds something else, OSError.
+    """
+
+    def __init__(self, path: Path, keep: float | None = None) -> None:
+        self.path = path
+        self._keep = keep
+        self._trimmed = 0.0
+        if not path.exists():
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        entries, whole = _scan(path)
+        if path.stat().st_size > whole:
+            os.truncate(path, whole)  # what a kill left
+        self._file = path.open("ab")
+        self.rounds = len(entries)
+
+    def write(self, document: Mapping[str, Any], at: float) -> int:
+        """Append a round. Returns its bytes. at: seconds since 1970."""
+        if self._keep is not None and time.monotonic() - self._trimmed >= _TRIM_EVERY:
+            self._trim(at - self._keep)
+            self._trimmed = time.monotonic()
+        data = encode_round({"jsctl_report": VERSION, **document}, at)
+        self._file.write(data)
+        self._file.flush()
+        self.rounds += 1
+        return len(data)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def _trim(self, oldest: float) -> None:
+        entries, _ = _scan(self.path)
+        first = bisect_left([entry.at for entry in entries], oldest)
+        if first == 0:
+            return
+        self._file.close()
+        with self.path.open("rb") as old, open_atomically(self.path) as new:
+            for entry in entries[first:]:
+                old.seek(entry.offset)
+                new.write(old.read(entry.size))
+        self._file = self.path.open("ab")
+        self.rounds = len(entries) - first
+
+
+class Recording:
+    """A file of recorded rounds, for reading. Raises BadInput for one that holds none."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.entries, _ = _scan(path)
+        if not self.entries:
+            raise BadInput(f"{path} holds no rounds", "record some: jsctl report --record FILE")
+
+    @property
+    def times(self) -> Sequence[float]:
+        """When each round was, in seconds since 1970."""
+        return [entry.at for entry in self.entries]
+
+    def load(self, number: int) -> dict[str, Any]:
+        """Return a round. Raises BadInput for one that is damaged or of a later version."""
+        entry = self.entries[number]
+        with self.path.open("rb") as file:
+            file.seek(entry.offset)
+            data = file.read(entry.size)
+        try:
+            inflate = zlib.decompressobj(-zlib.MAX_WBITS)
+            line = inflate.decompress(data[_HEADER.size : -_TRAILER.size], _LARGEST)
+            if zlib.crc32(line) != _TRAILER.unpack(data[-_TRAILER.size :])[0]:
+                raise ValueError("its checksum is wrong")
+            document = parse_json(line)
+        except (zlib.error, ValueError) as error:
+            raise BadInput(f"round {number + 1} of {self.path} is damaged: {error}", "skip it") from None
+        if not isinstance(document, dict) or document.get("jsctl_report") != VERSION:
+            raise BadInput(
+                f"round {number + 1} of {self.path} is of another version", "use the jsctl that recorded it"
+            )
+        return document
+
+
+def is_recording(path: Path) -> bool:
+    """Whether a file begins with a recorded round."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return _entry(file.read(_HEADER.size), 0) is not None
+
+
+def _scan(path: Path) -> tuple[list[Entry], int]:
+    """Return the whole rounds of a file, and where the last one ends. Raises BadInput for another file."""
+    entries: list[Entry] = []
+    try:
+        length, at = path.stat().st_size, 0
+        with path.open("rb") as file:
+            while at + _HEADER.size <= length:
+                file.seek(at)
+                entry = _entry(file.read(_HEADER.size), at)
+                if entry is None and at == 0:
+                    raise BadInput(f"{path} is not a recorded report", "choose another file")
+                if entry is None or at + entry.size > length:
+                    break
+                entries.append(entry)
+                at += entry.size
+            if not entries and length > 0 and file.seek(0) == 0 and file.read(4) != _MAGIC[:length]:
+                raise BadInput(f"{path} is not a recorded report", "choose another file")
+    except OSError as error:
+        raise BadInput(f"cannot read {path}: {error.strerror}", "check the path") from None
+    return entries, at
+
+
+def _entry(header: bytes, offset: int) -> Entry | None:
+    if len(header) < _HEADER.size:
+        return None
+    magic, _, _, _, _, subfield, payload, size, milliseconds = _HEADER.unpack(header)
+    if (magic, subfield, payload) != (_MAGIC, _SUBFIELD, _PAYLOAD) or size <= _HEADER.size:
+        return None
+    return Entry(milliseconds / 1000, offset, size)

@@ -1,0 +1,82 @@
+"""Recorded rounds, shown as if they were answered now."""
+
+from collections.abc import AsyncGenerator, Sequence
+from pathlib import Path
+
+from jsctl.errors import BadInput, JsctlError
+from jsctl.monitor.report.overview import Overview
+from jsctl.monitor.report.places import Place, take_answers
+from jsctl.monitor.report.recording import Recording
+from jsctl.monitor.report.round_json import PlaceRound, parse_place
+from jsctl.monitor.report.rounds import Round
+from jsctl.monitor.report.rows import DomainState
+from jsctl.monitor.report.tracking import Tracker
+from jsctl.monitor.report.watching import WINDOW
+
+_BEHIND = 8
+"""Rounds before the one that is shown which give it rates and trends."""
+
+
+class Replay:
+    """A recording, from which any round can be shown. Raises BadInput for a file without rounds."""
+
+    def __init__(self, path: Path) -> None:
+        self._recording = Recording(path)
+        self.times: Sequence[float] = self._recording.times
+        self._at = -1
+        self._places: list[Place] = []
+        self._trackers: dict[tuple[str, str], Tracker] = {}
+        self._answered: dict[tuple[str, str], float] = {}
+
+    async def show(self, number: int) -> list[Place]:
+        """Return what was known in a round, from 0; rates come from the rounds before. Raises BadInput for a
+        damaged round."""
+        if number == self._at:
+            return self._places
+        if not self._at < number <= self._at + _BEHIND:
+            self._at = max(-1, number - _BEHIND - 1)
+            self._trackers, self._answered = {}, {}
+        for one in range(self._at + 1, number + 1):
+            self._places = await self._take(one)
+        self._at = number
+        return self._places
+
+    async def rounds(self) -> AsyncGenerator[Round, None]:
+        """Yield all rounds as a report without a screen shows them. Raises BadInput for a damaged one."""
+        histories: dict[tuple[str, str], list[tuple[float, Overview]]] = {}
+        for number, at in enumerate(self.times):
+            states = []
+            for one in self._parse(number):
+                history = histories.setdefault((one.context, one.domain), [])
+                if one.answers is not None and one.answers.overview is not None:
+                    history.append((at, one.answers.overview))
+                    del history[:-WINDOW]
+                failure = JsctlError(one.error) if one.error else None
+                when = at if history else None
+                states.append(
+                    DomainState(one.context, one.domain, "", "$JS.API", list(history), failure, when)
+                )
+            yield Round(states, at)
+
+    def _parse(self, number: int) -> list[PlaceRound]:
+        document = self._recording.load(number)
+        try:
+            return [parse_place(one) for one in document["places"]]
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise BadInput(
+                f"round {number + 1} of {self._recording.path} cannot be read: {error!r}",
+                "use the jsctl that recorded it",
+            ) from None
+
+    async def _take(self, number: int) -> list[Place]:
+        at = self.times[number]
+        return [await self._place(one, at) for one in self._parse(number)]
+
+    async def _place(self, one: PlaceRound, at: float) -> Place:
+        key = (one.context, one.domain)
+        tracker = self._trackers.setdefault(key, Tracker())
+        if one.answers is not None:
+            await take_answers(tracker, at, one.answers)
+            self._answered[key] = at
+        answered = self._answered.get(key)
+        return Place(one.context, one.domain, one.flags, answered, one.error, one.state, tracker)

@@ -1,0 +1,177 @@
+"""What places answered in a round, as JSON and back. Lossless for all that the report shows."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from jsctl.jetstream.api import Json
+from jsctl.monitor.report.overview import Hosting, Limits, Overview
+from jsctl.monitor.report.places import Answers, Place
+from jsctl.monitor.report.rows import DomainState
+from jsctl.monitor.stream.rows import ReplicationRow, StreamRow
+from jsctl.monitor.trouble import Trouble
+from jsctl.units import format_rfc3339, seconds_to_ns, to_datetime
+
+_STREAM = (
+    "context",
+    "domain",
+    "stream",
+    "storage",
+    "placement",
+    "created",
+    "replicas",
+    "consumers",
+    "messages",
+    "bytes",
+    "lost",
+    "lost_bytes",
+    "deleted",
+    "subjects",
+    "first_seq",
+    "last_seq",
+    "first_ts",
+    "last_ts",
+    "api_level",
+    "cluster",
+    "leader",
+    "peers",
+    "offline",
+)
+_LINK = ["context", "domain", "stream", "kind", "api_prefix", "origin", "filters", "active", "lag", "error"]
+_LIMITS = ["messages", "bytes", "retention"]
+_HOSTING = ["leads", "follows", "behind", "offline", "lag"]
+
+
+class PlaceRound(NamedTuple):
+    """A context and domain in one round; see Place. answers: None where it did not answer in it."""
+
+    context: str
+    domain: str
+    flags: Sequence[str]
+    error: str
+    state: str
+    answers: Answers | None
+
+
+def of_places(places: Sequence[Place], answers: Sequence[Answers | None]) -> list[PlaceRound]:
+    """Return the round of a screen."""
+    return [
+        PlaceRound(place.context, place.domain, place.flags, place.error, place.state, one)
+        for place, one in zip(places, answers, strict=True)
+    ]
+
+
+def of_states(states: Sequence[DomainState], recorded: dict[int, float]) -> list[PlaceRound]:
+    """Return the round of a report without a screen. recorded: when the last answer of each was, which is
+    brought up to date."""
+    rounds = []
+    for number, state in enumerate(states):
+        answers = None
+        if state.history and recorded.get(number) != state.history[-1][0]:
+            recorded[number], overview = state.history[-1]
+            answers = Answers(overview)
+        word = "" if not state.error else "failed" if state.failure is not None else "late"
+        flags = ["--context", state.context, *(["--js-domain", state.domain] if state.domain else [])]
+        rounds.append(PlaceRound(state.context, state.domain, flags, state.error, word, answers))
+    return rounds
+
+
+def round_document(places: Sequence[PlaceRound], at: float) -> Json:
+    """Return a round as JSON. at: seconds since 1970."""
+    return {
+        "at": format_rfc3339(seconds_to_ns(at)),
+        "places": [
+            {
+                "context": one.context,
+                "domain": one.domain,
+                "flags": list(one.flags),
+                "error": one.error,
+                "state": one.state,
+                **({} if one.answers is None else _answers(one.answers)),
+            }
+            for one in places
+        ],
+    }
+
+
+def parse_place(place: Json) -> PlaceRound:
+    """Return one place of a round. Raises KeyError, TypeError, ValueError for a document of another shape."""
+    return PlaceRound(
+        str(place["context"]),
+        str(place["domain"]),
+        [str(flag) for flag in place["flags"]],
+        str(place["error"]),
+        str(place["state"]),
+        _parse_answers(place),
+    )
+
+
+def _parse_answers(place: Json) -> Answers | None:
+    overview, account, servers = place.get("overview"), place.get("account"), place.get("servers")
+    if overview is None and account is None and servers is None:
+        return None
+    return Answers(
+        None if overview is None else _parse_overview(overview),
+        account,
+        None if servers is None else (servers["statistics"], servers["jetstream"]),
+    )
+
+
+def _answers(answers: Answers) -> Json:
+    document: Json = {}
+    if answers.overview is not None:
+        document["overview"] = _overview(answers.overview)
+    if answers.account is not None:
+        document["account"] = answers.account
+    if answers.servers is not None:
+        statistics, jetstream = answers.servers
+        document["servers"] = {"statistics": list(statistics), "jetstream": list(jetstream)}
+    return document
+
+
+def _overview(overview: Overview) -> Json:
+    return {
+        "at": format_rfc3339(overview.at),
+        "streams": [_record(row, _STREAM) for row in overview.streams],
+        "troubles": {
+            name: [[one.words, one.bad] for one in troubles] for name, troubles in overview.troubles.items()
+        },
+        "links": [_record(row, _LINK) for row in overview.links],
+        "consumers": None if overview.consumers is None else list(overview.consumers),
+        "account": overview.account,
+        "consumed": dict(overview.consumed),
+        "gaps": list(overview.gaps),
+        "limits": {name: _record(one, _LIMITS) for name, one in overview.limits.items()},
+        "hosting": {name: _record(one, _HOSTING) for name, one in overview.hosting.items()},
+    }
+
+
+def _parse_overview(document: Json) -> Overview:
+    return Overview(
+        at=to_datetime(document["at"]) if document.get("at") else datetime.fromtimestamp(0, UTC),
+        streams=[_stream(row) for row in document["streams"]],
+        troubles={
+            name: [Trouble(str(words), bool(bad)) for words, bad in troubles]
+            for name, troubles in document["troubles"].items()
+        },
+        links=[ReplicationRow(**_values(row, _LINK)) for row in document["links"]],
+        consumers=document["consumers"],
+        account=document["account"],
+        consumed=document["consumed"],
+        gaps=document["gaps"],
+        limits={name: Limits(**_values(one, _LIMITS)) for name, one in document["limits"].items()},
+        hosting={name: Hosting(**_values(one, _HOSTING)) for name, one in document["hosting"].items()},
+    )
+
+
+def _stream(row: Json) -> StreamRow:
+    values = _values(row, _STREAM)
+    return StreamRow(**{**values, "peers": tuple(values["peers"])})
+
+
+def _record(row: Any, keys: Sequence[str]) -> Json:
+    return {key: getattr(row, key) for key in keys}
+
+
+def _values(row: Mapping[str, Any], keys: Sequence[str]) -> Json:
+    return {key: row[key] for key in keys}
