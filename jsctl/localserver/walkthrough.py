@@ -1,6 +1,5 @@
 """The walkthroughs of `jsctl demo guide` and `hub-spokes`. They are data, in `walkthroughs/NAME.yaml`.
 
-    network: guide                   # the name of the network
     about: ...                       # one line
     places:                          # where checks look: global flags by a name that people read
       hub: --server nats://acc:acc@{hub} --js-domain hub
@@ -84,7 +83,6 @@ class Walkthrough:
     """A walkthrough. parts: titles by name. places: global flags by name."""
 
     name: str
-    network: str
     about: str
     places: Mapping[str, str]
     parts: Mapping[str, str]
@@ -111,7 +109,6 @@ def load_walkthrough(name: str) -> Walkthrough:
             steps.append(_step(step, len(steps) + 1, part["name"]))
     return Walkthrough(
         name,
-        document["network"],
         document["about"],
         document["places"],
         {part["name"]: part["title"] for part in document["parts"]},

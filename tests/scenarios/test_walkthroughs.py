@@ -164,7 +164,6 @@ def test_the_nine_servers(demo: Demo) -> None:
 
 SMALL = Walkthrough(
     "small",
-    "small",
     "A small walkthrough",
     {"local": "--context=local"},
     {"start": "Start", "go": "Go on"},

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from jsctl.localserver.walkthrough import Check, File, Walkthrough
-from jsctl.units import format_count
+from jsctl.units import SECOND, format_count
 from jsctl.views.result import Column, Result, Table, Text
 
 Json = dict[str, Any]
@@ -79,11 +79,16 @@ def sentence(check: Check) -> str:
 
 
 def stream_values(info: Json) -> dict[str, int]:
-    """Return what checks look at. lag: of the farthest of its origins, -1 while one has not been reached."""
+    """Return what checks look at.
+
+    lag: of the farthest of its origins, -1 while one has not been reached. idle: seconds since one of them
+    was last heard of.
+    """
     origins = [info["mirror"]] if info.get("mirror") else info.get("sources") or []
     lags = [-1 if one.get("active", -1) < 0 else int(one.get("lag", 0)) for one in origins]
     behind = min(lags) if lags and min(lags) < 0 else max(lags, default=0)
-    return {"messages": int(info["state"]["messages"]), "lag": behind}
+    idle = max((int(one.get("active", 0)) for one in origins), default=0) // SECOND
+    return {"messages": int(info["state"]["messages"]), "lag": behind, "idle": idle}
 
 
 def consumer_values(info: Json) -> dict[str, int]:
@@ -135,6 +140,8 @@ def _expectation(name: str, expected: Mapping[str, int]) -> str:
     if "lag" in expected:
         lag = f"lag {expected['lag']:,}"
         parts.append(lag if parts else f"{stream} has {lag}")
+    if "idle" in expected:
+        parts.append(f"{stream} was last active {expected['idle']} seconds ago or more")
     return ", ".join(parts)
 
 
