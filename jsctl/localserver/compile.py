@@ -27,13 +27,14 @@ _OPERATOR = "operator.conf"
 _HOST = "127.0.0.1"
 
 
-def compile_network(spec: NetworkSpec, folder: Path) -> Topology:
+def compile_network(spec: NetworkSpec, folder: Path, *, keep_accounts: bool = False) -> Topology:
     """Return the servers of a network.
 
-    folder: where an operator's keys are kept; they are created there. Raises BadInput, JsctlError.
+    folder: where an operator's keys are kept; they are created there. keep_accounts: as they are there, where
+    `jsctl auth` may have changed them. Raises BadInput, JsctlError.
     """
     try:
-        identities = create_identities(spec, folder) if spec.operator else None
+        identities = create_identities(spec, folder, keep=keep_accounts) if spec.operator else None
     except OSError as error:
         raise JsctlError(
             f"cannot write {error.filename}: {error.strerror}", "choose another folder"

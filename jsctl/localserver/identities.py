@@ -36,10 +36,11 @@ class Identities:
     creds: Mapping[str, str]  #: user name -> credentials file
 
 
-def create_identities(spec: NetworkSpec, folder: Path) -> Identities:
+def create_identities(spec: NetworkSpec, folder: Path, *, keep: bool = False) -> Identities:
     """Return the identities of a network, and create those that its folder does not have yet.
 
-    JWTs of accounts whose claims differ from the network's file are signed again; keys and users stay.
+    JWTs of accounts whose claims differ from the network's file are signed again, unless `keep`; keys and
+    users stay.
     Raises BadInput, OSError.
     """
     store = AuthStore(folder / FOLDER, spec.operator)
@@ -47,12 +48,17 @@ def create_identities(spec: NetworkSpec, folder: Path) -> Identities:
     accounts = {one.name: _key(store, store.account_jwt(one.name), ACCOUNT) for one in spec.accounts}
     system = next(account.name for account in spec.accounts if account.system)
     claims = {"type": "operator", "version": 2, "system_account": accounts[system].public}
-    if not _signed_before(store.operator_jwt, claims):  # servers take no other one while they run
+    has_operator = store.operator_jwt.exists() and (keep or _signed_before(store.operator_jwt, claims))
+    if not has_operator:  # servers take no other one while they run
         store.write_operator(_sign(claims, operator, spec.operator, operator))
     tokens, creds = {}, {}
     for account in spec.accounts:
         key = accounts[account.name]
-        token = _signed_before(store.account_jwt(account.name), _account_claims(account, accounts))
+        file = store.account_jwt(account.name)
+        if keep and file.exists():
+            token = read_text(file).strip()
+        else:
+            token = _signed_before(file, _account_claims(account, accounts))
         if not token:
             token = _sign(_account_claims(account, accounts), key, account.name, operator)
             store.write_account(account.name, token)

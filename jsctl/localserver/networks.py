@@ -120,7 +120,8 @@ async def bring_up(
     with folder.changing(where):
         digest = digest_of(spec)
         spec = with_scale(spec, state.scale if state else {})
-        topology = compile_network(spec, where)
+        is_same = state is not None and state.digest == digest
+        topology = compile_network(spec, where, keep_accounts=is_same)
         plan = Plan(topology, where, port=port, private=True, source=source, digest=digest)
         started = await start_network(plan, binary, environ)
         state = load_state(where)
@@ -262,7 +263,8 @@ async def scale(
             save_state(network.folder, state)
         return surplus
     with folder.changing(network.folder):
-        plan = Plan(compile_network(spec, network.folder), network.folder, private=True, source=state.source)
+        topology = compile_network(spec, network.folder, keep_accounts=True)
+        plan = Plan(topology, network.folder, private=True, source=state.source, digest=state.digest)
         fresh = Network(plan).add_nodes(binary, state, wanted - members)
     await start_nodes(LocalNetwork(network.folder, state), fresh, environ)
     return fresh

@@ -73,3 +73,18 @@ def test_accounts_and_remotes_that_changed(network: Cli, tmp_path: Path, operato
     file.write_text(ONE.replace("servers: [leaf]", "servers: 2"))
     error = network(up, status=64).err
     assert "has other servers than the network that runs: leaf, leaf-1, leaf-2" in error
+
+
+def test_what_auth_has_changed_stays_while_the_file_does(network: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "one.yaml"
+    file.write_text(ONE + "operator: OP")
+    up = ["server", "network", "up", str(file), "--port", "0"]
+    network(up, status=0)
+    store = str(tmp_path / "data/jsctl/one/auth")
+    network(["auth", "account", "edit", "APP", "--connections", "77", "--store", store], status=0)
+    network("server network down one --keep-data", status=0)
+    network(up, status=0)
+    info = network(["auth", "account", "info", "APP", "--store", store, "--json"], status=0).out
+    assert '"conn": 77' in info
+    file.write_text(ONE.replace("users: {app: app}", "users: {app: app, more: more}") + "operator: OP")
+    assert "pushed accounts" in network(up, status=0).err
