@@ -63,6 +63,7 @@ VERBS: dict[str, Entry] = {
         runs=True,
     ),
     "doctor": verb("Find what is wrong with a network, why it matters, and what mends it", "doctor:doctor"),
+    "exporter": verb("Export metrics of several contexts and domains to Prometheus", "exporter:exporter"),
     "context": group("Manage contexts: named ways to reach a network", aliases=("ctx",)),
     "server": group(
         "Run servers on this machine, and inspect all servers of the network",

@@ -1,6 +1,7 @@
 """What `jsctl report` asks of one domain."""
 
 import asyncio
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
@@ -40,6 +41,15 @@ class Hosting(NamedTuple):
     lag: int = 0
 
 
+class Follower(NamedTuple):
+    """A replica of a stream that does not lead it. lag: operations that it is behind."""
+
+    name: str
+    lag: int
+    is_current: bool
+    is_offline: bool
+
+
 class Overview(NamedTuple):
     """One domain at one time, in rows: without the infos of its streams, which may be 10,000.
 
@@ -47,7 +57,8 @@ class Overview(NamedTuple):
     any. links: of its mirrors and sources. consumers: CONSUMER.LIST entries of all streams; None when they
     were not asked for, or could not be. account: what INFO says, empty when that is not allowed. consumed: by
     stream, what a diagnosis of its consumers needs. gaps: what could not be fetched and why, a sentence each.
-    limits: of streams that have some, or another retention than by limits. hosting: by server.
+    limits: of streams that have some, or another retention than by limits. hosting: by server. followers: by
+    stream, where there are any.
     """
 
     at: datetime
@@ -60,6 +71,7 @@ class Overview(NamedTuple):
     gaps: Sequence[str] = ()
     limits: Mapping[str, Limits] = MappingProxyType({})
     hosting: Mapping[str, Hosting] = MappingProxyType({})
+    followers: Mapping[str, Sequence[Follower]] = MappingProxyType({})
 
 
 async def fetch_overview(
@@ -81,6 +93,7 @@ async def fetch_overview(
     consumed: dict[str, Json] = {}
     limits: dict[str, Limits] = {}
     hosting: dict[str, Hosting] = {}
+    followers: dict[str, Sequence[Follower]] = {}
 
     def extract(info: Json) -> StreamRow | None:
         name = info["config"]["name"]
@@ -94,6 +107,8 @@ async def fetch_overview(
         if (bounds := _limits(info["config"])) != _UNBOUNDED:
             limits[name] = bounds
         _count_hosts(info.get("cluster") or {}, hosting)
+        if replicas := _followers(info.get("cluster") or {}):
+            followers[name] = replicas
         return stream_row(info, context, domain or api.domain)
 
     collected, usage = await asyncio.gather(
@@ -112,9 +127,11 @@ async def fetch_overview(
     ]
     having = [row.stream for row in rows if row.consumers]
     if consumers is False or (consumers is None and len(having) > MANY):
-        return Overview(at, rows, troubles, links, None, usage, limits=limits, hosting=hosting)
+        return Overview(
+            at, rows, troubles, links, None, usage, limits=limits, hosting=hosting, followers=followers
+        )
     infos, gaps = await fetch_consumers(api, having)
-    return Overview(at, rows, troubles, links, infos, usage, consumed, gaps, limits, hosting)
+    return Overview(at, rows, troubles, links, infos, usage, consumed, gaps, limits, hosting, followers)
 
 
 async def fetch_consumers(api: Api, streams: Sequence[str]) -> tuple[list[Json] | None, Sequence[str]]:
@@ -168,6 +185,18 @@ def _limits(config: Json) -> Limits:
         int(config.get("max_msgs", -1)) or -1,
         int(config.get("max_bytes", -1)) or -1,
         str(config.get("retention", "limits")),
+    )
+
+
+def _followers(cluster: Json) -> tuple[Follower, ...]:
+    return tuple(
+        Follower(
+            sys.intern(str(peer.get("name", ""))),
+            int(peer.get("lag", 0)),
+            bool(peer.get("current", True)),
+            bool(peer.get("offline")),
+        )
+        for peer in cluster.get("replicas") or ()
     )
 
 

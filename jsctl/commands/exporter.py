@@ -1,0 +1,134 @@
+"""`jsctl exporter`."""
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from jsctl.commands.cli import DURATION, command, option
+from jsctl.commands.shared.targets import targets
+from jsctl.commands.shared.watch import check_interval
+from jsctl.env import Env
+from jsctl.errors import BadInput, ExitStatus, JsctlError
+from jsctl.files import write_atomically
+from jsctl.monitor.exporter.collect import Exporter
+from jsctl.monitor.exporter.http import MetricsServer, parse_address
+from jsctl.monitor.exporter.metrics import Names
+from jsctl.monitor.report.places import Place
+from jsctl.signals import interrupts
+from jsctl.units import SECOND
+from jsctl.views.result import Result, Text
+
+_DEFAULT = "127.0.0.1:7777"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The flags. interval: ns. count: rounds, None for no end."""
+
+    listen: str
+    textfile: str
+    interval: int
+    count: int | None
+    pattern: str
+    consumers: bool
+    names: Names
+
+    @property
+    def address(self) -> tuple[str, int] | None:
+        """Where to listen; None for nowhere. Raises BadInput."""
+        if self.textfile and not self.listen:
+            return None
+        return parse_address(self.listen or _DEFAULT)
+
+
+@command(
+    "exporter",
+    options=Options,
+    examples=[
+        "jsctl exporter",
+        "jsctl exporter --listen :7777 --context east --context west",
+        "jsctl exporter --textfile /var/lib/node_exporter/jetstream.prom --interval 30s",
+        "jsctl exporter --textfile - --count 1",
+    ],
+)
+@option("--listen", metavar="HOST:PORT", default="", help=f"Where to answer scrapes ({_DEFAULT})")
+@option("--textfile", metavar="FILE", default="", help="Write to this file each round instead; - is stdout")
+@option(
+    "--interval", type=DURATION, default=15 * SECOND, metavar="DURATION", help="Time between two rounds (15s)"
+)
+@option("--count", type=click.IntRange(min=1), metavar="N", help="End after N rounds")
+@option(
+    "--stream", "pattern", metavar="PATTERN", default="", help="Only streams whose name matches, with * and ?"
+)
+@option("--consumers/--no-consumers", default=True, help="Include consumers, a request for each stream (yes)")
+@option(
+    "--names",
+    type=click.Choice(["all", "jetstream", "jsctl"]),
+    default="all",
+    help="Metrics with the names of prometheus-nats-exporter, those of jsctl, or all",
+)
+async def exporter(env: Env, options: Options) -> Result | None:
+    """Streams, consumers, replication and problems, with the login of an account. --context and --js-domain
+    may be repeated. Servers are asked once an interval, however often it is scraped; jsctl_up is 0 for a
+    context or domain that does not answer.
+
+    It runs until ctrl-C, or for --count rounds: the status is then 4 when one did not answer in the last.
+    """
+    check_interval(options.interval, "15s is the default")
+    _check_folder(options.textfile)
+    stop = asyncio.Event()
+    exporting = Exporter(
+        targets(env),
+        pattern=options.pattern,
+        consumers=options.consumers,
+        names=options.names,
+        clock=env.clock,
+        trace=env.trace,
+    )
+    known: Sequence[Place] = ()
+    with interrupts(stop.set):
+        async with contextlib.AsyncExitStack() as stack:
+            stack.push_async_callback(exporting.close)
+            if (address := options.address) is not None:
+                server = await stack.enter_async_context(MetricsServer(address, lambda: exporting.text))
+                host, every = address[0] or "every address", options.interval / SECOND
+                env.say(f"Metrics on {host}, port {server.port}, path /metrics, asking every {every:g}s")
+            errors: dict[str, str] = {}
+            async for known in exporting.rounds(options.interval / SECOND, options.count, stop):
+                _tell(env, known, errors)
+                _write(env, options.textfile, exporting.text)
+    if options.count is None or stop.is_set():
+        return None
+    down = any(place.error for place in known)
+    return Result(data={"places": len(known)}, status=ExitStatus.UNREACHABLE) if down else None
+
+
+def _tell(env: Env, known: Sequence[Place], errors: dict[str, str]) -> None:
+    """Say when a context or domain stops answering, and when it answers again."""
+    for place in known:
+        before = errors.get(place.title, "")
+        if place.error and not before:
+            env.say(f"jsctl: {place.title}: {place.error}")
+        elif before and not place.error:
+            env.say(f"jsctl: {place.title} answers again")
+        errors[place.title] = place.error
+
+
+def _write(env: Env, file: str, text: str) -> None:
+    if file == "-":
+        env.emit(Result([Text(text.rstrip("\n"), whole=True)], data={"metrics": text}))
+    elif file:
+        try:
+            write_atomically(Path(file).expanduser(), text, mode=0o644)
+        except OSError as error:
+            raise JsctlError(f"cannot write {file}: {error.strerror}") from None
+
+
+def _check_folder(file: str) -> None:
+    """Raise BadInput for a file whose folder does not exist."""
+    if file and file != "-" and not Path(file).expanduser().parent.is_dir():
+        raise BadInput(f"the folder of {file} does not exist")

@@ -1,0 +1,108 @@
+"""The metrics of several contexts and domains, asked in rounds."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from typing import Any, TypeVar
+
+from jsctl.contexts.settings import Settings
+from jsctl.errors import JsctlError
+from jsctl.jetstream.api import Api
+from jsctl.monitor.account import fetch_user
+from jsctl.monitor.exporter.metrics import Identity, Names, Sample, samples
+from jsctl.monitor.exporter.text import format_samples
+from jsctl.monitor.report.places import Place, Places
+from jsctl.monitor.report.watching import Clock, Trace
+
+T = TypeVar("T")
+
+
+class Exporter:
+    """text: what the last round came to."""
+
+    def __init__(
+        self,
+        targets: Sequence[Settings],
+        *,
+        pattern: str,
+        consumers: bool,
+        names: Names,
+        clock: Clock = time.time,
+        trace: Trace | None = None,
+    ) -> None:
+        self._places = Places(
+            targets,
+            pattern=pattern,
+            with_consumers=consumers,
+            part=lambda: "problems",
+            clock=clock,
+            trace=trace,
+        )
+        self._names = names
+        self._clock = clock
+        self._identities: dict[int, Identity] = {}
+        self.text = ""
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._places.close()
+
+    async def rounds(
+        self, seconds: float, count: int | None, stop: asyncio.Event
+    ) -> AsyncIterator[Sequence[Place]]:
+        """Yield what is known after each round, of which `text` then tells. seconds: between rounds. count:
+        None for no end. stop: ends them."""
+        loop = asyncio.get_running_loop()
+        done, due = 0, loop.time()
+        while not stop.is_set():
+            due += seconds
+            known = await _until(self._round(seconds), stop)
+            if known is None:
+                return
+            yield known
+            done += 1
+            if done == count:
+                return
+            due = max(due, loop.time())
+            await _until(asyncio.sleep(due - loop.time()), stop)
+
+    async def _round(self, seconds: float) -> Sequence[Place]:
+        known: Sequence[Place] = ()
+        async for answered in self._places.one_round(seconds):
+            known = answered
+        every: list[Sample] = []
+        for at, place in enumerate(known):
+            answers = self._places.taken[at]
+            identity = await self._identity(at) if answers is not None else Identity()
+            problems = place.tracker.problems(self._clock())
+            every += samples(place, answers, problems, identity, self._names)
+        self.text = format_samples(every)
+        return known
+
+    async def _identity(self, at: int) -> Identity:
+        """Return who one place is, asked once."""
+        if at not in self._identities:
+            try:
+                self._identities[at] = await self._places.ask(at, _ask_identity)
+            except JsctlError:
+                return Identity()
+        return self._identities[at]
+
+
+async def _ask_identity(api: Api) -> Identity:
+    info = api.connection.server_info
+    server, cluster = str(info.get("server_name") or ""), str(info.get("cluster") or "")
+    user = await fetch_user(api.connection)
+    return Identity(str(user.get("account") or ""), server, cluster)
+
+
+async def _until(work: Coroutine[Any, Any, T], stop: asyncio.Event) -> T | None:
+    """Return what `work` does; None once `stop` is set, which ends it."""
+    task, stopping = asyncio.ensure_future(work), asyncio.ensure_future(stop.wait())
+    try:
+        await asyncio.wait({task, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        return task.result() if task.done() else None
+    finally:
+        for one in (task, stopping):
+            one.cancel()
+        await asyncio.gather(task, stopping, return_exceptions=True)

@@ -1,0 +1,91 @@
+"""A small HTTP server for scrapes: GET and HEAD of /metrics, without anything else."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+
+from jsctl.errors import BadInput, JsctlError
+from jsctl.monitor.exporter.text import CONTENT_TYPE
+
+_MOST_LINES, _LINE = 100, 8 << 10
+_PATIENCE = 10.0
+"""Seconds for a request."""
+_PAGE = b"<html><body><a href='/metrics'>Metrics</a></body></html>\n"
+
+
+def parse_address(text: str) -> tuple[str, int]:
+    """Parse `HOST:PORT`, `:PORT` for every address, or `PORT` on this machine alone. Raises BadInput."""
+    host, colon, port = text.rpartition(":")
+    host = host.strip("[]") if colon else "127.0.0.1"
+    if not port.isdecimal() or not 0 <= int(port) <= 65535:
+        raise BadInput(
+            f"{text!r} is not a valid address to listen on", "give HOST:PORT, such as 127.0.0.1:7777"
+        )
+    return host, int(port)
+
+
+class MetricsServer:
+    """Answers scrapes with what `text` returns; an asynchronous context manager. port: where it listens."""
+
+    def __init__(self, address: tuple[str, int], text: Callable[[], str]) -> None:
+        self._address = address
+        self._text = text
+        self._server: asyncio.Server | None = None
+        self.port = address[1]
+
+    async def __aenter__(self) -> "MetricsServer":
+        host, port = self._address
+        try:
+            self._server = await asyncio.start_server(self._answer, host or None, port, limit=_LINE)
+        except OSError as error:
+            raise JsctlError(
+                f"cannot listen on {host}:{port}: {error.strerror or error}", "--listen names another address"
+            ) from None
+        self.port = int(self._server.sockets[0].getsockname()[1])
+        return self
+
+    async def __aexit__(self, *details: object) -> None:
+        if self._server is not None:
+            self._server.close()
+            await self._server.wait_closed()
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            with suppress(OSError, ValueError, TimeoutError, asyncio.IncompleteReadError):
+                async with asyncio.timeout(_PATIENCE):
+                    writer.write(self._response(await _request_line(reader)))
+                    await writer.drain()
+        finally:
+            writer.close()
+
+    def _response(self, line: str) -> bytes:
+        words = line.split()
+        if len(words) != 3 or not words[2].startswith("HTTP/1."):
+            return _page("400 Bad Request", b"bad request\n")
+        method, path = words[0], words[1].partition("?")[0]
+        if method not in ("GET", "HEAD"):
+            return _page("405 Method Not Allowed", b"only GET\n", "Allow: GET, HEAD\r\n")
+        if path == "/metrics":
+            body, kind, status = self._text().encode(), CONTENT_TYPE, "200 OK"
+            if not body:
+                return _page("503 Service Unavailable", b"the first round is not complete\n")
+        elif path == "/":
+            body, kind, status = _PAGE, "text/html", "200 OK"
+        else:
+            body, kind, status = b"not found; the metrics are at /metrics\n", "text/plain", "404 Not Found"
+        response = _page(status, body, kind=kind)
+        return response[: len(response) - len(body)] if method == "HEAD" else response
+
+
+async def _request_line(reader: asyncio.StreamReader) -> str:
+    """Return the first line of a request, once its headers are read."""
+    first = (await reader.readline()).decode("latin-1").strip()
+    for _ in range(_MOST_LINES):
+        if not (await reader.readline()).strip():
+            break
+    return first
+
+
+def _page(status: str, body: bytes, more: str = "", kind: str = "text/plain") -> bytes:
+    head = f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n{more}"
+    return f"{head}Connection: close\r\n\r\n".encode() + body

@@ -1,0 +1,364 @@
+"""The metrics of what reports know: names and labels of prometheus-nats-exporter where it has them, `jsctl_*`
+for what it has not. Pure.
+
+An account's login is enough, so that a server is known by its name alone. What a leader says counts: copies
+of a stream would be summed twice. Consumers that are not durable are one, as their names would never end.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from jsctl.jetstream.api import Json
+from jsctl.monitor.report.lines import AccountLine, ConsumerLine, LinkLine, Problem, StreamLine
+from jsctl.monitor.report.places import Answers, Place
+from jsctl.units import NEVER, SECOND, age, known_time, parse_time_ns
+
+Names = Literal["all", "jetstream", "jsctl"]
+Labels = Mapping[str, str]
+
+EPHEMERAL = "(ephemeral)"
+"""What all consumers of a stream are called that are not durable."""
+
+
+class Sample(NamedTuple):
+    """A value of a metric."""
+
+    metric: str
+    labels: Labels
+    value: float
+
+
+class Identity(NamedTuple):
+    """Who asks: the account, and the server that answers where there is no cluster; empty when unknown."""
+
+    account: str = ""
+    server: str = ""
+    cluster: str = ""
+
+
+HELP: Mapping[str, str] = {
+    "jetstream_server_jetstream_disabled": "Whether JetStream is off",
+    "jetstream_server_total_streams": "Streams of the account that the server leads",
+    "jetstream_server_total_consumers": "Consumers of the account that the server leads",
+    "jetstream_server_total_messages": "Messages of the account in streams that the server leads",
+    "jetstream_server_total_message_bytes": "Bytes of the account in streams that the server leads",
+    "jetstream_account_max_memory": "Memory that the account may use, -1 for no limit",
+    "jetstream_account_max_storage": "File storage that the account may use in bytes, -1 for no limit",
+    "jetstream_account_memory_used": "Memory that the account uses in bytes",
+    "jetstream_account_storage_used": "File storage that the account uses in bytes",
+    "jetstream_stream_total_messages": "Messages in the stream",
+    "jetstream_stream_total_bytes": "Bytes in the stream",
+    "jetstream_stream_first_seq": "First sequence of the stream",
+    "jetstream_stream_last_seq": "Last sequence of the stream",
+    "jetstream_stream_consumer_count": "Consumers of the stream",
+    "jetstream_stream_subject_count": "Subjects in the stream",
+    "jetstream_stream_limit_bytes": "Bytes that the stream may hold, -1 for no limit",
+    "jetstream_stream_limit_messages": "Messages that the stream may hold, -1 for no limit",
+    "jetstream_stream_source_lag": "Messages that the stream is behind a source",
+    "jetstream_stream_source_active_duration_ns": "Nanoseconds since a source was heard from, -1 for never",
+    "jetstream_stream_mirror_lag": "Messages that the stream is behind its mirror's origin",
+    "jetstream_stream_mirror_active_duration_ns": "Nanoseconds since the origin was heard from, -1 for never",
+    "jetstream_consumer_delivered_consumer_seq": "Last consumer sequence that was delivered",
+    "jetstream_consumer_delivered_stream_seq": "Last stream sequence that was delivered",
+    "jetstream_consumer_ack_floor_consumer_seq": "Consumer sequence up to which all is acknowledged",
+    "jetstream_consumer_ack_floor_stream_seq": "Stream sequence up to which all is acknowledged",
+    "jetstream_consumer_num_ack_pending": "Messages that were delivered and are not acknowledged",
+    "jetstream_consumer_num_pending": "Messages that are still to be delivered",
+    "jetstream_consumer_num_redelivered": "Messages that were delivered more than once",
+    "jetstream_consumer_num_waiting": "Pulls that wait for messages",
+    "jetstream_consumer_last_delivery_seconds": "Seconds since the last delivery",
+    "jetstream_consumer_last_ack_seconds": "Seconds since the last acknowledgement",
+    "jsctl_up": "Whether the context and domain answered in the last round",
+    "jsctl_last_answer_timestamp_seconds": "When the context and domain answered last",
+    "jsctl_stream_stored_messages_per_second": "Messages that the stream stores per second",
+    "jsctl_stream_growth_bytes_per_second": "Growth of the stream, negative when it shrinks",
+    "jsctl_stream_full_seconds": "Seconds until a limit of the stream is reached, if it goes on growing so",
+    "jsctl_stream_used_ratio": "How full the stream is by its nearest limit, 0 to 1",
+    "jsctl_stream_idle_seconds": "Seconds since the stream stored its last message",
+    "jsctl_stream_deleted_messages": "Sequences within the stream whose messages were removed",
+    "jsctl_stream_lost_messages": "Messages that the server has lost",
+    "jsctl_stream_first_timestamp_seconds": "When the stream's first message was stored",
+    "jsctl_stream_offline": "Whether the stream cannot be asked",
+    "jsctl_stream_replica_lag": "Operations that a replica of the stream is behind its leader",
+    "jsctl_stream_replica_offline": "Whether a replica of the stream is offline",
+    "jsctl_stream_replica_current": "Whether a replica of the stream has everything",
+    "jsctl_replication_drain_seconds": "Seconds until nothing is left to copy, at this pace",
+    "jsctl_replication_seen_seconds": "Seconds since the origin was heard from",
+    "jsctl_replication_failed": "Whether the copy reports an error",
+    "jsctl_consumer_drain_seconds": "Seconds until nothing is left to deliver, at this pace",
+    "jsctl_consumer_delivered_messages_per_second": "Deliveries per second",
+    "jsctl_consumer_acknowledged_messages_per_second": "Acknowledgements per second",
+    "jsctl_consumers": "Consumers that are one in other metrics, and 1 for a durable one",
+    "jsctl_account_full_seconds": "Seconds until the file storage is full, if it goes on growing so",
+    "jsctl_account_api_errors": "Errors of the JetStream API for the account",
+    "jsctl_problem": "1 for each thing that is wrong",
+    "jsctl_problems": "How many things are wrong",
+}
+"""Every metric, and what it says; in the order of the output."""
+
+
+def samples(
+    place: Place, answers: Answers | None, problems: Sequence[Problem], identity: Identity, names: Names
+) -> Iterator[Sample]:
+    """Yield what is known of a context and domain.
+
+    answers: of this round, None when it did not answer: then there are no values but that.
+    """
+    every = _samples(place, answers, problems, identity)
+    return (one for one in every if names == "all" or one.metric.startswith(f"{names}_"))
+
+
+def _samples(
+    place: Place, answers: Answers | None, problems: Sequence[Problem], identity: Identity
+) -> Iterator[Sample]:
+    where = {"context": place.context, "domain": place.domain}
+    overview = answers.overview if answers is not None and not place.error else None
+    yield Sample("jsctl_up", where, float(overview is not None))
+    if place.at is not None:
+        yield Sample("jsctl_last_answer_timestamp_seconds", where, place.at)
+    if overview is None:
+        return
+    account = {"account": identity.account, "account_name": identity.account, "account_id": identity.account}
+    servers = _Servers(where, account, identity)
+    tracker = place.tracker
+    labels: dict[str, dict[str, str]] = {}
+    for stream in tracker.streams or ():
+        labels[stream.row.stream] = servers.stream_labels(stream)
+        yield from _stream(stream, labels[stream.row.stream])
+        limits = overview.limits.get(stream.row.stream)
+        if stream.row.offline is None:
+            most = labels[stream.row.stream]
+            yield Sample("jetstream_stream_limit_bytes", most, limits.bytes if limits else -1)
+            yield Sample("jetstream_stream_limit_messages", most, limits.messages if limits else -1)
+    for name, followers in overview.followers.items():
+        for follower in followers:
+            own = {**labels.get(name, where), "replica": follower.name}
+            yield Sample("jsctl_stream_replica_lag", own, follower.lag)
+            yield Sample("jsctl_stream_replica_offline", own, float(follower.is_offline))
+            yield Sample("jsctl_stream_replica_current", own, float(follower.is_current))
+    for link in tracker.links or ():
+        yield from _link(link, labels.get(link.row.stream, where))
+    yield from _consumers(overview.consumers or (), tracker.consumers or (), labels, servers)
+    for line in tracker.accounts or ():
+        yield from _account(line, {**where, **account})
+    yield from servers.totals()
+    yield from _problems(problems, where, _ephemeral(overview.consumers or ()))
+
+
+class _Servers:
+    """What the servers lead, summed up on the way."""
+
+    def __init__(self, where: Labels, account: Labels, identity: Identity) -> None:
+        self._where = where
+        self._account = account
+        self._identity = identity
+        self._totals: dict[tuple[str, str], list[int]] = {}
+        self._place("", "")
+
+    def _place(self, server: str, cluster: str) -> dict[str, str]:
+        server, cluster = server or self._identity.server, cluster or self._identity.cluster
+        self._totals.setdefault((server, cluster), [0, 0, 0, 0])
+        return {**self._where, "server_id": server, "server_name": server, "cluster": cluster}
+
+    def _add(self, labels: Labels, *amounts: int) -> None:
+        totals = self._totals[labels["server_name"], labels["cluster"]]
+        for at, amount in enumerate(amounts):
+            totals[at] += amount
+
+    def stream_labels(self, line: StreamLine) -> dict[str, str]:
+        """Return the labels of a stream's metrics, and count it for its leader."""
+        row = line.row
+        place = self._place(row.leader or "", row.cluster or "")
+        self._add(place, 1, 0, row.messages, row.bytes)
+        stream = {"stream_name": row.stream, "stream_leader": row.leader or "", "is_stream_leader": "true"}
+        return {**place, **self._account, **stream}
+
+    def consumer_labels(self, stream: Labels, name: str, leader: str, text: str) -> dict[str, str]:
+        """Return the labels of a consumer's metrics."""
+        place = self._place(leader or stream.get("stream_leader", ""), stream.get("cluster", ""))
+        own = {"consumer_name": name, "consumer_leader": leader, "is_consumer_leader": "true"}
+        return {**stream, **place, **own, "consumer_desc": text}
+
+    def count_consumers(self, labels: Labels, count: int) -> None:
+        """Count consumers for the server in their labels."""
+        self._add(labels, 0, count, 0, 0)
+
+    def totals(self) -> Iterator[Sample]:
+        """Yield what each server leads."""
+        for (server, cluster), amounts in self._totals.items():
+            labels = {**self._where, "server_id": server, "server_name": server, "cluster": cluster}
+            yield Sample("jetstream_server_jetstream_disabled", labels, 0)
+            for word, amount in zip(_TOTALS, amounts, strict=True):
+                yield Sample(f"jetstream_server_total_{word}", labels, amount)
+
+
+_TOTALS = ("streams", "consumers", "messages", "message_bytes")
+
+
+def _stream(line: StreamLine, labels: Labels) -> Iterator[Sample]:
+    row = line.row
+    yield Sample("jsctl_stream_offline", labels, float(row.offline is not None))
+    if row.offline is not None:
+        return
+    values = {
+        "jetstream_stream_total_messages": row.messages,
+        "jetstream_stream_total_bytes": row.bytes,
+        "jetstream_stream_first_seq": row.first_seq,
+        "jetstream_stream_last_seq": row.last_seq,
+        "jetstream_stream_consumer_count": row.consumers,
+        "jetstream_stream_subject_count": row.subjects,
+        "jsctl_stream_deleted_messages": row.deleted,
+        "jsctl_stream_lost_messages": row.lost,
+        "jsctl_stream_stored_messages_per_second": line.rate,
+        "jsctl_stream_growth_bytes_per_second": line.growth,
+        "jsctl_stream_full_seconds": _seconds(line.limit),
+        "jsctl_stream_used_ratio": line.share,
+        "jsctl_stream_idle_seconds": _seconds(line.idle),
+        "jsctl_stream_first_timestamp_seconds": _seconds(parse_time_ns(row.first_ts))
+        if row.first_ts
+        else None,
+    }
+    yield from _known(values, labels)
+
+
+def _link(line: LinkLine, stream: Labels) -> Iterator[Sample]:
+    row = line.row
+    own = {
+        f"{row.kind}_name": row.origin,
+        f"{row.kind}_api": row.api_prefix,
+        f"{row.kind}_filter": row.filters,
+    }
+    labels = {**stream, **own}
+    yield Sample(f"jetstream_stream_{row.kind}_lag", labels, row.lag)
+    yield Sample(f"jetstream_stream_{row.kind}_active_duration_ns", labels, row.active)
+    ours = {
+        **stream,
+        "kind": row.kind,
+        "origin": row.origin,
+        "origin_api": row.api_prefix,
+        "origin_filter": row.filters,
+    }
+    values = {
+        "jsctl_replication_drain_seconds": _seconds(line.drain),
+        "jsctl_replication_seen_seconds": _seconds(row.active),
+        "jsctl_replication_failed": float(bool(row.error)),
+    }
+    yield from _known(values, ours)
+
+
+def _consumers(
+    infos: Sequence[Json],
+    lines: Sequence[ConsumerLine],
+    labels: Mapping[str, Labels],
+    servers: _Servers,
+) -> Iterator[Sample]:
+    by_key = {(line.stream, line.consumer): line for line in lines}
+    ephemeral: dict[str, list[Json]] = {}
+    unnamed = _ephemeral(infos)
+    for info in infos:
+        stream = str(info["stream_name"])
+        config = info.get("config") or {}
+        if (stream, str(info["name"])) in unnamed:
+            ephemeral.setdefault(stream, []).append(info)
+            continue
+        leader = str((info.get("cluster") or {}).get("leader") or "")
+        text = str(config.get("description") or "")
+        own = servers.consumer_labels(labels.get(stream, {}), str(info["name"]), leader, text)
+        servers.count_consumers(own, 1)
+        yield Sample("jsctl_consumers", own, 1)
+        yield from _known(_figures([info]), own)
+        line = by_key.get((stream, str(info["name"])))
+        if line is not None:
+            rates = {
+                "jsctl_consumer_drain_seconds": _seconds(line.drain),
+                "jsctl_consumer_delivered_messages_per_second": line.delivered,
+                "jsctl_consumer_acknowledged_messages_per_second": line.acknowledged,
+            }
+            yield from _known(rates, own)
+    for stream, several in ephemeral.items():
+        own = servers.consumer_labels(labels.get(stream, {}), EPHEMERAL, "", "")
+        servers.count_consumers(own, len(several))
+        yield Sample("jsctl_consumers", own, len(several))
+        yield from _known(_figures(several), own)
+
+
+def _figures(infos: Sequence[Json]) -> dict[str, float | None]:
+    """Return what consumers come to: sums, the furthest delivery, the lowest ack floor, the latest times."""
+
+    def total(key: str) -> int:
+        return sum(int(info.get(key, 0)) for info in infos)
+
+    def all_of(part: str, key: str) -> list[int]:
+        return [int((info.get(part) or {}).get(key, 0)) for info in infos]
+
+    def since(part: str) -> float | None:
+        spans = [age(known_time((one.get(part) or {}).get("last_active")), one.get("ts")) for one in infos]
+        known = [span for span in spans if span != NEVER]
+        return _seconds(min(known)) if known else None
+
+    return {
+        "jetstream_consumer_delivered_consumer_seq": sum(all_of("delivered", "consumer_seq")),
+        "jetstream_consumer_delivered_stream_seq": max(all_of("delivered", "stream_seq")),
+        "jetstream_consumer_ack_floor_consumer_seq": sum(all_of("ack_floor", "consumer_seq")),
+        "jetstream_consumer_ack_floor_stream_seq": min(all_of("ack_floor", "stream_seq")),
+        "jetstream_consumer_num_ack_pending": total("num_ack_pending"),
+        "jetstream_consumer_num_pending": total("num_pending"),
+        "jetstream_consumer_num_redelivered": total("num_redelivered"),
+        "jetstream_consumer_num_waiting": total("num_waiting"),
+        "jetstream_consumer_last_delivery_seconds": since("delivered"),
+        "jetstream_consumer_last_ack_seconds": since("ack_floor"),
+    }
+
+
+def _account(line: AccountLine, labels: Labels) -> Iterator[Sample]:
+    own = {**labels, "tier": line.tier}
+    values = {
+        "jetstream_account_max_memory": line.max_memory,
+        "jetstream_account_max_storage": line.max_file,
+        "jetstream_account_memory_used": line.memory,
+        "jetstream_account_storage_used": line.file,
+        "jsctl_account_full_seconds": _seconds(line.limit),
+        "jsctl_account_api_errors": line.failed,
+    }
+    yield from _known(values, own)
+
+
+def _ephemeral(infos: Sequence[Json]) -> set[tuple[str, ...]]:
+    """Return the streams and names of the consumers that are not durable."""
+    return {
+        (str(one["stream_name"]), str(one["name"]))
+        for one in infos
+        if not (one.get("config") or {}).get("durable_name")
+    }
+
+
+def _problems(
+    problems: Sequence[Problem], where: Labels, ephemeral: set[tuple[str, ...]]
+) -> Iterator[Sample]:
+    counts = {"bad": 0, "warning": 0}
+    seen = set()
+    for problem in problems:
+        level = "bad" if problem.trouble.bad else "warning"
+        counts[level] += 1
+        # Numbers would make a new series of each round, names of ephemeral consumers as well.
+        words = re.sub(r"\d[\d,.]*", "#", problem.trouble.words)
+        name = (problem.name[0], EPHEMERAL) if problem.name in ephemeral else problem.name
+        own = {"kind": problem.kind, "name": " > ".join(name), "problem": words, "level": level}
+        labels = {**where, **own}
+        key = tuple(labels.values())
+        if key not in seen:
+            seen.add(key)
+            yield Sample("jsctl_problem", labels, 1)
+    for level, count in counts.items():
+        yield Sample("jsctl_problems", {**where, "level": level}, count)
+
+
+def _known(values: Mapping[str, float | None], labels: Labels) -> Iterator[Sample]:
+    for metric, value in values.items():
+        if value is not None:
+            yield Sample(metric, labels, value)
+
+
+def _seconds(span: int | None) -> float | None:
+    return None if span is None or span < 0 else span / SECOND

@@ -1,0 +1,32 @@
+"""Samples as Prometheus reads them (text format 0.0.4)."""
+
+from collections.abc import Iterable
+
+from jsctl.monitor.exporter.metrics import HELP, Sample
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
+
+
+def format_samples(samples: Iterable[Sample]) -> str:
+    """Return the text of all samples, by metric. Labels without a value are left out: it is the same."""
+    by_metric: dict[str, dict[str, float]] = {metric: {} for metric in HELP}
+    for sample in samples:
+        # The same series twice would make the whole text invalid.
+        by_metric[sample.metric].setdefault(_series(sample), sample.value)
+    lines: list[str] = []
+    for metric, series in by_metric.items():
+        if series:
+            lines += [f"# HELP {metric} {HELP[metric]}", f"# TYPE {metric} gauge"]
+            lines += [f"{name} {_number(value)}" for name, value in series.items()]
+    return "\n".join(lines) + "\n" if lines else ""
+
+
+def _series(sample: Sample) -> str:
+    pairs = [f'{name}="{value.translate(_ESCAPES)}"' for name, value in sample.labels.items() if value]
+    return f"{sample.metric}{{{','.join(pairs)}}}" if pairs else sample.metric
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if value == int(value) else repr(float(value))
