@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import js
-from tests.support.doctor import CREATE, DELIVER, FLOW, INFO, REMOTE, Patient, hub, leaf, running
+from tests.support.doctor import ALONE, CREATE, DELIVER, FLOW, INFO, REMOTE, Patient, hub, leaf, running
 from tests.support.servers import RealServer, free_port
 from tests.support.waiting import wait_for
 
@@ -48,7 +48,7 @@ class Pair(Patient):
 @pytest.fixture(scope="module")
 def shared_pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
     home, port = tmp_path_factory.mktemp("pair"), free_port()
-    with running(home, hub(port=port), leaf(port)) as servers:
+    with running(home, hub(port=port, more=ALONE), leaf(port)) as servers:
         pair = Pair(home, servers, port)
         pair.join()
         yield pair
@@ -99,6 +99,19 @@ def test_a_subject_stored_twice(pair: Pair) -> None:
     assert twice["code"] == "SUBJECT_TWICE"
     assert twice["objects"] == ["stream hub > HERE", "stream leaf > THERE"]
     assert pair.codes("--context hub --ignore subject_twice") == []
+
+
+def test_a_subject_of_domains_that_are_not_connected(pair: Pair) -> None:
+    servers = {"alone-hub": pair.hub, "alone-leaf": pair.leaf}
+    for name, server in servers.items():
+        pair.context(name, server.url_for("alone"))
+        js.stream(server.url_for("alone"), "ORDERS", "orders")
+    try:
+        assert pair.codes() == []
+    finally:
+        for name, server in servers.items():
+            js.ask(server.url_for("alone"), "STREAM.DELETE.ORDERS")
+            pair.cli(f"context rm {name} --force", status=0)
 
 
 def test_a_domain_that_is_missing(pair: Pair) -> None:
@@ -154,6 +167,42 @@ def test_imports_that_a_mirror_lacks(tmp_path: Path, imports: tuple[str, ...], c
         [finding] = patient.findings()
         assert (finding["code"], finding["about"]) == (code, "stream hub > COPY")
         assert "account: ACC" in finding["mend"]
+
+
+@pytest.mark.parametrize(
+    ("lacks", "code"), [("", ""), ("deliver", "DELIVERY_NOT_IMPORTED"), ("$JS.FC", "FLOW_CONTROL_MISSING")]
+)
+def test_imports_through_an_account_between(tmp_path: Path, lacks: str, code: str) -> None:
+    """As the exchange accounts of the leaf node demo: the second of two imports is the one that lacks."""
+    patient = Patient(tmp_path)
+
+    def imported(account: str, kind: str, subject: str, to: str = "") -> str:
+        renamed = f', to: "{to}"' if to else ""
+        return f'{{{kind}: {{account: {account}, subject: "{subject}"}}{renamed}}}'
+
+    between = [
+        imported("ACC", "service", "$JS.hub.API.>", "$JS.acc.hub.API.>"),
+        imported("ACC", "stream", "deliver.acc.hub.>"),
+        imported("ACC", "service", "$JS.FC.>"),
+    ]
+    imports = [
+        imported("EXC", "service", "$JS.acc.>"),
+        imported("EXC", "stream", "deliver.acc.>"),
+        imported("EXC", "service", "$JS.FC.>"),
+    ]
+    exports = '{service: "$JS.>", response_type: "stream"}, {stream: "deliver.>"}'
+    kept = [one for one in between if not lacks or f'"{lacks}' not in one]
+    more = f"EXC: {{ exports: [ {exports} ], imports: [ {', '.join(kept)} ] }}"
+    config = hub(imports, exports='{service: "$JS.hub.API.>", response_type: "stream"}', more=more)
+    with running(tmp_path, config) as [server]:
+        for name in ("acc", "imp", "admin"):
+            patient.context(name, server.url_for(name))
+        js.stream(server.url_for("acc"), "ORDERS", "orders")
+        external = {"api": "$JS.acc.hub.API", "deliver": "deliver.acc.hub.imp.copy"}
+        js.stream(server.url_for("imp"), "COPY", mirror={"name": "ORDERS", "external": external})
+        findings = patient.findings()
+        assert [one["code"] for one in findings] == [code] * bool(code)
+        assert not code or "account EXC" in findings[0]["seen"]
 
 
 def test_a_mirror_that_looks_active_and_brings_nothing(tmp_path: Path) -> None:

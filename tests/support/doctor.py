@@ -16,6 +16,10 @@ ACC_EXPORTS = """
 REMOTE = "JS.acc@hub.API"
 
 
+ALONE = "ALONE: { users: [{user: alone, password: alone}], jetstream: enabled }"
+"""An account that no leaf node connects."""
+
+
 def _imported(kind: str, subject: str, to: str = "") -> str:
     renamed = f', to: "{to}"' if to else ""
     return f'{{{kind}: {{account: ACC, subject: "{subject}"}}{renamed}}}'
@@ -65,6 +69,7 @@ leafnodes {{ reconnect: 1, remotes: [
 accounts {{
   SYS: {{ users: [{{user: admin, password: admin}}] }}
   ACC: {{ users: [{{user: acc, password: acc}}], jetstream: enabled }}
+  {ALONE}
 }}
 system_account: SYS
 """

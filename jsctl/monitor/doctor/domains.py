@@ -45,6 +45,17 @@ async def look(api: Api, blank: DomainView) -> tuple[DomainView, Sequence[str]]:
     return view._replace(stuck=await _stuck(api, view)), gaps
 
 
+async def is_answered(connection: Connection, domain: str) -> bool:
+    """Returns whether JetStream answers in a domain."""
+    try:
+        await connection.request(
+            f"{api_prefix(domain)}.INFO", timeout=min(_ANSWER, connection.settings.timeout)
+        )
+    except JsctlError:
+        return False
+    return True
+
+
 async def count_answers(connection: Connection, domain: str) -> int:
     """Returns how many JetStreams answer in a domain; 0 when none does in time."""
     try:

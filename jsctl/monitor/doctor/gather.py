@@ -50,6 +50,11 @@ async def take_snapshot(targets: Sequence[Settings], *, trace: Trace | None = No
         systems = await asyncio.gather(*(_ask_system(login, names) for login in logins))
         servers = merge_servers([views for views, _ in systems] + [login.servers for login in logins])
         gaps = [gap for _, some in systems for gap in some]
+        reached = await asyncio.gather(*(_try_domains(login, servers) for login in logins))
+        logins = [
+            login._replace(view=login.view._replace(reaches=some))
+            for login, some in zip(logins, reached, strict=True)
+        ]
         wanted = _places(logins, servers)
         views, tried, answers = await asyncio.gather(
             asyncio.gather(*(_look(place, trace) for place in wanted)),
@@ -140,7 +145,7 @@ def _places(logins: Sequence[_Login], servers: Sequence[ServerView]) -> list[_Pl
                 )
             )
     for login in usable:
-        for domain in sorted({server.domain for server in login.servers if server.jetstream} - {""}):
+        for domain in sorted(login.view.reaches):
             add(_Place(login, domain, "", False, False, networks[login.view.server]))
     return list(places.values())
 
@@ -188,6 +193,17 @@ async def _look(place: _Place, trace: Trace | None) -> tuple[DomainView | None, 
         return blank._replace(error=error), ()
     except TimeoutError:
         return blank._replace(error=RequestTimeout(f"no answer from JetStream on {api.prefix} in time")), ()
+
+
+async def _try_domains(login: _Login, servers: Sequence[ServerView]) -> frozenset[str]:
+    """Ask in each domain whether anybody answers: the servers that a login is shown may have it from the
+    system account, and its own account need not be connected there."""
+    connection = login.connection
+    if connection is None or login.view.is_system:
+        return frozenset()
+    names = sorted({server.domain for server in servers if server.jetstream and server.domain})
+    answers = await asyncio.gather(*(domains.is_answered(connection, name) for name in names))
+    return frozenset(name for name, is_there in zip(names, answers, strict=True) if is_there)
 
 
 async def _count_answers(logins: Sequence[_Login], servers: Sequence[ServerView]) -> dict[str, int]:

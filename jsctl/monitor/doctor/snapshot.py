@@ -94,7 +94,8 @@ class ContextView(NamedTuple):
     """A context, or the server that was named instead.
 
     error: why nothing could be seen through it. account: of its login. is_system: whether that is the system
-    account. server: ID of the connected server. tried: the service imports of its account.
+    account. server: ID of the connected server. tried: the service imports of its account. reaches: the
+    domains that answer to it.
     """
 
     name: str
@@ -105,6 +106,7 @@ class ContextView(NamedTuple):
     server: str = ""
     domain: str = ""
     tried: Sequence[Import] = ()
+    reaches: frozenset[str] = frozenset()
 
 
 class Snapshot(NamedTuple):
@@ -125,6 +127,15 @@ class Snapshot(NamedTuple):
     def has_system(self) -> bool:
         """Whether the servers were asked with a login of the system account."""
         return any(server.varz or server.jsz for server in self.servers)
+
+    def are_connected(self, one: DomainView, two: DomainView) -> bool:
+        """Whether messages of an account pass between two of its domains."""
+        reaches = {context.name: context.reaches for context in self.contexts}
+        return (
+            one.context == two.context
+            or one.domain in reaches.get(two.context, ())
+            or two.domain in reaches.get(one.context, ())
+        )
 
     def copies_through(self, prefix: str) -> list[str]:
         """Returns the mirrors and sources that copy through an API prefix, as findings name them."""

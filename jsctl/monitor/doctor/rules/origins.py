@@ -47,7 +47,11 @@ def origin_silent(snapshot: Snapshot) -> Iterator[Finding]:
 def _reconnect(snapshot: Snapshot, link: Link, domain: str) -> str:
     """What mends a domain that is there, and not reached from a copy of it; empty for one that is not
     there."""
-    through = [view.context for view in snapshot.domains if view.domain == domain and view.error is None]
+    through = [
+        view.context
+        for view in snapshot.domains
+        if (view.domain, view.account) == (domain, link.view.account) and view.error is None
+    ]
     if not domain or not through:
         return ""
     return (

@@ -29,7 +29,7 @@ def subject_twice(snapshot: Snapshot) -> Iterator[Finding]:
                 stored = [_Stored(view, name, subject) for subject in info["config"].get("subjects") or ()]
                 accounts[view.network, view.account] += stored
     for (_, _), stored in accounts.items():
-        for group in _groups(stored):
+        for group in _groups(snapshot, stored):
             objects = sorted({one.object for one in group})
             subjects = sorted({one.subject for one in group})
             yield Finding(
@@ -43,12 +43,12 @@ def subject_twice(snapshot: Snapshot) -> Iterator[Finding]:
                 " that join"
                 " these streams hold it several times",
                 "give the streams different subjects, or the domains different accounts; a copy is a mirror:"
-                f" jsctl stream add {group[0].stream} --mirror {group[-1].stream}",
+                f" jsctl stream add COPY --mirror {group[0].stream}@{group[0].view.domain}",
                 objects,
             )
 
 
-def _groups(stored: list[_Stored]) -> Iterator[list[_Stored]]:
+def _groups(snapshot: Snapshot, stored: list[_Stored]) -> Iterator[list[_Stored]]:
     """Yields the streams of different domains whose subjects overlap, each group once."""
     by_token: dict[str, list[int]] = defaultdict(list)
     for at, one in enumerate(stored):
@@ -66,7 +66,11 @@ def _groups(stored: list[_Stored]) -> Iterator[list[_Stored]]:
         for at in members:
             for other in others:
                 one, two = stored[at], stored[other]
-                if one.view.domain != two.view.domain and overlap(one.subject, two.subject):
+                if (
+                    one.view.domain != two.view.domain
+                    and overlap(one.subject, two.subject)
+                    and snapshot.are_connected(one.view, two.view)
+                ):
                     parent[root(at)] = root(other)
     groups: dict[int, list[_Stored]] = defaultdict(list)
     for at, one in enumerate(stored):
