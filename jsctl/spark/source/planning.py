@@ -17,8 +17,8 @@ T = TypeVar("T")
 class PlanningConnection:
     """One connection, opened when it is needed and kept until `close`.
 
-    A server that never answered is given up after the options' retries, one that did not before their
-    retry_timeout: a wrong address should show soon, and a restart should be survived.
+    A server that never answered is given up at once, unless the options name a retry_timeout, and one that
+    did not before their retry_timeout: a wrong address should show soon, and a restart should be survived.
     """
 
     def __init__(self, options: ReadOptions) -> None:
@@ -49,6 +49,8 @@ class PlanningConnection:
                 self.close()
                 if was_kept and isinstance(error, ConnectionLost):
                     continue  # it may have ended long ago
+                if not self._was_connected and not options.is_patient:
+                    patience = Patience(retries=0)
                 name = options.stream or ", ".join(options.streams)
                 patience.failed(error, f"lost the connection while asking for {name}")
             except BaseException:

@@ -412,3 +412,10 @@ def processes(session: int) -> list[str]:
         ["ps", "-o", "args=", "-s", str(session)], capture_output=True, text=True, check=False
     )
     return [line for line in shown.stdout.splitlines() if "defunct" not in line]
+
+
+def test_no_server_is_said_before_spark_starts(offline_cli: Cli, tmp_path: Path) -> None:
+    began = time.monotonic()
+    failed = offline_cli(f"export stream ORDERS --to {tmp_path}/out --server nats://127.0.0.1:1", status=4)
+    assert "cannot connect to nats://127.0.0.1:1" in failed.err
+    assert time.monotonic() - began < 5
