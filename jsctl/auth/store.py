@@ -21,8 +21,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from jsctl.auth.jwt import decode_jwt
-from jsctl.auth.keys import KeyPair, is_public_key, key_of_seed
+from jsctl.auth.keys import ACCOUNT, OPERATOR, USER, KeyPair, is_public_key, key_of_seed
 from jsctl.auth.records import Record
+from jsctl.auth.shapes import check_shape
 from jsctl.errors import BadInput, JsctlError, NotFound
 from jsctl.files import ascii_path, read_text, write_atomically
 
@@ -119,17 +120,17 @@ class AuthStore:
     def read_operator(self) -> Record:
         """Return the operator. Raises NotFound, BadInput for a broken file."""
         missing = f"there is no operator {self.operator!r}", "jsctl auth operator ls lists them"
-        return _read(self.operator, self.operator_jwt, missing)
+        return _read(self.operator, self.operator_jwt, OPERATOR, missing)
 
     def read_account(self, account: str) -> Record:
         """Return an account, by name. Raises NotFound, BadInput for a broken file."""
         missing = f"there is no account {account!r}", f"jsctl auth account ls {self.operator} lists them"
-        return _read(account, self.account_jwt(account), missing)
+        return _read(account, self.account_jwt(account), ACCOUNT, missing)
 
     def read_user(self, account: str, user: str) -> Record:
         """Return a user, by name. Raises NotFound, BadInput for a broken file."""
         missing = f"account {account} has no user {user!r}", f"jsctl auth user ls {account} lists them"
-        return _read(user, self.user_jwt(account, user), missing)
+        return _read(user, self.user_jwt(account, user), USER, missing)
 
     def read_accounts(self) -> list[Record]:
         """Return all accounts. Raises BadInput for a broken file."""
@@ -258,12 +259,12 @@ class AuthStore:
         write_atomically(path, text)
 
 
-def _read(name: str, path: Path, missing: tuple[str, str]) -> Record:
+def _read(name: str, path: Path, kind: str, missing: tuple[str, str]) -> Record:
     if not is_name(name) or not path.exists():
         raise NotFound(*missing)
     try:
         token = read_text(path).strip()
-        return Record(name, token, decode_jwt(token))
+        return Record(name, token, check_shape(decode_jwt(token), kind))
     except BadInput as error:
         if str(path) in error.message:
             raise

@@ -11,9 +11,12 @@ from jsctl.files import ascii_path, write_atomically
 
 
 def check_free(file: str, *, force: bool) -> None:
-    """Raise BadInput for a file that exists already, unless `force`."""
-    if file and not force and Path(file).expanduser().exists():
-        raise BadInput(f"the file {ascii_path(Path(file))} exists", "--force overwrites it")
+    """Raise BadInput for a file that exists, unless `force`, and for one in a folder that does not."""
+    path = Path(file).expanduser()
+    if file and not force and path.exists():
+        raise BadInput(f"the file {ascii_path(path)} exists", "--force overwrites it")
+    if file and not path.parent.is_dir():
+        raise BadInput(f"there is no folder {ascii_path(path.parent)}", "create it, or give another file")
 
 
 def write_creds(store: AuthStore, user: Record, file: str, token: str = "") -> None:

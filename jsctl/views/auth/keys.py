@@ -11,7 +11,7 @@ _COLUMNS = (
     Column("Role", "role"),
     Column("Key", "key"),
     Column("Description", "description", "prose"),
-    Column("Max Subscriptions", "subscriptions"),
+    Column("Max Subs", "subscriptions"),
     Column("Pub Perms", "pub_permissions", "count"),
     Column("Sub Perms", "sub_permissions", "count"),
     Column("Users", "users", "count"),

@@ -45,8 +45,9 @@ def outcomes(
 
     tokens: JWTs to show, by account. surplus: keys of accounts to remove; removed: how that went.
     """
-    rows = [(name, one.server, _result(one, "updated")) for name, _, one in sent]
-    rows += [(f"{len(surplus)} removed", one.server, _result(one, "removed")) for one in removed]
+    rows = [(name, one.server, _result(one, "updated")) for name, _, one in sorted(sent)]
+    label = surplus[0] if len(surplus) == 1 else f"{len(surplus)} accounts"
+    rows += [(label, one.server, _result(one, "removed")) for one in sorted(removed)]
     parts: list[Part] = [Text(f"{name}: {token}", whole=True) for name, token in tokens.items()]
     parts.append(Table("Pushed Accounts", _OUTCOMES, rows))
     names = dict.fromkeys(name for name, _, _ in sent)

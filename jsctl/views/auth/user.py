@@ -13,7 +13,7 @@ _COLUMNS = (
     Column("Role", "role"),
     Column("Pub Perms", "pub_permissions", "bool"),
     Column("Sub Perms", "sub_permissions", "bool"),
-    Column("Max Subscriptions", "subscriptions"),
+    Column("Max Subs", "subscriptions"),
     Column("Revoked", "revoked", "bool"),
     Column("Expiry", "expiry", "time"),
 )

@@ -1,10 +1,14 @@
 """`auth operator|account|user` add, info, ls: what is in the store, and what is shown of it."""
 
+import os
 import stat
+import subprocess
+import sys
 
+import pexpect
 import pytest
 
-from jsctl.auth.jwt import decode_jwt
+from jsctl.auth.jwt import decode_jwt, encode_jwt
 from jsctl.auth.store import AuthStore
 from tests.support.run import Cli
 
@@ -137,3 +141,102 @@ def test_questions(acme: AuthStore, auth_cli: Cli) -> None:
     auth_cli("auth user add eve", answers=["SHOP", ..., "7"], status=0)
     assert auth_cli("auth user info eve --json", status=0).json["nats"]["subs"] == 7
     assert auth_cli("auth user add u2 SHOP --defaults", answers=[], status=0).asked == []
+
+
+def test_limits_by_tier(acme: AuthStore, auth_cli: Cli) -> None:
+    auth_cli("auth account add TIERS --tier R3 --js-disk 1GB --js-streams 5", status=0)
+    auth_cli("auth account edit TIERS --tier R1 --js-memory 1GB", status=0)
+    tiers = acme.read_account("TIERS").nats["limits"]["tiered_limits"]
+    assert tiers == {
+        "R3": {"disk_storage": 1 << 30, "streams": 5, "consumer": -1},
+        "R1": {"mem_storage": 1 << 30, "streams": -1, "consumer": -1},
+    }
+    shown = auth_cli("auth account info TIERS", status=0).out
+    assert "JetStream Limits R1" in shown and "JetStream Limits R3" in shown
+    assert "say which one with --tier" in auth_cli("auth account edit TIERS --js-streams 2", status=64).err
+    assert "R2" in auth_cli("auth account edit TIERS --tier R2 --js-streams 2", status=64).err
+    auth_cli("auth account edit TIERS --no-jetstream", status=0)
+    assert "tiered_limits" not in acme.read_account("TIERS").nats["limits"]
+
+
+def test_nothing_is_written_for_credentials_that_have_no_place(acme: AuthStore, auth_cli: Cli) -> None:
+    err = auth_cli("auth user add bob ORDERS --credential /no/such/folder/bob.creds", status=64).err
+    assert "there is no folder /no/such/folder" in err
+    assert acme.user_names("ORDERS") == ["alice"]
+
+
+@pytest.mark.parametrize(
+    ("claims", "words"),
+    [
+        ({"limits": []}, "nats.limits must be an object"),
+        ({"limits": {"conn": True}}, "nats.limits.conn must be a whole number"),
+        ({"exports": [5]}, "nats.exports[0] must be an object"),
+        ({"signing_keys": [{"key": 1}]}, "nats.signing_keys[0].key must be text"),
+        ({"imports": [None]}, "nats.imports[0] is null"),
+        ({"revocations": {"*": 1 << 70}}, "too large"),
+    ],
+)
+def test_claims_of_another_shape(
+    claims: dict[str, object], words: str, acme: AuthStore, auth_cli: Cli
+) -> None:
+    orders = acme.read_account("ORDERS")
+    signer = acme.read_key(acme.read_operator().public)
+    acme.write_account("ORDERS", encode_jwt({**orders.claims, "nats": {**orders.nats, **claims}}, signer))
+    for line in ("info ORDERS", "edit ORDERS", "exports ls ORDERS", "keys ls ORDERS"):
+        err = auth_cli(f"auth account {line}", status=1).err
+        assert words in err and "ORDERS.jwt is broken" in err and len(err.splitlines()) == 1
+
+
+def test_a_broken_user_can_be_removed(acme: AuthStore, auth_cli: Cli) -> None:
+    acme.user_jwt("ORDERS", "alice").write_text("garbage")
+    auth_cli("auth user info alice", status=1)
+    auth_cli("auth user rm alice --force", status=0)
+    assert acme.user_names("ORDERS") == []
+
+
+@pytest.mark.slow
+def test_processes_beside_each_other_lose_nothing(acme: AuthStore, auth_cli: Cli) -> None:
+    lines = [[sys.executable, "-m", "jsctl", "auth", "account", "exports", "add"] for _ in range(6)]
+    running = [
+        subprocess.Popen(
+            [*line, f"e{number}", f"e.{number}", "ORDERS"],
+            env={**os.environ, **auth_cli.environ},
+            stdout=subprocess.DEVNULL,
+        )
+        for number, line in enumerate(lines)
+    ]
+    assert [process.wait() for process in running] == [0] * 6
+    assert len(acme.read_account("ORDERS").nats["exports"]) == 6
+
+
+@pytest.mark.slow
+def test_questions_on_a_terminal(acme: AuthStore, auth_cli: Cli) -> None:
+    terminal = auth_cli.terminal("auth account add")
+    for question, answer in (
+        ("Account name", "SHOP"),
+        ("Client connections", ""),
+        ("Subscriptions", ""),
+        ("Bytes of a message", ""),
+    ):
+        terminal.expect_exact(question)
+        terminal.sendline(answer)
+    terminal.expect_exact("Enable JetStream?")
+    terminal.sendline("n")
+    terminal.expect_exact("Account SHOP")
+    terminal.expect(pexpect.EOF)
+    terminal.close()
+    assert acme.read_account("SHOP").nats["limits"]["conn"] == -1
+
+
+@pytest.mark.slow
+def test_names_complete(acme: AuthStore, auth_cli: Cli) -> None:
+    words = ["jsctl", "auth", "user", "info", "al"]
+    environ = {"_JSCTL_COMPLETE": "bash_complete", "COMP_WORDS": " ".join(words), "COMP_CWORD": "4"}
+    shown = subprocess.run(
+        [sys.executable, "-m", "jsctl"],
+        env={**os.environ, **auth_cli.environ, **environ},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert shown.split() == ["plain,alice"]

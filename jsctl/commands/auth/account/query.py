@@ -7,6 +7,7 @@ from jsctl.auth.jwt import decode_jwt
 from jsctl.auth.keys import ACCOUNT, is_public_key
 from jsctl.auth.records import Record
 from jsctl.auth.resolver import compare, count_servers, list_accounts, lookup_account
+from jsctl.auth.shapes import check_shape
 from jsctl.auth.store import AuthStore, check_name
 from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
 from jsctl.commands.auth.system import system_connection
@@ -81,7 +82,7 @@ async def _fetch(connection: Connection, public: str, servers: int) -> Record:
     token = await lookup_account(connection, public, servers)
     if not token:
         raise NotFound(f"no server has account {public}", "jsctl auth account push sends it")
-    claims = decode_jwt(token)
+    claims = check_shape(decode_jwt(token), ACCOUNT)
     return Record(str(claims.get("name") or public), token, claims)
 
 

@@ -18,12 +18,15 @@ _X25519 = "x25519"
 @command(
     "gen", examples=["jsctl auth nkey gen user --public", "jsctl auth nkey gen curve --output backup.nk"]
 )
-@argument("type", type=click.Choice([*KINDS, _X25519]))
+@argument("type", metavar="TYPE", type=click.Choice([*KINDS, _X25519]))
 @option("--public", is_flag=True, help="Show the public key, too")
 @option("--entropy", metavar="FILE", default="", help="Take the random bytes from this file or device")
 @option("--output", metavar="FILE", default="", help="Write the seed to a file instead of showing it")
 def gen(env: Env, type: str, public: bool, entropy: str, output: str) -> Result:
-    """Without --output, the seed is shown: keep it secret. curve and x25519 are the same, and encrypt."""
+    """TYPE is user, account, server, cluster, operator, curve or x25519; the last two are the same.
+
+    Without --output, the seed is shown: keep it secret.
+    """
     kind = CURVE if type == _X25519 else type
     key = create_key(kind, _reader(entropy)) if entropy else create_key(kind)
     if output:

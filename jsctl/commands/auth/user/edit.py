@@ -14,7 +14,7 @@ from jsctl.commands.auth.choose import (
     pick_user_account,
     user_argument,
 )
-from jsctl.commands.auth.credentials import write_creds
+from jsctl.commands.auth.credentials import check_free, write_creds
 from jsctl.commands.auth.user.flags import SECTIONS, UserFlags
 from jsctl.commands.cli import command, option
 from jsctl.commands.shared.field_flags import config_flags
@@ -60,6 +60,7 @@ async def edit(env: Env, options: Options) -> Result:
     The user has the change with new credentials, which the store keeps, too.
     """
     settings = options.flags.settings(options.no_tags)
+    check_free(options.credential, force=True)
     store = await pick_operator(env, options.operator)
     account = await pick_user_account(env, store, options.name, options.account)
     user = await pick_user(env, store, account, options.name)

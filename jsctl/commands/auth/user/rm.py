@@ -12,7 +12,7 @@ from jsctl.commands.auth.choose import (
 )
 from jsctl.commands.cli import command, option
 from jsctl.env import Env
-from jsctl.errors import BadInput
+from jsctl.errors import BadInput, JsctlError, NotFound
 from jsctl.views.result import Result
 
 
@@ -30,13 +30,22 @@ async def rm(env: Env, name: str, account: str, operator: str, revoke: bool, for
         raise BadInput("--force needs the user's name", "give NAME")
     store = await pick_operator(env, operator)
     owner = await pick_user_account(env, store, name, account)
-    user = await pick_user(env, store, owner, name)
-    what = f"revoke and remove user {user.name}" if revoke else f"remove user {user.name}"
+    public = ""
+    try:
+        user = await pick_user(env, store, owner, name)
+        name, public = user.name, user.public
+    except (NotFound, BadInput):
+        raise
+    except JsctlError as error:  # the file is broken, and goes
+        if revoke:
+            raise
+        env.say(f"jsctl: {error.message}")
+    what = f"revoke and remove user {name}" if revoke else f"remove user {name}"
     await env.confirm(f"Really {what} of account {owner.name}?", force=force)
     if revoke:
-        revocation = Revocation("", user.public, int(env.clock()))
+        revocation = Revocation("", public, int(env.clock()))
         change_account(store, owner.name, lambda nats: add_revocation(nats, revocation, owner.name))
     with store.locked():
-        store.remove_user(owner.name, user.name)
-        store.remove_seed(user.public)
-    return Result(data={"removed": user.name, "account": owner.name, "key": user.public, "revoked": revoke})
+        store.remove_user(owner.name, name)
+        store.remove_seed(public)
+    return Result(data={"removed": name, "account": owner.name, "key": public, "revoked": revoke})

@@ -1,0 +1,146 @@
+"""The shapes of claims: what a JWT must have so that everything else may rely on it.
+
+A JWT that somebody else signed may hold anything. What is unknown is of any shape, and null is like a missing
+key, as servers read it.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from jsctl.auth.keys import ACCOUNT, OPERATOR, USER
+from jsctl.errors import BadInput
+
+Json = dict[str, Any]
+
+_NAMES = {str: "text", int: "a whole number", bool: "true or false"}
+
+_RULES = {"allow": [str], "deny": [str]}
+_PERMISSIONS = {"pub": _RULES, "sub": _RULES, "resp": {"max": int, "ttl": int}}
+_USER = {
+    **_PERMISSIONS,
+    "subs": int,
+    "data": int,
+    "payload": int,
+    "src": [str],
+    "times": [{"start": str, "end": str}],
+    "times_location": str,
+    "allowed_connection_types": [str],
+    "bearer_token": bool,
+    "proxy_required": bool,
+    "issuer_account": str,
+}
+_JETSTREAM = {
+    "mem_storage": int,
+    "disk_storage": int,
+    "streams": int,
+    "consumer": int,
+    "max_ack_pending": int,
+    "mem_max_stream_bytes": int,
+    "disk_max_stream_bytes": int,
+    "max_bytes_required": bool,
+}
+_CAPS = ("subs", "data", "payload", "imports", "exports", "conn", "leaf")
+_LIMITS = {
+    **dict.fromkeys(_CAPS, int),
+    **_JETSTREAM,
+    "wildcards": bool,
+    "disallow_bearer": bool,
+    "tiered_limits": {"*": _JETSTREAM},
+}
+_EXPORT = {
+    "name": str,
+    "subject": str,
+    "token_req": bool,
+    "revocations": {"*": int},
+    "response_type": str,
+    "response_threshold": int,
+    "service_latency": {"results": str},
+    "account_token_position": int,
+    "advertise": bool,
+    "allow_trace": bool,
+    "description": str,
+    "info_url": str,
+}
+_IMPORT = {
+    "name": str,
+    "subject": str,
+    "account": str,
+    "token": str,
+    "to": str,
+    "local_subject": str,
+    "share": bool,
+    "allow_trace": bool,
+}
+_SCOPE = {"key": str, "role": str, "description": str, "template": _USER}
+_SHAPES: Mapping[str, Json] = {
+    OPERATOR: {
+        "signing_keys": [str],
+        "operator_service_urls": [str],
+        "account_server_url": str,
+        "system_account": str,
+        "strict_signing_key_usage": bool,
+    },
+    ACCOUNT: {
+        "imports": [_IMPORT],
+        "exports": [_EXPORT],
+        "limits": _LIMITS,
+        "signing_keys": [(str, _SCOPE)],
+        "revocations": {"*": int},
+        "default_permissions": _PERMISSIONS,
+        "mappings": {"*": [{"subject": str, "weight": int, "cluster": str}]},
+        "authorization": {"auth_users": [str], "allowed_accounts": [str], "xkey": str},
+        "trace": {"dest": str, "sampling": int},
+        "cluster_traffic": str,
+        "description": str,
+        "info_url": str,
+    },
+    USER: _USER,
+}
+_CLAIMS = {"sub": str, "iss": str, "name": str, "iat": int, "exp": int, "nbf": int}
+
+
+def check_shape(claims: Json, kind: str) -> Json:
+    """Return the claims of an operator, account or user. Raises BadInput for those of another shape."""
+    for problem in (
+        _find_problem(claims, _CLAIMS, ""),
+        _find_problem(claims["nats"], {"tags": [str], **_SHAPES[kind]}, "nats."),
+    ):
+        if problem:
+            raise BadInput(problem)
+    return claims
+
+
+def _find_problem(value: Any, shape: Any, path: str) -> str:
+    """What is wrong with the first value of another shape; empty when all are right.
+
+    shape: a type; a list with the shape of each item; a tuple of shapes, of which one fits; an object with
+    those of its keys, `*` for all others.
+    """
+    if value is None:
+        return ""
+    place = path.rstrip(".")
+    match shape:
+        case dict():
+            if not isinstance(value, dict):
+                return f"{place} must be an object"
+            problems = (
+                _find_problem(item, shape.get(key, shape.get("*", ())), f"{path}{key}.")
+                for key, item in value.items()
+            )
+            return next(filter(None, problems), "")
+        case list():
+            if not isinstance(value, list):
+                return f"{place} must be a list"
+            problems = (
+                f"{place}[{at}] is null" if item is None else _find_problem(item, shape[0], f"{place}[{at}].")
+                for at, item in enumerate(value)
+            )
+            return next(filter(None, problems), "")
+        case ():
+            return ""
+        case tuple():
+            problems_of = [_find_problem(value, one, path) for one in shape]
+            return "" if "" in problems_of else problems_of[-1]
+    if isinstance(value, shape) and (shape is bool) == isinstance(value, bool):
+        return "" if shape is not int or abs(value) < 1 << 63 else f"{place} is too large"
+    return f"{place} must be {_NAMES[shape]}"
