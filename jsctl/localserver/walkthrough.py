@@ -18,10 +18,10 @@
               - says: leaf-server +leaf                      # the output, as a regular expression
                 so: both servers answer
 
-`{hub}` stands for the address of the server `hub`. Of a step, too: `write` (`{file, text}`) or `edit`
-(`{file, changes: [{old, new}]}`), files that it writes first; `to`, the file that takes its output;
-`status`, the exit status that it shall have; `silent`, when its output is not worth showing; `steady`, when
-its checks must hold for a while; `seconds`, how long they may take.
+`{hub}` stands for the address of the server `hub`. Of a step, too: `note`, what the document has otherwise;
+`write` (`{file, text}`) or `edit` (`{file, changes: [{old, new}]}`), files that it writes first; `to`, the
+file that takes its output; `status`, the exit status that it shall have; `silent`, when its output is not
+worth showing; `steady`, when its checks must hold for a while; `seconds`, how long they may take.
 """
 
 from collections.abc import Mapping, Sequence
@@ -62,12 +62,13 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step; see the module. number: from 1. part: its part's name."""
+    """A step; see the module. number: from 1. part: its part's name. lines: of `run`."""
 
     number: int
     part: str
     say: str
     lines: tuple[str, ...] = ()
+    note: str = ""
     answers: Mapping[str, Any] = field(default_factory=dict)
     file: File | None = None
     to: str = ""
@@ -129,6 +130,7 @@ def _step(step: Json, number: int, part: str) -> Step:
         part,
         step["say"],
         (lines,) if isinstance(lines, str) else tuple(lines),
+        step.get("note", ""),
         step.get("answers", {}),
         file,
         step.get("to", ""),

@@ -51,6 +51,7 @@ class TestData:
         known = walkthrough.load_walkthrough(name)
         for step in known.steps:
             assert re.fullmatch(r"([A-Z0-9]|spoke).*\.", step.say), step
+            assert ". " not in step.say, f"one sentence: {step.say}"
             assert step.lines or step.file, step
             assert {check.place for check in step.checks} <= {"", *known.places}, step
             for line in step.lines:
@@ -174,7 +175,7 @@ SMALL = Walkthrough(
             "go",
             "A stream.",
             ("stream add one --subjects one --context=local",),
-            {"Storage backend": "memory"},
+            answers={"Storage backend": "memory"},
             checks=(Check("local", {"one": {"messages": 0}}, only=True),),
         ),
         Step(

@@ -85,7 +85,14 @@ class Player:
                 self._ask_for_key()
 
     def _play(self, step: Step, shown: bool) -> None:
-        record: Json = {"step": step.number, "part": step.part, "say": step.say, "commands": [], "checks": []}
+        record: Json = {
+            "step": step.number,
+            "part": step.part,
+            "say": step.say,
+            "note": step.note,
+            "commands": [],
+            "checks": [],
+        }
         if shown:
             self.records.append(record)
             self._head(step)
@@ -106,7 +113,9 @@ class Player:
         if step.part != self._shown_part:
             self._shown_part = step.part
             self._write(view.part(self._walkthrough.parts[step.part]))
-        self._write(view.step(step.number, len(self._walkthrough.steps), step.say))
+        self._write(view.step(step, len(self._walkthrough.steps)))
+        if step.note:
+            self._write(view.note(step.note))
 
     def _write_file(self, step: Step, shown: bool) -> None:
         if step.file is None:

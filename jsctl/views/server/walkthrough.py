@@ -6,7 +6,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
-from jsctl.localserver.walkthrough import Check, File, Walkthrough
+from jsctl.localserver.walkthrough import Check, File, Step, Walkthrough
 from jsctl.units import SECOND, format_count
 from jsctl.views.result import Column, Result, Table, Text
 
@@ -34,9 +34,14 @@ def part(title: str) -> Result:
     return Result([Text(f"\n{title}\n{'=' * len(title)}", "bold")])
 
 
-def step(number: int, total: int, sentence: str) -> Result:
+def step(played: Step, total: int) -> Result:
     """Show what a step does."""
-    return Result([Text(f"\n# {number}/{total} {sentence}", "bold")])
+    return Result([Text(f"\n# {played.number}/{total} {played.say}", "bold")])
+
+
+def note(text: str) -> Result:
+    """Show what the document has otherwise."""
+    return Result([Text(f"# {text}")])
 
 
 def unshown(count: int) -> Result:
