@@ -2,8 +2,11 @@
 
 import os
 import shutil
+import socket
+import stat
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from string import ascii_lowercase
@@ -218,3 +221,55 @@ def test_a_completed_name_is_one_word_that_does_nothing(
         typed = " ".join(["jsctl", *before[noun], name[0]])
         assert completed(shell, typed, tmp_path) == [*before[noun], name, "end"]
     assert not list((tmp_path / "folder").iterdir()), "a name has run"
+
+
+# -- names that were seen before ------------------------------------------------------------------
+
+
+def complete_behind(cli: Cli, words: str, wait: int) -> list[str]:
+    """The completions of a line with a wait of so many ms."""
+    count = len(words.split()) - (not words.endswith(" "))
+    variables = {
+        "_JSCTL_COMPLETE": "bash_complete",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(count),
+        "JSCTL_COMPLETE_WAIT": str(wait),
+    }
+    ended = subprocess.run(
+        [sys.executable, "-m", "jsctl"],
+        env={**os.environ, **cli.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert ended.stderr == ""
+    return [line.split(",", 1)[1] for line in ended.stdout.splitlines() if "," in line]
+
+
+@pytest.mark.slow
+def test_names_are_known_without_their_server(cli: Cli, url: str) -> None:
+    js.stream(url, "ORDERS", "orders.>")
+    js.stream(url, "EVENTS", "events.>")
+    cli(f"context add shop --server {url} --select", status=0)
+    del cli.environ["NATS_URL"]
+    assert complete_behind(cli, "jsctl stream info ", 20_000) == ["EVENTS", "ORDERS"]
+    [file] = (cli.home / ".cache" / "jsctl" / "names").iterdir()
+    assert file.name.startswith("shop-") and stat.S_IMODE(file.stat().st_mode) == 0o600
+    js.ask(url, "STREAM.DELETE.EVENTS")
+    assert complete_behind(cli, "jsctl stream info ", 0) == ["EVENTS", "ORDERS"]  # and refreshed behind
+    wait_for(lambda: "EVENTS" not in file.read_text(), "the names are listed again")
+    assert complete_behind(cli, "jsctl stream info O", 0) == ["ORDERS"]
+    js.stream(url, "OTHERS", "others")
+    assert complete_behind(cli, "jsctl stream info O", 20_000) == ["ORDERS", "OTHERS"]
+    file.write_text("[")
+    assert complete_behind(cli, "jsctl stream info O", 20_000) == ["ORDERS", "OTHERS"]
+
+
+@pytest.mark.slow
+def test_a_server_that_never_answers_is_not_waited_for(offline_cli: Cli) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        offline_cli.environ["NATS_URL"] = f"nats://127.0.0.1:{silent.getsockname()[1]}"
+        began = time.monotonic()
+        assert complete_behind(offline_cli, "jsctl stream info ", 150) == []
+        assert time.monotonic() - began < 4  # of the 5 s that the server has, behind

@@ -51,6 +51,7 @@ class Cli:
     def __init__(self, home: Path, url: str = "") -> None:
         self.home = home
         self.environ: dict[str, str] = {"XDG_CONFIG_HOME": str(home), "HOME": str(home), "TERM": "xterm"}
+        self.environ["JSCTL_COMPLETE_WAIT"] = "20000"  # ms: completion is not to depend on a busy machine
         if url:
             self.environ["NATS_URL"] = url
 

@@ -1,0 +1,100 @@
+"""Names that completion has seen, in a file for each context.
+
+    $XDG_CACHE_HOME or ~/.cache / jsctl / names / KEY.json   {"stream": ["ORDERS", ...], "consumer ORDERS": [...]}
+
+A server is asked behind the shell's back: completion waits for it a moment, and then takes what it knows.
+"""
+
+import hashlib
+import json
+import os
+import signal
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from jsctl.files import CONFIG_SIZE, read_text, write_atomically
+from jsctl.json_text import parse_json
+
+if TYPE_CHECKING:
+    from jsctl.contexts.settings import Settings
+
+WAIT = 0.15
+"""Seconds that completion waits for a server; JSCTL_COMPLETE_WAIT has another number of ms."""
+
+_LONGEST = 10  #: seconds until a process behind gives up
+_MOST = 64  #: lists that a file keeps
+_LOOK = 0.004  #: seconds between two looks whether the names are there
+
+
+class NameCache:
+    """The names of one context."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def of(cls, settings: "Settings", environ: Mapping[str, str]) -> "NameCache":
+        """Return the cache of what these settings lead to."""
+        base = environ.get("XDG_CACHE_HOME") or str(Path(environ.get("HOME") or Path.home(), ".cache"))
+        login = (settings.url, settings.user, settings.token, settings.creds, settings.nkey, settings.jwt)
+        place = (*login, settings.nsc, settings.js_domain, settings.js_api_prefix)
+        key = hashlib.sha256("\0".join(place).encode(errors="surrogateescape")).hexdigest()[:16]
+        return cls(Path(base, "jsctl", "names", f"{settings.context or 'server'}-{key}.json"))
+
+    def names(self, noun: str, parent: str) -> list[str]:
+        """Return what is known; nothing of a file that cannot be read."""
+        names = self._read().get(f"{noun} {parent}".rstrip())
+        return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+
+    def store(self, noun: str, parent: str, names: Sequence[str]) -> None:
+        """Replace what is known. The oldest lists give way. Raises OSError."""
+        key = f"{noun} {parent}".rstrip()
+        lists = {other: names for other, names in self._read().items() if other != key}
+        lists = dict(list(lists.items())[1 - _MOST :]) | {key: list(names)}
+        text = json.dumps(lists)
+        if len(text) < CONFIG_SIZE:
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            write_atomically(self.path, text, durable=False)
+
+    def _read(self) -> dict[str, object]:
+        try:
+            lists = parse_json(read_text(self.path, "", CONFIG_SIZE))
+        except Exception:  # it is made again
+            return {}
+        return lists if isinstance(lists, dict) else {}
+
+
+def wait_of(environ: Mapping[str, str]) -> float:
+    """Return the seconds that completion waits."""
+    text = environ.get("JSCTL_COMPLETE_WAIT", "")
+    return int(text) / 1000 if text.isdecimal() and len(text) < 7 else WAIT
+
+
+def refresh_behind(fetch: Callable[[], object], wait: float) -> None:
+    """Call a function in a process of its own, which goes on after ours, and wait for it at most `wait`
+    seconds."""
+    end = time.monotonic() + wait
+    pid = os.fork()
+    if not pid:
+        _work(fetch)
+    while time.monotonic() < end:
+        with suppress(ChildProcessError):
+            if os.waitpid(pid, os.WNOHANG)[0]:
+                return
+        time.sleep(_LOOK)
+
+
+def _work(fetch: Callable[[], object]) -> NoReturn:
+    try:
+        os.setsid()
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(_LONGEST)
+        null = os.open(os.devnull, os.O_RDWR)
+        for number in (0, 1, 2):  # the shell waits until nobody holds its pipe any more
+            os.dup2(null, number)
+        fetch()
+    finally:
+        os._exit(0)
