@@ -1,7 +1,7 @@
 """A repeated `stream info`: `python tests/bench/shell.py [--lines N]`.
 
-In `jsctl shell`, beside the server's answer alone, one process a line, and the peer's binary, one process a line,
-which is taken from JSCTL_BENCH_NATS and left out where that is not set. Each is the mean of N lines, in ms.
+In `jsctl shell`, beside the server's answer alone, a process of jsctl for each line, and one of the peer's
+binary, which is taken from JSCTL_BENCH_NATS and left out where that is not set. Each is the mean of N lines.
 """
 
 import argparse

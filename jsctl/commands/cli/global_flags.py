@@ -1,6 +1,6 @@
 """The global flags, which every command takes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import click
@@ -56,6 +56,13 @@ class GlobalOption(click.Option):
         super().__init__([*names], expose_value=False, **attrs)
         self.environment = self.envvar
         self.envvar = None
+
+    def handle_parse_result(
+        self, ctx: click.Context, opts: Mapping[str, Any], args: list[str]
+    ) -> tuple[Any, list[str]]:
+        if self.envvar is None and self.name not in opts:  # nearly all of them, three times a line
+            return None, args
+        return super().handle_parse_result(ctx, opts, args)
 
     def resolve_envvar_value(self, ctx: click.Context) -> str | None:
         """Return the variable's value; in a shell of jsctl none: its lines have what the shell had."""

@@ -33,6 +33,15 @@ class _WithGlobals(click.Command):
     sections: Mapping[str, Sequence[str]] = MappingProxyType({})
     summary: str = ""
 
+    _parser: Any = None
+
+    def make_parser(self, ctx: click.Context) -> Any:
+        """Return the parser, made once: a shell of jsctl runs the same commands again."""
+        if self._parser is None:
+            self._parser = super().make_parser(ctx)
+        self._parser.ctx = ctx
+        return self._parser
+
     def get_short_help_str(self, limit: int = 45) -> str:
         return self.summary or super().get_short_help_str(limit)
 

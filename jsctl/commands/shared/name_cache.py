@@ -1,6 +1,6 @@
 """Names that completion has seen, in a file for each context.
 
-    $XDG_CACHE_HOME or ~/.cache / jsctl / names / KEY.json   {"stream": ["ORDERS", ...], "consumer ORDERS": [...]}
+    $XDG_CACHE_HOME or ~/.cache / jsctl / names / KEY.json   {"stream": ["ORDERS"], "consumer ORDERS": [...]}
 
 A server is asked behind the shell's back: completion waits for it a moment, and then takes what it knows.
 """
