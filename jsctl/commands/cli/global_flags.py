@@ -73,6 +73,11 @@ class GroupOption(GlobalOption):
     """An option of a group that the commands of the group take, too. Its value is stored in `Env.flags`."""
 
 
+def is_own(param: click.Parameter) -> bool:
+    """Whether a parameter is a command's own, or its group's, and not global."""
+    return not isinstance(param, GlobalOption) or isinstance(param, GroupOption)
+
+
 class RepeatedOption(GlobalOption):
     """A global option that may be repeated. `Env.flags` has the last value, `Env.repeated` all of them in the
     order of the command line."""

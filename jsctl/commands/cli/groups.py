@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from jsctl import registry
-from jsctl.commands.cli.global_flags import GlobalOption, GroupOption, global_options
+from jsctl.commands.cli.global_flags import GlobalOption, GroupOption, global_options, is_own
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -32,7 +32,6 @@ class _WithGlobals(click.Command):
     examples: Sequence[str] = ()
     sections: Mapping[str, Sequence[str]] = MappingProxyType({})
     summary: str = ""
-
     _parser: Any = None
 
     def make_parser(self, ctx: click.Context) -> Any:
@@ -64,7 +63,7 @@ class _WithGlobals(click.Command):
                 self.params.append(option)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        own = [p for p in self.params if _is_own(p) and isinstance(p, click.Option)]
+        own = [p for p in self.params if is_own(p) and isinstance(p, click.Option)]
         named = {flag: title for title, flags in self.sections.items() for flag in flags}
         for title in ("", *self.sections):
             records = [p.get_help_record(ctx) for p in own if named.get(p.opts[0], "") == title]
@@ -204,10 +203,6 @@ def _plain(flags: str, help: str) -> tuple[str, str]:
     return flags.replace("INTEGER RANGE", "N"), re.sub(r"\s*\[[^][]*x[<>]=?[^][]*\]$", "", help)
 
 
-def _is_own(param: click.Parameter) -> bool:
-    return not isinstance(param, GlobalOption) or isinstance(param, GroupOption)
-
-
 def _load(path: str, name: str, entry: registry.Entry) -> click.Command:
     target: click.Command | None = None
     if entry.target:
@@ -221,7 +216,7 @@ def _load(path: str, name: str, entry: registry.Entry) -> click.Command:
         if isinstance(target, Command):
             target.summary = entry.help
         return target
-    own = [p for p in target.params if _is_own(p)] if target else []
+    own = [p for p in target.params if is_own(p)] if target else []
     loaded = Group(
         name,
         path=path,
