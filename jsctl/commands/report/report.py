@@ -10,8 +10,10 @@ import click
 from jsctl import registry
 from jsctl.commands.cli import command, option
 from jsctl.commands.cli.values import Duration
+from jsctl.commands.report.failing import Condition, failing
 from jsctl.commands.report.recording import open_recorder, recorded_rounds
 from jsctl.commands.report.screen import Wanted, live, replayed
+from jsctl.commands.shared.criteria import Expression
 from jsctl.commands.shared.targets import targets
 from jsctl.commands.shared.watch import check_interval
 from jsctl.env import Env
@@ -55,6 +57,7 @@ _SORTS = ("name", "messages", "bytes", "rate", "lag", "trouble")
         "jsctl report --watch --spark /shared/progress",
         "jsctl report --record today.jsctl --keep 48h",
         "jsctl report --replay today.jsctl",
+        "jsctl report --fail-on 'lag > 1000 or problems > 0'",
     ],
 )
 @option(
@@ -121,6 +124,12 @@ _SORTS = ("name", "messages", "bytes", "rate", "lag", "trouble")
     help="Include consumers (the default if at most 100 streams have any)",
 )
 @option(
+    "--fail-on",
+    type=Expression(),
+    metavar="EXPRESSION",
+    help="Exit with 1 when this condition holds for a row: lag > 1000",
+)
+@option(
     "--spark",
     metavar="DIR",
     default="",
@@ -141,6 +150,7 @@ async def report(
     keep: int | None,
     replay: str,
     consumers: bool | None,
+    fail_on: Condition | None,
     spark: str,
 ) -> Result | Events[Round]:
     """--context and --js-domain may be repeated: the report then has a part for each domain of each context.
@@ -150,6 +160,9 @@ async def report(
     "streams", "replication", "consumers"}]}; with --watch, one on each line.
     On a terminal, --watch is a screen with keys: ? lists them. None of them changes anything on a server.
 
+    --fail-on names the keys of a row of --json (jsctl schema info io.jsctl.v1.report), context, domain, kind
+    (stream, mirror, source or consumer) and problems, their number.
+
     The exit status is 4 when a context could not be reached; with --watch it is 0, even after ctrl-C,
     unless --count was not reached.
     """
@@ -158,6 +171,10 @@ async def report(
     queries = partial(_read_queries, folder)
     queries()  # a wrong folder is an error of the command line
     order = cast(Sort, sort or "name")
+    if fail_on and (watch or count or record or replay):
+        raise BadInput(
+            "--fail-on is for a single report", "leave out --watch, --count, --record and --replay"
+        )
     if keep is not None and not record:
         raise BadInput("--keep goes with --record", "it says how long recorded rounds are kept")
     interval = watch or 2 * SECOND
@@ -194,7 +211,7 @@ async def report(
         states = await fetch_states(places, fetch, clock=env.clock, trace=env.trace)
         if len(states) == 1 and states[0].failure is not None and not env.wants_json:
             raise states[0].failure
-        return _round_result(env, states, order, queries(), at=env.clock())
+        return failing(env, _round_result(env, states, order, queries(), at=env.clock()), states, fail_on)
     recorder = open_recorder(record, keep)
     rounds = poll_states(places, fetch, interval=interval, count=count, clock=env.clock, trace=env.trace)
     if recorder is not None:

@@ -7,7 +7,7 @@ from jsctl.views.shared.tables import LINK_KEYS, STREAM_KEYS, recorder
 
 Record = dict[str, Any]
 
-_CONSUMER_KEYS = (
+CONSUMER_KEYS = (
     "stream",
     "consumer",
     "mode",
@@ -17,7 +17,7 @@ _CONSUMER_KEYS = (
     "unprocessed_rate",
     "last_delivery_ns",
 )
-_LINK, _CONSUMER = recorder(LINK_KEYS), recorder(_CONSUMER_KEYS)
+_LINK, _CONSUMER = recorder(LINK_KEYS), recorder(CONSUMER_KEYS)
 
 
 class Line(NamedTuple):

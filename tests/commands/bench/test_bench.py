@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from jsctl.schema.catalog import schema
+from jsctl.schema.validator import validate
 from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import RealServer
@@ -50,6 +52,7 @@ def stop(process: subprocess.Popen[str], number: int = signal.SIGINT) -> tuple[s
 def run(cli: Cli, line: str) -> dict[str, Any]:
     """The document of a benchmark."""
     document: dict[str, Any] = cli(f"bench {line} --json", status=0).json
+    assert not validate(document, schema("io.jsctl.v1.bench"))
     return document
 
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from jsctl.schema.catalog import schema
+from jsctl.schema.validator import validate
 from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import HubLeaf, RealServer, free_port
@@ -272,3 +274,56 @@ def test_consumers_that_may_be_listed_are_shown(offline_cli: Cli, rights: RealSe
     assert f"the consumers of stream T are not shown: {denied}" in shown
     assert offline_cli(f"{line} --json", status=0).json["refused"] == {"T": denied}
     assert denied in offline_cli(f"consumer report T -s {rights.url_for('some')}", status=5).err
+
+
+@pytest.fixture
+def behind(cli: Cli, url: str) -> Cli:
+    """With a stream of five messages, its mirror, and a consumer that has read none of them."""
+    js.stream(url, "ORDERS", "orders.>")
+    js.publish(url, "orders.1", count=5)
+    js.stream(url, "COPY", mirror={"name": "ORDERS"})
+    config = {"durable_name": "NEW", "ack_policy": "explicit"}
+    js.ask(url, "CONSUMER.DURABLE.CREATE.ORDERS.NEW", {"stream_name": "ORDERS", "config": config})
+    wait_for(lambda: js.info(url, "COPY")["state"]["messages"] == 5, "the mirror has everything")
+    wait_for(lambda: js.info(url, "ORDERS")["state"]["messages"] == 5, "all messages are stored")
+    return cli
+
+
+def test_the_keys_are_those_of_the_schema(behind: Cli, two: Cli) -> None:
+    document = behind("report --json", status=0).json
+    report = document["reports"][0]
+    assert report["streams"] and report["replication"] and report["consumers"]
+    assert not validate(document, schema("io.jsctl.v1.report"))
+    for line in (
+        "report --json --context here --context gone",
+        "report --json --context here --no-consumers",
+    ):
+        assert not validate(two(line).json, schema("io.jsctl.v1.report")), line
+    changed = json.loads(json.dumps(document))
+    changed["reports"][0]["streams"][0]["size"] = 1
+    assert validate(changed, schema("io.jsctl.v1.report"))
+
+
+@pytest.mark.parametrize(
+    ("condition", "holds"),
+    [
+        ("unprocessed >= 5", "consumer ORDERS > NEW"),
+        ("kind == 'stream' and messages > 4 and stream startsWith 'ORD'", "stream ORDERS"),
+        ("problems > 0 and kind == 'consumer'", "consumer ORDERS > NEW"),
+        ("lag > 1000", ""),
+        ("unprocessed > 5 or lag > 0", ""),
+    ],
+)
+def test_a_condition_sets_the_status(condition: str, holds: str, behind: Cli) -> None:
+    outcome = behind(["report", "--fail-on", condition], status=1 if holds else 0)
+    assert "ORDERS" in outcome.out
+    said = [line for line in outcome.err.splitlines() if "--fail-on" in line]
+    assert len(said) == bool(holds) and (not holds or said[0].endswith(holds))
+    assert behind(["report", "--json", "--fail-on", condition], status=outcome.status).json["reports"]
+
+
+def test_conditions_that_no_row_can_have(cli: Cli) -> None:
+    for condition, text in (("lga > 5", "there is no 'lga'"), ("lag >", "incomplete")):
+        err = cli(["report", "--fail-on", condition], status=64).err
+        assert text in err and len(err.splitlines()) == 1, err
+    assert "single report" in cli("report --watch --fail-on true", status=64).err

@@ -1,0 +1,43 @@
+"""Rows of `jsctl report` that meet a condition: `--fail-on`."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from jsctl.views.report.records import CONSUMER_KEYS
+from jsctl.views.shared.tables import LINK_KEYS, STREAM_KEYS
+
+_RATES = ("message_rate", "byte_rate", "lag_rate", "unprocessed_rate")
+_NOTHING: Mapping[str, Any] = {
+    **dict.fromkeys((*STREAM_KEYS, *LINK_KEYS, *CONSUMER_KEYS, *_RATES, "context", "domain", "kind")),
+    "trouble": [],
+    "problems": 0,
+}
+"""What a row has no value for is nil: `lag > 1000` holds for none of the consumers."""
+
+
+def matching_rows(document: Mapping[str, Any], condition: Callable[[Mapping[str, Any]], bool]) -> list[str]:
+    """Return what the rows are called for which a condition holds.
+
+    document: the JSON form of the report. Raises ValueError for a condition that no row can have.
+    """
+    condition(_NOTHING)
+    return [name for name, row in _rows(document) if condition({**_NOTHING, **row})]
+
+
+def _rows(document: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield every stream, mirror, source and consumer."""
+    for report in document["reports"]:
+        place = {"context": report["context"], "domain": report["domain"]}
+        where = " ".join(word for word in place.values() if word)
+        for stream in report["streams"]:
+            yield f"{where}: stream {stream['stream']}", _row(stream, place, "stream")
+        for link in report["replication"]:
+            name = f"{where}: {link['kind']} {link['origin']} of stream {link['stream']}"
+            yield name, _row(link, place, link["kind"])
+        for consumer in report["consumers"] or ():
+            name = f"{where}: consumer {consumer['stream']} > {consumer['consumer']}"
+            yield name, _row(consumer, place, "consumer")
+
+
+def _row(record: Mapping[str, Any], place: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
+    return {**record, **place, "kind": kind, "problems": len(record["trouble"])}
