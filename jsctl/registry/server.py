@@ -24,12 +24,19 @@ VERBS: dict[str, Entry] = {
     "passwd": verb(
         "Hash a password for a server configuration", "server.passwd:passwd", "mkpasswd", "pass", "password"
     ),
+    "generate": verb("Write server configurations from a few answers", "server.generate:generate", "gen"),
     "account": group("Show and purge accounts, with the system account", aliases=("acct",)),
     "account info": verb("Show what servers know of an account", "server.account.info:info", "i"),
     "account purge": verb("Remove all streams and consumers of an account", "server.account.purge:purge"),
     "cluster": group("Manage the servers of a JetStream domain", aliases=("r", "raft")),
     "cluster balance": verb(
         "Spread connections over the servers of a cluster", "server.cluster.balance:balance"
+    ),
+    "cluster evacuate": verb(
+        "Move all streams and consumers of a server to others", "server.cluster.evacuate:evacuate"
+    ),
+    "cluster rescue": verb(
+        "Let fewer servers elect a leader after most are lost for good", "server.cluster.rescue:rescue"
     ),
     "cluster step-down": verb(
         "Elect another leader of a JetStream domain",

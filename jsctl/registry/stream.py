@@ -47,6 +47,9 @@ VERBS: dict[str, Entry] = {
     "cluster balance": verb(
         "Balance the leaders of streams over the servers that hold them", "stream.cluster.balance:balance"
     ),
+    "cluster evacuate": verb(
+        "Move a stream off a server; the cluster picks another", "stream.cluster.evacuate:evacuate"
+    ),
     "cluster peer-remove": verb(
         "Remove a server from a stream's group; the cluster picks another",
         "stream.cluster.peer_remove:peer_remove",

@@ -1,13 +1,20 @@
 """`jsctl server list`."""
 
+from pathlib import Path
+from typing import Any
+
 import click
 
 from jsctl.commands.cli import argument, command, option
+from jsctl.commands.server.report.flags import ARCHIVE
 from jsctl.env import Env
 from jsctl.errors import ExitStatus
 from jsctl.monitor.server.list_ import fetch_servers
+from jsctl.units import NEVER, SECOND, known_time, to_ns
 from jsctl.views.result import Result
 from jsctl.views.server import server_list as view
+
+Json = dict[str, Any]
 
 
 @command("list", examples=["jsctl server list --context system", "jsctl server list 9 --sort name"])
@@ -15,14 +22,31 @@ from jsctl.views.server import server_list as view
 @option("--sort", "order", type=click.Choice(list(view.SORTS)), default="rtt", help="Sort by this")
 @option("--reverse", "-R", is_flag=True, help="Largest first")
 @option("--compact/--no-compact", default=True, help="Leave out the common end of the server names")
-async def list_(env: Env, expect: int | None, order: str, reverse: bool, compact: bool) -> Result:
+@option(*ARCHIVE[0], default="", **ARCHIVE[1])
+async def list_(
+    env: Env, expect: int | None, order: str, reverse: bool, compact: bool, archive: str
+) -> Result:
     """Needs a login of the system account.
 
     EXPECT is the number of servers to wait for; fewer are a failure.
     """
-    replies = await fetch_servers(await env.connection(), expect or 0)
-    result = view.listing(replies, env.clock(), order=order, reverse=reverse, compact=compact)
+    if archive:
+        replies, now = _read(archive)
+    else:
+        replies, now = await fetch_servers(await env.connection(), expect or 0), env.clock()
+    result = view.listing(replies, now, order=order, reverse=reverse, compact=compact)
     if expect and len(replies) < expect:
         env.say(f"{len(replies)} of {expect} servers replied")
         return result._replace(status=ExitStatus.FAILURE)
     return result
+
+
+def _read(path: str) -> tuple[list[tuple[Json, int]], float]:
+    """Return the servers in an archive, without round-trip times, and when it was gathered."""
+    from jsctl.monitor.audit.archive import METADATA, Archive
+    from jsctl.monitor.audit.replay import archived_pings
+
+    with Archive(str(Path(path).expanduser())) as archive:
+        pings = [(reply, NEVER) for reply in archived_pings(archive)]
+        taken = known_time(archive.special(METADATA).get("capture_timestamp"))
+    return pings, to_ns(taken) / SECOND if taken else 0.0

@@ -43,6 +43,11 @@ async def remove_server(api: Api, meta: Json, server: str) -> None:
     )
 
 
+async def evacuate_server(api: Api, server: str) -> None:
+    """Have all streams and consumers moved off a server. server: its name or the ID of its peer (ADR-62)."""
+    await api.call("SERVER.EVACUATE", {"peer": server})
+
+
 async def purge_account(api: Api, account: str) -> None:
     """Remove all streams and consumers of an account from the domain, for good."""
     await api.call(f"ACCOUNT.PURGE.{account}", {})

@@ -13,11 +13,17 @@ def peers(info: Json) -> list[str]:
     return [name for name in names if name]
 
 
+def check_in_cluster(info: Json) -> None:
+    """Raise JsctlError for a stream that is not in a cluster."""
+    if not (info.get("cluster") or {}).get("name"):
+        name = info["config"]["name"]
+        raise JsctlError(f"stream {name} is not in a cluster", "only a cluster has peers to remove")
+
+
 def check_removable(info: Json, *, force: bool) -> None:
     """Raise JsctlError for a stream that is not in a cluster, and without `force` for its only peer."""
+    check_in_cluster(info)
     name = info["config"]["name"]
-    if not (info.get("cluster") or {}).get("name"):
-        raise JsctlError(f"stream {name} is not in a cluster", "only a cluster has peers to remove")
     names = peers(info)
     if len(names) == 1 and not force:
         raise JsctlError(
@@ -41,8 +47,20 @@ async def remove_peer(api: Api, stream: str, peer: str) -> None:
 
     Raises ApiError, with what to do when there is no other server.
     """
+    await _change(api, f"STREAM.PEER.REMOVE.{stream}", peer)
+
+
+async def evacuate_peer(api: Api, stream: str, peer: str) -> None:
+    """Have a stream and its consumers moved off a server, which leaves when another has everything (ADR-62).
+
+    Raises ApiError, with what to do when there is no other server.
+    """
+    await _change(api, f"STREAM.PEER.EVACUATE.{stream}", peer)
+
+
+async def _change(api: Api, subject: str, peer: str) -> None:
     try:
-        await api.call(f"STREAM.PEER.REMOVE.{stream}", {"peer": peer})
+        await api.call(subject, {"peer": peer})
     except ApiError as error:
         if error.err_code != ErrorCode.PEER_REMAP:
             raise

@@ -9,7 +9,9 @@ from jsctl.json_text import parse_json
 from jsctl.monitor.audit.archive import METADATA, Archive
 from jsctl.monitor.audit.model import Check, NothingToCheck, Outcome, Verdict
 from jsctl.monitor.audit.server_checks import CHECKS as SERVER_CHECKS
+from jsctl.monitor.audit.snapshot import findings_of
 from jsctl.monitor.audit.stream_checks import CHECKS as STREAM_CHECKS
+from jsctl.monitor.doctor.finding import Finding
 from jsctl.units import format_rfc3339, seconds_to_ns
 
 Json = dict[str, Any]
@@ -19,7 +21,7 @@ _TYPE = "io.nats.audit.v1.analysis"
 
 
 def analyze(archive: Archive, skip: Collection[str], most: int, now: float) -> Json:
-    """Run all checks and return the report.
+    """Run all checks and return the report, with what `jsctl doctor` finds beside them.
 
     skip: codes of checks that do not run. most: examples of a check that are kept; 0 for all. now: seconds
     since 1970. Raises BadInput for an archive that is damaged.
@@ -27,6 +29,10 @@ def analyze(archive: Archive, skip: Collection[str], most: int, now: float) -> J
     skipped = {code.upper() for code in skip}
     if unknown := skipped - {check.code for check in CHECKS}:
         raise BadInput(f"there is no check {min(unknown)}", "jsctl audit checks lists them")
+    try:
+        doctor = [_finding(one) for one in findings_of(archive)]
+    except BadInput as error:
+        doctor = [{"code": "DOCTOR_FAILED", "about": "the archive", "seen": error.message}]
     results = [_result(check, archive, most, check.code in skipped) for check in CHECKS]
     counts = {outcome.name: 0 for outcome in Outcome}
     for result in results:
@@ -39,6 +45,7 @@ def analyze(archive: Archive, skip: Collection[str], most: int, now: float) -> J
         "skipped_suites": [],
         "checks": results,
         "outcomes": counts,
+        "doctor": doctor,
     }
 
 
@@ -66,6 +73,17 @@ def _result(check: Check, archive: Archive, most: int, skip: bool) -> Json:
         "outcome": int(verdict.outcome),
         "outcome_string": verdict.outcome.name,
         "examples": examples,
+    }
+
+
+def _finding(one: Finding) -> Json:
+    return {
+        "code": one.code,
+        "about": one.about,
+        "seen": one.seen,
+        "why": one.why,
+        "mend": one.mend,
+        "objects": list(one.objects),
     }
 
 

@@ -44,11 +44,22 @@ def report(document: Json, path: str, most: int, *, verbose: bool) -> Result:
     parts: list[Part] = [Table(title, columns, [row[: len(columns)] for row in checks])]
     if findings:
         parts.append(Sheet("Findings", [Section("", findings)]))
+    if sections := [_doctor(finding) for finding in document.get("doctor") or ()]:
+        parts.append(Sheet("Findings of jsctl doctor", sections))
     metadata = document.get("metadata") or {}
     origin = [Field(label, metadata[key]) for key, label in _ORIGIN.items() if metadata.get(key)]
     counts = [Field(name, count, "count") for name, count in document["outcomes"].items()]
     parts.append(Sheet("Report Summary", [Section("Archive", origin), Section("Checks", counts)]))
     return Result(parts, data=document, table=Table("Audit", _COLUMNS, rows))
+
+
+def _doctor(finding: Json) -> Section:
+    fields = [
+        Field(label, str(finding[key]))
+        for key, label in (("seen", "Seen"), ("why", "Why"), ("mend", "Mend"))
+        if finding.get(key)
+    ]
+    return Section(f"{finding['code']}: {finding['about']}", fields)
 
 
 def markdown(document: Json, most: int) -> Result:
@@ -76,6 +87,11 @@ def markdown(document: Json, most: int) -> Result:
         lines += ["", f"### {_escape(title)}", "", f"Outcome: **{result['outcome_string']}**"]
         if sentences := list(_sentences(result, most)):
             lines += ["", *(f"- {_escape(sentence)}" for sentence in sentences)]
+    if findings := document.get("doctor"):
+        lines += ["", "## jsctl doctor"]
+    for finding in findings or ():
+        lines += ["", f"### {_escape(finding['code'])}: {_escape(finding['about'])}", ""]
+        lines += [f"- {key}: {_escape(finding[key])}" for key in ("seen", "why", "mend") if finding.get(key)]
     return Result([Text("\n".join(lines), whole=True)], data=document)
 
 

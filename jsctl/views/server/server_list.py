@@ -151,7 +151,7 @@ def _servers(rows: Sequence[Row], compact: bool) -> Table:
             row.cores,
             Cell(row.slow, format_count(row.slow), "warn" if row.slow else ""),
             row.uptime,
-            row.rtt,
+            row.rtt if row.rtt >= 0 else None,
         )
         for row, name in zip(rows, shown, strict=True)
     ]

@@ -3,6 +3,7 @@
 import json
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -67,6 +68,40 @@ def test_gather_and_analyze(system: Cli, archive: Path, tmp_path: Path) -> None:
     again = system(f"audit gather -o {archive}", answers=[False], status=0)
     assert again.asked == [f"Replace {archive}?"]
     assert "--force" in system(f"audit analyze {archive} --save {saved}", status=64).err
+
+
+@pytest.mark.slow
+def test_what_doctor_finds_and_reports_from_an_archive(
+    system: Cli, hub_leaf: HubLeaf, offline_cli: Cli, tmp_path: Path
+) -> None:
+    external = {"api": "$JS.hub.API", "deliver": ""}
+    js.stream(hub_leaf.url, "COPY", domain="leaf", mirror={"name": "NONE", "external": external})
+    js.stream(hub_leaf.url, "ORDERS", "orders", domain="hub")
+    path = tmp_path / "audit.zip"
+    system(f"audit gather -o {path} --no-server-profiles --no-progress", status=0)
+    findings = offline_cli(f"audit analyze {path} --json", status=0).json["doctor"]
+    assert [one["about"] for one in findings if one["code"] == "ORIGIN_MISSING"]
+    assert "ORIGIN_MISSING" in offline_cli(f"audit analyze {path}", status=0).out
+    assert "## jsctl doctor" in offline_cli(f"audit analyze {path} --markdown", status=0).out
+
+    def rows(line: str) -> list[dict[str, Any]]:
+        result: list[dict[str, Any]] = offline_cli(f"server {line} --archive {path} --json", status=0).json
+        return result
+
+    assert {row["account"] for row in rows("report connections")} >= {"SYS"}
+    assert {row["server"] for row in rows("report health")} == {"hub-server", "leaf-server"}
+    assert [row["server"] for row in rows("report health --host leaf-server")] == ["leaf-server"]
+    assert {row["server"]["name"] for row in rows("list")} == {"hub-server", "leaf-server"}
+    assert len(rows("report leafnodes")) == 4 and len(rows("request variables")) == 2
+    shown = offline_cli(f"server report jetstream --account ACC --archive {path}", status=0).out
+    assert "JetStream Summary for Account ACC" in shown
+    assert offline_cli(f"server info hub-server --archive {path} --json", status=0).json["port"]
+    for line, words in (
+        ("request raft", "no answers to RAFTZ"),
+        ("report cpu --watch 1s", "cannot be used together"),
+    ):
+        assert words in offline_cli(f"server {line} --archive {path}", status=64).err
+    assert "has no server 'none'" in offline_cli(f"server info none --archive {path}", status=3).err
 
 
 @pytest.mark.slow

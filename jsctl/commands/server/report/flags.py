@@ -1,6 +1,7 @@
 """The flags that the reports on servers share, and how a report is repeated."""
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -8,11 +9,17 @@ import click
 from jsctl.commands.cli import DURATION, argument, option
 from jsctl.commands.shared.watch import Report, check_interval, once_or_repeated
 from jsctl.env import Env
+from jsctl.errors import BadInput
 from jsctl.monitor.server.requests import Filter, ping
 from jsctl.views.result import Result
 
 Json = dict[str, Any]
 Flags = Mapping[str, Any]
+
+ARCHIVE: tuple[tuple[str], dict[str, Any]] = (
+    ("--archive",),
+    {"metavar": "FILE", "help": "Read an archive of jsctl audit gather instead of asking servers"},
+)
 
 
 def report_flags(verb: Callable[..., Any]) -> Callable[..., Any]:
@@ -33,6 +40,7 @@ def report_flags(verb: Callable[..., Any]) -> Callable[..., Any]:
                     "help": "Repeat it every INTERVAL until ctrl-C or q",
                 },
             ),
+            ARCHIVE,
         )
     ):
         verb = option(*names, into="servers", **attrs)(verb)
@@ -53,13 +61,26 @@ async def report(
     """
     watch = servers.get("watch")
     check_interval(watch)
-    connection = await env.connection()
     only = server_filter(servers)
+    if servers.get("archive"):
+        return view(read_archive(servers, what, only))
+    connection = await env.connection()
 
     async def fetch() -> Result:
         return view(await ping(connection, what, body, only=only, expect=limit or 0))
 
     return await once_or_repeated(fetch, watch)
+
+
+def read_archive(flags: Flags, what: str, only: Filter) -> list[Json]:
+    """Return the answers to `what` (CONNZ, ...) in the archive that the flags name. Raises BadInput."""
+    from jsctl.monitor.audit.archive import Archive
+    from jsctl.monitor.audit.replay import archived
+
+    if flags.get("watch") is not None:
+        raise BadInput("--archive and --watch cannot be used together", "an archive does not change")
+    with Archive(str(Path(flags["archive"]).expanduser())) as archive:
+        return archived(archive, what, only)
 
 
 def server_filter(servers: Flags) -> Filter:

@@ -3,9 +3,10 @@
 import click
 
 from jsctl.commands.cli import command, option
-from jsctl.commands.server.report.flags import Flags, is_reversed, report_flags, server_filter
+from jsctl.commands.server.report.flags import Flags, is_reversed, read_archive, report_flags, server_filter
 from jsctl.commands.shared.watch import Report, check_interval, once_or_repeated
 from jsctl.env import Env
+from jsctl.monitor.audit.replay import of_account
 from jsctl.monitor.server import requests
 from jsctl.views.result import Result
 from jsctl.views.server import servers as view
@@ -35,7 +36,6 @@ async def jetstream(
     """LIMIT ends the wait once that many servers have answered."""
     watch = servers.get("watch")
     check_interval(watch)
-    connection = await env.connection()
     only = server_filter(servers)
     report = view.JetStreamReport(
         account=account,
@@ -45,6 +45,11 @@ async def jetstream(
         leaders=leaders,
         partial=bool(only.body() or limit),
     )
+
+    if servers.get("archive"):
+        replies = read_archive(servers, "JSZ", only)
+        return view.jetstream_report(of_account(replies, account) if account else replies, report)
+    connection = await env.connection()
 
     async def fetch() -> Result:
         replies = await requests.fetch_jetstream(connection, account=account, only=only, expect=limit or 0)

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from jsctl.commands.cli import argument, option
+from jsctl.commands.server.report.flags import ARCHIVE, read_archive
 from jsctl.env import Env
 from jsctl.monitor.server.requests import Filter, ping
 from jsctl.views.result import Result
@@ -26,6 +27,7 @@ _FLAGS: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
         ("--tags",),
         {"metavar": "TAG", "multiple": True, "help": "Only servers with this tag; may be repeated"},
     ),
+    ARCHIVE,
 )
 
 
@@ -59,6 +61,8 @@ async def request(
     """
     flags = {**env.flags.get(GROUP, {}), **servers}
     only = server_filter(flags)
+    if flags.get("archive"):
+        return view.as_sent(read_archive(flags, what, only))
     sent = {key: value for key, value in body.items() if value not in (None, "", False, ())}
     sent |= {"limit": flags.get("limit") or 2048, "offset": flags.get("offset") or 0}
     replies = await ping(await env.connection(), what, sent, only=only, expect=expect or 0)

@@ -1,0 +1,32 @@
+"""`jsctl server cluster evacuate`."""
+
+from jsctl.commands.cli import argument, command, option
+from jsctl.env import Env
+from jsctl.errors import NotFound
+from jsctl.jetstream.cluster.meta import evacuate_server
+from jsctl.monitor.server.meta import fetch_meta
+from jsctl.views.result import Result, Text
+
+
+@command("evacuate", examples=["jsctl server cluster evacuate n3"])
+@argument("name", metavar="SERVER")
+@option("--force", "-f", is_flag=True, help="Do not ask")
+async def evacuate(env: Env, name: str, force: bool) -> Result:
+    """Moves all streams and consumers of a server to others, so that it can be taken out of the cluster; also
+    those with one replica, without loss. It goes on when this command has ended: jsctl server report
+    jetstream shows how far it is. Where no other server has room, a stream has a replica less. SERVER is a
+    name or an ID. Needs a login of the system account, and nats-server 2.15.
+    """
+    api = await env.jetstream()
+    meta = await fetch_meta(await env.connection(), api.domain)
+    peers = {str(peer.get("name")): str(peer.get("peer", "")) for peer in meta.get("replicas") or ()}
+    peers.setdefault(str(meta.get("leader") or ""), str(meta.get("peer", "")))
+    if name not in peers and name not in peers.values():
+        raise NotFound(
+            f"there is no server {name!r} in the meta group", f"these are: {', '.join(sorted(peers))}"
+        )
+    await env.confirm(f"Move all streams and consumers of server {name} to others?", force=force)
+    await evacuate_server(api, name)
+    return Result(
+        [Text(f"The streams and consumers of server {name} are being moved")], data={"evacuated": name}
+    )

@@ -1,0 +1,48 @@
+"""`jsctl server cluster rescue`."""
+
+import click
+
+from jsctl.commands.cli import command, option
+from jsctl.env import Env
+from jsctl.errors import BadInput, JsctlError
+from jsctl.monitor.server.requests import fetch_jetstream
+from jsctl.monitor.server.rescue import plan_rescue, rescue_quorum
+from jsctl.views.result import Result
+from jsctl.views.server import rescue as view
+
+
+@command(
+    "rescue",
+    examples=["jsctl server cluster rescue", "jsctl server cluster rescue --quorum 2 --force"],
+)
+@option(
+    "--quorum", type=click.IntRange(min=1), metavar="NUMBER", help="Servers that suffice; else those online"
+)
+@option("--force", "-f", is_flag=True, help="Do not ask")
+async def rescue(env: Env, quorum: int | None, force: bool) -> Result:
+    """For a meta group that lost most of its servers for good, so that no leader can be elected: for five
+    minutes fewer servers suffice. Remove those that are gone with jsctl server cluster peer-remove meanwhile.
+    Servers that still run elsewhere then split the group and lose data. Needs a login of the system account,
+    and nats-server 2.15.
+    """
+    connection = await env.connection()
+    api = await env.jetstream()
+    plan = plan_rescue(await fetch_jetstream(connection), api.domain)
+    if not plan.servers:
+        raise JsctlError("the servers are not clustered", "there is no meta group")
+    wanted = quorum or len(plan.servers)
+    if plan.leader and not force:
+        raise JsctlError(
+            f"the meta group has a leader, {plan.leader}", "jsctl server cluster peer-remove needs no rescue"
+        )
+    if wanted >= plan.quorum:
+        raise BadInput(
+            f"--quorum {wanted} is not below the present quorum of {plan.quorum}",
+            f"{len(plan.servers)} of {plan.size} servers are online",
+        )
+    await env.confirm(
+        f"Are the other {plan.size - len(plan.servers)} servers gone for good, and shall {wanted} instead of"
+        f" {plan.quorum} of {plan.size} suffice?",
+        force=force,
+    )
+    return view.rescued(await rescue_quorum(connection, wanted, len(plan.servers)))

@@ -1,0 +1,140 @@
+"""`jsctl server generate`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jsctl.commands.cli import argument, command, option
+from jsctl.env import Env
+from jsctl.errors import BadInput, JsctlError, NotFound
+from jsctl.files import write_atomically
+from jsctl.views.result import Result
+from jsctl.views.server import generate as view
+
+if TYPE_CHECKING:
+    from jsctl.localserver.templates import Operator, Template
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    target: str
+    source: str
+    values: tuple[str, ...]
+    operator: str
+    defaults: bool
+
+
+@command(
+    "generate",
+    options=Options,
+    examples=[
+        "jsctl server generate ./server",
+        "jsctl server generate ./leaf --source leaf --set credentials=/etc/nats/leaf.creds --defaults",
+        "jsctl server generate ./clusters --source compose --set clusters=1",
+    ],
+)
+@argument("target")
+@option("--source", metavar="TEMPLATE", default="", help="operator, leaf, compose or kubernetes")
+@option(
+    "--set", "values", metavar="KEY=VALUE", multiple=True, help="A value of the template; may be repeated"
+)
+@option("--operator", metavar="OPERATOR", default="", help="The operator, if there are several")
+@option("--defaults", is_flag=True, help="Ask nothing, take the defaults")
+async def generate(env: Env, options: Options) -> Result:
+    """Writes files into the folder TARGET, which must not exist: a server of an operator, a leaf node,
+    clusters for Docker Compose, or values for the Helm chart. Asks for what --set leaves out; with
+    --defaults, or without a terminal, it takes the defaults.
+    """
+    from jsctl.localserver.templates import answered
+
+    target = Path(options.target).expanduser()
+    if target.exists():
+        raise BadInput(f"{target} exists already", "name a folder that does not")
+    template = await _template(env, options.source)
+    values = _values(options.values)
+    operator = await _operator(env, options.operator) if template.needs_operator else None
+    if env.can_ask and not options.defaults:
+        await _ask(env, template, values)
+    files = template.make(answered(template, values), operator)
+    try:
+        for name, text in files.items():
+            path = target / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, text)
+    except OSError as error:
+        raise JsctlError(f"cannot write {error.filename}: {error.strerror}") from None
+    return view.generated(template, str(target), sorted(files))
+
+
+async def _template(env: Env, name: str) -> "Template":
+    from jsctl.localserver.templates import TEMPLATES
+
+    names = [template.name for template in TEMPLATES]
+    if not name:
+        if not env.can_ask:
+            raise BadInput("the template is missing", f"give --source, one of {', '.join(names)}")
+        from jsctl.prompts.prompter import Choice
+
+        choices = [Choice(f"{one.name}: {one.about}", one.name) for one in TEMPLATES]
+        name = await env.prompter.select("Select a Template", choices, flag="--source")
+    for template in TEMPLATES:
+        if template.name == name:
+            return template
+    raise BadInput(f"there is no template {name!r}", f"these are: {', '.join(names)}")
+
+
+def _values(pairs: tuple[str, ...]) -> dict[str, str]:
+    values = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise BadInput(f"--set {pair!r} is not valid", "write KEY=VALUE")
+        values[key] = value
+    return values
+
+
+async def _ask(env: Env, template: "Template", values: dict[str, str]) -> None:
+    """Ask for the values that are missing."""
+    for question in template.questions:
+        if question.key in values:
+            continue
+        if question.when and not _is_on(template, values, question.when):
+            continue
+        flag = f"--set {question.key}=VALUE"
+        if question.kind == "bool":
+            yes = await env.prompter.confirm(
+                f"{question.message}?", flag=flag, default=bool(question.parse(question.default))
+            )
+            values[question.key] = "yes" if yes else "no"
+        else:
+            values[question.key] = await env.prompter.text(
+                question.message, flag=flag, default=question.default, check=question.parse
+            )
+
+
+def _is_on(template: "Template", values: Mapping[str, str], key: str) -> bool:
+    question = next(one for one in template.questions if one.key == key)
+    return bool(question.parse(values.get(key, question.default)))
+
+
+async def _operator(env: Env, name: str) -> "Operator":
+    """Return an operator of the store that nsc shares, with its system account. Raises NotFound, BadInput."""
+    from jsctl.auth.store import AuthStore, operator_names, store_folder
+    from jsctl.localserver.templates import Operator
+
+    root = store_folder(env.environ)
+    names = operator_names(root)
+    if not names:
+        raise NotFound("there is no operator", "create one with jsctl auth operator add NAME")
+    if not name and len(names) > 1:
+        if not env.can_ask:
+            raise BadInput("there are several operators", f"give --operator, one of {', '.join(names)}")
+        name = await env.prompter.select("Select an Operator", names, flag="--operator")
+    store = AuthStore(root, name or names[0])
+    record = store.read_operator()
+    system = str(record.nats.get("system_account") or "")
+    if not system:
+        raise BadInput(f"operator {record.name} has no system account", "servers need one for the resolver")
+    account = store.find_account(system)
+    return Operator(record.name, record.token, system, account.token)

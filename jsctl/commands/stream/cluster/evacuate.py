@@ -1,0 +1,37 @@
+"""`jsctl stream cluster evacuate`."""
+
+from jsctl.commands.cli import argument, command, option
+from jsctl.commands.shared.pick import pick_stream
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.jetstream import api_levels
+from jsctl.jetstream.api_levels import ApiLevel
+from jsctl.jetstream.cluster.peers import check_in_cluster, check_peer, evacuate_peer, peers
+from jsctl.jetstream.stream import requests as streams
+from jsctl.views.result import Result, Text
+
+
+@command("evacuate", examples=["jsctl stream cluster evacuate ORDERS n2"])
+@argument("stream", default="")
+@argument("peer", default="")
+@option("--force", "-f", is_flag=True, help="Do not ask")
+async def evacuate(env: Env, stream: str, peer: str, force: bool) -> Result:
+    """Moves a stream and its consumers from a server to another one that the cluster picks; the server leaves
+    when that one has everything. Needs nats-server 2.15.
+    """
+    api = await env.jetstream()
+    name = await pick_stream(env, api, stream)
+    info = await streams.info(api, name)
+    check_in_cluster(info)
+    if not peer:
+        names = peers(info)
+        if not env.can_ask:
+            raise BadInput("the peer's name is missing", f"give PEER, one of {', '.join(sorted(names))}")
+        peer = str(await env.prompter.select("Select a Peer", names, flag="PEER"))
+    check_peer(info, peer)
+    await api_levels.require(api, {ApiLevel.V2_15: ["cluster evacuate"]})
+    await env.confirm(f"Move Stream {name} from server {peer} to another?", force=force)
+    await evacuate_peer(api, name, peer)
+    return Result(
+        [Text(f"Requested that Stream {name} leaves server {peer}")], data={"stream": name, "peer": peer}
+    )

@@ -1,0 +1,116 @@
+"""Answers of servers, read from an archive instead of asked for: what `--archive` shows."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jsctl.errors import BadInput
+from jsctl.monitor.audit.archive import Archive
+from jsctl.monitor.server.requests import Filter
+
+Json = dict[str, Any]
+
+KINDS: Mapping[str, str] = {
+    "VARZ": "variables",
+    "CONNZ": "connections",
+    "ROUTEZ": "routes",
+    "GATEWAYZ": "gateways",
+    "LEAFZ": "leafs",
+    "SUBSZ": "subs",
+    "JSZ": "jetstream_info",
+    "ACCOUNTZ": "accounts",
+    "HEALTHZ": "health",
+}
+"""Requests, and the type of the files that hold their answers."""
+
+_LISTS: Mapping[str, str] = {
+    "CONNZ": "connections",
+    "SUBSZ": "subscriptions_list",
+    "JSZ": "account_details",
+}
+"""What an answer of several pages has in each."""
+
+
+def archived(archive: Archive, what: str, only: Filter | None = None) -> list[Json]:
+    """Return the answers of all servers to a request (CONNZ, ...), one for each, pages joined.
+
+    Connections have their account, which an archive knows from other files. Raises BadInput when the archive
+    holds no such answers.
+    """
+    if what not in KINDS:
+        raise BadInput(f"an archive has no answers to {what}", "leave out --archive")
+    replies: dict[str, Json] = {}
+    for _, document in archive.load(artifact_type=KINDS[what]):
+        server = document.get("server")
+        if not isinstance(server, dict) or not _is_wanted(server, only):
+            continue
+        known = replies.setdefault(str(server.get("id", "")), document)
+        key = _LISTS.get(what, "")
+        if known is not document and key:
+            known["data"][key] = [
+                *(known["data"].get(key) or ()),
+                *((document.get("data") or {}).get(key) or ()),
+            ]
+    if not replies:
+        raise BadInput(f"{archive.path} holds no answers to {what}", "it was gathered without them")
+    if what == "CONNZ":
+        _add_accounts(archive, replies)
+    return sorted(replies.values(), key=lambda reply: str(reply["server"].get("name", "")))
+
+
+def archived_pings(archive: Archive) -> list[Json]:
+    """Return what servers would have answered to a ping ({"server", "statsz"}), from their other answers."""
+    routes = {reply["server"]["id"]: reply for reply in _if_there(archive, "ROUTEZ")}
+    gateways = {reply["server"]["id"]: reply for reply in _if_there(archive, "GATEWAYZ")}
+    pings = []
+    for reply in archived(archive, "VARZ"):
+        server, data = reply["server"], reply.get("data") or {}
+        links = (routes.get(server["id"], {}).get("data") or {}).get("routes") or ()
+        outbound = (gateways.get(server["id"], {}).get("data") or {}).get("outbound_gateways") or {}
+        keys = ("start", "mem", "cpu", "cores", "connections", "subscriptions", "slow_consumers")
+        statsz = {key: data[key] for key in keys if key in data}
+        statsz["routes"] = [{"rid": one.get("rid"), "name": one.get("remote_name", "")} for one in links]
+        statsz["gateways"] = [{"name": name} for name in outbound]
+        pings.append({"server": server, "statsz": statsz})
+    return pings
+
+
+def of_account(replies: Sequence[Json], account: str) -> list[Json]:
+    """Return answers to JSZ as if that account alone had been asked for."""
+    chosen = []
+    for reply in replies:
+        data = reply.get("data") or {}
+        details = [
+            one for one in data.get("account_details") or () if account in (one.get("name"), one.get("id"))
+        ]
+        chosen.append({**reply, "data": {**data, "account_details": details}})
+    return chosen
+
+
+def _if_there(archive: Archive, what: str) -> list[Json]:
+    try:
+        return archived(archive, what)
+    except BadInput:
+        return []
+
+
+def _add_accounts(archive: Archive, replies: Mapping[str, Json]) -> None:
+    accounts = {
+        (str((document.get("server") or {}).get("id", "")), one.get("cid")): tags.get("account", "")
+        for tags, document in archive.load(artifact_type="account_connections")
+        for one in (document.get("data") or {}).get("connections") or ()
+    }
+    for id, reply in replies.items():
+        for one in (reply.get("data") or {}).get("connections") or ():
+            if not one.get("account") and (id, one.get("cid")) in accounts:
+                one["account"] = accounts[id, one["cid"]]
+
+
+def _is_wanted(server: Json, only: Filter | None) -> bool:
+    if only is None:
+        return True
+    return (
+        (not only.host or server.get("name") == only.host)
+        and (not only.address or server.get("host") == only.address)
+        and (not only.cluster or server.get("cluster") == only.cluster)
+        and set(only.tags) <= set(server.get("tags") or ())
+    )

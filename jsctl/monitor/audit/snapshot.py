@@ -1,0 +1,124 @@
+"""What an archive shows of a network, for the rules of `jsctl doctor`."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from jsctl.errors import BadInput
+from jsctl.monitor.audit.archive import METADATA, Archive
+from jsctl.monitor.audit.replay import archived
+from jsctl.monitor.doctor.diagnosis import diagnose
+from jsctl.monitor.doctor.finding import Finding
+from jsctl.monitor.doctor.snapshot import DomainView, Origin, ServerView, Snapshot
+from jsctl.units import to_datetime
+
+Json = dict[str, Any]
+
+
+def findings_of(archive: Archive) -> list[Finding]:
+    """Return what `jsctl doctor` finds in an archive; what needs a connection cannot be found.
+
+    Raises BadInput for an archive that is damaged, or has an unexpected shape.
+    """
+    try:
+        return diagnose(snapshot_of(archive))
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise BadInput(f"{archive.path} holds something unexpected: {type(error).__name__} {error}") from None
+
+
+def snapshot_of(archive: Archive) -> Snapshot:
+    """Return the servers, and the streams of each account by domain, as far as they were gathered."""
+    servers = _servers(archive)
+    domains = {server.name: server.domain for server in servers}
+    views: dict[tuple[str, str], tuple[dict[str, Json], list[Json]]] = {}
+    for account, server, detail in _leaders(archive):
+        streams, consumers = views.setdefault((account, domains.get(server, "")), ({}, []))
+        streams[detail["name"]] = detail
+        consumers += detail.get("consumer_detail") or ()
+    known = {key: streams for key, (streams, _) in views.items()}
+    taken = str(archive.special(METADATA).get("capture_timestamp") or "")
+    if not taken:
+        raise ValueError("the archive does not say when it was gathered")
+    return Snapshot(
+        at=to_datetime(taken),
+        domains=[
+            DomainView(
+                context="",
+                account=account,
+                account_name=account,
+                domain=domain,
+                prefix=f"$JS.{domain}.API" if domain else "$JS.API",
+                streams=streams,
+                consumers=consumers,
+                origins=dict(_origins(account, domain, streams, known)),
+            )
+            for (account, domain), (streams, consumers) in sorted(views.items())
+        ],
+        servers=servers,
+    )
+
+
+def _servers(archive: Archive) -> list[ServerView]:
+    pages = {what: _by_id(archive, what) for what in ("VARZ", "JSZ", "LEAFZ")}
+    accounts: dict[str, dict[str, Json]] = {}
+    for tags, document in archive.load(artifact_type="account_info"):
+        id = str((document.get("server") or {}).get("id", ""))
+        accounts.setdefault(id, {})[tags["account"]] = document.get("data") or {}
+    return [
+        ServerView(
+            id=id,
+            name=str(reply["server"].get("name", "")),
+            cluster=str(reply["server"].get("cluster") or ""),
+            domain=str(reply["server"].get("domain") or ""),
+            jetstream=bool(reply["server"].get("jetstream")),
+            varz=reply.get("data") or {},
+            jsz=(pages["JSZ"].get(id) or {}).get("data") or {},
+            leafz=(pages["LEAFZ"].get(id) or {}).get("data") or {},
+            accounts=accounts.get(id, {}),
+        )
+        for id, reply in pages["VARZ"].items()
+    ]
+
+
+def _by_id(archive: Archive, what: str) -> Mapping[str, Json]:
+    try:
+        return {str(reply["server"]["id"]): reply for reply in archived(archive, what)}
+    except BadInput:
+        return {}
+
+
+def _leaders(archive: Archive) -> Iterator[tuple[str, str, Json]]:
+    """Yield account, server and info of each stream, as its leader has it; without one, as any has it."""
+    best: dict[tuple[str, str, str], tuple[str, Json]] = {}
+    for tags, detail in archive.load(artifact_type="stream_info"):
+        leader = (detail.get("cluster") or {}).get("leader")
+        key = (tags["account"], tags["stream"], tags["cluster"])
+        if key not in best or leader == tags["server"]:
+            best[key] = (tags["server"], detail)
+    for (account, _, _), (server, detail) in best.items():
+        yield account, server, detail
+
+
+def _origins(
+    account: str,
+    domain: str,
+    streams: Mapping[str, Json],
+    known: Mapping[tuple[str, str], Mapping[str, Json]],
+) -> Iterator[tuple[tuple[str, str], Origin]]:
+    """Yield what is known of the streams from which others copy, within an account."""
+    for info in streams.values():
+        config = info.get("config") or {}
+        for link in [config.get("mirror"), *(config.get("sources") or ())]:
+            if not link:
+                continue
+            api = str((link.get("external") or {}).get("api") or "").rstrip(".")
+            other = domain
+            if api:
+                if not (api.startswith("$JS.") and api.endswith(".API")):
+                    continue  # an import, which leads to another account
+                other = api.removeprefix("$JS.").removesuffix("API").rstrip(".")
+            name = str(link.get("name", ""))
+            there = known.get((account, other))
+            if there is not None and name in there:
+                yield (api, name), Origin(True, there[name])
+            elif there is not None:
+                yield (api, name), Origin(True, missing=True)

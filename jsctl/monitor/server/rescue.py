@@ -1,0 +1,72 @@
+"""The meta group after the loss of most of its servers: a lower quorum for a while (META.RESCUE, ADR-61)."""
+
+import json
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from jsctl.errors import JsctlError, NoResponders
+from jsctl.json_text import parse_json
+from jsctl.nats.connection import Connection
+
+Json = dict[str, Any]
+
+_SUBJECT = "$JS.API.META.RESCUE"
+
+
+class RescuePlan(NamedTuple):
+    """A meta group as those of its servers see it that answer. leader: empty when there is none."""
+
+    servers: Sequence[str]
+    size: int
+    quorum: int
+    leader: str
+
+
+class Rescued(NamedTuple):
+    """What a server says of its quorum. error: why it refuses; empty when it does not."""
+
+    server: str
+    before: int
+    after: int
+    error: str = ""
+
+
+def plan_rescue(replies: Sequence[Json], domain: str) -> RescuePlan:
+    """Return the state of the meta group of a domain. replies: to JSZ."""
+    metas = {
+        str(reply["server"]["name"]): meta
+        for reply in replies
+        if str(reply["server"].get("domain") or "") == domain
+        and (meta := (reply.get("data") or {}).get("meta_cluster"))
+    }
+    size = max((int(meta.get("cluster_size", 0)) for meta in metas.values()), default=0)
+    quorum = max((int(meta.get("quorum_needed", 0)) for meta in metas.values()), default=0) or size // 2 + 1
+    leader = next((str(meta["leader"]) for meta in metas.values() if meta.get("leader")), "")
+    return RescuePlan(sorted(metas), size, quorum, leader)
+
+
+async def rescue_quorum(connection: Connection, quorum: int, expect: int) -> list[Rescued]:
+    """Lower the quorum; every server answers for itself. expect: how many do. Raises JsctlError."""
+    body = json.dumps({"quorum_needed": quorum}).encode()
+    try:
+        messages = await connection.request_many(_SUBJECT, body, expect=expect)
+    except NoResponders:
+        raise JsctlError("no server takes a rescue", "it needs nats-server 2.15") from None
+    results = []
+    for message in messages:
+        try:
+            reply = parse_json(message.data)
+            error = (reply.get("error") or {}).get("description", "")
+            results.append(
+                Rescued(
+                    str(reply.get("server", "")),
+                    int(reply.get("prev_quorum", 0)),
+                    int(reply.get("new_quorum", 0)),
+                    str(error),
+                )
+            )
+        except (ValueError, AttributeError) as fault:
+            raise JsctlError(f"the server's answer on {_SUBJECT} is malformed: {fault}") from None
+    if not results:
+        raise JsctlError("no server takes a rescue", "it needs nats-server 2.15")
+    return results

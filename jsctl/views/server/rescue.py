@@ -1,0 +1,21 @@
+"""`server cluster rescue`: the quorum that each server has now."""
+
+from collections.abc import Sequence
+
+from jsctl.errors import ExitStatus
+from jsctl.monitor.server.rescue import Rescued
+from jsctl.views.result import Column, Result, Table
+
+_COLUMNS = (
+    Column("Server", "server"),
+    Column("Quorum Before", "prev_quorum", "number"),
+    Column("Quorum", "new_quorum", "number"),
+    Column("Error", "error", "prose"),
+)
+
+
+def rescued(results: Sequence[Rescued]) -> Result:
+    """Show what each server said; a refusal of one is a failure."""
+    rows = [(one.server, one.before, one.after, one.error) for one in results]
+    status = ExitStatus.FAILURE if any(one.error for one in results) else ExitStatus.OK
+    return Result([Table("Meta Group Quorum", _COLUMNS, rows, optional=("error",))], status=status)

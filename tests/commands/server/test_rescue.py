@@ -1,0 +1,79 @@
+"""Servers are emptied, and most of them are lost: `cluster evacuate` and `rescue` on a cluster of the test's
+own."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jsctl.monitor.server.rescue import RescuePlan, plan_rescue
+from tests.support import js
+from tests.support.run import Cli
+from tests.support.servers import Cluster
+from tests.support.waiting import wait_for
+
+pytestmark = [pytest.mark.slow, pytest.mark.cluster]
+
+
+def test_what_is_refused(cluster_cli: Cli, shared_cluster: Cluster, tmp_path: Path) -> None:
+    system = Cli(tmp_path / "system", shared_cluster.system_url)
+    assert "has a leader" in system("server cluster rescue", status=1).err
+    assert "there is no server" in system("server cluster evacuate none --force", status=3).err
+    asked = system("server cluster evacuate n2", answers=[False], status=0).asked
+    assert asked == ["Move all streams and consumers of server n2 to others?"]
+    js.stream(shared_cluster.url, "S", "s")
+    assert "is not a peer" in cluster_cli("stream cluster evacuate S none --force", status=3).err
+
+
+def test_what_needs_a_cluster(cli: Cli, url: str, system_url: str) -> None:
+    js.stream(url, "S", "s")
+    assert "not in a cluster" in cli("stream cluster evacuate S n1 --force", status=1).err
+    assert "not clustered" in cli(f"server cluster rescue --server {system_url}", status=1).err
+
+
+@pytest.mark.parametrize(
+    ("metas", "expected"),
+    [
+        ([], RescuePlan([], 0, 1, "")),
+        ([{"cluster_size": 5, "quorum_needed": 3, "leader": ""}], RescuePlan(["n0"], 5, 3, "")),
+        ([{"cluster_size": 3}, {"cluster_size": 3, "leader": "n1"}], RescuePlan(["n0", "n1"], 3, 2, "n1")),
+    ],
+)
+def test_the_plan(metas: list[dict[str, Any]], expected: RescuePlan) -> None:
+    replies = [
+        {"server": {"name": f"n{at}"}, "data": {"meta_cluster": meta}} for at, meta in enumerate(metas)
+    ]
+    assert plan_rescue(replies, "") == expected
+    assert plan_rescue(replies, "other").servers == []
+
+
+@pytest.mark.long
+def test_evacuate_and_rescue(cluster: Cluster, tmp_path: Path) -> None:
+    cli, system = Cli(tmp_path / "acc", cluster.url), Cli(tmp_path / "system", cluster.system_url)
+    js.stream(cluster.url, "S", "s")
+    js.publish(cluster.url, "s", count=5)
+    wait_for(lambda: js.info(cluster.url, "S")["state"]["messages"] == 5, "five messages")
+
+    def leader() -> str:
+        outcome = cli("stream info S --json --timeout 2s")
+        cluster_info = outcome.json["cluster"] if outcome.status == 0 else {}
+        return "" if cluster_info.get("replicas") else str(cluster_info.get("leader") or "")
+
+    first = leader()
+    assert cli(f"stream cluster evacuate S {first} --json", answers=[True], status=0).json["peer"] == first
+    wait_for(lambda: leader() not in ("", first), "the stream on another server")
+    second = leader()
+    system(f"server cluster evacuate {second} --force", status=0)
+    wait_for(lambda: leader() not in ("", second), "the stream on a third server")
+    assert js.info(cluster.url, "S")["state"]["messages"] == 5
+
+    for name in ("n2", "n3"):
+        cluster.servers[name].kill()
+    alone = Cli(tmp_path / "alone", cluster.servers["n1"].url_for("admin"))
+
+    def rescued() -> bool:
+        # Until it misses the others the server takes one of them for the leader.
+        outcome = alone("server cluster rescue --force --json --timeout 2s")
+        return outcome.status == 0 and outcome.json[0]["new_quorum"] == 1
+
+    wait_for(rescued, "a lower quorum", 40)
