@@ -3,10 +3,10 @@
 from typing import Any
 
 from jsctl.commands.cli import command, option
-from jsctl.commands.server.replica_flags import read_replicas, replica_flags
+from jsctl.commands.server.replica_flags import replica_flags, report
+from jsctl.commands.shared.watch import Report
 from jsctl.env import Env
 from jsctl.monitor.server.replicas import consumer_replicas
-from jsctl.views.result import Result
 from jsctl.views.server import replicas as view
 
 
@@ -16,8 +16,8 @@ from jsctl.views.server import replicas as view
 )
 @option("--consumer", metavar="CONSUMER", default="", help="Only this consumer")
 @replica_flags
-async def consumer_check(env: Env, consumer: str, flags: dict[str, Any]) -> Result:
+async def consumer_check(env: Env, consumer: str, flags: dict[str, Any]) -> Report:
     """Shows each consumer as each of its servers has it; a star marks the leader. Needs a login of the system
     account.
     """
-    return view.consumers(*await read_replicas(env, flags, consumer_replicas, consumer))
+    return await report(env, flags, consumer_replicas, view.consumers, consumer)

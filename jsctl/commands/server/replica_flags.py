@@ -6,12 +6,14 @@ from typing import Any
 
 import click
 
-from jsctl.commands.cli import option
+from jsctl.commands.cli import DURATION, option
+from jsctl.commands.shared.watch import Report, check_interval, once_or_repeated
 from jsctl.env import Env
-from jsctl.errors import JsctlError
+from jsctl.errors import BadInput, JsctlError
 from jsctl.monitor.server.replicas import Replica, parse_replies
 from jsctl.monitor.server.requests import ask_server, fetch_details
 from jsctl.units import SECOND
+from jsctl.views.result import Result
 
 Json = dict[str, Any]
 
@@ -40,6 +42,14 @@ def replica_flags(verb: Callable[..., Any]) -> Callable[..., Any]:
                     "help": "Wait this long for answers (5)",
                 },
             ),
+            (
+                ("--watch",),
+                {
+                    "type": DURATION,
+                    "metavar": "INTERVAL",
+                    "help": "Repeat it every INTERVAL until ctrl-C or q",
+                },
+            ),
             (("--csv",), {"is_flag": True, "help": "The same as --as csv"}),
         )
     ):
@@ -47,8 +57,27 @@ def replica_flags(verb: Callable[..., Any]) -> Callable[..., Any]:
     return verb
 
 
-async def read_replicas(
-    env: Env, flags: Json, replicas_of: Callable[[Sequence[Json]], list[Replica]], consumer: str = ""
+async def report(
+    env: Env,
+    flags: Json,
+    replicas_of: Callable[[Sequence[Json]], list[Replica]],
+    view: Callable[[Sequence[Replica], Sequence[str] | None], Result],
+    consumer: str = "",
+) -> Report:
+    """Show the replicas that the flags choose, once or every --watch."""
+    watch = flags.get("watch")
+    check_interval(watch)
+    if watch is not None and flags.get("stdin"):
+        raise BadInput("--stdin and --watch cannot be used together", "standard input is read once")
+
+    async def fetch() -> Result:
+        return view(*await _read(env, flags, replicas_of, consumer))
+
+    return await once_or_repeated(fetch, watch)
+
+
+async def _read(
+    env: Env, flags: Json, replicas_of: Callable[[Sequence[Json]], list[Replica]], consumer: str
 ) -> tuple[list[Replica], list[str] | None]:
     """Return the replicas that the flags choose, and the health of each if that is wanted."""
     if flags.get("csv"):

@@ -3,10 +3,10 @@
 from typing import Any
 
 from jsctl.commands.cli import command
-from jsctl.commands.server.replica_flags import read_replicas, replica_flags
+from jsctl.commands.server.replica_flags import replica_flags, report
+from jsctl.commands.shared.watch import Report
 from jsctl.env import Env
 from jsctl.monitor.server.replicas import stream_replicas
-from jsctl.views.result import Result
 from jsctl.views.server import replicas as view
 
 
@@ -15,8 +15,8 @@ from jsctl.views.server import replicas as view
     examples=["jsctl server stream-check", "jsctl server stream-check --stream ORDERS --unsynced --health"],
 )
 @replica_flags
-async def stream_check(env: Env, flags: dict[str, Any]) -> Result:
+async def stream_check(env: Env, flags: dict[str, Any]) -> Report:
     """Shows each stream as each of its servers has it; a star marks the leader. While messages arrive,
     replicas differ for a moment. Needs a login of the system account.
     """
-    return view.streams(*await read_replicas(env, flags, stream_replicas))
+    return await report(env, flags, stream_replicas, view.streams)

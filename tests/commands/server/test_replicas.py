@@ -60,6 +60,7 @@ def test_streams_and_consumers(system: Cli, shared_cluster: Cluster) -> None:
     again = system("server stream-check --stdin --stream R3 --json", stdin=sent, status=0).json
     assert len(again) == 3
     assert "standard input" in system("server stream-check --stdin", stdin="[]", status=64).err
+    assert "cannot be used together" in system("server stream-check --stdin --watch 1s", status=64).err
 
 
 def test_downgrade(system: Cli, shared_cluster: Cluster) -> None:
