@@ -82,8 +82,8 @@ class Place(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The context and the domain."""
-        return f"{self.context} {self.domain}" if self.domain else self.context
+        """The context, and the domain where it has another name."""
+        return f"{self.context} {self.domain}" if self.domain not in ("", self.context) else self.context
 
 
 class Places:
