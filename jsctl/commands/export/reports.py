@@ -1,6 +1,7 @@
 """`jsctl export reports`."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import click
 
@@ -9,9 +10,10 @@ from jsctl.commands.export.options import SparkOptions, spark_options
 from jsctl.commands.shared.targets import targets
 from jsctl.env import Env
 from jsctl.errors import BadInput
+from jsctl.monitor.report.replay import Replay
 from jsctl.signals import graceful_stop
 from jsctl.spark.export.report_tables import SCHEMAS
-from jsctl.spark.export.sampling import SamplingOptions, export_reports
+from jsctl.spark.export.sampling import SamplingOptions, export_recording, export_reports
 from jsctl.spark.export.target import FORMATS, Target
 from jsctl.spark.session.folders import parse_folder
 from jsctl.spark.session.session import check_environment
@@ -26,9 +28,12 @@ class Options:
     format: str
     every: int  #: ns
     duration: int  #: ns
+    replay: str
     spark: SparkOptions
 
     def __post_init__(self) -> None:
+        if self.replay and (self.every or self.duration):
+            raise BadInput("--replay goes without --every and --for", "a file has the rounds that it has")
         if self.every < 0 or self.duration < 0 or (self.duration and not self.every):
             raise BadInput("--for needs --every", "say how often, such as --every 30s")
 
@@ -40,12 +45,16 @@ class Options:
         "jsctl export reports --to reports",
         "jsctl export reports --to reports --every 30s --for 1h --context hub --context leaf",
         "jsctl export reports --to reports --js-domain hub --js-domain leaf --format json",
+        "jsctl export reports --to reports --replay today.jsctl",
     ],
 )
 @option("--to", metavar="DIR", required=True, help="Folder for the tables; a later run appends to it")
 @option("--format", type=click.Choice(FORMATS), default="parquet", help="Format of the files (parquet)")
 @option("--every", type=DURATION, metavar="DURATION", default=0, help="Take samples at this interval")
 @option("--for", "duration", type=DURATION, metavar="DURATION", default=0, help="How long to take samples")
+@option(
+    "--replay", metavar="FILE", default="", help="Write the rounds of a file that jsctl report --record wrote"
+)
 @spark_options
 async def reports(env: Env, options: Options) -> Result:
     """Each report gets a table: DIR/streams, DIR/replication, DIR/consumers and DIR/servers, partitioned by
@@ -54,10 +63,13 @@ async def reports(env: Env, options: Options) -> Result:
     ends the sampling and writes the samples that were taken.
     """
     check_environment(options.spark.master, options.spark.remote)
-    sampling = SamplingOptions(
-        targets(env), options.every, options.duration, options.spark.master, options.spark.remote
-    )
+    master, remote = options.spark.master, options.spark.remote
+    recorded = Replay(Path(options.replay).expanduser()) if options.replay else None
     target = Target.open(parse_folder(options.to, "--to"), "reports", options.format, list(SCHEMAS))
+    if recorded is not None:
+        written = await export_recording(recorded, target, master, remote)
+        return view.reports(written.rows, str(target.path), int(written.seconds * SECOND), written.status)
+    sampling = SamplingOptions(targets(env), options.every, options.duration, master, remote)
 
     def started() -> None:
         if options.every:

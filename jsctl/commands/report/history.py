@@ -7,6 +7,9 @@ from jsctl.commands.cli import command, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.files import write_output
+from jsctl.monitor.report.recording import is_recording
+from jsctl.monitor.report.replay import Replay
+from jsctl.monitor.report.rollup import roll_up
 from jsctl.spark.rollup import history as stored
 from jsctl.spark.session.folders import parse_folder
 from jsctl.units import parse_past_time, seconds_to_ns, to_datetime
@@ -19,10 +22,17 @@ from jsctl.views.result import Result
     examples=[
         "jsctl report history --from reports",
         "jsctl report history --from reports --daily --since 30d --stream 'ORDERS*'",
+        "jsctl report history --from today.jsctl --since 6h",
         "jsctl report history --from reports --html history.html",
     ],
 )
-@option("--from", "source", metavar="DIR", required=True, help="Folder of exported reports, or of a rollup")
+@option(
+    "--from",
+    "source",
+    metavar="PATH",
+    required=True,
+    help="Folder of exported reports, or of a rollup; or a file that jsctl report --record wrote",
+)
 @option(
     "--stream", "pattern", metavar="PATTERN", default="", help="Only streams whose name matches, with * and ?"
 )
@@ -43,10 +53,17 @@ def history(
     hourly: bool,
     html: str | None,
 ) -> Result:
-    """Shows the result of jsctl export rollup. All times are in UTC."""
+    """Shows the result of jsctl export rollup, or recorded rounds rolled up in the same way. All times are in
+    UTC.
+    """
     first, end = _time(env, "--since", since), _time(env, "--until", until)
-    path = parse_folder(source, "--from")
-    rollups = stored.load(path, daily=not hourly, since=first, until=end, pattern=pattern)
+    path = Path(source).expanduser()
+    if is_recording(path):
+        reports = roll_up(Replay(path), daily=not hourly, since=first, until=end, pattern=pattern)
+        rollups = stored.History(not hourly, reports, [])
+    else:
+        path = parse_folder(source, "--from")
+        rollups = stored.load(path, daily=not hourly, since=first, until=end, pattern=pattern)
     from jsctl.render.plot import sparkline
 
     series = view.series(rollups.reports, rollups.daily)

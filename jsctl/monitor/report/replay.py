@@ -46,7 +46,7 @@ class Replay:
         histories: dict[tuple[str, str], list[tuple[float, Overview]]] = {}
         for number, at in enumerate(self.times):
             states = []
-            for one in self._parse(number):
+            for one in self.places(number):
                 history = histories.setdefault((one.context, one.domain), [])
                 if one.answers is not None and one.answers.overview is not None:
                     history.append((at, one.answers.overview))
@@ -58,7 +58,8 @@ class Replay:
                 )
             yield Round(states, at)
 
-    def _parse(self, number: int) -> list[PlaceRound]:
+    def places(self, number: int) -> list[PlaceRound]:
+        """Return what every place answered in a round, from 0. Raises BadInput for a damaged round."""
         document = self._recording.load(number)
         try:
             return [parse_place(one) for one in document["places"]]
@@ -70,7 +71,7 @@ class Replay:
 
     async def _take(self, number: int) -> list[Place]:
         at = self.times[number]
-        return [await self._place(one, at) for one in self._parse(number)]
+        return [await self._place(one, at) for one in self.places(number)]
 
     async def _place(self, one: PlaceRound, at: float) -> Place:
         key = (one.context, one.domain)

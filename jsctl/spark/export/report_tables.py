@@ -9,6 +9,7 @@ from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.monitor.consumer.rows import consumer_row
 from jsctl.monitor.report.overview import fetch_consumers
+from jsctl.monitor.report.places import Answers
 from jsctl.monitor.server.requests import fetch_jetstream
 from jsctl.monitor.server.rows import JetStreamRow, jetstream_row
 from jsctl.monitor.stream.rows import (
@@ -176,6 +177,25 @@ def rows_by_table(samples: Iterable[Sample]) -> dict[str, Sequence[Mapping[str, 
         rows["consumers"] += [common | _consumer_row(info) for info in sample.consumers]
         rows["servers"] += [common | _server_row(jetstream_row(reply)) for reply in sample.servers]
         rows["replication"] += [common | _replication_row(row) for row in replication_rows(sample.snapshot)]
+    return dict(rows)
+
+
+def recorded_rows(
+    answers: Answers, context: str, domain: str, at: datetime
+) -> dict[str, Sequence[Mapping[str, Any]]]:
+    """Return what one place answered in a recorded round as rows of the tables. at: of the round."""
+    rows: dict[str, list[Mapping[str, Any]]] = {name: [] for name in SCHEMAS}
+    common = {"sampled_at": at, "context": context, "domain": domain}
+    if (overview := answers.overview) is not None:
+        common["sampled_at"] = overview.at
+        for row in overview.streams:
+            limits = overview.limits.get(row.stream)
+            bounds = {} if limits is None else {"max_msgs": limits.messages, "max_bytes": limits.bytes}
+            rows["streams"].append(common | _stream_row(row, bounds))
+        rows["consumers"] += [common | _consumer_row(info) for info in overview.consumers or ()]
+        rows["replication"] += [common | _replication_row(row) for row in overview.links]
+    if answers.servers is not None:
+        rows["servers"] += [common | _server_row(jetstream_row(reply)) for reply in answers.servers[1]]
     return dict(rows)
 
 

@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 
 from jsctl.contexts.settings import Settings
 from jsctl.errors import ExitStatus
+from jsctl.monitor.report.replay import Replay
 from jsctl.monitor.report.watching import Poller, Watch, watch
-from jsctl.spark.export.report_tables import SCHEMAS, Sample, fetch_sample, rows_by_table
+from jsctl.spark.export.report_tables import SCHEMAS, Sample, fetch_sample, recorded_rows, rows_by_table
 from jsctl.spark.export.table_writer import Rows, TableWriter
 from jsctl.spark.export.target import Target
-from jsctl.units import SECOND
+from jsctl.units import SECOND, seconds_to_ns, to_datetime
 
 FLUSH_EVERY = 60 * SECOND
 FLUSH_ROWS = 10_000
@@ -68,6 +69,25 @@ async def export_reports(
             started()
             await _sample(first, sampler, writer, options, stop)
         return SamplingResult(writer.rows, time.monotonic() - begin, sampler.status)
+
+
+async def export_recording(replay: Replay, target: Target, master: str, remote: str) -> SamplingResult:
+    """Write the rounds of a recorded report. Raises BadInput for a damaged round."""
+    begin = time.monotonic()
+    async with TableWriter(target, SCHEMAS, master, remote) as writer:
+        buffer: dict[str, list[Any]] = {name: [] for name in SCHEMAS}
+        for number, at in enumerate(replay.times):
+            for place in replay.places(number):
+                if place.answers is None:
+                    continue
+                when = to_datetime(seconds_to_ns(at))
+                for name, rows in recorded_rows(place.answers, place.context, place.domain, when).items():
+                    buffer[name].extend(rows)
+            if sum(map(len, buffer.values())) >= FLUSH_ROWS:
+                await writer.write(buffer)
+                buffer = {name: [] for name in buffer}
+        await writer.write(buffer)
+    return SamplingResult(writer.rows, time.monotonic() - begin, ExitStatus.OK)
 
 
 async def _sample(

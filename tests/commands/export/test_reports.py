@@ -106,6 +106,18 @@ def test_parquet_is_typed_and_opens_anywhere(streams: Cli, spark: Any, tmp_path:
     assert link.date == date.fromisoformat(day)
 
 
+def test_a_recording_becomes_the_same_tables(streams: Cli, spark: Any, tmp_path: Path) -> None:
+    file, to = tmp_path / "rounds", tmp_path / "reports"
+    streams(f"report --record {file} --count 3 --watch 100ms", status=0)
+    done = streams(f"export reports --to {to} --replay {file}", status=0)
+    assert "wrote 6 rows to" in done.out
+    rows = pq.read_table(to / "streams").to_pylist()
+    assert sorted(row["stream"] for row in rows) == ["COPY"] * 3 + ["ORDERS"] * 3
+    assert {row["messages"] for row in rows if row["stream"] == "ORDERS"} == {2}
+    assert len({row["sampled_at"] for row in rows}) == 3
+    assert "goes without" in streams(f"export reports --to {to} --replay {file} --every 1s", status=64).err
+
+
 RIGHTS = """
 listen: "127.0.0.1:{port}"
 jetstream { store_dir: "{store}" }

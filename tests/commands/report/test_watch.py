@@ -231,6 +231,40 @@ def test_recorded_and_replayed(cli: Cli, url: str, tmp_path: Path) -> None:
     assert "shows what a file holds" in cli(f"report --replay {file} --record x", status=64).err
 
 
+def test_counters_that_go_back(cli: Cli, url: str) -> None:
+    """A purge and a stream that is made anew: said, and no rate of millions, neither back nor forth."""
+    js.stream(url, "going", "going.>")
+    js.publish(url, "going.x", count=500)
+    watched = Watched(cli.terminal("report --watch 300ms"))
+    watched.until(lambda text: re.search(r"going +500 .* 0 ", text))
+    js.ask(url, "STREAM.PURGE.going")
+    watched.until(lambda text: re.search(r"going +0 .*purged", text))
+    watched.until(lambda text: re.search(r"going +0 .* 0 ", text))
+    js.ask(url, "STREAM.DELETE.going")
+    js.stream(url, "going", "going.>")
+    js.publish(url, "going.x", count=3)
+    watched.until(lambda text: re.search(r"going +3 .*recreated", text))
+    watched.press("q")
+    assert watched.end() == 0
+    assert not re.search(r"-\d+/s|\d{4,}/s", watched.written)
+
+
+def test_history_of_a_recording(cli: Cli, url: str, tmp_path: Path) -> None:
+    js.stream(url, "ORDERS", "orders.>")
+    js.stream(url, "other", "other.>")
+    file = tmp_path / "rounds"
+    cli(f"report --record {file} --count 1 --watch 100ms", status=0)
+    js.publish(url, "orders.new", count=7)
+    cli(f"report --record {file} --count 2 --watch 100ms", status=0)
+    history = cli(f"report history --from {file} --stream 'OR*' --json", status=0).json
+    rows = history["streams"]
+    assert sum(row["stored"] for row in rows) == 7, "also where the hour ends between two rounds"
+    assert {row["stream"] for row in rows} == {"ORDERS"}
+    assert rows[-1]["messages"] == 7
+    assert "ORDERS" in cli(f"report history --from {file} --daily", status=0).out
+    assert "nothing was sampled" in cli(f"report history --from {file} --until 2001-01-01", status=0).out
+
+
 def test_flags_that_are_wrong(cli: Cli) -> None:
     assert "not a valid regular expression" in cli("report --watch --filter [", status=64).err
     assert "is not one of" in cli("report --watch --part nope", status=64).err
