@@ -55,8 +55,9 @@ def rules() -> Result:
 
 def _summary(snapshot: Snapshot, findings: Sequence[Finding]) -> Text:
     streams = sum(len(view.streams) for view in snapshot.domains)
+    domains = {view.domain or view.context for view in snapshot.domains}
     looked = (
-        f"{plural(len(snapshot.contexts), 'context')}, {plural(len(snapshot.domains), 'domain')},"
+        f"{plural(len(snapshot.contexts), 'context')}, {plural(len(domains), 'domain')},"
         f" {plural(streams, 'stream')} and {plural(len(snapshot.servers), 'server')}"
     )
     if not findings:

@@ -74,8 +74,11 @@ def test_a_network_that_is_well(pair: Pair) -> None:
     js.stream(pair.url, "ALL", sources=[{"name": "LOCAL", "external": {"api": "$JS.leaf.API"}}])
     js.stream(pair.hub.url_for("imp"), "ACROSS", mirror={"name": "ORDERS", "external": ACROSS})
     outcome = pair.cli("doctor --all-contexts", status=0)
-    assert outcome.out == "Nothing is wrong with 4 contexts, 3 domains, 5 streams and 2 servers\n"
+    assert outcome.out == "Nothing is wrong with 4 contexts, 2 domains, 5 streams and 2 servers\n"
     assert pair.codes("--context hub") == []
+    # The system account alone sees the streams of all accounts.
+    outcome = pair.cli("doctor --context system", status=0)
+    assert outcome.out == "Nothing is wrong with 1 context, 2 domains, 5 streams and 2 servers\n"
 
 
 def test_origins_that_are_not_there(pair: Pair) -> None:
@@ -85,11 +88,13 @@ def test_origins_that_are_not_there(pair: Pair) -> None:
     assert (silent["code"], silent["about"]) == ("ORIGIN_SILENT", "domain nowhere")
     assert silent["objects"] == ["stream leaf > LOST from $JS.nowhere.API.ORDERS"]
     assert "nobody answers on $JS.nowhere.API" in silent["seen"]
+    assert pair.codes("--context system") == ["ORIGIN_SILENT"]
     pair.cli("stream rm LOST --force --context hub --js-domain leaf", status=0)
     mirror(pair, "WRONG", "ORDRES", "$JS.hub.API")
     assert [(one["code"], one["about"]) for one in pair.findings("--context leaf")] == [
         ("ORIGIN_MISSING", "stream leaf > WRONG")
     ]
+    assert pair.codes("--context system") == ["ORIGIN_MISSING"]
 
 
 def test_a_subject_stored_twice(pair: Pair) -> None:
@@ -98,6 +103,7 @@ def test_a_subject_stored_twice(pair: Pair) -> None:
     [twice] = pair.findings("--context hub")
     assert twice["code"] == "SUBJECT_TWICE"
     assert twice["objects"] == ["stream hub > HERE", "stream leaf > THERE"]
+    assert pair.findings("--context system") == [twice]
     assert pair.codes("--context hub --ignore subject_twice") == []
 
 
@@ -108,6 +114,7 @@ def test_a_subject_of_domains_that_are_not_connected(pair: Pair) -> None:
         js.stream(server.url_for("alone"), "ORDERS", "orders")
     try:
         assert pair.codes() == []
+        assert pair.codes("--context system") == []
     finally:
         for name, server in servers.items():
             js.ask(server.url_for("alone"), "STREAM.DELETE.ORDERS")
@@ -167,6 +174,7 @@ def test_imports_that_a_mirror_lacks(tmp_path: Path, imports: tuple[str, ...], c
         [finding] = patient.findings()
         assert (finding["code"], finding["about"]) == (code, "stream hub > COPY")
         assert "account: ACC" in finding["mend"]
+        assert patient.codes("--context admin") == [code]
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from jsctl.errors import Denied, JsctlError, NoJetStream, NoResponders, RequestT
 from jsctl.jetstream.api import Api, api_prefix
 from jsctl.monitor.account import fetch_user
 from jsctl.monitor.doctor import domains, imports
+from jsctl.monitor.doctor.pages import domain_views
 from jsctl.monitor.doctor.servers import merge_servers, reachable_servers, system_servers
 from jsctl.monitor.doctor.snapshot import ContextView, DomainView, Import, ServerView, Snapshot
 from jsctl.nats.connection import Connection
@@ -64,6 +65,8 @@ async def take_snapshot(targets: Sequence[Settings], *, trace: Trace | None = No
         contexts = [login.view._replace(tried=some) for login, some in zip(logins, tried, strict=True)]
         gaps += [gap for _, some in views for gap in some]
         seen = [view for view, _ in views if view is not None]
+        system = next((context.name for context in contexts if context.is_system), "")
+        seen += domain_views(servers, system, seen)
         return Snapshot(datetime.now(UTC), contexts, seen, servers, gaps, answers)
 
 

@@ -15,6 +15,7 @@ from jsctl.units import SECOND, parse_time_ns
 _SILENCE = SECOND // 2  #: ns without a further answer after which all are taken to have answered
 _MORE = SECOND // 20  #: the same when all that are known have answered
 _MANY_ACCOUNTS = 200
+_MANY_STREAMS = 2_000  #: of a server, whose answer would be too large
 
 
 class Reply(NamedTuple):
@@ -73,7 +74,36 @@ async def system_servers(
             for reply in replies:
                 if detail := reply.data.get("account_detail"):
                     details.setdefault(reply.server["id"], {})[name] = detail
-    return [view._replace(accounts=details.get(view.id, {})) for view in views.values()], gaps
+    held, more = await _held_streams(connection, list(views.values()), details, accounts, expect)
+    return [
+        view._replace(accounts=details.get(view.id, {}), held=held.get(view.id, {}))
+        for view in views.values()
+    ], [*gaps, *more]
+
+
+async def _held_streams(
+    connection: Connection,
+    views: Sequence[ServerView],
+    details: Mapping[str, Mapping[str, Json]],
+    known: Iterable[str],
+    expect: int,
+) -> tuple[dict[str, dict[str, Json]], Sequence[str]]:
+    """Fetch the streams of the accounts that no context is for, by server and account."""
+    enabled = {
+        name for some in details.values() for name, detail in some.items() if detail.get("jetstream_enabled")
+    }
+    wanted = sorted(enabled - set(known))
+    if not wanted:
+        return {}, ()
+    if any(int(view.jsz.get("streams") or 0) > _MANY_STREAMS for view in views):
+        return {}, [f"the streams of {len(wanted)} accounts without a context: there are too many"]
+    held: dict[str, dict[str, Json]] = {}
+    for name in wanted:
+        body = {"account": name, "accounts": True, "streams": True, "consumer": True, "config": True}
+        for reply in await _ask_all(connection, "$SYS.REQ.SERVER.PING.JSZ", body, expect):
+            for detail in reply.data.get("account_details") or ():
+                held.setdefault(reply.server["id"], {})[name] = detail
+    return held, ()
 
 
 _PAGES = ("ACCOUNTZ", "VARZ", "JSZ", "LEAFZ")

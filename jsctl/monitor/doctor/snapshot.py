@@ -16,7 +16,7 @@ class ServerView(NamedTuple):
 
     ahead: ns that its clock is ahead of ours, negative behind; None where it is not known. reliable: ns
     within which `ahead` is true. varz, jsz, leafz: `data` of its answers to the system account. accounts:
-    ACCOUNTZ details by name.
+    ACCOUNTZ details by name. held: the streams of accounts, JSZ details by account.
     """
 
     id: str
@@ -30,6 +30,7 @@ class ServerView(NamedTuple):
     jsz: Mapping[str, Any] = _NOTHING
     leafz: Mapping[str, Any] = _NOTHING
     accounts: Mapping[str, Json] = _NOTHING
+    held: Mapping[str, Json] = _NOTHING
 
 
 class Origin(NamedTuple):
@@ -53,6 +54,7 @@ class DomainView(NamedTuple):
     where that is not allowed. streams: infos by name. silent: why a stream did not answer, by name.
     consumers: infos; None when they were not asked for. origins: by API prefix ("" for this very API) and
     stream. stuck: streams and origins that did not move between two looks although the origin has more.
+    is_page: whether servers described it to the system account, and no context of the account was there.
     """
 
     context: str
@@ -68,6 +70,7 @@ class DomainView(NamedTuple):
     consumers: Sequence[Json] | None = None
     origins: Mapping[tuple[str, str], Origin] = _NOTHING
     stuck: frozenset[tuple[str, str, str]] = frozenset()
+    is_page: bool = False
 
     @property
     def where(self) -> str:
@@ -130,6 +133,9 @@ class Snapshot(NamedTuple):
 
     def are_connected(self, one: DomainView, two: DomainView) -> bool:
         """Whether messages of an account pass between two of its domains."""
+        if one.is_page or two.is_page:
+            groups = connected_domains(self.servers, one.account)
+            return any({one.domain, two.domain} <= group for group in groups)
         reaches = {context.name: context.reaches for context in self.contexts}
         return (
             one.context == two.context
@@ -228,3 +234,22 @@ def _key(source: Mapping[str, Any]) -> tuple[Any, ...]:
         source.get("filter_subject") or "",
         repr(source.get("subject_transforms") or []),
     )
+
+
+def connected_domains(servers: Sequence[ServerView], account: str) -> list[set[str]]:
+    """Returns the domains that leaf nodes connect for an account, in groups."""
+    domains = {server.name: server.domain for server in servers}
+    groups: list[set[str]] = []
+    for server in servers:
+        for leaf in server.leafz.get("leafs") or ():
+            if leaf.get("account") == account and leaf.get("name") in domains:
+                pair = {server.domain, domains[str(leaf["name"])]}
+                joined = [group for group in groups if group & pair]
+                groups = [group for group in groups if group not in joined]
+                groups.append(pair.union(*joined))
+    return groups
+
+
+def domain_of(api: str) -> str:
+    """Returns the domain of an API prefix, empty for a prefix of somebody's own."""
+    return api[4:-4] if api.startswith("$JS.") and api.endswith(".API") and len(api) > 8 else ""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from jsctl.jetstream.state import last_active
 from jsctl.monitor.doctor.domains import create_subject
 from jsctl.monitor.doctor.finding import Finding
-from jsctl.monitor.doctor.snapshot import Link, Snapshot
+from jsctl.monitor.doctor.snapshot import Link, Snapshot, domain_of
 from jsctl.monitor.report.health import SILENT
 from jsctl.monitor.trouble import is_settled
 from jsctl.nats.codes import ErrorCode
@@ -139,11 +139,6 @@ def link_failed(snapshot: Snapshot) -> Iterator[Finding]:
             + (f" --js-api-prefix {link.api}" if link.api else ""),
             [link.object],
         )
-
-
-def domain_of(api: str) -> str:
-    """Returns the domain of an API prefix, empty for a prefix of somebody's own."""
-    return api[4:-4] if api.startswith("$JS.") and api.endswith(".API") and len(api) > 8 else ""
 
 
 def _check_delivery(link: Link) -> str:

@@ -1,0 +1,79 @@
+"""Streams as servers describe them to the system account (JSZ), for accounts without a context. Pure."""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+
+from jsctl.jetstream.api import api_prefix
+from jsctl.monitor.doctor.domains import create_subject
+from jsctl.monitor.doctor.imports import way_to
+from jsctl.monitor.doctor.snapshot import DomainView, Json, Origin, ServerView, domain_of, links_of
+
+
+def domain_views(
+    servers: Sequence[ServerView], context: str, seen: Collection[DomainView]
+) -> list[DomainView]:
+    """Returns each account's JetStream in each domain that no context has seen.
+
+    context: of the system account. seen: through other contexts.
+    """
+    known = {(view.account, view.domain) for view in seen}
+    groups: dict[tuple[str, str, str], list[tuple[ServerView, Json]]] = defaultdict(list)
+    for server in servers:
+        for account, detail in server.held.items():
+            if (account, server.domain) not in known:
+                # Without a domain, each cluster is one of its own.
+                cluster = "" if server.domain else server.cluster or server.id
+                groups[account, server.domain, cluster].append((server, detail))
+    views = [_view(context, account, domain, details) for (account, domain, _), details in groups.items()]
+    network = min((server.id for server in servers if server.varz), default="")
+    views = [view._replace(network=network) for view in views]
+    return [view._replace(origins=_origins(view, [*views, *seen], servers)) for view in views]
+
+
+def _view(context: str, account: str, domain: str, details: Sequence[tuple[ServerView, Json]]) -> DomainView:
+    streams: dict[str, Json] = {}
+    consumers: list[Json] = []
+    for server, detail in details:
+        for info in detail.get("stream_detail") or ():
+            if not isinstance(info.get("config"), dict) or not isinstance(info.get("state"), dict):
+                continue
+            leader = (info.get("cluster") or {}).get("leader")
+            # Each server with a replica describes the stream; its leader knows most.
+            if leader == server.name or info["name"] not in streams:
+                streams[info["name"]] = info
+                consumers = [one for one in consumers if one["stream_name"] != info["name"]]
+                consumers += info.get("consumer_detail") or ()
+    name = next((str(one.get("name")) for _, one in details if one.get("name")), account)
+    return DomainView(
+        context,
+        account,
+        name,
+        domain,
+        api_prefix(domain),
+        streams=streams,
+        consumers=[one for one in consumers if isinstance(one.get("config"), dict)],
+        is_page=True,
+    )
+
+
+def _origins(
+    view: DomainView, views: Sequence[DomainView], servers: Sequence[ServerView]
+) -> Mapping[tuple[str, str], Origin]:
+    """Returns what is known of origins in the same account; of others nothing is."""
+    origins: dict[tuple[str, str], Origin] = {}
+    for link in links_of(view):
+        there = [
+            other
+            for other in views
+            if other.account == view.account and link.api in ("", api_prefix(other.domain))
+            if link.api or other.domain == view.domain
+        ]
+        if there:
+            info = next((other.streams[link.name] for other in there if link.name in other.streams), None)
+            is_missing = info is None and not any(other.silent or other.error for other in there)
+            origins[link.api, link.name] = Origin(None, info or {}, is_missing)
+        elif (domain := domain_of(link.api)) and domain not in {server.domain for server in servers}:
+            request = f"{link.api}.{create_subject(link)}"
+            if not way_to(servers, view.account, request, view.domain):
+                origins[link.api, link.name] = Origin(False)
+    return origins
