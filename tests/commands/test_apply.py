@@ -359,6 +359,47 @@ def test_buckets(files: Files) -> None:
     assert (config["history"], config["max_bucket_size"]) == (5, 1 << 20)
 
 
+OBJECT_BUCKETS = """
+label: files
+object_buckets:
+  - {name: FILES, ttl: 30d, max_bucket_size: 10MB, description: reports}
+  - for: {i: 1..2}
+    name: SITE_{{i}}
+    compress: true
+"""
+
+
+def test_object_buckets(files: Files, tmp_path: Path) -> None:
+    cli = files.cli
+    planned = files("diff", OBJECT_BUCKETS, status=2).out
+    assert "+ object bucket FILES" in planned and "    ttl: 30d" in planned and "3 to create" in planned
+    files("apply", OBJECT_BUCKETS, status=0)
+    assert "as declared" in files("diff", OBJECT_BUCKETS, status=0).out
+    (tmp_path / "report").write_text("1,2,3")
+    cli(f"object put FILES {tmp_path}/report --name report", status=0)
+    assert cli("object get FILES report -O -", status=0).out == "1,2,3"
+    cli("object edit FILES --ttl 5d --replicas 1 --force", status=0)
+    changed = files("diff", OBJECT_BUCKETS.replace("10MB", "20MB"), status=2).out
+    assert "~ object bucket FILES" in changed and "ttl: 5d0h0m0s -> 30d0h0m0s" in changed
+    assert "max_bucket_size" in changed and "description" not in changed
+    files("apply", OBJECT_BUCKETS.replace("10MB", "20MB"), "--force", status=0)
+    assert cli("object get FILES report -O -", status=0).out == "1,2,3"
+    written = cli("export config --all", status=0).out
+    assert "object_buckets:\n- name: FILES\n" in written
+    assert "as declared" in files("diff", written, status=0).out
+    less = "label: files\nobject_buckets: [{name: FILES, storage: memory}]\n"
+    planned = files("diff", less, "--prune", status=2).out
+    assert "- object bucket SITE_2" in planned and "file -> memory  (cannot be changed" in planned
+    files("apply", less.replace(", storage: memory", ""), "--prune --force", status=0)
+    assert cli("object ls --names", status=0).out == "FILES\n"
+    refused = files("diff", "object_buckets: [{name: a.b}]", status=64).err
+    assert "'a.b'" in refused
+    assert (
+        "unknown key 'history' of an object bucket"
+        in files("diff", "object_buckets: [{name: A, history: 3}]", status=64).err
+    )
+
+
 def test_buckets_that_no_file_declares_any_more(files: Files) -> None:
     files("apply", BUCKETS, status=0)
     less = "label: config\nbuckets: [{name: CONFIG, storage: memory}]\n"

@@ -1,6 +1,6 @@
 """`jsctl export config`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
@@ -15,8 +15,8 @@ from jsctl.errors import BadInput, NotFound
 from jsctl.files import open_output
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.declared import write
+from jsctl.jetstream.declared.buckets import KINDS
 from jsctl.jetstream.declared.collect import collect_declarations
-from jsctl.jetstream.kv.names import stream_of
 from jsctl.render.delimited import TABLES
 from jsctl.views.events import Events, text_in_pieces
 from jsctl.views.result import Result, Text
@@ -54,7 +54,7 @@ async def config(env: Env, options: Options) -> Result | Events[str]:
         )
     places = targets(env)
     declared: list[Json] = []
-    buckets: list[Json] = []
+    buckets: dict[str, list[Json]] = {kind.key: [] for kind in KINDS}
     missing_consumers: list[str] = []
     hidden = 0
     for settings, connection in zip(places, await open_connections(env, places), strict=True):
@@ -66,20 +66,20 @@ async def config(env: Env, options: Options) -> Result | Events[str]:
             with_consumers=options.with_consumers,
         )
         declared += collected.streams
-        buckets += collected.buckets
+        for key, items in collected.buckets.items():
+            buckets[key] += items
         missing_consumers += collected.missing_consumers
         hidden += collected.hidden
         if missing := collected.missing_streams:
             env.say(f"left out: {plural(len(missing), 'stream')} that did not answer: {', '.join(missing)}")
     names = [stream["name"] for stream in declared]
-    _check_patterns(options.stream, [*names, *(stream_of(bucket["name"]) for bucket in buckets)], hidden)
+    _check_patterns(options.stream, [*names, *_streams_of(buckets)], hidden)
     if hidden:
         env.say(f"left out: {hidden_hint(hidden)}")
     if missing_consumers:
         env.say(f"left out: {plural(len(missing_consumers), 'consumer')} without a durable name or answer")
     document: Json = {**(_place(env, places[0]) if len(places) == 1 else {}), "streams": declared}
-    if buckets:
-        document["buckets"] = buckets
+    document |= {key: items for key, items in buckets.items() if items}
     if options.output == "-" and env.wants_json:
         return Result(data=document)
     if options.output == "-":
@@ -88,9 +88,14 @@ async def config(env: Env, options: Options) -> Result | Events[str]:
         file.writelines(piece.encode() for piece in write.render_yaml(document))
     consumers = sum(len(stream.get("consumers", ())) for stream in declared)
     counts = [plural(len(declared), "stream"), plural(consumers, "consumer")]
-    counts += [plural(len(buckets), "bucket")] if buckets else []
+    counts += [plural(len(buckets[kind.key]), kind.word) for kind in KINDS if buckets[kind.key]]
     text = f"wrote {', '.join(counts[:-1])} and {counts[-1]} to {options.output}"
     return Result([Text(text, whole=True)], data=document)
+
+
+def _streams_of(buckets: Mapping[str, Sequence[Json]]) -> list[str]:
+    """Return the names of the streams that hold buckets."""
+    return [kind.stream_of(bucket["name"]) for kind in KINDS for bucket in buckets[kind.key]]
 
 
 def _place(env: Env, settings: Settings) -> dict[str, str]:

@@ -110,7 +110,7 @@ class Schema(Object):
     """Keys that old servers write and new ones refuse; they are left out."""
 
     def __init__(self, noun: str, fields: Iterable[Field], removals: Mapping[str, str] | None = None) -> None:
-        super().__init__(fields, what=f"a {noun}")
+        super().__init__(fields, what=f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}")
         self.noun = noun
         self.removals: Mapping[str, str] = removals or {}
         self.by_key = {field.key: field for field in self.fields}

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.declared import write
-from jsctl.jetstream.kv.names import is_bucket
+from jsctl.jetstream.declared.buckets import kind_of
 from jsctl.jetstream.stream import requests as streams
 
 
@@ -16,14 +16,14 @@ class Declarations(NamedTuple):
 
     missing_streams: streams that the server knows and that did not answer. missing_consumers: consumers that
     did not answer, or have no durable name. hidden: streams of buckets and the system that were left out.
-    buckets: the streams that hold no more than a bucket, in its words.
+    buckets: by key of a file, the streams that hold no more than a bucket, in its words.
     """
 
     streams: Sequence[Json]
     missing_streams: Sequence[str] = ()
     missing_consumers: Sequence[str] = ()
     hidden: int = 0
-    buckets: Sequence[Json] = ()
+    buckets: Mapping[str, Sequence[Json]] = {}
 
 
 async def collect_declarations(
@@ -59,15 +59,16 @@ async def collect_declarations(
     infos = {listing.stream: listing.infos for listing in listings}
     missing_consumers = [name for listing in listings for name in listing.missing]
     declared: list[Json] = []
-    buckets: list[Json] = []
+    buckets: dict[str, list[Json]] = {}
     for name in sorted(collected.items):
         configs = [info["config"] for info in infos.get(name, ())]
         durable = [config for config in configs if write.is_durable(config)]
         missing_consumers += [config["name"] for config in configs if not write.is_durable(config)]
         config = collected.items[name][0]
-        bucket = write.declare_bucket(config, place) if is_bucket(name) and not durable else None
-        if bucket:
-            buckets.append(bucket)
+        kind = kind_of(name) if not durable else None
+        bucket = write.declare_bucket(kind, config, place) if kind else None
+        if kind and bucket:
+            buckets.setdefault(kind.key, []).append(bucket)
         else:
             declared.append(write.declare_stream(config, durable, place))
     missing = [*collected.missing, *collected.offline]

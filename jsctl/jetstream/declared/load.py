@@ -13,6 +13,8 @@ streams:
       - {name: TAIL, deliver_subject: "out.logs.p{{i}}"}
 buckets:                        # with the keys that `jsctl kv add` has flags for
   - {name: CONFIG, history: 5}
+object_buckets:                 # with those of `jsctl object add`
+  - {name: FILES, ttl: 30d}
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -27,6 +29,7 @@ from jsctl.jetstream.config.kind import Json, merge
 from jsctl.jetstream.config.nodes import Node
 from jsctl.jetstream.config.schema import Schema
 from jsctl.jetstream.consumer.config import CONSUMER
+from jsctl.jetstream.declared.buckets import KINDS, BucketKind
 from jsctl.jetstream.declared.model import LABEL, Consumer, Declared, Place, Stream
 from jsctl.jetstream.declared.variables import (
     Budget,
@@ -36,13 +39,11 @@ from jsctl.jetstream.declared.variables import (
     iterate_loop,
     resolve_variables,
 )
-from jsctl.jetstream.kv.config import BUCKET
-from jsctl.jetstream.kv.names import stream_of
 from jsctl.jetstream.stream.config import STREAM
 from jsctl.jetstream.stream.origins import origins_of
 from jsctl.nats.subjects import validate_name
 
-_DOCUMENT_KEYS = ("label", "context", "domain", "vars", "streams", "buckets", "operators")
+_DOCUMENT_KEYS = ("label", "context", "domain", "vars", "streams", *(kind.key for kind in KINDS), "operators")
 """What is below `operators` is not of JetStream, and read elsewhere."""
 
 _HEAD_KEYS = ("label", "context", "domain")
@@ -94,14 +95,15 @@ def _read_document(
     nodes = _list_items(keys, "streams")
     for node in nodes:
         _count(node, known, budget)
-    for node in _list_items(keys, "buckets"):
+    bucket_nodes = [(kind, node) for kind in KINDS for node in _list_items(keys, kind.key)]
+    for _, node in bucket_nodes:
         budget.make(count_rounds(_loop_of(node, "bucket"), known), node)
     for node in nodes:
         for round_variables in iterate_loop(_loop_of(node, "stream"), known):
             streams.append(_read_stream(node, round_variables, place, label, budget))
-    for node in _list_items(keys, "buckets"):
+    for kind, node in bucket_nodes:
         for round_variables in iterate_loop(_loop_of(node, "bucket"), known):
-            streams.append(_read_bucket(node, round_variables, place, label, budget))
+            streams.append(_read_bucket(kind, node, round_variables, place, label, budget))
     if label:
         # What a file no longer declares is looked for where the file names a place, even when no stream of it
         # is left there.
@@ -149,16 +151,18 @@ def _read_stream(node: Node, known: Variables, place: Place, label: str, budget:
     return Stream(name, config, f"{node.file}:{node.line}", place, label, tuple(consumers))
 
 
-def _read_bucket(node: Node, known: Variables, place: Place, label: str, budget: Budget) -> Stream:
+def _read_bucket(
+    kind: BucketKind, node: Node, known: Variables, place: Place, label: str, budget: Budget
+) -> Stream:
     members = {key: value for key, value in node.value.items() if key != "for"}
     expanded = expand(node._replace(value=members), known)
     budget.write(expanded)
     name = _read_name(expanded, "bucket")
     place = _read_place(expanded.value, place)
-    declared = BUCKET.read(expanded, "a bucket", ignored=_BUCKET_KEYS)
+    declared = kind.schema.read(expanded, kind.schema.what, ignored=_BUCKET_KEYS)
     config = _with_label({**declared, "name": name}, label)
-    _validate(BUCKET, config, expanded)
-    return Stream(stream_of(name), config, f"{node.file}:{node.line}", place, label, is_bucket=True)
+    _validate(kind.schema, config, expanded)
+    return Stream(kind.stream_of(name), config, f"{node.file}:{node.line}", place, label, kind=kind)
 
 
 def _read_consumer(node: Node, known: Variables, label: str, budget: Budget) -> Consumer:
@@ -258,4 +262,4 @@ def _local_origins(stream: Stream) -> Iterator[tuple[Place, str]]:
     for origin in origins_of(stream.config):
         if not (origin.get("external") or {}).get("api"):
             name = str(origin["name"])
-            yield stream.place, stream_of(name) if stream.is_bucket else name
+            yield stream.place, stream.kind.stream_of(name) if stream.kind else name

@@ -5,7 +5,7 @@ import json
 from jsctl.jetstream.config.kind import Json, merge, without_empty
 from jsctl.jetstream.config.schema import Object
 from jsctl.jetstream.consumer.config import CONSUMER, get_filters, with_filters
-from jsctl.jetstream.kv.config import BUCKET
+from jsctl.jetstream.declared.buckets import BucketKind
 from jsctl.jetstream.stream.config import STREAM
 from jsctl.jetstream.stream.origins import Origin
 
@@ -33,9 +33,9 @@ def merge_stream(live: Json, declared: Json) -> Json:
     return merged
 
 
-def merge_bucket(live: Json, declared: Json) -> Json:
+def merge_bucket(kind: BucketKind, live: Json, declared: Json) -> Json:
     """As `merge_stream`, for a bucket in its own words."""
-    return {**BUCKET.initial, **merge(live, declared)}
+    return {**kind.schema.initial, **merge(live, declared)}
 
 
 def merge_consumer(live: Json, declared: Json) -> Json:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from jsctl.jetstream.config.kind import Json
 from jsctl.jetstream.config.schema import without_metadata
+from jsctl.jetstream.declared.buckets import BucketKind
 
 LABEL = "jsctl.label"
 """The metadata key that marks what a file with `label:` created."""
@@ -40,7 +41,7 @@ class Consumer:
 class Stream:
     """A declared stream. config, position: as of a Consumer. label: empty where the file has none.
 
-    is_bucket: whether it was declared as a bucket; the configuration is then in a bucket's words.
+    kind: of the bucket that it was declared as, in whose words the configuration then is.
     """
 
     name: str
@@ -49,7 +50,7 @@ class Stream:
     place: Place
     label: str = ""
     consumers: Sequence[Consumer] = ()
-    is_bucket: bool = False
+    kind: BucketKind | None = None
 
 
 @dataclass(frozen=True, slots=True)

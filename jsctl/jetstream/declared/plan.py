@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from jsctl.errors import ApiError, BadInput
@@ -10,6 +11,7 @@ from jsctl.jetstream.config.differences import Difference, find_differences
 from jsctl.jetstream.config.schema import Schema
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import CONSUMER
+from jsctl.jetstream.declared.buckets import BucketKind, kind_of
 from jsctl.jetstream.declared.merge import merge_bucket, merge_consumer, merge_stream, without_none
 from jsctl.jetstream.declared.model import LABEL, Consumer, Declared, Place, Stream
 from jsctl.jetstream.declared.refusals import (
@@ -17,8 +19,6 @@ from jsctl.jetstream.declared.refusals import (
     find_consumer_refusals,
     find_stream_refusals,
 )
-from jsctl.jetstream.kv.config import BUCKET, from_stream, to_stream
-from jsctl.jetstream.kv.names import is_bucket
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM, find_warnings
 from jsctl.nats.codes import ErrorCode
@@ -42,7 +42,7 @@ class Target(NamedTuple):
 
 class Step(NamedTuple):
     """One request. consumer: empty for the stream itself. position: file:line, empty for what no file names.
-    bucket: whether the stream holds a bucket; the changes are then in a bucket's words.
+    kind: of the bucket that the stream holds; the changes are then in a bucket's words.
 
     before: the live configuration, after: the one to send; None for nothing. refused: by key, why the server
     will not change it. messages, bytes: what is lost with a removal.
@@ -59,7 +59,7 @@ class Step(NamedTuple):
     refused: Mapping[str, str] = {}
     messages: int = 0
     bytes: int = 0
-    bucket: bool = False
+    kind: BucketKind | None = None
 
 
 class Plan(NamedTuple):
@@ -103,7 +103,6 @@ class _Noun(NamedTuple):
 
 _STREAM = _Noun(STREAM, merge_stream, find_stream_refusals)
 _CONSUMER = _Noun(CONSUMER, merge_consumer, find_consumer_refusals)
-_BUCKET = _Noun(BUCKET, merge_bucket, find_bucket_refusals)
 
 
 async def make_plan(declared: Declared, targets: Mapping[Place, Target], *, prune: bool = False) -> Plan:
@@ -119,7 +118,7 @@ async def make_plan(declared: Declared, targets: Mapping[Place, Target], *, prun
     steps = [step for group in planned for step in group if step]
     # The first of each group is the stream itself.
     same = [stream for stream, group in zip(declared.streams, planned, strict=True) if group[0] is None]
-    same_buckets = sum(stream.is_bucket for stream in same)
+    same_buckets = sum(bool(stream.kind) for stream in same)
     same_consumers = sum(step is None for group in planned for step in group[1:])
     if prune:
         removals = await gather_all(
@@ -148,8 +147,9 @@ async def _as_coroutine(awaitable: Awaitable[T]) -> T:
 async def _plan_stream(stream: Stream, target: Target, declared: Declared, prune: bool) -> list[Step | None]:
     """The steps for a stream and its consumers; None for each that is as declared."""
     live = await _fetch_config(streams.info(target.api, stream.name), "STREAM_NOT_FOUND")
-    step = _plan_bucket(stream, target, live) if stream.is_bucket else None
-    if not stream.is_bucket:
+    if stream.kind:
+        step = _plan_bucket(stream.kind, stream, target, live)
+    else:
         step = _plan_step(_STREAM, stream, target, stream.name, "", live)
     if live is None:
         return [
@@ -197,14 +197,15 @@ def _plan_step(
     return Step("change", target, stream, consumer, item.position, before, after, changes, refused)
 
 
-def _plan_bucket(bucket: Stream, target: Target, live: Json | None) -> Step | None:
+def _plan_bucket(kind: BucketKind, bucket: Stream, target: Target, live: Json | None) -> Step | None:
     """The step for a bucket: compared in its own words, sent as the stream that holds it."""
     before = None if live is None else STREAM.without_server_keys(live)
-    own = None if live is None else from_stream(live)
-    step = _plan_step(_BUCKET, bucket, target, bucket.name, "", own)
+    own = None if live is None else kind.from_stream(live)
+    noun = _Noun(kind.schema, partial(merge_bucket, kind), partial(find_bucket_refusals, kind))
+    step = _plan_step(noun, bucket, target, bucket.name, "", own)
     if step is None or step.after is None:
         return step
-    return step._replace(before=before, after=to_stream(step.after, before), bucket=True)
+    return step._replace(before=before, after=kind.to_stream(step.after, before), kind=kind)
 
 
 async def _plan_removals(
@@ -218,7 +219,7 @@ async def _plan_removals(
         if (target.key, name) not in declared_keys and _label_of(info) in labels:
             size = int(info["state"]["messages"]), int(info["state"]["bytes"])
             step = Step("remove", target, name, "", "", info["config"], None, (), {}, *size)
-            steps.append(step._replace(bucket=is_bucket(name)))
+            steps.append(step._replace(kind=kind_of(name)))
     return steps
 
 

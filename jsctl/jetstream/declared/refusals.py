@@ -8,7 +8,7 @@ from jsctl.jetstream.config.differences import Difference
 from jsctl.jetstream.config.fields import Change
 from jsctl.jetstream.config.schema import Schema
 from jsctl.jetstream.consumer.config import CONSUMER
-from jsctl.jetstream.kv.config import BUCKET
+from jsctl.jetstream.declared.buckets import BucketKind
 from jsctl.jetstream.stream.config import STREAM
 
 RECREATE = "cannot be changed: remove and add"
@@ -32,13 +32,13 @@ def find_stream_refusals(
 
 
 def find_bucket_refusals(
-    before: Mapping[str, Any], after: Mapping[str, Any], changes: Sequence[Difference]
+    kind: BucketKind, before: Mapping[str, Any], after: Mapping[str, Any], changes: Sequence[Difference]
 ) -> dict[str, str]:
     """Why the server refuses a change, by key."""
     refusals = {}
     for change in changes:
         other_mirror = change.key.partition(".")[0] == "mirror" and bool(after.get("mirror"))
-        if other_mirror or _is_refused(BUCKET, change):
+        if other_mirror or _is_refused(kind.schema, change):
             refusals[change.key] = RECREATE
     return refusals
 

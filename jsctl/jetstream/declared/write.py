@@ -11,9 +11,11 @@ from jsctl.jetstream.config.kind import Json
 from jsctl.jetstream.config.kinds import ListOf
 from jsctl.jetstream.config.schema import Object, Schema
 from jsctl.jetstream.consumer.config import CONSUMER
+from jsctl.jetstream.declared.buckets import KINDS, BucketKind
 from jsctl.jetstream.declared.variables import escape
-from jsctl.jetstream.kv.config import BUCKET, from_stream, to_stream
 from jsctl.jetstream.stream.config import STREAM
+
+_LISTS = ("streams", *(kind.key for kind in KINDS))
 
 
 def declare_stream(config: Json, consumers: Sequence[Json], place: Mapping[str, str]) -> Json:
@@ -25,12 +27,12 @@ def declare_stream(config: Json, consumers: Sequence[Json], place: Mapping[str, 
     return declared
 
 
-def declare_bucket(config: Json, place: Mapping[str, str]) -> Json | None:
+def declare_bucket(kind: BucketKind, config: Json, place: Mapping[str, str]) -> Json | None:
     """A bucket of a file, in its own words; None for a stream that is more than these can say. config: of the
     stream."""
     own = STREAM.without_server_keys(config)
-    bucket = from_stream(own)
-    if BUCKET.find_problems(bucket) or find_differences(own, to_stream(bucket), STREAM):
+    bucket = kind.from_stream(own)
+    if kind.schema.find_problems(bucket) or find_differences(own, kind.to_stream(bucket, None), STREAM):
         return None
     rest = _escape({key: value for key, value in bucket.items() if key != "name"})
     return {"name": bucket["name"], **place, **rest}
@@ -45,7 +47,7 @@ def render_yaml(document: Json) -> Iterator[str]:
     """YAML that holds exactly this, durations and sizes as people write them, to the last unit; and
     nothing that a terminal would take for a command. One piece for each stream: one of many takes little
     memory."""
-    if place := {key: value for key, value in document.items() if key not in ("streams", "buckets")}:
+    if place := {key: value for key, value in document.items() if key not in _LISTS}:
         yield _dump(place)
     yield "streams:\n" if document["streams"] else "streams: []\n"
     for stream in document["streams"]:
@@ -53,9 +55,10 @@ def render_yaml(document: Json) -> Iterator[str]:
         if "consumers" in stream:
             readable["consumers"] = [CONSUMER.write(consumer) for consumer in stream["consumers"]]
         yield _dump([readable])
-    if document.get("buckets"):
-        yield "buckets:\n"
-        yield from (_dump([BUCKET.write(bucket)]) for bucket in document["buckets"])
+    for kind in KINDS:
+        if document.get(kind.key):
+            yield f"{kind.key}:\n"
+            yield from (_dump([kind.schema.write(bucket)]) for bucket in document[kind.key])
 
 
 def _dump(value: Any) -> str:

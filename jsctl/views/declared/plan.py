@@ -6,7 +6,6 @@ from typing import Any
 from jsctl.errors import ExitStatus
 from jsctl.jetstream.declared.execute import Outcome
 from jsctl.jetstream.declared.plan import Plan, Step
-from jsctl.jetstream.kv.names import bucket_of
 from jsctl.units import format_bytes
 from jsctl.views.result import Column, Part, Result, Style, Table, Text
 from jsctl.views.shared.config import format_change, format_value
@@ -73,13 +72,13 @@ def format_name(step: Step) -> str:
     """`stream ORDERS`, `bucket CONFIG` or `consumer ORDERS > NEW`."""
     if step.consumer:
         return f"consumer {step.stream} > {step.consumer}"
-    return f"bucket {bucket_of(step.stream)}" if step.bucket else f"stream {step.stream}"
+    return f"{step.kind.word} {step.kind.bucket_of(step.stream)}" if step.kind else f"stream {step.stream}"
 
 
 def format_counts(steps: Sequence[Step]) -> str:
     """`2 streams and 1 consumer`."""
     consumers = sum(bool(step.consumer) for step in steps)
-    buckets = sum(step.bucket for step in steps)
+    buckets = sum(bool(step.kind) for step in steps)
     parts = [
         (len(steps) - consumers - buckets, "stream"),
         (consumers, "consumer"),
@@ -147,7 +146,7 @@ def _record(step: Step) -> dict[str, Any]:
         "action": step.action,
         "stream": step.stream,
         "consumer": step.consumer,
-        **({"bucket": bucket_of(step.stream)} if step.bucket else {}),
+        **({"bucket": step.kind.bucket_of(step.stream)} if step.kind else {}),
         "context": step.target.context,
         "domain": step.target.domain,
         "at": step.position,

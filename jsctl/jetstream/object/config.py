@@ -1,0 +1,83 @@
+"""The configuration of an object bucket, in its own words, and that of the stream which holds it (ADR-20).
+
+    {"name": "FILES", "ttl": 86400000000000}
+    {"name": "OBJ_FILES", "max_age": 86400000000000, ...}
+
+What a stream has and a bucket has no word for stays as it is.
+"""
+
+from collections.abc import Iterator
+
+from jsctl.errors import BadInput
+from jsctl.jetstream.config.kind import Json
+from jsctl.jetstream.config.schema import Schema
+from jsctl.jetstream.kv.config import FIELDS as KV_FIELDS
+from jsctl.jetstream.object import buckets
+from jsctl.jetstream.object.model import STREAM_PREFIX, stream_name
+from jsctl.jetstream.stream.config import default_window
+
+_SAME = ("description", "storage", "placement", "metadata")
+"""Keys with one name in both configurations."""
+
+_RENAMED = {"ttl": "max_age", "replicas": "num_replicas", "max_bucket_size": "max_bytes"}
+_UNLIMITED = {"max_bytes": -1, "max_age": 0}
+_WORDS = ("name", "compress", *_SAME, *_RENAMED, "placement.tags", "placement.cluster")
+
+
+class ObjectBucketSchema(Schema):
+    """The configuration of an object bucket."""
+
+    def rules(self, config: Json) -> Iterator[str]:
+        try:
+            buckets.validate_bucket(str(config["name"]))
+        except BadInput as error:
+            yield error.message
+
+
+OBJECT_BUCKET = ObjectBucketSchema(
+    "object bucket", tuple(field for field in KV_FIELDS if field.key in _WORDS)
+)
+
+
+def bucket_of(stream: str) -> str:
+    """The bucket that a stream holds."""
+    return stream.removeprefix(STREAM_PREFIX)
+
+
+def is_bucket(stream: str) -> bool:
+    """Whether a stream holds a bucket of objects."""
+    return stream.startswith(STREAM_PREFIX) and len(stream) > len(STREAM_PREFIX)
+
+
+def to_stream(config: Json, live: Json | None = None) -> Json:
+    """The configuration of the stream for a bucket's. live: of the stream that exists already."""
+    bucket = str(config["name"])
+    stream: Json = {**(buckets.config(bucket, {}) if live is None else live), "name": stream_name(bucket)}
+    for key, name in [*((key, key) for key in _SAME), *_RENAMED.items()]:
+        if config.get(key) is not None:
+            stream[name] = config[key]
+        elif live is not None and name in _UNLIMITED:
+            stream[name] = _UNLIMITED[name]
+        elif live is not None and name not in ("storage", "num_replicas"):
+            stream.pop(name, None)
+    if config.get("compress") or stream.get("compression"):
+        stream["compression"] = "s2" if config.get("compress") else "none"
+    age, window = int(stream.get("max_age") or 0), int(stream.get("duplicate_window") or 0)
+    if live is None or 0 < age < window:
+        stream["duplicate_window"] = default_window(age)
+    unknown = {key: value for key, value in config.items() if key not in OBJECT_BUCKET.kinds}
+    return {**stream, **unknown}
+
+
+def from_stream(stream: Json) -> Json:
+    """The configuration of the bucket that a stream holds, without what the server owns."""
+    config: Json = {"name": bucket_of(str(stream["name"]))}
+    for key, name in [*((key, key) for key in _SAME), *_RENAMED.items()]:
+        if stream.get(name) not in (None, "", {}):
+            config[key] = stream[name]
+    own = {key: value for key, value in (config.pop("metadata", None) or {}).items() if key[:6] != "_nats."}
+    if own:
+        config["metadata"] = own
+    if stream.get("compression") == "s2":
+        config["compress"] = True
+    return config
