@@ -4,7 +4,7 @@ cmd/validate.go)."""
 from collections.abc import Iterator
 
 from jsctl.auth.check.exports import check_exports
-from jsctl.auth.check.fixes import account_line, auth_line, operator_line
+from jsctl.auth.check.fixes import account_line, auth_line
 from jsctl.auth.check.imports import check_imports
 from jsctl.auth.check.model import Finding, Owner, owner_of
 from jsctl.auth.check.permissions import check_permissions, check_user_limits
@@ -44,10 +44,11 @@ def check_account(environment: Environment, account: Account, now: float) -> Ite
     )
     yield from _check_mappings(account, owner)
     yield from _check_callout(environment, account, owner)
-    yield from _check_trace(account, owner, edit)
+    yield from _check_trace(account, owner, account_line(owner, "edit", "--trace-context", ""))
     yield from _check_keys(account, owner)
     if problem := find_info_problem(account.nats):
-        yield owner.error("account-info", "description", problem, edit)
+        fix = account_line(owner, "edit", "--description", "", "--info-url", "")
+        yield owner.error("account-info", "description", problem, fix)
     traffic = as_text(account.nats.get("cluster_traffic"))
     if traffic not in ("", "system", "owner"):
         yield owner.error(
@@ -62,7 +63,8 @@ def _check_signer(environment: Environment, account: Account, owner: Owner) -> I
     operator = environment.operator
     if operator.may_sign(account.issuer):
         return
-    fix = account_line(owner, "edit")
+    keys = [*operator.signing_keys, *([] if operator.is_strict else [operator.public])]
+    fix = account_line(owner, "edit", "--key", keys[0] if keys else "<key>")
     if account.issuer == operator.public:
         why = "the account is signed with the operator's own key, and the operator takes signing keys only"
         yield owner.error("account-signed-by-identity", "iss", why, fix)
@@ -89,7 +91,7 @@ def _check_limits(environment: Environment, account: Account, owner: Owner) -> I
             "wildcard-exports",
             "limits.wildcards",
             f"the account exports {wide[0]!r}, and may not export wildcards",
-            account_line(owner, "edit", "--exports", "-1"),
+            account_line(owner, "edit", "--wildcard-exports"),
         )
     tiers = as_object(limits.get("tiered_limits"))
     if tiers and any(limits.get(key) for key in _JETSTREAM):
@@ -97,11 +99,13 @@ def _check_limits(environment: Environment, account: Account, owner: Owner) -> I
             "tiers-and-limits",
             "limits.tiered_limits",
             "JetStream limits stand both in tiers and beside them",
-            account_line(owner, "edit"),
+            account_line(owner, "edit", "--no-jetstream"),
         )
     if "" in tiers:
         why = "a tier of the JetStream limits has no name"
-        yield owner.error("tier-name", "limits.tiered_limits", why, account_line(owner, "edit"))
+        yield owner.error(
+            "tier-name", "limits.tiered_limits", why, account_line(owner, "edit", "--no-jetstream")
+        )
     if environment.operator.system_account == account.public and account.has_jetstream:
         yield owner.error(
             "jetstream-on-system-account",
@@ -138,7 +142,7 @@ def _check_mappings(account: Account, owner: Owner) -> Iterator[Finding]:
 def _check_callout(environment: Environment, account: Account, owner: Owner) -> Iterator[Finding]:
     claims = as_object(account.nats.get("authorization"))
     users, accounts = as_texts(claims.get("auth_users")), as_texts(claims.get("allowed_accounts"))
-    fix = account_line(owner, "edit")
+    fix = account_line(owner, "callout", "--auth-user", "<user>", "--allow", "<account>")
 
     def error(path: str, why: str) -> Finding:
         return owner.error("callout", f"authorization.{path}", f"authorization callout: {why}", fix)
@@ -197,13 +201,13 @@ def _check_keys(account: Account, owner: Owner) -> Iterator[Finding]:
                 "revocation-key",
                 "revocations",
                 f"{key!r} is revoked, and is not the public key of a user",
-                operator_line(owner, "info"),
+                auth_line("account", "revocations", "rm", key, owner.account, "--operator", owner.operator),
             )
 
 
 def _check_scope(scope: Json, path: str, owner: Owner) -> Iterator[Finding]:
     role = as_text(scope.get("role")) or as_text(scope.get("key"))
-    fix = _keys_line(owner, "add", role)
+    fix = _keys_line(owner, "edit", role)
     if scope.get("kind") != "user_scope":
         why = f"the scope of role {role} is of a kind that servers do not know"
         yield owner.error("scope-kind", f"{path}.kind", why, fix)

@@ -8,9 +8,9 @@ nats-io/jwt nor nsc looks at two accounts at once.
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from jsctl.auth.check.activations import find_activation_problem, grant_line, token_line
+from jsctl.auth.check.activations import find_activation_problem, grant_line
 from jsctl.auth.check.cycles import find_cycle
-from jsctl.auth.check.fixes import auth_line, export_line, import_line
+from jsctl.auth.check.fixes import auth_line, export_line, import_line, name_of_import
 from jsctl.auth.check.model import Finding, Owner, owner_of
 from jsctl.auth.claims import Json, as_number, as_text, local_subject, remote_subject
 from jsctl.auth.environment import Account, Environment
@@ -48,30 +48,32 @@ def check_across(environment: Environment, account: Account) -> Iterator[Finding
             export = approval.exporter.exports[approval.at]
             if one.get("token") and not export.get("token_req"):
                 why = f"{head} has an activation token, and the export is public"
-                fix = import_line(owner, "edit", subject, "--token", "")
+                fix = import_line(owner, "edit", name_of_import(one), "--token", "")
                 yield owner.warning("import-token-unneeded", f"imports[{at}].token", why, fix)
             if circle := find_cycle(environment, account, one):
                 names = " -> ".join(environment.name_of(key) for key in circle)
                 why = f"{head} goes round in a circle, which servers leave out: {names}"
-                yield owner.error("import-cycle", f"imports[{at}]", why, import_line(owner, "rm", subject))
+                yield owner.error(
+                    "import-cycle", f"imports[{at}]", why, import_line(owner, "rm", name_of_import(one))
+                )
     yield from _check_local_subjects(environment, account, owner)
 
 
 def approve_import(environment: Environment, account: Account, one: Json) -> Approval:
     """Return whether an import of an account works, by the first rule that refuses it."""
     owner = owner_of(environment.operator, account)
-    subject, origin = as_text(one.get("subject")), as_text(one.get("account"))
-    remove = import_line(owner, "rm", subject)
+    origin = as_text(one.get("account"))
+    remove = import_line(owner, "rm", name_of_import(one))
     if origin == account.public:
         return Approval("import-of-own", account, -1, "is of the account itself", remove)
     exporter = environment.account_of(origin)
     if exporter is None:
         why = "is of an account that is not in the store: whether it exports this is not known"
-        fix = auth_line("account", "query", origin, "<file>", "--operator", owner.operator)
+        fix = auth_line("account", "query", origin, "--save", "--operator", owner.operator)
         return Approval("import-origin-unknown", None, -1, why, fix)
     at = find_export(exporter, one)
     if at < 0:
-        why, fix = _explain_missing(exporter, one, owner)
+        why, fix = _explain_missing(exporter, account, one, owner)
         return Approval("import-not-exported", exporter, -1, why, fix)
     export = exporter.exports[at]
     position = as_number(export.get("account_token_position"))
@@ -80,14 +82,13 @@ def approve_import(environment: Environment, account: Account, one: Json) -> App
         fix = _position_line(owner, exporter, one, position, account)
         return Approval("import-account-token" if why else "", exporter, at, why, fix)
     if export.get("token_req"):
-        grant = grant_line(exporter.name, remote_subject(one), account.public, owner.operator)
+        grant = grant_line(exporter.name, export, one, account.name, owner)
         if not as_text(one.get("token")):
             why = "has no activation token, and the export is private"
             return Approval("import-without-token", exporter, at, why, grant)
         if problem := find_activation_problem(exporter, export, one):
             why = f"has an activation token that {problem}"
-            fix = f"{grant} && {token_line(owner, subject)}"
-            return Approval("import-token-refused", exporter, at, why, fix)
+            return Approval("import-token-refused", exporter, at, why, grant)
     return Approval("", exporter, at)
 
 
@@ -108,7 +109,7 @@ def find_export(exporter: Account, one: Json) -> int:
     return place
 
 
-def _explain_missing(exporter: Account, one: Json, owner: Owner) -> tuple[str, str]:
+def _explain_missing(exporter: Account, account: Account, one: Json, owner: Owner) -> tuple[str, str]:
     """Why there is no export of an import, and the line that mends it."""
     subject, kind = remote_subject(one), as_text(one.get("type"))
     other = {"stream": "service", "service": "stream"}.get(kind, "")
@@ -116,24 +117,25 @@ def _explain_missing(exporter: Account, one: Json, owner: Owner) -> tuple[str, s
         offered = as_text(export.get("subject"))
         if export.get("type") == other and covers(offered, subject):
             flag = ("--service",) if other == "service" else ()
-            again = import_again_line(owner, one, flag)
+            again = import_again_line(owner, one, {"type": other}, flag)
             return f"is imported as a {kind}, and exported as a {other}", again
     for export in exporter.exports:
         offered = as_text(export.get("subject"))
         if export.get("type") == kind and covers(subject, offered):
-            return f"is wider than what is exported, {offered!r}", import_again_line(
-                owner, {**one, "subject": offered}
-            )
+            again = import_again_line(owner, one, {"subject": offered})
+            if any(remote_subject(other) == offered for other in account.imports):
+                again = import_line(owner, "rm", name_of_import(one))
+            return f"is wider than what is exported, {offered!r}", again
     flags = ["--service"] if kind == "service" else []
     name = as_text(one.get("name")) or subject
     words = ["account", "exports", "add", name, subject, exporter.name, *flags, "--operator", owner.operator]
     return "is not exported there", auth_line(*words)
 
 
-def import_again_line(owner: Owner, one: Json, flags: tuple[str, ...] = ()) -> str:
+def import_again_line(owner: Owner, one: Json, changes: Json, flags: tuple[str, ...] = ()) -> str:
     """The lines that remove an import and add it in another form. flags: the kind, where it changes."""
-    add = import_add_line(owner, one, flags)
-    return f"{import_line(owner, 'rm', as_text(one.get('subject')))} && {add}"
+    add = import_add_line(owner, {**one, **changes}, flags)
+    return f"{import_line(owner, 'rm', name_of_import(one))} && {add}"
 
 
 def import_add_line(owner: Owner, one: Json, flags: tuple[str, ...] = ()) -> str:
@@ -173,7 +175,7 @@ def _position_line(owner: Owner, exporter: Account, one: Json, position: int, ac
     if position > len(tokens):
         return export_line(owner._replace(account=exporter.name), "info", remote_subject(one))
     tokens[position - 1] = account.public
-    return import_again_line(owner, {**one, "subject": ".".join(tokens)})
+    return import_again_line(owner, one, {"subject": ".".join(tokens)})
 
 
 def _check_local_subjects(environment: Environment, account: Account, owner: Owner) -> Iterator[Finding]:
@@ -187,10 +189,10 @@ def _check_local_subjects(environment: Environment, account: Account, owner: Own
             subject, path = as_text(one.get("subject")), f"imports[{at}]"
             here = local_subject(one)
             names = [environment.name_of(as_text(each.get("account"))) for each in (earlier, one)]
-            fix = import_line(owner, "edit", subject, "--local", "<subject>")
+            fix = import_line(owner, "edit", name_of_import(one), "--local", "<subject>")
             if kind == "stream" and same and subject == as_text(earlier.get("subject")):
                 why = f"stream {subject!r} of {names[0]} is imported twice: servers take the first"
-                yield owner.error("import-twice", path, why, import_line(owner, "rm", subject))
+                yield owner.error("import-twice", path, why, import_line(owner, "rm", name_of_import(one)))
             elif kind == "service" and not same:
                 both = f"of {names[0]} and {names[1]} are both at {here!r} here"
                 why = f"services {both}: each request goes to both"

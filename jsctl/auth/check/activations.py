@@ -3,7 +3,7 @@ nats-server: server/accounts.go, checkActivation)."""
 
 from collections.abc import Iterator
 
-from jsctl.auth.check.fixes import auth_line, import_line
+from jsctl.auth.check.fixes import auth_line, import_line, name_of_import
 from jsctl.auth.check.model import Finding, Owner
 from jsctl.auth.check.subjects import find_subject_problem, is_contained
 from jsctl.auth.claims import Json, as_number, as_object, as_text, find_revocation, remote_subject
@@ -25,7 +25,7 @@ def check_activation(public: str, one: Json, path: str, owner: Owner, now: float
             "import-token",
             f"{path}.token",
             f"the activation token of import {subject!r} {problem}",
-            token_line(owner, subject),
+            _token_line(owner, one),
         )
 
 
@@ -50,14 +50,16 @@ def read_activation(one: Json) -> Json | None:
         return None
 
 
-def token_line(owner: Owner, subject: str) -> str:
-    """The line that gives an import another token."""
-    return import_line(owner, "edit", subject, "--token", "<file>")
+def grant_line(exporter: str, export: Json, one: Json, importer: str, owner: Owner) -> str:
+    """The lines with which the exporting account makes a token, and the import takes it."""
+    offered, wanted = as_text(export.get("subject")), remote_subject(one)
+    only = ("--only", wanted) if wanted != offered else ()
+    words = ("account", "activations", "add", offered, exporter, importer, *only, "--output", "<file>")
+    return f"{auth_line(*words, '--operator', owner.operator)} && {_token_line(owner, one)}"
 
 
-def grant_line(exporter: str, subject: str, importer: str, operator: str) -> str:
-    """The line with which the exporting account makes a token."""
-    return auth_line("account", "activations", "add", subject, exporter, importer, "--operator", operator)
+def _token_line(owner: Owner, one: Json) -> str:
+    return import_line(owner, "edit", name_of_import(one), "--token", "<file>")
 
 
 def _find_problems(public: str, one: Json, now: float) -> Iterator[str]:

@@ -59,7 +59,7 @@ def _check_files(environment: Environment) -> Iterator[Finding]:
     """Files that hold no JWT, and accounts of one key."""
     for one in environment.unreadable:
         owner = Owner(environment.operator.name, one.account, one.user)
-        fix = user_line(owner, "rm") if one.user else account_line(owner, "query", "<file>")
+        fix = user_line(owner, "rm") if one.user else account_line(owner, "query", "--save", "--force")
         yield owner.error("unreadable", "", f"{one.path.name}: {one.why}", fix)
     seen: dict[str, Account] = {}
     for account in environment.accounts:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from jsctl.auth.check.fixes import export_line
+from jsctl.auth.check.fixes import export_again_line, export_line
 from jsctl.auth.check.model import Finding, Owner
 from jsctl.auth.check.subjects import find_subject_problem, has_wildcards, is_contained
 from jsctl.auth.check.texts import find_info_problem
@@ -22,7 +22,7 @@ def check_exports(account: Account, owner: Owner) -> Iterator[Finding]:
 def _check_export(one: Json, path: str, owner: Owner) -> Iterator[Finding]:
     subject, kind = as_text(one.get("subject")), as_text(one.get("type"))
     remove = export_line(owner, "rm", subject)
-    edit = export_line(owner, "edit", subject)
+    again = export_again_line(owner, one)
     if kind not in ("stream", "service"):
         yield owner.error(
             "export-type", f"{path}.type", f"export {subject!r} is neither a stream nor a service", remove
@@ -39,14 +39,14 @@ def _check_export(one: Json, path: str, owner: Owner) -> Iterator[Finding]:
             "export-response-type",
             f"{path}.response_type",
             f"export {subject!r} has response type {response!r}; {why}",
-            edit,
+            again,
         )
     if kind == "stream" and one.get("allow_trace"):
         yield owner.error(
             "export-trace",
             f"{path}.allow_trace",
             f"export {subject!r} allows traces, which only services do",
-            edit,
+            again,
         )
     yield from _check_threshold(one, path, owner)
     if one.get("service_latency") is not None:
@@ -59,7 +59,7 @@ def _check_export(one: Json, path: str, owner: Owner) -> Iterator[Finding]:
             export_line(owner, "edit", subject, "--token-position", _position_of_star(subject)),
         )
     if problem := find_info_problem(one):
-        yield owner.error("export-info", path, f"export {subject!r}: {problem}", edit)
+        yield owner.error("export-info", path, f"export {subject!r}: {problem}", again)
 
 
 def _check_threshold(one: Json, path: str, owner: Owner) -> Iterator[Finding]:
@@ -71,7 +71,7 @@ def _check_threshold(one: Json, path: str, owner: Owner) -> Iterator[Finding]:
             "export-threshold",
             f"{path}.response_threshold",
             f"export {subject!r}: the response threshold {why}",
-            export_line(owner, "edit", subject),
+            export_again_line(owner, one),
         )
 
 
@@ -89,7 +89,7 @@ def _check_latency(one: Json, path: str, owner: Owner) -> Iterator[Finding]:
     elif has_wildcards(results):
         problem = f"the subject for latencies {results!r} has wildcards"
     if problem:
-        fix = export_line(owner, "edit", subject)
+        fix = export_again_line(owner, one)
         yield owner.error("export-latency", f"{path}.service_latency", f"export {subject!r}: {problem}", fix)
 
 

@@ -3,6 +3,7 @@
 import shlex
 
 from jsctl.auth.check.model import Owner
+from jsctl.auth.claims import Json, as_text
 
 
 def auth_line(*words: str) -> str:
@@ -38,7 +39,21 @@ def export_line(owner: Owner, verb: str, subject: str, *flags: str) -> str:
     return auth_line(*words)
 
 
+def export_again_line(owner: Owner, one: Json) -> str:
+    """The lines that remove an export and add it without its settings."""
+    subject = as_text(one.get("subject"))
+    flags = [flag for flag, key in (("--private", "token_req"),) if one.get(key)]
+    flags += ["--service"] if one.get("type") == "service" else []
+    words = ("account", "exports", "add", as_text(one.get("name")) or subject, subject, owner.account, *flags)
+    return f"{export_line(owner, 'rm', subject)} && {auth_line(*words, '--operator', owner.operator)}"
+
+
 def import_line(owner: Owner, verb: str, subject: str, *flags: str) -> str:
-    """`auth account imports edit|rm SUBJECT ACCOUNT`."""
+    """`auth account imports edit|rm SUBJECT ACCOUNT`. subject: of `name_of_import`."""
     words = ("account", "imports", verb, subject, owner.account, *flags, "--operator", owner.operator)
     return auth_line(*words)
+
+
+def name_of_import(one: Json) -> str:
+    """What an import is found by: its subject in the importing account, as it is written down."""
+    return as_text(one.get("local_subject")) or as_text(one.get("subject"))

@@ -4,7 +4,7 @@ v2/imports.go)."""
 from collections.abc import Iterator
 
 from jsctl.auth.check.activations import check_activation
-from jsctl.auth.check.fixes import import_line
+from jsctl.auth.check.fixes import import_line, name_of_import
 from jsctl.auth.check.model import Finding, Owner
 from jsctl.auth.check.subjects import find_renaming_problem, find_subject_problem, is_contained
 from jsctl.auth.claims import Json, as_text, local_subject
@@ -26,17 +26,18 @@ def check_imports(account: Account, owner: Owner, now: float) -> Iterator[Findin
 def _check_import(one: Json, path: str, owner: Owner) -> Iterator[Finding]:
     subject, kind = as_text(one.get("subject")), as_text(one.get("type"))
     local = as_text(one.get("local_subject"))
-    remove, edit = import_line(owner, "rm", subject), import_line(owner, "edit", subject)
+    name = name_of_import(one)
+    remove = import_line(owner, "rm", name)
     if kind not in ("stream", "service"):
         why = f"import {subject!r} is neither a stream nor a service"
         yield owner.error("import-type", f"{path}.type", why, remove)
     if kind == "service" and one.get("allow_trace"):
         why = f"import {subject!r} allows traces, which only streams do"
-        fix = import_line(owner, "edit", subject, "--no-traceable")
+        fix = import_line(owner, "edit", name, "--no-traceable")
         yield owner.error("import-trace", f"{path}.allow_trace", why, fix)
     if kind != "service" and one.get("share"):
         why = f"import {subject!r} shares connection information, which only services do"
-        fix = import_line(owner, "edit", subject, "--no-share")
+        fix = import_line(owner, "edit", name, "--no-share")
         yield owner.error("import-share", f"{path}.share", why, fix)
     origin = as_text(one.get("account"))
     if kind_of_key(origin) != ACCOUNT:
@@ -47,15 +48,15 @@ def _check_import(one: Json, path: str, owner: Owner) -> Iterator[Finding]:
         yield owner.error("import-subject", f"{path}.subject", why, remove)
     elif local and (problem := find_renaming_problem(local, subject)):
         why = f"local subject {local!r} of import {subject!r} {problem}"
-        fix = import_line(owner, "edit", subject, "--local", "<subject>")
+        fix = import_line(owner, "edit", name, "--local", "<subject>")
         yield owner.error("import-local-subject", f"{path}.local_subject", why, fix)
     if as_text(one.get("to")):
         if local:
             why = f"import {subject!r} has both a local subject and the old `to`"
-            yield owner.error("import-to", f"{path}.to", why, edit)
+            yield owner.error("import-to", f"{path}.to", why, remove)
         else:
             why = f"import {subject!r} has the old `to`, in place of a local subject"
-            fix = import_line(owner, "edit", subject, "--local", local_subject(one))
+            fix = import_line(owner, "edit", name, "--local", local_subject(one))
             yield owner.warning("import-to", f"{path}.to", why, fix)
 
 
@@ -72,6 +73,6 @@ def _check_same_origin(account: Account, owner: Owner) -> Iterator[Finding]:
                     "import-overlap",
                     f"imports[{at}]",
                     f"two imported services of one account are at {earlier!r} and {subject!r} here",
-                    import_line(owner, "edit", as_text(one.get("subject")), "--local", "<subject>"),
+                    import_line(owner, "edit", name_of_import(one), "--local", "<subject>"),
                 )
                 break

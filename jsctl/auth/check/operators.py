@@ -63,7 +63,7 @@ def check_operator(environment: Environment, now: float) -> Iterator[Finding]:
             "operator-server-version",
             "assert_server_version",
             "the version that servers must have is not MAJOR.MINOR.PATCH",
-            operator_line(owner, "edit"),
+            "jsctl apply -f <file>",
         )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from jsctl.auth.check.fixes import again_line
+from jsctl.auth.check.fixes import again_line, auth_line
 from jsctl.auth.check.model import Finding, Owner
 from jsctl.auth.claims import as_number, as_text
 from jsctl.auth.environment import Claimed
@@ -51,6 +51,8 @@ def check_token(one: Claimed, kind: str, owner: Owner, now: float) -> Iterator[F
 def check_times(one: Claimed, owner: Owner, now: float) -> Iterator[Finding]:
     """Whether a JWT is valid now."""
     again = again_line(owner) + " --expiry <duration>"
+    if not owner.account:
+        again = auth_line("operator", "import", "<file>")
     if 0 < one.expires < now:
         yield owner.error("expired", "exp", f"the JWT expired at {format_time(one.expires * SECOND)}", again)
     if as_number(one.claims.get("nbf")) > now:

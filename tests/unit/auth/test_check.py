@@ -1,5 +1,6 @@
 """What is found wrong with operators, accounts and users."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,9 @@ import pytest
 
 from jsctl.auth.check import Finding, check, check_for_push
 from jsctl.auth.keys import ACCOUNT, OPERATOR, USER, create_key
+from tests.contract.test_commands import parse
 from tests.support.auth_store import UNLIMITED, Store
+from tests.support.run import Cli
 
 Change = Callable[[Store], object]
 
@@ -33,6 +36,15 @@ EXPORTS = [STREAM, SERVICE, PRIVATE, TOKEN]
 
 def found(store: Store) -> list[tuple[str, str]]:
     return [(finding.code, finding.where) for finding in check(store.read())]
+
+
+def assert_lines_parse(findings: list[Finding]) -> None:
+    """Whatever mends a finding is a command line of jsctl."""
+    for finding in findings:
+        for line in finding.fix.split(" && "):
+            assert line.startswith("jsctl "), finding
+            # A wildcard alone is taken for a redirection by the parser of examples.
+            parse(re.sub(r"<[^>]*>", "x", line).replace("'>'", "x"))
 
 
 def exports(*more: dict[str, Any]) -> Change:
@@ -83,6 +95,7 @@ BAD_OPERATOR: list[tuple[str, Change]] = [
 @pytest.mark.parametrize(("code", "change"), BAD_OPERATOR)
 def test_operators(store: Store, code: str, change: Change) -> None:
     change(store)
+    assert_lines_parse(check(store.read()))
     assert found(store) == [(code, "operator OP")]
 
 
@@ -192,6 +205,7 @@ REFUSED: list[tuple[str, Change]] = [
 @pytest.mark.parametrize(("code", "change"), REFUSED)
 def test_accounts(store: Store, code: str, change: Change) -> None:
     change(store)
+    assert_lines_parse(check(store.read()))
     assert code in {finding.code for finding in check(store.read()) if finding.severity == "error"}
 
 
@@ -254,7 +268,31 @@ ACROSS: list[tuple[str, Change]] = [
 @pytest.mark.parametrize(("code", "change"), ACROSS)
 def test_across_accounts(store: Store, code: str, change: Change) -> None:
     change(store)
+    assert_lines_parse(check(store.read()))
     assert code in {finding.code for finding in check(store.read()) if finding.severity == "error"}
+
+
+MENDED = (
+    *("export-type", "export-overlap", "export-response-type", "export-trace"),
+    *("export-threshold", "export-latency", "export-info", "import-share", "import-trace", "import-to"),
+    *("too-many-imports", "too-many-exports", "wildcard-exports", "tiers-and-limits", "mapping-weight"),
+    *("account-cluster-traffic", "account-info", "account-signing-key", "account-trace"),
+    *("import-not-exported", "import-without-token", "import-account-token"),
+    *("import-of-own", "import-cycle", "import-twice", "jetstream-on-system-account", "account-signer"),
+)
+"""Findings whose line needs nothing to be filled in but the name of a new file."""
+
+
+@pytest.mark.parametrize(("code", "change"), [case for case in [*REFUSED, *ACROSS] if case[0] in MENDED])
+def test_the_line_mends_it(store: Store, tmp_path: Path, code: str, change: Change) -> None:
+    change(store)
+    cli = Cli(tmp_path / "config")
+    finding = next(one for one in check(store.read()) if one.code == code)
+    for line in finding.fix.replace("<file>", str(tmp_path / "file")).split(" && "):
+        force = " --force" if " rm " in line and "mappings" not in line else ""
+        outcome = cli(f"{line.removeprefix('jsctl ')} --store {store.root}{force}")
+        assert outcome.status == 0, (finding, outcome.err)
+    assert finding not in check(store.read())
 
 
 def test_imports_that_work(store: Store) -> None:
@@ -318,6 +356,7 @@ USERS: list[tuple[str, Change]] = [
 @pytest.mark.parametrize(("code", "change"), USERS)
 def test_users(store: Store, code: str, change: Change) -> None:
     change(store)
+    assert_lines_parse(check(store.read()))
     errors = [finding for finding in check(store.read()) if finding.severity == "error"]
     assert [(finding.code, finding.where) for finding in errors] == [(code, "user IMP/app")]
 
