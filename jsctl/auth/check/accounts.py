@@ -95,10 +95,11 @@ def _check_limits(environment: Environment, account: Account, owner: Owner) -> I
         )
     tiers = as_object(limits.get("tiered_limits"))
     if tiers and any(limits.get(key) for key in _JETSTREAM):
-        yield owner.error(
+        # Servers forget them as they read the claims (nats-io/jwt: v2/decoder_account.go).
+        yield owner.warning(
             "tiers-and-limits",
             "limits.tiered_limits",
-            "JetStream limits stand both in tiers and beside them",
+            "JetStream limits stand beside those of tiers, and count for nothing",
             account_line(owner, "edit", "--no-jetstream"),
         )
     if "" in tiers:

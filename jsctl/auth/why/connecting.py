@@ -8,7 +8,8 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from jsctl.auth.check.accounts import check_account
-from jsctl.auth.check.model import Finding
+from jsctl.auth.check.fixes import auth_line, operator_line
+from jsctl.auth.check.model import Finding, owner_of
 from jsctl.auth.check.permissions import CONNECTION_TYPES, is_zone, networks_of
 from jsctl.auth.check.users import check_user
 from jsctl.auth.claims import Json, as_number, as_object, as_objects, as_text, as_texts, find_revocation
@@ -35,12 +36,13 @@ class Visit(NamedTuple):
     """How a user connects.
 
     now: seconds since 1970. host: an IP address; empty where it does not matter. kind: a connection type, in
-        capitals.
+        capitals. trust: why the servers that were asked do not take the account; empty when they do.
     """
 
     now: float
     host: str = ""
     kind: str = "STANDARD"
+    trust: str = ""
 
 
 _USER_CODES = {
@@ -83,6 +85,10 @@ def _make_checks(
 ) -> Iterator[Check]:
     if account is None:
         yield _check_expiry(user, visit.now)
+        if visit.trust:
+            fix = auth_line("account", "push", "--all", "--operator", environment.operator.name)
+            yield Check("the account", visit.trust, f"user {user.name}", "issuer_account", fix)
+            return
         why = f"account {user.issuer_account} is not in the store: servers may not know it either"
         yield Check("the account", why, f"user {user.name}", "issuer_account")
         return
@@ -90,6 +96,8 @@ def _make_checks(
     yield _from_findings("the JWT of the user", findings)
     yield _check_expiry(user, visit.now)
     yield _check_account_signer(environment, account, visit.now)
+    fix = operator_line(owner_of(environment.operator), "config")
+    yield Check("the operator of the servers", visit.trust, f"account {account.name}", "iss", fix)
     yield _from_findings("the key that signed the user", findings)
     yield _from_findings("the role of the user", findings)
     yield _check_account_expiry(account, visit.now)

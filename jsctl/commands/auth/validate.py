@@ -1,8 +1,10 @@
 """`jsctl auth validate`."""
 
 from jsctl.auth.check import check
+from jsctl.auth.check.servers import check_servers
 from jsctl.auth.environment import read_environment
 from jsctl.commands.auth.choose import account_argument, operator_option, pick_operator
+from jsctl.commands.auth.servers import ask_servers, servers_flags
 from jsctl.commands.cli import command
 from jsctl.env import Env
 from jsctl.views.auth.findings import findings_result
@@ -11,17 +13,23 @@ from jsctl.views.result import Result
 
 @command(
     "validate",
-    examples=["jsctl auth validate", "jsctl auth validate ORDERS", "jsctl auth validate --json"],
+    examples=["jsctl auth validate", "jsctl auth validate ORDERS", "jsctl auth validate --servers --json"],
 )
 @account_argument()
+@servers_flags
 @operator_option()
-async def validate(env: Env, account: str, operator: str) -> Result:
+async def validate(env: Env, account: str, operator: str, servers: bool, as_system: bool) -> Result:
     """Looks at the operator, all its accounts or one, and their users: at each JWT by itself, and at what
     accounts import from each other. Each finding comes with the line that mends it. The exit status is 1
-    when there is an error; warnings alone leave it 0."""
+    when there is an error; warnings alone leave it 0. --servers finds an operator JWT on servers that is
+    older, and accounts that were not pushed."""
     store = await pick_operator(env, operator)
     environment = read_environment(store.root, store.operator)
-    if not account:
-        return findings_result(check(environment), f"operator {store.operator}")
-    chosen = environment.find_account(account)
-    return findings_result(check(environment, [chosen]), f"account {chosen.name}")
+    chosen = [environment.find_account(account)] if account else None
+    findings = check(environment, chosen)
+    if servers:
+        there = await ask_servers(env, store, chosen or environment.accounts, as_system=as_system)
+        findings += check_servers(environment, there.trusts, there.tokens)
+    findings.sort(key=lambda finding: finding.severity != "error")
+    looked_at = f"account {chosen[0].name}" if chosen else f"operator {store.operator}"
+    return findings_result(findings, looked_at)

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from jsctl.auth.check.permissions import CONNECTION_TYPES
+from jsctl.auth.check.servers import find_trust_problem, with_servers_accounts
 from jsctl.auth.environment import (
     Account,
     Environment,
@@ -19,6 +20,7 @@ from jsctl.auth.environment import (
 from jsctl.auth.why.answer import CONNECT, IMPORT, PUBLISH, SUBSCRIBE, Question, answer
 from jsctl.auth.why.connecting import Visit
 from jsctl.commands.auth.choose import operator_option, pick_operator
+from jsctl.commands.auth.servers import OnServers, ask_servers, servers_flags
 from jsctl.commands.cli import command, option
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
@@ -41,6 +43,8 @@ class Options:
     imported: str
     host: str
     kind: str
+    servers: bool
+    as_system: bool
 
     def __post_init__(self) -> None:
         flags = [
@@ -97,17 +101,33 @@ class Options:
     default="STANDARD",
     help="Kind of the connection",
 )
+@servers_flags
 @operator_option()
 async def why(env: Env, options: Options) -> Result:
     """Answers as servers do, from what is in the store: which rule of which claim allows or denies, where an
-    import takes the subject, and why a connection is refused with an Authorization Violation. The exit status
-    is 1 where the answer is no."""
+    import takes the subject, and why a connection is refused with an Authorization Violation. With --servers
+    from the accounts that servers have. The exit status is 1 where the answer is no."""
     question = options.question
     store = await pick_operator(env, options.operator)
     environment = read_environment(store.root, store.operator)
     account, user = _find_user(environment, options)
     visit = Visit(time.time(), options.host, options.kind.upper())
+    if options.servers:
+        asked = [account] if account else []
+        asked += [one for one in environment.accounts if one is not account]
+        there = await ask_servers(env, store, asked, as_system=options.as_system)
+        environment = with_servers_accounts(environment, there.tokens)
+        public = user.issuer_account if user else account.public if account else ""
+        account = environment.account_of(public)
+        visit = visit._replace(trust=_find_trust_problem(there, account, public))
     return why_result(answer(environment, account, user, question, visit))
+
+
+def _find_trust_problem(there: OnServers, account: Account | None, public: str) -> str:
+    """Why servers do not take the account; empty when they do."""
+    if account is None:
+        return f"no server has account {public}: it is not in the resolver"
+    return find_trust_problem(there.trusts, account.issuer)
 
 
 def _find_user(environment: Environment, options: Options) -> tuple[Account | None, User | None]:

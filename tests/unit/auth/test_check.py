@@ -20,11 +20,18 @@ Change = Callable[[Store], object]
 def store(tmp_path: Path) -> Store:
     """EXP exports a stream, a service and a private stream; IMP imports the first two."""
     store = Store(tmp_path)
+    base(store)
+    return store
+
+
+def base(store: Store) -> None:
+    """Write accounts and users that are in order, whatever was there."""
+    for name in ("EXP", "IMP"):
+        store.claims.pop(name, None)
     exp = store.account("EXP", exports=EXPORTS)
     store.account("IMP", imports=[{**STREAM, "account": exp.public}, {**SERVICE, "account": exp.public}])
     store.user("IMP", "app")
     store.user("SYS", "sys")
-    return store
 
 
 STREAM = {"name": "orders", "subject": "orders.>", "type": "stream"}
@@ -167,7 +174,6 @@ ACCOUNT_PROBLEMS: list[tuple[str, dict[str, Any]]] = [
         {"limits": {**UNLIMITED, "exports": 5, "wildcards": False}, "exports": [{**STREAM}]},
     ),
     ("too-many-exports", {"limits": {**UNLIMITED, "exports": 0}, "exports": [{**SERVICE}]}),
-    ("tiers-and-limits", {"limits": {**UNLIMITED, "streams": 1, "tiered_limits": {"R1": {"streams": 1}}}}),
     ("tier-name", {"limits": {**UNLIMITED, "tiered_limits": {"": {"streams": 1}}}}),
     ("permission-subject", {"default_permissions": {"pub": {"allow": ["a b"]}}}),
     ("permission-subject", {"default_permissions": {"sub": {"allow": ["a b c"]}}}),
@@ -275,7 +281,7 @@ def test_across_accounts(store: Store, code: str, change: Change) -> None:
 MENDED = (
     *("export-type", "export-overlap", "export-response-type", "export-trace"),
     *("export-threshold", "export-latency", "export-info", "import-share", "import-trace", "import-to"),
-    *("too-many-imports", "too-many-exports", "wildcard-exports", "tiers-and-limits", "mapping-weight"),
+    *("too-many-imports", "too-many-exports", "wildcard-exports", "mapping-weight"),
     *("account-cluster-traffic", "account-info", "account-signing-key", "account-trace"),
     *("import-not-exported", "import-without-token", "import-account-token"),
     *("import-of-own", "import-cycle", "import-twice", "jetstream-on-system-account", "account-signer"),
@@ -293,6 +299,12 @@ def test_the_line_mends_it(store: Store, tmp_path: Path, code: str, change: Chan
         outcome = cli(f"{line.removeprefix('jsctl ')} --store {store.root}{force}")
         assert outcome.status == 0, (finding, outcome.err)
     assert finding not in check(store.read())
+
+
+def test_limits_beside_tiers_are_only_a_warning(store: Store) -> None:
+    store.account("IMP", limits={**UNLIMITED, "streams": 1, "tiered_limits": {"R1": {"streams": 1}}})
+    [finding] = check(store.read())
+    assert (finding.severity, finding.code) == ("warning", "tiers-and-limits")
 
 
 def test_imports_that_work(store: Store) -> None:

@@ -1,0 +1,76 @@
+"""What servers have, compared with the store: an operator's JWT that is older, accounts that differ."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from jsctl.auth.check.fixes import account_line, operator_line
+from jsctl.auth.check.model import Finding, owner_of
+from jsctl.auth.claims import as_number
+from jsctl.auth.environment import Account, Environment, jwt_claims
+from jsctl.auth.resolver import Trust
+from jsctl.units import SECOND, format_time
+
+
+def check_servers(
+    environment: Environment, trusts: Sequence[Trust], tokens: Mapping[str, str]
+) -> Iterator[Finding]:
+    """Yield what differs. tokens: the JWT that servers have, by the key of each account that was asked for;
+    empty
+    for one that none has."""
+    for trust in trusts:
+        yield from _check_trust(environment, trust)
+    for account in environment.accounts:
+        if account.public in tokens:
+            yield from _check_account(environment, account, tokens[account.public])
+
+
+def with_servers_accounts(environment: Environment, tokens: Mapping[str, str]) -> Environment:
+    """Return the environment with the accounts as servers have them; those that no server has are left
+    out."""
+    accounts = []
+    for account in environment.accounts:
+        token = tokens.get(account.public)
+        if token is None:
+            accounts.append(account)
+        elif token:
+            accounts.append(replace(account, token=token, claims=jwt_claims(token)))
+    return Environment(environment.operator, accounts)
+
+
+def find_trust_problem(trusts: Sequence[Trust], issuer: str) -> str:
+    """Return why a server does not take an account that a key signed; empty when all do."""
+    for trust in trusts:
+        if issuer not in trust.keys:
+            when = format_time(trust.issued * SECOND)
+            return f"server {trust.server} has an operator JWT of {when}, without the key {issuer}"
+    return ""
+
+
+def _check_trust(environment: Environment, trust: Trust) -> Iterator[Finding]:
+    operator = environment.operator
+    owner = owner_of(operator)
+    fix = operator_line(owner, "config")
+    signers = {account.issuer: account.name for account in environment.accounts}
+    unknown = [signers[key] for key in signers if operator.may_sign(key) and key not in trust.keys]
+    when = format_time(trust.issued * SECOND)
+    if unknown:
+        why = f"server {trust.server} has an operator JWT of {when}, without the key that signed {unknown[0]}"
+        yield owner.error("server-operator-older", "signing_keys", why, fix)
+    elif trust.issued < operator.issued:
+        why = f"server {trust.server} has an operator JWT of {when}, older than the store's"
+        yield owner.warning("server-operator-older", "", why, fix)
+
+
+def _check_account(environment: Environment, account: Account, token: str) -> Iterator[Finding]:
+    owner = owner_of(environment.operator, account)
+    push = account_line(owner, "push")
+    if not token:
+        yield owner.warning("account-not-on-servers", "", "no server has the account", push)
+    elif token != account.token:
+        there = as_number(jwt_claims(token).get("iat"))
+        if there > account.issued:
+            why = f"servers have a newer JWT of the account, of {format_time(there * SECOND)}"
+            yield owner.warning("account-newer-on-servers", "", why, account_line(owner, "query", "--save"))
+        else:
+            why = f"servers have another JWT of the account, of {format_time(there * SECOND)}"
+            yield owner.warning("account-not-pushed", "", why, push)

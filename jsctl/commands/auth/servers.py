@@ -1,0 +1,40 @@
+"""What servers have of an operator and its accounts, for verbs that compare it with the store."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from jsctl.auth.environment import Account
+from jsctl.auth.resolver import Trust, count_servers, fetch_trust, lookup_account
+from jsctl.auth.store import AuthStore
+from jsctl.commands.auth.system import system_connection
+from jsctl.commands.cli import option
+from jsctl.env import Env
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class OnServers(NamedTuple):
+    """trusts: the operator of each server. tokens: the newest JWT of each account by its key; empty where no
+    server
+    has it."""
+
+    trusts: Sequence[Trust]
+    tokens: dict[str, str]
+
+
+def servers_flags(function: F) -> F:
+    """Add --servers and --as-system."""
+    function = option(
+        "--as-system", is_flag=True, help="With --servers: log in as a temporary user of the system account"
+    )(function)
+    return option("--servers", is_flag=True, help="Ask the servers, too, with the system account")(function)
+
+
+async def ask_servers(
+    env: Env, store: AuthStore, accounts: Sequence[Account], *, as_system: bool
+) -> OnServers:
+    """Fetch what servers have. Raises Denied without the system account, and what connecting raises."""
+    connection = await system_connection(env, store, as_system=as_system)
+    count = await count_servers(connection)
+    tokens = {one.public: await lookup_account(connection, one.public, count) for one in accounts}
+    return OnServers(await fetch_trust(connection, count), tokens)
