@@ -113,9 +113,9 @@ async def why(env: Env, options: Options) -> Result:
     account, user = _find_user(environment, options)
     visit = Visit(time.time(), options.host, options.kind.upper())
     if options.servers:
-        asked = [account] if account else []
-        asked += [one for one in environment.accounts if one is not account]
-        there = await ask_servers(env, store, asked, as_system=options.as_system)
+        accounts = [account] if account else []
+        accounts += [one for one in environment.accounts if one is not account]
+        there = await ask_servers(env, store, accounts, as_system=options.as_system)
         environment = with_servers_accounts(environment, there.tokens)
         public = user.issuer_account if user else account.public if account else ""
         account = environment.account_of(public)
