@@ -44,6 +44,9 @@ VERBS: dict[str, Entry] = {
         "down",
         "d",
     ),
+    "cluster evacuate": verb(
+        "Move a consumer off a server; the cluster picks another", "consumer.cluster.evacuate:evacuate"
+    ),
     "cluster balance": verb(
         "Balance the leaders of a stream's consumers over the servers that hold them",
         "consumer.cluster.balance:balance",

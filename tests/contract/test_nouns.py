@@ -44,6 +44,7 @@ STREAMING = {"stream graph", "consumer graph", "consumer sub", "consumer events"
 REFUSED = {
     "stream cluster step-down": "one replica",
     "stream cluster evacuate": "not in a cluster",
+    "consumer cluster evacuate": "not in a cluster",
     "stream cluster peer-remove": "not in a cluster",
     "consumer cluster step-down": "one replica",
     "consumer cluster balance": "replicas",

@@ -58,6 +58,23 @@ async def evacuate_peer(api: Api, stream: str, peer: str) -> None:
     await _change(api, f"STREAM.PEER.EVACUATE.{stream}", peer)
 
 
+def check_consumer_peer(info: Json, peer: str) -> None:
+    """Raise JsctlError for a consumer outside of a cluster, NotFound for a server that is not its peer."""
+    consumer = f"{info['stream_name']} > {info['name']}"
+    names = peers(info)
+    if not names or not (info.get("cluster") or {}).get("name"):
+        raise JsctlError(f"consumer {consumer} is not in a cluster", "only a cluster has peers")
+    if peer not in names:
+        raise NotFound(
+            f"{peer} is not a peer of consumer {consumer}", f"its peers are {', '.join(sorted(names))}"
+        )
+
+
+async def evacuate_consumer(api: Api, stream: str, consumer: str, peer: str) -> None:
+    """Have a consumer moved off a server (ADR-62). Raises ApiError, as `evacuate_peer`."""
+    await _change(api, f"CONSUMER.PEER.EVACUATE.{stream}.{consumer}", peer)
+
+
 async def _change(api: Api, subject: str, peer: str) -> None:
     try:
         await api.call(subject, {"peer": peer})

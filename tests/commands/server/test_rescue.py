@@ -23,6 +23,8 @@ def test_what_is_refused(cluster_cli: Cli, shared_cluster: Cluster, tmp_path: Pa
     assert asked == ["Move all streams and consumers of server n2 to others?"]
     js.stream(shared_cluster.url, "S", "s")
     assert "is not a peer" in cluster_cli("stream cluster evacuate S none --force", status=3).err
+    cluster_cli("consumer add S C --pull --defaults", status=0)
+    assert "is not a peer" in cluster_cli("consumer cluster evacuate S C none --force", status=3).err
 
 
 def test_what_needs_a_cluster(cli: Cli, url: str, system_url: str) -> None:
