@@ -36,9 +36,16 @@ class CapBytes(Size):
     sheet = "text"
 
 
+class Rules(Subjects):
+    """Subjects that are allowed or denied."""
+
+    metavar = "SUBJECT"
+
+
 class Networks(Texts):
     """Networks in CIDR notation."""
 
+    metavar = "CIDR"
     takes = "a list of networks such as 10.0.0.0/8"
 
     def parse(self, text: str) -> list[str]:
@@ -85,6 +92,8 @@ class Words(Texts):
     """A list of words, each of which may be written in several ways. words: what may be written, and what is
     stored for it."""
 
+    metavar = "KIND"
+
     def __init__(self, words: dict[str, str]) -> None:
         self._words = {**words, **{stored.lower(): stored for stored in words.values()}}
         self.takes = f"of {', '.join(words)}"
@@ -128,7 +137,7 @@ def _allowed(key: str, flag: str, what: str, label: str) -> list[Field]:
     return [
         Field(
             f"{key}{way}.{rule}",
-            Subjects(),
+            Rules(),
             f"{flag}{way}-{rule}",
             f"{rule.capitalize()} {what} {verb} these subjects; empty removes them",
             f"{label}{title} {rule.capitalize()}",

@@ -7,6 +7,7 @@ user_claims.go). What is of NATS stands below `nats`.
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from jsctl.auth import claims
 from jsctl.auth.keys import ACCOUNT, OPERATOR, USER
 
 Json = dict[str, Any]
@@ -68,13 +69,7 @@ class SigningKey(NamedTuple):
 
 def signing_keys(nats: Json) -> list[SigningKey]:
     """The signing keys of an account's or operator's claims, in their order."""
-    keys = []
-    for key in nats.get("signing_keys") or ():
-        if isinstance(key, str):
-            keys.append(SigningKey(key))
-        elif isinstance(key, dict) and isinstance(key.get("key"), str):
-            keys.append(SigningKey(key["key"], key))
-    return keys
+    return [SigningKey(public, scope) for public, scope in claims.signing_keys(nats).items()]
 
 
 def signing_key(nats: Json, public: str) -> SigningKey | None:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jsctl.auth.changes import user_signer
+from jsctl.auth.claims import remote_subject
 from jsctl.auth.fields import Cap
 from jsctl.auth.jwt import decode_jwt, encode_jwt
 from jsctl.auth.records import Json, Record, local_subject, members
@@ -242,7 +243,7 @@ def importers(store: AuthStore, account: Record, export: Json) -> list[str]:
         if any(
             one.get("account") == account.public
             and kind_of(one) == kind_of(export)
-            and covers(subject, str(one.get("subject", "")))
+            and covers(subject, remote_subject(one))
             for one in members(other.nats, "imports")
         )
     ]

@@ -84,7 +84,8 @@ def extra_flags(flags: Sequence[ExtraFlag], verb: str, *, into: str = "") -> Cal
 
 
 def _field_option(field: Field) -> Callable[[F], F]:
-    metavar = field.flag.rstrip("s").upper() if isinstance(field.kind, Texts) else ""
+    is_plain = isinstance(field.kind, Texts) and field.kind.metavar == Kind.metavar
+    metavar = field.flag.rstrip("s").upper() if is_plain else ""
     return _kind_option(field.flag, field.kind, field.help, metavar, {"into": "fields", "default": None})
 
 

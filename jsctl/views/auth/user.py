@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from jsctl.auth.claims import find_revocation
 from jsctl.auth.fields import USER
 from jsctl.auth.records import Json, Record, signing_key
 from jsctl.views.auth.common import cap_cell, claim_fields, permission_fields, validity_fields
@@ -81,10 +82,8 @@ def effective_rules(user: Record, account: Record) -> tuple[str | None, Json]:
 
 def is_revoked(user: Record, account: Record) -> bool:
     """Whether the account's claims revoke the user's: those issued until a time, of a key or all (`*`)."""
-    revocations = account.nats.get("revocations") or {}
-    times = [revocations.get(key) for key in (user.public, "*")]
-    issued = user.claims.get("iat", 0)
-    return any(isinstance(time, int) and issued <= time for time in times)
+    issued = int(user.claims.get("iat") or 0)
+    return bool(find_revocation(account.nats.get("revocations"), user.public, issued))
 
 
 def permission_lines(rules: Json) -> list[Field]:

@@ -63,7 +63,7 @@ class Options:
 @option("--service", is_flag=True, help="Import a service, which answers requests, and not a stream")
 @option("--token", metavar="FILE", default="", help="File of the activation token for a private export")
 async def add(env: Env, options: Options) -> Result:
-    """For a private export of an account in the store, an activation token is signed by itself."""
+    """For a private export of an account in the store, the activation token is signed, too."""
     store = await pick_operator(env, options.operator)
     account = await pick_account(env, store, options.account)
     source = await _source(env, store, options.source, account)
