@@ -1,10 +1,13 @@
 """`doctor` on networks that are broken in one way each: it names that, and nothing else."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from jsctl.monitor.doctor.diagnosis import diagnose
+from jsctl.monitor.doctor.snapshot import ServerView, Snapshot
 from tests.support import js
 from tests.support.doctor import ALONE, CREATE, DELIVER, FLOW, INFO, REMOTE, Patient, hub, leaf, running
 from tests.support.servers import RealServer, free_port
@@ -308,3 +311,12 @@ def test_limits_that_are_nearly_reached(tmp_path: Path) -> None:
 def test_rules_are_listed(pair: Pair) -> None:
     shown = pair.cli("doctor --rules --json", status=0).json
     assert {"code": "ORIGIN_SILENT", "means": "nobody answers where mirrors and sources copy from"} in shown
+
+
+def test_answers_that_are_malformed() -> None:
+    server = ServerView(
+        "ID", "odd", jsz={"api": "none", "meta_cluster": []}, leafz={"leafs": [1]}, jetstream=True
+    )
+    snapshot = Snapshot(datetime.now(UTC), servers=[server._replace(cluster="east")])
+    assert {finding.code for finding in diagnose(snapshot)} == {"ANSWER_MALFORMED"}
+    assert diagnose(snapshot, ["ANSWER_MALFORMED"]) == []

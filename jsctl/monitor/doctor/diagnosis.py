@@ -16,6 +16,8 @@ from jsctl.monitor.doctor.rules import (
 )
 from jsctl.monitor.doctor.snapshot import Snapshot
 
+_MALFORMED = "ANSWER_MALFORMED"
+
 RULES = (
     Rule("CONTEXT_FAILED", "a context cannot be used", contexts.context_failed),
     Rule("DOMAIN_MISSING", "nobody answers in a domain that a context names", contexts.domain_missing),
@@ -78,10 +80,27 @@ RULES = (
     Rule("CLOCKS_APART", "clocks of servers differ", servers.clocks_apart),
     Rule("LIMIT_NEAR", "a limit is nearly reached", limits.limit_near),
     Rule("MESSAGES_LOST", "a stream lost messages", limits.messages_lost),
+    Rule(_MALFORMED, "a server's answer has another shape than servers give it", lambda _: ()),
 )
 """In the order in which findings are shown: causes before what follows from them."""
 
 CODES = tuple(rule.code for rule in RULES)
+
+
+def _findings(rule: Rule, snapshot: Snapshot) -> list[Finding]:
+    """Returns a rule's findings. What servers say to the system account may have any shape."""
+    try:
+        return list(rule.check(snapshot))
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
+        return [
+            Finding(
+                _MALFORMED,
+                f"rule {rule.code}",
+                f"a server's answer is malformed: {type(error).__name__} {error}",
+                "this rule found nothing, whatever is wrong",
+                "see what servers answer: jsctl server request jetstream; is it nats-server that answers?",
+            )
+        ]
 
 
 def diagnose(snapshot: Snapshot, ignore: Collection[str] = ()) -> list[Finding]:
@@ -93,7 +112,7 @@ def diagnose(snapshot: Snapshot, ignore: Collection[str] = ()) -> list[Finding]:
     explained: dict[str, set[str]] = {}
     for rule in RULES:
         known = {one for code in rule.causes for one in explained.get(code, ())}
-        for finding in rule.check(snapshot):
+        for finding in _findings(rule, snapshot):
             if known and set(finding.objects) <= known:
                 continue
             explained.setdefault(rule.code, set()).update(finding.objects)

@@ -25,6 +25,9 @@ from jsctl.units import SECOND
 
 Trace = Callable[[str, str], None]
 
+_MALFORMED = (AttributeError, KeyError, IndexError, TypeError, ValueError)
+"""What answers of another shape than servers give them lead to; those of JetStream are checked."""
+
 _PATIENCE = 4  #: times the time-out of a request, for all that is asked through a context
 
 
@@ -66,7 +69,10 @@ async def take_snapshot(targets: Sequence[Settings], *, trace: Trace | None = No
         gaps += [gap for _, some in views for gap in some]
         seen = [view for view, _ in views if view is not None]
         system = next((context.name for context in contexts if context.is_system), "")
-        seen += domain_views(servers, system, seen)
+        try:
+            seen += domain_views(servers, system, seen)
+        except _MALFORMED as error:
+            gaps.append(f"streams of other accounts: an answer is malformed: {type(error).__name__} {error}")
         return Snapshot(datetime.now(UTC), contexts, seen, servers, gaps, answers)
 
 
@@ -104,6 +110,8 @@ async def _ask_system(login: _Login, accounts: Sequence[str]) -> tuple[Sequence[
     try:
         async with _patience(login.connection):
             return await system_servers(login.connection, accounts)
+    except _MALFORMED as error:
+        return (), [f"{login.view.name}: a server's answer is malformed: {type(error).__name__} {error}"]
     except (JsctlError, TimeoutError) as error:
         reason = error.message if isinstance(error, JsctlError) else "no answer in time"
         return (), [f"{login.view.name}: the servers could not be asked: {reason}"]
@@ -236,7 +244,7 @@ async def _try_imports(login: _Login, servers: Sequence[ServerView]) -> Sequence
     try:
         async with _patience(login.connection):
             return await imports.try_imports(login.connection, login.view.account, servers)
-    except (JsctlError, TimeoutError):
+    except (JsctlError, TimeoutError, *_MALFORMED):
         return ()
 
 

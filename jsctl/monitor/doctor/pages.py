@@ -35,14 +35,14 @@ def _view(context: str, account: str, domain: str, details: Sequence[tuple[Serve
     consumers: list[Json] = []
     for server, detail in details:
         for info in detail.get("stream_detail") or ():
-            if not isinstance(info.get("config"), dict) or not isinstance(info.get("state"), dict):
+            if not all(isinstance(info.get(key), dict) for key in ("config", "state")) or "name" not in info:
                 continue
             leader = (info.get("cluster") or {}).get("leader")
             # Each server with a replica describes the stream; its leader knows most.
             if leader == server.name or info["name"] not in streams:
                 streams[info["name"]] = info
                 consumers = [one for one in consumers if one["stream_name"] != info["name"]]
-                consumers += info.get("consumer_detail") or ()
+                consumers += [one for one in info.get("consumer_detail") or () if "stream_name" in one]
     name = next((str(one.get("name")) for _, one in details if one.get("name")), account)
     return DomainView(
         context,
