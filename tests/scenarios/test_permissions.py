@@ -3,6 +3,8 @@
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -89,3 +91,82 @@ def test_the_permissions_of_a_row_are_enough(number: int, server: RealServer, of
 
 def test_all_commands_of_the_table_are_run() -> None:
     assert {command for commands, _ in ROWS for command in commands} == set(ARGUMENTS)
+
+
+# -- Spark --------------------------------------------------------------------------------------------
+
+_SPARK = [
+    (commands, re.findall(r"`([^`]+)`", subjects))
+    for commands, subjects in re.findall(r"^\| (.*?) \| (.*?) \|$", TABLE, re.MULTILINE)
+    if commands.startswith(("`export", "the same", "`import"))
+]
+SPARK_ROWS = ("direct", "no direct get", "pattern", "committedConsumer", "import")
+
+
+def spark_subjects(number: int) -> list[str]:
+    """What a row allows: for "the same", with what the first row allows. Braces are written out."""
+    commands, subjects = _SPARK[number]
+    base = _SPARK[0][1] if commands.startswith("the same") else []
+    if "without direct get" in commands:
+        base = base[:-1]
+    words: list[str] = []
+    for subject in [*base, *subjects]:
+        head, _, rest = subject.partition("{")
+        choices, _, tail = rest.partition("}")
+        words += [f"{head}{choice}{tail}" for choice in choices.split(",")]
+    return [re.sub(r"\b([SC])\b", rf"\g<1>PARK{number}", word) for word in words]
+
+
+@pytest.fixture(scope="module")
+def spark_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealServer]:
+    """With a stream SPARK0, SPARK1, ... and a user for each of Spark's rows."""
+    users: list[dict[str, object]] = [{"user": "all", "password": "all"}]
+    for number, row in enumerate(SPARK_ROWS):
+        allowed = [*spark_subjects(number), *(["SPARK4.>"] if row == "import" else [])]
+        permissions = {"publish": allowed, "subscribe": ["_INBOX.>"]}
+        users.append({"user": f"u{number}", "password": f"u{number}", "permissions": permissions})
+    config = 'listen: "127.0.0.1:{port}"\njetstream { store_dir: "{store}" }\naccounts: ' + json.dumps(
+        {"A": {"jetstream": "enabled", "users": users}}
+    )
+    one = RealServer(tmp_path_factory.mktemp("sparkrights"), config).start()
+    try:
+        for number, row in enumerate(SPARK_ROWS):
+            name = f"SPARK{number}"
+            js.stream(one.url_for("all"), name, f"{name}.>", allow_direct=row != "no direct get")
+            js.publish(one.url_for("all"), f"{name}.a", count=2)
+        yield one
+    finally:
+        one.stop()
+
+
+def test_spark_rows_are_those_of_the_table() -> None:
+    assert len(_SPARK) == len(SPARK_ROWS)
+
+
+@pytest.mark.spark
+def test_the_permissions_of_sparks_rows_are_enough(
+    spark_server: RealServer, offline_cli: Cli, spark: Any, tmp_path: Path
+) -> None:
+    def url(row: str) -> str:
+        return spark_server.url_for(f"u{SPARK_ROWS.index(row)}")
+
+    to = tmp_path / "out"
+    for row, stream in (("direct", "SPARK0"), ("no direct get", "SPARK1")):
+        done = offline_cli(f"export stream {stream} --to {to} -s {url(row)} --json", status=0)
+        assert done.json["exported"] == 2, (row, done)
+    source = spark.read.format("jetstream").options(servers=url("pattern"), streams="SPARK2*")
+    assert source.load().count() == 2
+    query = (
+        spark.readStream.format("jetstream")
+        .options(servers=url("committedConsumer"), stream="SPARK3", committedConsumer="CPARK3")
+        .option("startingOffsets", "earliest")
+        .load()
+        .writeStream.format("noop")
+        .option("checkpointLocation", str(tmp_path / "checkpoint"))
+        .trigger(availableNow=True)
+        .start()
+    )
+    query.awaitTermination()
+    assert query.exception() is None
+    offline_cli(f"import {to}/SPARK0 --stream SPARK4 --map SPARK0=SPARK4 -s {url('import')}", status=0)
+    assert js.info(spark_server.url_for("all"), "SPARK4")["state"]["messages"] == 4
