@@ -5,6 +5,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from jsctl.commands.cli import DURATION, argument, command, option
+from jsctl.commands.cli.global_flags import complete_subjects
 from jsctl.commands.shared.body import body_of
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -120,7 +121,7 @@ class Options:
         "jsctl pub --from-dump orders.jsonl --original-pace",
     ],
 )
-@argument("subject", required=False, default="")
+@argument("subject", required=False, default="", shell_complete=complete_subjects)
 @argument("body", required=False)
 @option("--reply", metavar="SUBJECT", default="", help="Reply subject of the messages")
 @option("--header", "-H", "headers", metavar="K:V", multiple=True, help="Add a header; may be repeated")

@@ -5,6 +5,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from jsctl.commands.cli import DURATION, argument, command, option
+from jsctl.commands.cli.global_flags import complete_subjects
 from jsctl.commands.shared.body import body_of
 from jsctl.env import Env
 from jsctl.errors import BadInput, RequestTimeout
@@ -66,7 +67,7 @@ class Options:
         "jsctl req service.ping '' --replies 0 --timeout 2s",
     ],
 )
-@argument("subject")
+@argument("subject", shell_complete=complete_subjects)
 @argument("body", required=False)
 @option("--wait", "-w", "wait", is_flag=True, hidden=True, help="Accepted: a request always waits")
 @option("--raw", "-r", is_flag=True, help="Show payloads alone, a line each")

@@ -5,6 +5,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from jsctl.commands.cli import DURATION, argument, command, option
+from jsctl.commands.cli.global_flags import complete_subjects
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
@@ -122,7 +123,7 @@ class Options:
         "jsctl sub '>' --report-subjects",
     ],
 )
-@argument("subjects", nargs=-1)
+@argument("subjects", nargs=-1, shell_complete=complete_subjects)
 @option("--queue", metavar="GROUP", default="", help="Subscribe in a queue group")
 @option("--durable", metavar="CONSUMER", default="", help="Read through a durable consumer")
 @option("--raw", "-r", is_flag=True, help="Show payloads alone, a line each")

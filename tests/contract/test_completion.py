@@ -262,6 +262,9 @@ def test_names_are_known_without_their_server(cli: Cli, url: str) -> None:
     assert complete_behind(cli, "jsctl stream info O", 0) == ["ORDERS"]
     js.stream(url, "OTHERS", "others")
     assert complete_behind(cli, "jsctl stream info O", 20_000) == ["ORDERS", "OTHERS"]
+    js.publish(url, "orders.eu.new")
+    assert complete_behind(cli, "jsctl sub or", 20_000) == ["orders.\\>", "orders.eu.new"]
+    assert complete_behind(cli, "jsctl pub orders.eu", 20_000) == ["orders.eu.new"]
     file.write_text("[")
     assert complete_behind(cli, "jsctl stream info O", 20_000) == ["ORDERS", "OTHERS"]
 

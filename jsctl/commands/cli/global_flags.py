@@ -21,6 +21,13 @@ def completer(noun: str) -> Callable[[click.Context, click.Parameter, str], list
     return complete
 
 
+def complete_subjects(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """Return the subjects of streams that begin so."""
+    from jsctl.commands.shared import complete
+
+    return complete.complete_subjects(ctx, incomplete)
+
+
 def _store(ctx: click.Context, param: click.Parameter, value: Any) -> None:
     source = ctx.get_parameter_source(param.name or "")
     is_set = source in (click.core.ParameterSource.COMMANDLINE, click.core.ParameterSource.ENVIRONMENT)

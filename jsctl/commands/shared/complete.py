@@ -5,7 +5,8 @@ at once is asked behind, while the names of the time before are shown.
 """
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,13 +14,14 @@ from jsctl import registry
 from jsctl.commands.cli.declare import given_name
 from jsctl.commands.shared.nouns import list_names, list_offline
 from jsctl.commands.shared.shells import is_safe
-from jsctl.registry.noun_record import Noun
 from jsctl.units import parse_duration
 
 if TYPE_CHECKING:
     from jsctl.env import Env
 
 _TIMEOUT = "5s"
+_FEW = 200  #: subjects of a stream that are listed
+_ASKED = 8  #: streams that are asked for theirs
 
 
 def complete_names(noun_name: str, ctx: click.Context, incomplete: str) -> list[str]:
@@ -30,13 +32,41 @@ def complete_names(noun_name: str, ctx: click.Context, incomplete: str) -> list[
     if noun.parent and not parent:
         return []
     try:
-        names = list_offline(env, noun) if noun.offline else _listed(env, noun, parent)
+        if noun.offline:
+            names = list_offline(env, noun)
+        else:
+            names = _listed(env, noun.name, parent, lambda: list_names(env, noun, parent))
     except Exception:  # a traceback in the middle of the command line would be worse than no names
         return []
     return [name for name in names if name.startswith(incomplete) and is_safe(name)]
 
 
-def _listed(env: "Env", noun: Noun, parent: str) -> list[str]:
+def complete_subjects(ctx: click.Context, incomplete: str) -> list[str]:
+    """Return the subjects of streams that begin so: those that they store messages on, and their filters."""
+    env: Env = ctx.obj
+    try:
+        subjects = _listed(env, "subject", "", lambda: _list_subjects(env))
+    except Exception:  # as above
+        return []
+    return [subject for subject in subjects if subject.startswith(incomplete) and is_safe(subject)]
+
+
+async def _list_subjects(env: "Env") -> list[str]:
+    from jsctl.jetstream.stream import requests as streams
+
+    api = await env.jetstream()
+    infos = (await streams.collect(api, lambda info: info)).items
+    own = {name: info for name, info in infos.items() if not streams.is_internal(name)}
+    subjects = {subject for info in own.values() for subject in info["config"].get("subjects") or []}
+    few = [name for name, info in own.items() if info["state"].get("num_subjects", 0) <= _FEW]
+    for name in sorted(few)[:_ASKED]:
+        subjects |= (await streams.subject_counts(api, name, ">")).keys()
+    return sorted(subjects)
+
+
+def _listed(
+    env: "Env", noun: str, parent: str, list_all: "Callable[[], Coroutine[Any, Any, list[str]]]"
+) -> list[str]:
     """Return the names that a server lists, or those of the time before."""
     from jsctl.commands.shared import name_cache
 
@@ -44,12 +74,12 @@ def _listed(env: "Env", noun: Noun, parent: str) -> list[str]:
     cache = name_cache.NameCache.of(env.settings(), env.environ)
     if env.session:  # of a shell, which is connected and has a limit of its own
         try:
-            return env.run(list_names(env, noun, parent))
+            return env.run(list_all())
         except TimeoutError:
-            return cache.names(noun.name, parent)
+            return cache.names(noun, parent)
 
     def fetch() -> None:
-        cache.store(noun.name, parent, env.run(list_names(env, noun, parent)))
+        cache.store(noun, parent, env.run(list_all()))
 
     wait = name_cache.wait_of(env.environ)
     if hasattr(os, "fork"):
@@ -57,4 +87,4 @@ def _listed(env: "Env", noun: Noun, parent: str) -> list[str]:
     else:
         env.flags["timeout"] = parse_duration(f"{wait:.3f}s")
         fetch()
-    return cache.names(noun.name, parent)
+    return cache.names(noun, parent)
