@@ -27,6 +27,8 @@ ENDLESS_TOO = (
     "consumer events",
     "kv watch",
     "object watch",
+    "bench sub",
+    "bench service serve",
 )
 """Verbs that ctrl-C ends."""
 
@@ -42,6 +44,8 @@ def lines(folder: Path) -> dict[str, list[str]]:
         line = [*command_line(path, _NAMES, folder), "--timeout", "300ms"]
         if any("--force" in param.opts for param in resolve(path.split()).params):
             line.append("--force")
+        if path.startswith("bench ") and path != "bench compare":
+            line += ["--msgs", "20", "--processes", "0"]
         results[path] = line
     assert len(results) > 70 and registry.all_commands()
     return results
