@@ -18,7 +18,7 @@ def system(tmp_path: Path, hub_leaf: HubLeaf) -> Cli:
 def test_one_server_and_all(system: Cli) -> None:
     one = system("top hub-server -r 1 --json", status=0).json
     assert one["server"]["names"] == ["hub-server"] and one["server"]["in_msgs_rate"] == 0
-    (own,) = [row for row in one["connections"] if row["name"] == "jsctl"]
+    own = next(row for row in one["connections"] if row["name"] == "jsctl")
     assert own["server"] == "hub-server" and own["account"] == "SYS"
     every = system("top -r 2 -d 100ms --json", status=0).out.splitlines()
     assert len(every) == 2 and '"in_msgs_rate": 0.0' not in every[1]

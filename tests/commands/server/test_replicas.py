@@ -91,6 +91,8 @@ def test_balance(system: Cli, shared_cluster: Cluster) -> None:
             client.sendall(b'CONNECT {"user":"acc","pass":"acc","verbose":true}\r\n')
             while not client.recv(4096).endswith(b"+OK\r\n"):
                 pass
+        connected = "server report connections --account ACC --json"
+        wait_for(lambda: len(system(connected, status=0).json) == 9, "nine clients and no other")
         assert system(f"{line} --server-name n2", status=0).json["balanced"] == 0, "n2 has nothing too much"
         outcome = system("server cluster balance --account ACC", answers=[False], status=0)
         assert outcome.asked == ["Close 6 connections?"]

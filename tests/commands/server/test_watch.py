@@ -10,6 +10,7 @@ import pytest
 from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import HubLeaf
+from tests.support.waiting import wait_for
 
 
 @pytest.fixture
@@ -49,9 +50,15 @@ def test_api_requests(system: Cli, hub_leaf: HubLeaf) -> None:
     asking.start()
     try:
         line = "server watch api req --every 500ms --count 3"
-        *_, last = map(json.loads, system(f"{line} --account '^ACC$' --json", status=0).out.splitlines())
-        assert [(row["type"], row["account"]) for row in last] == [("stream_names", "ACC")]
-        assert last[0]["recent"] >= 1
+
+        def seen() -> bool:
+            out = system(f"{line} --account '^ACC$' --json", status=0).out
+            last = json.loads(out.splitlines()[-1])
+            return [(row["type"], row["account"]) for row in last if row["recent"]] == [
+                ("stream_names", "ACC")
+            ]
+
+        wait_for(seen, "requests of the account")
         none = system("server watch api req --account none --count 1 --json", status=0).out
         assert json.loads(none) == []
     finally:
