@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from jsctl.auth.check.fixes import account_line, operator_line
 from jsctl.auth.check.model import Finding, owner_of
-from jsctl.auth.claims import as_number
+from jsctl.auth.claims import as_number, as_text
 from jsctl.auth.environment import Account, Environment, jwt_claims
 from jsctl.auth.resolver import Trust
 from jsctl.units import SECOND, format_time
@@ -25,8 +25,8 @@ def check_servers(
 
 
 def with_servers_accounts(environment: Environment, tokens: Mapping[str, str]) -> Environment:
-    """Return the environment with the accounts as servers have them; those that no server has are left
-    out."""
+    """Return the environment with the accounts as servers have them, those that the store lacks, too;
+    those that no server has are left out."""
     accounts = []
     for account in environment.accounts:
         token = tokens.get(account.public)
@@ -34,6 +34,10 @@ def with_servers_accounts(environment: Environment, tokens: Mapping[str, str]) -
             accounts.append(account)
         elif token:
             accounts.append(replace(account, token=token, claims=jwt_claims(token)))
+    for public, token in tokens.items():
+        if token and environment.account_of(public) is None:
+            claims = jwt_claims(token)
+            accounts.append(Account(as_text(claims.get("name")) or public, token, claims))
     return Environment(environment.operator, accounts)
 
 

@@ -1,9 +1,8 @@
 """What servers have of an operator and its accounts, for verbs that compare it with the store."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from jsctl.auth.environment import Account
 from jsctl.auth.resolver import Trust, count_servers, fetch_trust, lookup_account
 from jsctl.auth.store import AuthStore
 from jsctl.commands.auth.system import system_connection
@@ -30,11 +29,12 @@ def servers_flags(function: F) -> F:
     return option("--servers", is_flag=True, help="Ask the servers, too, with the system account")(function)
 
 
-async def ask_servers(
-    env: Env, store: AuthStore, accounts: Sequence[Account], *, as_system: bool
-) -> OnServers:
-    """Fetch what servers have. Raises Denied without the system account, and what connecting raises."""
+async def ask_servers(env: Env, store: AuthStore, accounts: Iterable[str], *, as_system: bool) -> OnServers:
+    """Fetch what servers have. accounts: public keys.
+
+    Raises Denied without the system account, and what connecting raises.
+    """
     connection = await system_connection(env, store, as_system=as_system)
     count = await count_servers(connection)
-    tokens = {one.public: await lookup_account(connection, one.public, count) for one in accounts}
+    tokens = {public: await lookup_account(connection, public, count) for public in dict.fromkeys(accounts)}
     return OnServers(await fetch_trust(connection, count), tokens)

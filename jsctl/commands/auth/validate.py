@@ -28,7 +28,8 @@ async def validate(env: Env, account: str, operator: str, servers: bool, as_syst
     chosen = [environment.find_account(account)] if account else None
     findings = check(environment, chosen)
     if servers:
-        there = await ask_servers(env, store, chosen or environment.accounts, as_system=as_system)
+        publics = [one.public for one in chosen or environment.accounts]
+        there = await ask_servers(env, store, publics, as_system=as_system)
         findings += check_servers(environment, there.trusts, there.tokens)
     findings.sort(key=lambda finding: finding.severity != "error")
     looked_at = f"account {chosen[0].name}" if chosen else f"operator {store.operator}"

@@ -113,11 +113,10 @@ async def why(env: Env, options: Options) -> Result:
     account, user = _find_user(environment, options)
     visit = Visit(time.time(), options.host, options.kind.upper())
     if options.servers:
-        accounts = [account] if account else []
-        accounts += [one for one in environment.accounts if one is not account]
-        there = await ask_servers(env, store, accounts, as_system=options.as_system)
-        environment = with_servers_accounts(environment, there.tokens)
         public = user.issuer_account if user else account.public if account else ""
+        publics = [public, *(one.public for one in environment.accounts)]
+        there = await ask_servers(env, store, publics, as_system=options.as_system)
+        environment = with_servers_accounts(environment, there.tokens)
         account = environment.account_of(public)
         visit = visit._replace(trust=_find_trust_problem(there, account, public))
     return why_result(answer(environment, account, user, question, visit))

@@ -50,6 +50,8 @@ class DeclaredAuth:
         except (JsctlError, OSError):
             env.say(f"{len(done)} of {len(self.plan.steps)} were done; apply again goes on")
             raise
+        if any(step.account and not step.user for step in done):
+            env.say("servers have the accounts after jsctl auth account push --all")
         if findings := self._find_errors():
             env.say(format_findings(findings))
         return done

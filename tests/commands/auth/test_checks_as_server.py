@@ -1,6 +1,7 @@
 """What is found wrong is what a real server refuses: accounts at its resolver, users at the door."""
 
 import asyncio
+import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -160,6 +161,11 @@ def test_what_servers_have(site: Site, tmp_path: Path) -> None:
     store.user("NEW", "u")
     refused = cli(f"auth why --user u --account NEW {ask}", status=1).out
     assert "it is not in the resolver" in refused and "jsctl auth account push --all" in refused
+    site.push(["NEW"])
+    creds = store.files.creds("NEW", "u").rename(tmp_path / "u.creds")
+    shutil.rmtree(store.files.account_jwt("NEW").parent)
+    cli(f"auth why --user {creds} --store {store.root}", status=1)
+    assert "let u connect" in cli(f"auth why --user {creds} {ask}", status=0).out
     key = create_key(OPERATOR)
     store.operator(signing_keys=[key.public])
     store.account("NEW", signer=key)
