@@ -225,8 +225,8 @@ def _table(model: Model, width: int, height: int) -> list[Line]:
 
 
 def grid_before(model: Model) -> Any:
-    """Return the rows of the round before by key, None in the first one."""
-    return model.grid_before.by_key if model.grid_before is not None else None
+    """Return the rows of the round before by key; None where it had none: nothing is new then."""
+    return model.grid_before.by_key if model.grid_before is not None and model.grid_before.rows else None
 
 
 def _why_empty(model: Model, grid: Grid) -> str:

@@ -58,10 +58,12 @@ class _Screen:
                 self._wake.clear()
 
     async def _round(self) -> None:
+        # A round that was demanded during a pause is shown; one that a pause interrupts is not.
+        demanded = self.model.paused
         boards = self._live.fetch(lambda: self.model.query)
         try:
             async for board in boards:
-                if self.model.times or not self.model.paused or not self.model.board.parts:
+                if demanded or not self.model.paused or not self.model.board.parts:
                     self.model = settle(with_board(self.model, board))
                     self.terminal.redraw()
         except JsctlError as error:

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jsctl.errors import BadInput
+from jsctl.errors import BadInput, JsctlError
 from jsctl.files import open_atomically
 from jsctl.json_text import parse_json
 
@@ -67,13 +67,16 @@ class Recorder:
         self.rounds = len(entries)
 
     def write(self, document: Mapping[str, Any], at: float) -> int:
-        """Append a round. Returns its bytes. at: seconds since 1970."""
+        """Append a round. Returns its bytes. at: seconds since 1970. Raises JsctlError on a full disk."""
         if self._keep is not None and time.monotonic() - self._trimmed >= _TRIM_EVERY:
             self._trim(at - self._keep)
             self._trimmed = time.monotonic()
         data = encode_round({"jsctl_report": VERSION, **document}, at)
-        self._file.write(data)
-        self._file.flush()
+        try:
+            self._file.write(data)
+            self._file.flush()
+        except OSError as error:
+            raise JsctlError(f"cannot write {self.path}: {error.strerror}", "make room") from None
         self.rounds += 1
         return len(data)
 

@@ -231,11 +231,28 @@ def test_recorded_and_replayed(cli: Cli, url: str, tmp_path: Path) -> None:
     assert "shows what a file holds" in cli(f"report --replay {file} --record x", status=64).err
 
 
+def test_pause(cli: Cli, url: str) -> None:
+    js.stream(url, "going", "going.>")
+    watched = Watched(cli.terminal("report --watch 100ms"))
+    watched.until(lambda text: re.search(r"going +0", text))
+    watched.press("p")
+    watched.until("paused")
+    js.publish(url, "going.x", count=5)
+    watched.press("?")
+    watched.until("None of them changes anything on a server")
+    watched.press("?")
+    assert re.search(r"going +0", watched.until("going"))
+    watched.press("r")
+    watched.until(lambda text: re.search(r"going +5", text))
+    watched.press("qq")
+    assert watched.end() == 0
+
+
 def test_counters_that_go_back(cli: Cli, url: str) -> None:
     """A purge and a stream that is made anew: said, and no rate of millions, neither back nor forth."""
     js.stream(url, "going", "going.>")
     js.publish(url, "going.x", count=500)
-    watched = Watched(cli.terminal("report --watch 300ms"))
+    watched = Watched(cli.terminal("report --watch 1s"))
     watched.until(lambda text: re.search(r"going +500 .* 0 ", text))
     js.ask(url, "STREAM.PURGE.going")
     watched.until(lambda text: re.search(r"going +0 .*purged", text))

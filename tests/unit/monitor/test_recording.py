@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from jsctl.errors import BadInput
+from jsctl.errors import BadInput, JsctlError
 from jsctl.monitor.report.recording import Recorder, Recording, is_recording
 
 
@@ -77,6 +77,12 @@ def test_other_files(tmp_path: Path) -> None:
         assert not is_recording(path)
     with pytest.raises(BadInput, match="cannot read"):
         Recording(tmp_path / "nothing")
+
+
+def test_a_full_disk_is_one_line() -> None:
+    recorder = Recorder(Path("/dev/full")) if Path("/dev/full").exists() else pytest.skip("no /dev/full here")
+    with pytest.raises(JsctlError, match=r"cannot write /dev/full: No space left"):
+        recorder.write({"a": 1}, 1.0)
 
 
 def test_damaged_rounds(tmp_path: Path) -> None:

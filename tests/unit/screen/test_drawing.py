@@ -61,6 +61,11 @@ def test_what_changed_since_the_last_round() -> None:
     assert by_name["new"][0] == ("good", "+ ")
 
 
+def test_nothing_is_new_in_a_first_answer() -> None:
+    state = with_board(model([]), board(ROWS, number=2))
+    assert not [line for line in lines(state) if line and line[0][1] == "+ "]
+
+
 def test_an_answer_of_the_same_round_keeps_what_changed() -> None:
     later = with_board(model(ROWS), board([("alpha", 3001, "")], number=2))
     again = with_board(later, board([("alpha", 3001, ""), ("beta", 1, "")], number=2))
