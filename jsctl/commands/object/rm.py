@@ -22,7 +22,7 @@ from jsctl.views.shared.text import plural
 )
 @bucket_argument()
 @argument("object", nargs=-1)
-@option("--unfinished", is_flag=True, help="Remove what puts that broke off have left")
+@option("--unfinished", is_flag=True, help="Remove the remains of interrupted puts")
 @option("--dry-run", is_flag=True, help="Only show what would be removed")
 @option("--force", "-f", is_flag=True, help="Remove without asking")
 async def rm(

@@ -61,7 +61,9 @@ async def sync(env: Env, options: Options) -> Result:
     cannot be files below it are left out, with a warning.
     """
     if options.up is None:
-        raise BadInput("the way is missing", "give --up (folder to bucket) or --down (bucket to folder)")
+        raise BadInput(
+            "the direction is missing", "give --up (folder to bucket) or --down (bucket to folder)"
+        )
     folder = Path(options.folder).expanduser()
     if not options.up and not options.dry_run:
         _create_folder(folder)

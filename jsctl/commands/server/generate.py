@@ -40,7 +40,7 @@ class Options:
     "--set", "values", metavar="KEY=VALUE", multiple=True, help="A value of the template; may be repeated"
 )
 @option("--operator", metavar="OPERATOR", default="", help="The operator, if there are several")
-@option("--defaults", is_flag=True, help="Ask nothing, take the defaults")
+@option("--defaults", is_flag=True, help="Use the defaults without asking")
 async def generate(env: Env, options: Options) -> Result:
     """Writes files into the folder TARGET, which must not exist: a server of an operator, a leaf node,
     clusters for Docker Compose, or values for the Helm chart. Asks for what --set leaves out; with

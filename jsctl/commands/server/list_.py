@@ -21,7 +21,7 @@ Json = dict[str, Any]
 @argument("expect", type=click.IntRange(min=1), required=False)
 @option("--sort", "order", type=click.Choice(list(view.SORTS)), default="rtt", help="Sort by this")
 @option("--reverse", "-R", is_flag=True, help="Largest first")
-@option("--compact/--no-compact", default=True, help="Leave out the common end of the server names")
+@option("--compact/--no-compact", default=True, help="Leave out the domain that all server names share")
 @option(*ARCHIVE[0], default="", **ARCHIVE[1])
 async def list_(
     env: Env, expect: int | None, order: str, reverse: bool, compact: bool, archive: str

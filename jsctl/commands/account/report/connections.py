@@ -19,7 +19,7 @@ from jsctl.views.server import reports as view
     "--sort", "order", type=click.Choice(list(view.CONNECTION_SORTS)), default="subs", help="Sort by this"
 )
 @option("--top", type=click.IntRange(min=1), default=1000, help="Only this many, the largest (1000)")
-@option("--subject", metavar="SUBJECT", default="", help="Only connections that take this subject")
+@option("--subject", metavar="SUBJECT", default="", help="Only connections that subscribe to this subject")
 @option("--username", metavar="USER", default="", help="Only connections of this user")
 @option("--reverse", "-R", is_flag=True, help="Largest first")
 @option("--state", type=click.Choice(list(STATES)), default="open", help="Their state")

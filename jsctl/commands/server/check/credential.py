@@ -15,7 +15,7 @@ from jsctl.views.result import Result
 @option("--credential", required=True, metavar="FILE", help="The credentials file")
 @threshold("--validity-warn", DURATION, "DURATION", "Warn if it expires sooner")
 @threshold("--validity-critical", DURATION, "DURATION", "Critical if it expires sooner")
-@option("--require-expiry/--no-require-expiry", default=True, help="It must expire")
+@option("--require-expiry/--no-require-expiry", default=True, help="Critical if it never expires")
 async def credential(
     env: Env, credential: str, require_expiry: bool, thresholds: Mapping[str, Any]
 ) -> Result:

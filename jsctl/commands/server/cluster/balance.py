@@ -39,7 +39,7 @@ class Options:
 @option("--cluster", metavar="NAME", default="", help="Only this cluster")
 @option("--idle", type=DURATION, default=0, metavar="DURATION", help="Only connections idle for longer")
 @option("--account", metavar="ACCOUNT", default="", help="Only connections of this account")
-@option("--subject", metavar="SUBJECT", default="", help="Only connections that take this subject")
+@option("--subject", metavar="SUBJECT", default="", help="Only connections that subscribe to this subject")
 @option(
     "--kind",
     type=click.Choice(KINDS),

@@ -10,7 +10,7 @@ from jsctl.views.result import Result
 
 @command("peer-remove", examples=["jsctl server cluster peer-remove n3"])
 @argument("name", metavar="SERVER")
-@option("--force", "-f", is_flag=True, help="Do not ask; also a server that is online")
+@option("--force", "-f", is_flag=True, help="Remove without asking, even a server that is online")
 async def peer_remove(env: Env, name: str, force: bool) -> Result:
     """Removes a server from the meta group for good: its streams and consumers get replicas on other servers.
     SERVER is a name or an ID. Needs a login of the system account.

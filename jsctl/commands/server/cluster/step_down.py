@@ -10,9 +10,9 @@ from jsctl.views.result import Result
 
 
 @command("step-down", examples=["jsctl server cluster step-down", "jsctl server cluster step-down --host n2"])
-@option("--cluster", metavar="CLUSTER", default="", help="A server of this cluster should lead next")
-@option("--tags", metavar="TAG", multiple=True, help="A server with this tag should; may be repeated")
-@option("--host", metavar="NAME", default="", help="This server should lead next")
+@option("--cluster", metavar="CLUSTER", default="", help="Prefer a leader in this cluster")
+@option("--tags", metavar="TAG", multiple=True, help="Prefer a leader with this tag; may be repeated")
+@option("--host", metavar="NAME", default="", help="Prefer this server as the leader")
 @option("--force", "-f", is_flag=True, help="Proceed even if no leader is known")
 async def step_down(env: Env, cluster: str, tags: tuple[str, ...], host: str, force: bool) -> Result:
     """The leader of the meta group, which places streams and consumers, stands down. Needs a login of the

@@ -37,7 +37,7 @@ _STATES = {"open": 0, "closed": 1, "all": 2}
     "--filter-subject",
     metavar="SUBJECT",
     default="",
-    help="Only connections that take this subject",
+    help="Only connections that subscribe to this subject",
 )
 @option("--filter-empty", is_flag=True, help="Leave out servers without such a connection")
 @request_flags

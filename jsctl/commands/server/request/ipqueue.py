@@ -11,7 +11,7 @@ from jsctl.views.result import Result
 
 @command("ipqueue", examples=["jsctl server request ipqueue --all"])
 @option("--all/--no-all", "everything", help="With queues that are empty")
-@option("--filter", metavar="TEXT", default="", help="Only queues whose name has this")
+@option("--filter", metavar="TEXT", default="", help="Only queues whose names contain this")
 @request_flags
 async def ipqueue(
     env: Env, expect: int | None, servers: Mapping[str, Any], everything: bool, filter: str
