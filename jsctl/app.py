@@ -52,6 +52,14 @@ def run(args: Sequence[str], env: Env) -> int:
                 env.say(line)
 
 
+_KINDS = {
+    "integer range": "whole number",
+    "integer": "whole number",
+    "float range": "number",
+    "float": "number",
+}
+"""What click calls numbers, and what people do."""
+
 _BUG = "this is a bug in jsctl; JSCTL_DEBUG=1 shows where"
 
 
@@ -127,6 +135,8 @@ def _check_argument(arg: str) -> None:
 
 def _usage(error: click.ClickException) -> str:
     message = " ".join(error.format_message().split()).rstrip(".")
+    for kind, words in _KINDS.items():
+        message = message.replace(f"is not a valid {kind}", f"is not a {words}")
     ctx = getattr(error, "ctx", None)
     if ctx is not None and ";" not in message:
         message += f"; {ctx.command_path} --help shows the usage"

@@ -277,7 +277,7 @@ USER = Schema(
             "bearer_token",
             Switch(),
             "bearer",
-            "Let the user in without his key: the JWT is enough",
+            "Let the user in without its key: the JWT is enough",
             "Bearer Token",
             blank=False,
         ),

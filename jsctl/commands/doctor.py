@@ -16,6 +16,17 @@ from jsctl.views import doctor as view
 from jsctl.views.result import Result
 
 
+class _Code(click.Choice[str]):
+    """The code of a finding, in capitals or not."""
+
+    def __init__(self) -> None:
+        super().__init__(CODES, case_sensitive=False)
+
+    def get_invalid_choice_message(self, value: object, ctx: click.Context | None) -> str:
+        """Point to the list of the codes, which is too long for an error."""
+        return f"there is no code {value!r}; jsctl doctor --rules lists them"
+
+
 @command(
     "doctor",
     examples=[
@@ -31,7 +42,7 @@ from jsctl.views.result import Result
     "--ignore",
     metavar="CODE",
     multiple=True,
-    type=click.Choice(CODES, case_sensitive=False),
+    type=_Code(),
     help="Leave out findings with this code; may be repeated",
 )
 @option("--rules", is_flag=True, help="Show the codes and what they mean; ask no server")

@@ -78,7 +78,7 @@ async def exporter(env: Env, options: Options) -> Result | None:
 
     It runs until ctrl-C, or for --count rounds: the status is then 4 when one did not answer in the last.
     """
-    check_interval(options.interval, "15s is the default")
+    check_interval(options.interval, "15s is the default", "--interval")
     _check_folder(options.textfile)
     stop = asyncio.Event()
     exporting = Exporter(

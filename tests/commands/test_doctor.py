@@ -10,6 +10,7 @@ from jsctl.monitor.doctor.diagnosis import diagnose
 from jsctl.monitor.doctor.snapshot import ServerView, Snapshot
 from tests.support import js
 from tests.support.doctor import ALONE, CREATE, DELIVER, FLOW, INFO, REMOTE, Patient, hub, leaf, running
+from tests.support.run import Cli
 from tests.support.servers import RealServer, free_port
 from tests.support.waiting import wait_for
 
@@ -320,3 +321,10 @@ def test_answers_that_are_malformed() -> None:
     snapshot = Snapshot(datetime.now(UTC), servers=[server._replace(cluster="east")])
     assert {finding.code for finding in diagnose(snapshot)} == {"ANSWER_MALFORMED"}
     assert diagnose(snapshot, ["ANSWER_MALFORMED"]) == []
+
+
+def test_an_unknown_code_points_to_the_list(offline_cli: Cli) -> None:
+    assert (
+        "no code 'NOPE'; jsctl doctor --rules lists them"
+        in offline_cli("doctor --ignore NOPE", status=64).err
+    )

@@ -234,3 +234,7 @@ def test_leaders_count_and_replicas_are_seen(cluster_cli: Cli, shared_cluster: C
     }
     assert len(replicas) == 2 and leader
     assert all(own["server_id"] == own["stream_leader"] for own, _ in samples["jetstream_stream_last_seq"])
+
+
+def test_a_short_interval_is_named_by_its_flag(offline_cli: Cli) -> None:
+    assert "--interval takes 100ms or more" in offline_cli("exporter --interval 0 --count 1", status=64).err

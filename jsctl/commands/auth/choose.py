@@ -145,7 +145,7 @@ async def _pick(
     flag = flag or "NAME"
     if not env.can_ask:
         raise BadInput(
-            f"which {what} is not said",
+            f"the {what} is missing",
             f"give {flag}, one of {', '.join(names[:5])}{', ...' * (len(names) > 5)}",
         )
     return str(await env.prompter.select(f"Select a{'n' * (label[0] in 'AEIOU')} {label}", names, flag=flag))

@@ -14,10 +14,10 @@ from jsctl.views.result import Result
 Report = Result | Events[Result]
 
 
-def check_interval(watch: int | None, hint: str = "") -> None:
-    """Raise BadInput for an interval that is too short. watch: ns; None without --watch."""
+def check_interval(watch: int | None, hint: str = "", flag: str = "--watch") -> None:
+    """Raise BadInput for an interval that is too short. watch: ns; None without the flag."""
     if watch is not None and watch < 100 * MS:
-        raise BadInput("--watch takes 100ms or more", hint)
+        raise BadInput(f"{flag} takes 100ms or more", hint)
 
 
 def watched(fetch: Callable[[], Awaitable[Result]], every: int, count: int | None) -> Events[Result]:

@@ -11,6 +11,7 @@ from typing import Any
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Json
 from jsctl.monitor.audit.archive import LOG, METADATA, UNCLUSTERED, ArchiveWriter
+from jsctl.monitor.doctor.finding import counted
 from jsctl.monitor.server.list_ import fetch_servers
 from jsctl.monitor.server.requests import ask_server, parse_reply, ping
 from jsctl.nats.connection import Connection
@@ -134,20 +135,27 @@ class Gatherer:
         chosen, servers = self._chosen, list(self._servers.values())
         if chosen.server_endpoints:
             await self._each(self._gather_server, servers)
-            self._note(f"gathered {self.summary.endpoints} answers of {len(servers)} servers")
+            self._note(
+                f"gathered {counted(self.summary.endpoints, 'answer')} of {counted(len(servers), 'server')}"
+            )
         if chosen.server_profiles:
-            self._note(f"taking profiles of {len(servers)} servers: {chosen.profiled // SECOND}s")
+            self._note(f"taking profiles of {counted(len(servers), 'server')}: {chosen.profiled // SECOND}s")
             await self._each(self._gather_profiles, servers)
-            self._note(f"gathered {self.summary.profiles} profiles of {len(servers)} servers")
+            self._note(
+                f"gathered {counted(self.summary.profiles, 'profile')} of {counted(len(servers), 'server')}"
+            )
         if chosen.account_endpoints:
             before = self.summary.endpoints
             await self._each(self._gather_account, list(accounts.items()))
-            self._note(f"gathered {self.summary.endpoints - before} answers about {len(accounts)} accounts")
+            self._note(
+                f"gathered {counted(self.summary.endpoints - before, 'answer')}"
+                f" about {counted(len(accounts), 'account')}"
+            )
         if chosen.streams:
             await self._each(
                 self._gather_streams, [item for item in accounts.items() if item[0] != self._system]
             )
-            self._note(f"gathered {self.summary.streams} streams")
+            self._note(f"gathered {counted(self.summary.streams, 'stream')}")
         self._add_metadata()
         self._writer.add("".join(line + "\n" for line in self._lines).encode(), "log", {"special": LOG})
         return self.summary
@@ -182,7 +190,7 @@ class Gatherer:
                 f"there is no server in cluster {self._chosen.cluster!r}", "jsctl server list shows clusters"
             )
         names = ", ".join(sorted(server["name"] for server in self._servers.values()))
-        self._note(f"found {len(self._servers)} servers: {names}")
+        self._note(f"found {counted(len(self._servers), 'server')}: {names}")
 
     async def _find_accounts(self) -> dict[str, int]:
         """Return the accounts that servers have in use, with the number of servers that know each."""
@@ -195,7 +203,7 @@ class Gatherer:
             for name in data.get("accounts") or ():
                 accounts[name] = accounts.get(name, 0) + 1
         self.summary.accounts = len(accounts)
-        self._note(f"found {len(accounts)} accounts; the system account is {self._system}")
+        self._note(f"found {counted(len(accounts), 'account')}; the system account is {self._system}")
         return accounts
 
     # -- servers -----------------------------------------------------------------------------------------

@@ -77,7 +77,7 @@ def servers(places: Sequence[Place]) -> Grid:
         noun="servers",
         record=record,
         line=lambda row: command_line(row.place, "server info", row.line.server),
-        empty="no server is known: there is no cluster, and this login is not of the system account",
+        empty="no cluster is known; a login of the system account shows all servers",
     )
 
 

@@ -1,5 +1,6 @@
 """`server generate`: the files that were written."""
 
+import shlex
 from collections.abc import Sequence
 
 from jsctl.localserver.templates import Template
@@ -11,7 +12,7 @@ def generated(template: Template, target: str, files: Sequence[str]) -> Result:
     fields = [
         Field("Folder", target),
         Field("Files", list(files)),
-        Field("Next", template.next_steps),
+        Field("Next", f"cd {shlex.quote(target)} && {template.next_steps}"),
     ]
     document = {"template": template.name, "target": target, "files": list(files)}
     return Result([Sheet(f"Generated: {template.about}", [Section("", fields)])], data=document)

@@ -73,3 +73,10 @@ def test_wrong_flags(offline_cli: Cli, tmp_path: Path, flags: str, words: str) -
     outcome = offline_cli(f"server generate {tmp_path}/none {flags}", status=64)
     assert words in outcome.err and len(outcome.err.splitlines()) == 1
     assert not (tmp_path / "none").exists()
+
+
+def test_what_is_next_names_the_folder(offline_cli: Cli, tmp_path: Path) -> None:
+    out = offline_cli(
+        ["server", "generate", str(tmp_path / "a leaf"), "--source", "leaf", "--defaults"], status=0
+    ).out
+    assert f"cd '{tmp_path / 'a leaf'}' && nats-server --config leafnode.conf" in " ".join(out.split())

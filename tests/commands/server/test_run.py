@@ -388,6 +388,7 @@ def test_an_edited_configuration_stays(start: Callable[..., Run], tmp_path: Path
         ("server run --domain 'a b'", "'a b' is not a valid JetStream domain"),
         ("server run --name ../x", "'../x' is not a valid name"),
         ("server run --port 99999", "99999 is not in the range"),
+        ("server run --port abc", "'abc' is not a whole number; "),
     ],
 )
 def test_wrong_lines(offline_cli: Cli, line: str, message: str) -> None:

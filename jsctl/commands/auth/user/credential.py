@@ -51,7 +51,7 @@ class Options:
 @option("--save-context", metavar="NAME", default="", help="Save a context that logs in with the file")
 @option("--force", "-f", is_flag=True, help="Overwrite the file")
 async def credential(env: Env, options: Options) -> Result:
-    """With --expire, the file has a JWT of its own, and the user in the store stays as he is."""
+    """With --expire, the file has a JWT of its own, and the user in the store does not change."""
     check_free(options.file, force=options.force)
     store = await pick_operator(env, options.operator)
     account = await pick_user_account(env, store, options.name, options.account)
