@@ -4,11 +4,9 @@ import itertools
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -20,53 +18,15 @@ import pytest
 from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import RealServer
-from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.spark
 
 
-@pytest.fixture
-def streams(cli: Cli) -> Cli:
-    """ORDERS with two messages, and COPY that mirrors it."""
-    api(cli, "STREAM.CREATE.ORDERS", {"name": "ORDERS", "subjects": ["ORDERS.>"], "storage": "file"})
-    api(cli, "STREAM.CREATE.COPY", {"name": "COPY", "mirror": {"name": "ORDERS"}, "storage": "memory"})
-    publish(cli, "ORDERS.new", b"one", b"two")
-    wait_for(lambda: api(cli, "STREAM.INFO.COPY", {})["state"]["messages"] == 2, "the mirror did not copy")
-    return cli
-
-
-def api(cli: Cli, subject: str, body: dict[str, Any]) -> Any:
-    """A JetStream request by itself, so that these tests need no other command."""
-
-    async def ask() -> Any:
-        from jsctl.contexts.settings import Settings
-        from jsctl.jetstream.api import Api
-        from jsctl.nats.connection import Connection
-
-        connection = await Connection.open(Settings(url=cli.environ["NATS_URL"]))
-        try:
-            return await Api(connection).call(subject, body)
-        finally:
-            await connection.close()
-
-    import asyncio
-
-    return asyncio.run(ask())
-
-
-def publish(cli: Cli, subject: str, *payloads: bytes) -> None:
-    async def send() -> None:
-        from jsctl.contexts.settings import Settings
-        from jsctl.nats.connection import Connection
-
-        connection = await Connection.open(Settings(url=cli.environ["NATS_URL"]))
-        for payload in payloads:
-            await connection.request(subject, payload)
-        await connection.close()
-
-    import asyncio
-
-    asyncio.run(send())
+def broken_table(tmp_path: Path) -> Path:
+    folder = tmp_path / "tables"
+    (folder / "t").mkdir(parents=True, exist_ok=True)
+    (folder / "t" / "a.parquet").touch()
+    return folder
 
 
 def files(folder: Path) -> list[str]:
@@ -199,7 +159,7 @@ def test_query_in_one_line_when_it_is_wrong(streams: Cli, spark: Any, tmp_path: 
     assert "there is no folder" in streams(f"export query --from {tmp_path}/no 'SELECT 1'", status=3).err
     (tmp_path / "empty").mkdir()
     assert "holds no tables" in streams(f"export query --from {tmp_path}/empty 'SELECT 1'", status=3).err
-    broken = streams(f"export query --from {_table(tmp_path)} 'SELECT 1'", status=1)
+    broken = streams(f"export query --from {broken_table(tmp_path)} 'SELECT 1'", status=1)
     assert "Spark cannot read" in broken.err
     assert broken.err.count("\n") == 1
 
@@ -317,174 +277,3 @@ def test_a_master_that_spark_does_not_know(cli: Cli, tmp_path: Path) -> None:
     assert done.stderr.startswith("jsctl: error: Spark does not start: Master must ")
     assert done.stderr.count("\n") == 1
     assert [path.name for path in tmp_path.iterdir() if path.name != "config"] == []
-
-
-# -- what is not installed ------------------------------------------------------------------------
-
-
-def test_without_java_one_line_says_what_to_install(cli: Cli, tmp_path: Path) -> None:
-    for command in (
-        f"export reports --to {tmp_path}/x",
-        f"export query --from {_table(tmp_path)} 'SELECT 1'",
-    ):
-        failed = cli(command, environ={"PATH": str(tmp_path), "JAVA_HOME": ""}, status=1)
-        assert failed.err == (
-            "jsctl: error: Spark needs Java, and there is none; install Java 17 or newer (a JRE is enough),"
-            " or point JAVA_HOME at one\n"
-        )
-    assert not (tmp_path / "x").exists()
-
-
-def test_java_that_is_too_old_or_not_there(cli: Cli, tmp_path: Path) -> None:
-    java = tmp_path / "jdk" / "bin" / "java"
-    java.parent.mkdir(parents=True)
-    java.write_text("#!/bin/sh\necho 'openjdk version \"1.8.0_402\"' >&2\n")
-    java.chmod(0o755)
-    old = cli(f"export reports --to {tmp_path}/x", environ={"JAVA_HOME": str(tmp_path / "jdk")}, status=1)
-    assert "is Java 8, too old for Spark; install Java 17" in old.err
-    java.unlink()
-    outcome = cli(f"export reports --to {tmp_path}/x", environ={"JAVA_HOME": str(tmp_path / "jdk")}, status=1)
-    assert "which has no bin/java" in outcome.err
-
-
-@pytest.mark.parametrize(("hidden", "named"), [("pyspark", "PySpark"), ("pyarrow", "PyArrow")])
-def test_without_pyspark_one_line_says_what_to_install(
-    cli: Cli, tmp_path: Path, hidden: str, named: str
-) -> None:
-    code = f"""
-import sys, importlib.abc
-class Hide(importlib.abc.MetaPathFinder):
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] == {hidden!r}:
-            raise ModuleNotFoundError(name)
-sys.meta_path.insert(0, Hide())
-from jsctl.app import main
-main()
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code, "export", "reports", "--to", str(tmp_path / "x")],
-        env={**os.environ, **cli.environ},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 1
-    assert done.stderr == f"jsctl: error: {named} is not installed; run: pip install 'jsctl[spark]'\n"
-    assert done.stdout == ""
-
-
-def test_help_imports_no_spark(cli: Cli) -> None:
-    code = """
-import sys
-from jsctl.app import root
-for line in ("export --help", "export reports --help", "export query --help"):
-    root.main(line.split(), standalone_mode=False)
-print(sorted(name for name in sys.modules if name.split(".")[0] in ("pyspark", "pyarrow", "py4j")))
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "[]"
-
-
-def _table(tmp_path: Path) -> Path:
-    folder = tmp_path / "tables"
-    (folder / "t").mkdir(parents=True, exist_ok=True)
-    (folder / "t" / "a.parquet").touch()
-    return folder
-
-
-# -- a process of its own: noise, leftovers, signals -----------------------------------------------
-
-
-def start(cli: Cli, folder: Path, *args: str) -> subprocess.Popen[str]:
-    folder.mkdir(exist_ok=True)
-    return subprocess.Popen(
-        [sys.executable, "-m", "jsctl", "export", "reports", "--to", "out", *args],
-        cwd=folder,
-        env={**os.environ, **cli.environ, "TMPDIR": str(folder)},
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-
-
-def java_of(process: subprocess.Popen[str]) -> int:
-    """The pid of the JVM below a process, once there is one."""
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline:
-        listing = subprocess.run(
-            ["ps", "--ppid", str(process.pid), "-o", "pid=,comm="],
-            capture_output=True,
-            text=True,
-            check=False,
-        ).stdout
-        for line in listing.splitlines():
-            pid, name = line.split(None, 1)
-            if name.strip() == "java":
-                return int(pid)
-        time.sleep(0.05)
-    raise AssertionError("no JVM was started")
-
-
-def wait_for_end(pid: int) -> None:
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline:
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return
-        time.sleep(0.05)
-    os.kill(pid, signal.SIGKILL)
-    raise AssertionError("the JVM outlived jsctl")
-
-
-@pytest.fixture
-def sampling(streams: Cli, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], int, Path]]:
-    """A run that samples until it is stopped, with its JVM's pid and its folder."""
-    folder = tmp_path / "here"
-    process = start(streams, folder, "--every", "200ms")
-    try:
-        yield process, java_of(process), folder
-    finally:
-        process.kill()
-        process.communicate()
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_ctrl_c_writes_what_was_sampled_and_leaves_nothing_else(
-    sampling: tuple[subprocess.Popen[str], int, Path], number: signal.Signals
-) -> None:
-    process, java, folder = sampling
-    time.sleep(1)  # several samples
-    process.send_signal(number)
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 0, err
-    assert out.startswith("wrote ")
-    assert err == "taking a sample every 200ms until Ctrl-C\n"
-    wait_for_end(java)
-    assert [path.name for path in folder.iterdir()] == ["out"]
-    assert pq.read_table(folder / "out" / "streams").num_rows >= 4
-
-
-def test_killed_it_leaves_no_jvm_and_the_next_run_cleans_up(
-    sampling: tuple[subprocess.Popen[str], int, Path], streams: Cli, spark: Any
-) -> None:
-    process, java, folder = sampling
-    time.sleep(1)  # several samples
-    process.kill()
-    process.communicate()
-    wait_for_end(java)
-    assert not (folder / "out").exists()
-    streams(f"export reports --to {folder}/out", status=0)
-    assert pq.read_table(folder / "out" / "streams").num_rows == 2
-
-
-def test_ctrl_c_while_spark_starts(streams: Cli, tmp_path: Path) -> None:
-    folder = tmp_path / "here"
-    process = start(streams, folder)
-    java = java_of(process)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert (process.returncode, out, err.strip()) == (130, "", "")
-    wait_for_end(java)
-    assert list(folder.iterdir()) == []

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.commands.export.test_stream import fill, processes, sequences, start
+from tests.commands.export.test_stream import fill, sequences
+from tests.commands.export.test_stream_stopped import processes, start
 from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import RealServer

@@ -1,68 +1,23 @@
 """`jsctl server run` and `server stop`: a real process with real servers."""
 
-import contextlib
 import json
 import os
 import signal
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from jsctl.localserver import network, readiness
 from tests.support.processes import alive, children
 from tests.support.run import Cli
+from tests.support.server_run import Run, fails
 from tests.support.servers import RealServer, binary, free_port
 from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.slow
-
-
-class Run:
-    """`jsctl server run ...` as a process of its own, with folders of its own."""
-
-    def __init__(self, home: Path, *args: str, environ: dict[str, str] | None = None) -> None:
-        self.home = home
-        self.environ = {**os.environ, "XDG_CONFIG_HOME": str(home), "XDG_DATA_HOME": str(home / "data")}
-        for name in [name for name in self.environ if name.startswith("NATS_")]:
-            del self.environ[name]
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "jsctl", "--json", "server", "run", *args],
-            env={**self.environ, **(environ or {})},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        self.said: dict[str, Any] = {}
-
-    def ready(self) -> dict[str, Any]:
-        """What it says once the servers answer."""
-        assert self.process.stdout
-        text = ""
-        for line in self.process.stdout:
-            text += line
-            with contextlib.suppress(ValueError):
-                self.said = json.loads(text)
-                return self.said
-        raise AssertionError(self.end())
-
-    def end(self) -> tuple[int, str]:
-        """Exit status and stderr."""
-        _, err = self.process.communicate(timeout=30)
-        return self.process.returncode, err
-
-    @property
-    def pids(self) -> list[int]:
-        return [server["pid"] for server in self.said["servers"]]
-
-    def cli(self) -> Cli:
-        return Cli(self.home)
 
 
 @pytest.fixture
@@ -78,16 +33,6 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Run]]:
         if run.process.poll() is None:
             run.process.terminate()
             run.process.communicate(timeout=20)
-
-
-def fails(run: Run, status: int = 1) -> str:
-    """The one line of a run that cannot start."""
-    code, err = run.end()
-    assert code == status, err
-    lines = err.strip().splitlines()
-    assert len(lines) == 1, err
-    assert lines[0].startswith("jsctl: error: ")
-    return lines[0]
 
 
 def test_the_next_terminal_needs_only_the_context(start: Callable[..., Run]) -> None:

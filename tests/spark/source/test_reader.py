@@ -1,7 +1,6 @@
 """The reader of Spark tasks against real servers, without Spark: every trap of batch direct get."""
 
 import contextlib
-import random
 import socket
 import threading
 import time
@@ -9,23 +8,19 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import nkeys
 import pytest
-import trustme
 
 from jsctl.contexts.settings import Settings
-from jsctl.errors import BadInput, Denied, JsctlError, Unreachable
+from jsctl.errors import Denied, Unreachable
 from jsctl.spark.source import plan
 from jsctl.spark.source.connection import StreamConnection
-from jsctl.spark.source.direct import DirectReader, MirrorAnswered
+from jsctl.spark.source.direct import DirectReader
 from jsctl.spark.source.options import ReadOptions, parse_read_options
 from jsctl.spark.source.pull import ConsumerReader
 from jsctl.spark.source.reader import DataLoss, RangeReader, ReadJob
-from jsctl.units import SECOND
 from tests.support import js
-from tests.support.jwt import Operator, new_key, write_creds
-from tests.support.lagging import Lagging, with_client
-from tests.support.servers import RealServer, free_port
+from tests.support.lagging import with_client
+from tests.support.servers import RealServer
 
 pytestmark = pytest.mark.slow
 
@@ -70,6 +65,13 @@ def fill(url: str, count: int, stream: str = "S", size: int = 100, **config: Any
 
     with_client(url, publish)
     js.wait_until_stored(url, stream, count)
+
+
+def planned(url: str, **more: str) -> tuple[int, int, bool]:
+    wanted = options(url, **more)
+    with contextlib.closing(StreamConnection.open(wanted.settings)) as connection:
+        seen = plan.fetch_stream(connection, wanted)
+        return (*plan.resolve_range(connection, wanted, seen), seen.direct)
 
 
 def delete(url: str, sequence: int, stream: str = "S") -> None:
@@ -240,70 +242,6 @@ def test_large_messages_end_an_answer_early(url: str, reader: Kind) -> None:
     assert sequences(reading(reader, url, job(url, max_bytes=1))) == list(range(1, 61))
 
 
-# -- who answers ----------------------------------------------------------------------------------
-
-
-def test_a_lagging_replica_is_not_taken_for_a_deletion(url: str) -> None:
-    fill(url, 2000)
-    deleted = {1000, 1001, 1500, 2000}
-    for sequence in deleted:
-        delete(url, sequence)
-    with Lagging(url) as lagging:
-        range_reader = reading(DirectReader, url, job(url, batch=50, prefix="LAG"))
-        assert sequences(range_reader) == [n for n in range(1, 2001) if n not in deleted]
-        assert (range_reader.deleted, range_reader.lost) == (len(deleted), 0)
-        assert lagging.short > 10
-        filtered = reading(DirectReader, url, job(url, batch=50, prefix="LAG", subjects=("S.1",)))
-        assert sequences(filtered) == [n for n in range(1, 2001) if n % 3 == 2 and n not in deleted]
-
-
-def test_a_replica_that_misses_messages_is_not_believed(url: str) -> None:
-    """Servers that lost messages of theirs, or lose some on their way, leave a hole without a word."""
-    fill(url, 300)
-    with Lagging(url, hole=True) as lagging:
-        range_reader = reading(DirectReader, url, job(url, batch=50, prefix="LAG"))
-        assert sequences(range_reader) == list(range(1, 301))
-        assert (range_reader.deleted, range_reader.lost) == (0, 0)
-        assert lagging.short > 1
-
-
-def test_a_mirror_that_answers_for_its_origin_is_not_believed(url: str) -> None:
-    fill(url, 1000)
-    js.stream(url, "COPY", mirror={"name": "S"}, mirror_direct=True, allow_direct=True)
-    deadline = time.monotonic() + 10
-    while js.ask(url, "STREAM.INFO.COPY")["state"]["messages"] < 1000:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    for sequence in range(100, 200):
-        delete(url, sequence)
-    assert js.ask(url, "STREAM.INFO.COPY")["state"]["messages"] == 1000, "the mirror has what was deleted"
-    mirror_answered = False
-    for _ in range(20):
-        range_reader = reading(DirectReader, url, job(url, batch=100, retries=50))
-        with pytest.MonkeyPatch.context() as patch:
-            dropped = _count_dropped(patch)
-            assert sequences(range_reader) == [*range(1, 100), *range(200, 1001)]
-        assert range_reader.deleted == 100
-        mirror_answered = mirror_answered or bool(dropped)
-        if mirror_answered:
-            break
-    assert mirror_answered, "the mirror never answered"
-    assert sequences(reading(DirectReader, url, job(url, "COPY"))) == list(range(1, 1001))
-
-
-def _count_dropped(patch: pytest.MonkeyPatch) -> list[Exception]:
-    dropped: list[Exception] = []
-    failed = DirectReader.count_failure
-
-    def count(self: DirectReader, error: Exception) -> None:
-        if isinstance(error, MirrorAnswered):
-            dropped.append(error)
-        failed(self, error)
-
-    patch.setattr(DirectReader, "count_failure", count)
-    return dropped
-
-
 # -- connections that end -------------------------------------------------------------------------
 
 
@@ -402,157 +340,6 @@ def test_replies_cut_anywhere(url: str, size: int, monkeypatch: pytest.MonkeyPat
     assert len(sequences(reading(DirectReader, url, job(url)))) == (60 if size < 10 else 1000)
 
 
-# -- logins ---------------------------------------------------------------------------------------
-
-
-def info(settings: Settings) -> str:
-    with contextlib.closing(StreamConnection.open(settings)) as connection:
-        return str(connection.call("$JS.API.INFO")["limits"])
-
-
-def test_logins(tmp_path: Path) -> None:
-    key = new_key(nkeys.PREFIX_BYTE_USER)
-    seed = tmp_path / "user.nk"
-    seed.write_text(key.seed)
-    server = RealServer(
-        tmp_path / "plain",
-        'listen: "127.0.0.1:{port}"\njetstream { store_dir: "{store}" }\n'
-        "accounts { A: { jetstream: enabled, users: ["
-        f" {{user: bob, password: secret1}}, {{nkey: {key.public}}} ] }} }}\n",
-    ).start()
-    try:
-        assert info(Settings(url=server.url, user="bob", password="secret1"))
-        assert info(Settings(url=server.url_for("bob", "secret1")))
-        assert info(Settings(url=server.url, nkey=str(seed)))
-        assert info(Settings(url=f"nats://127.0.0.1:{free_port()},{server.url_for('bob', 'secret1')}"))
-        with pytest.raises(Denied, match="refuses the login") as refused:
-            StreamConnection.open(Settings(url=server.url_for("bob", "wrong2")))
-        assert "wrong2" not in str(refused.value)
-    finally:
-        server.stop()
-    with pytest.raises(Unreachable, match="connection refused"):
-        StreamConnection.open(Settings(url=server.url))
-
-
-def test_credentials(tmp_path: Path) -> None:
-    operator = Operator()
-    server = RealServer(tmp_path / "operator", operator.config()).start()
-    try:
-        jwt, key = operator.user()
-        creds = write_creds(tmp_path / "user.creds", jwt, key.seed)
-        assert info(Settings(url=server.url, creds=str(creds)))
-        assert info(Settings(url=server.url, jwt=jwt, seed=key.seed))
-        with pytest.raises(Denied):
-            StreamConnection.open(Settings(url=server.url))
-    finally:
-        server.stop()
-
-
-@pytest.mark.parametrize("first", [False, True])
-def test_tls(tmp_path: Path, first: bool) -> None:
-    ca = trustme.CA()
-    ca.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
-    ca.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(str(tmp_path / "server.pem"))
-    pem = tmp_path / "server.pem"
-    server = RealServer(
-        tmp_path / "tls",
-        f'listen: "127.0.0.1:{{port}}"\njetstream {{ store_dir: "{{store}}" }}\n'
-        f'tls {{ cert_file: "{pem}", key_file: "{pem}", handshake_first: {"auto" if first else "false"} }}\n',
-    ).start()
-    settings = Settings(url=server.url, tlsca=str(tmp_path / "ca.pem"), tlsfirst=first)
-    try:
-        with contextlib.closing(StreamConnection.open(settings)) as connection:
-            config = {"name": "S", "subjects": ["S.>"], "allow_direct": True}
-            created = connection.call("$JS.API.STREAM.CREATE.S", config)["created"]
-            for _ in range(20):
-                connection.call("S.x", {"pad": "x" * 50_000})
-        range_reader = DirectReader(ReadJob("S", created, 1, 21), lambda: StreamConnection.open(settings))
-        assert sequences(range_reader) == list(range(1, 21))
-        with pytest.raises(Unreachable, match="TLS with"):
-            StreamConnection.open(Settings(url=server.url.replace("nats", "tls")))
-    finally:
-        server.stop()
-
-
-def test_no_nats_server(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-
-        def greet() -> None:
-            with contextlib.suppress(OSError):
-                other, _ = listening.accept()
-                other.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
-                other.close()
-
-        thread = threading.Thread(target=greet)
-        thread.start()
-        with pytest.raises(Unreachable, match="is not a NATS server"):
-            StreamConnection.open(
-                Settings(url=f"nats://127.0.0.1:{listening.getsockname()[1]}", timeout=2 * SECOND)
-            )
-        thread.join()
-
-
-# -- planning -------------------------------------------------------------------------------------
-
-
-def planned(url: str, **more: str) -> tuple[int, int, bool]:
-    wanted = options(url, **more)
-    with contextlib.closing(StreamConnection.open(wanted.settings)) as connection:
-        seen = plan.fetch_stream(connection, wanted)
-        return (*plan.resolve_range(connection, wanted, seen), seen.direct)
-
-
-def test_offsets(url: str) -> None:
-    fill(url, 100)
-    js.ask(url, "STREAM.PURGE.S", {"seq": 11})
-    assert planned(url) == (11, 101, True)
-    assert planned(url, startingOffsets="20", endingOffsets="30") == (20, 30, True)
-    assert planned(url, startingOffsets="latest") == (101, 101, True)
-    assert planned(url, endingOffsets="earliest") == (11, 11, True)
-    assert planned(url, startingOffsets="101") == (101, 101, True)
-    assert planned(url, startingOffsets="1", failOnDataLoss="false") == (11, 101, True)
-    for wrong, words in (
-        ({"startingOffsets": "1"}, "starts at sequence 11, startingOffsets says 1"),
-        ({"startingOffsets": "102"}, "is beyond the stream, whose last message is 100"),
-        ({"endingOffsets": "102"}, "is beyond the stream, whose last message is 100"),
-        ({"startingOffsets": "50", "endingOffsets": "40"}, "startingOffsets 50 is after endingOffsets 40"),
-    ):
-        with pytest.raises(JsctlError, match=words):
-            planned(url, **wrong)
-
-
-def test_timestamps(url: str) -> None:
-    fill(url, 50)
-    time.sleep(0.01)  # the server's clock and this one may differ by as little
-    moment = time.time()
-    time.sleep(0.01)
-    js.publish(url, "S.x", count=10)
-    text = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(moment)) + f"{moment % 1:.6f}"[1:] + "Z"
-    assert planned(url, startingTimestamp=text) == (51, 61, True)
-    assert planned(url, endingTimestamp=text) == (1, 51, True)
-    assert planned(url, startingTimestamp="2100-01-01T00:00:00Z") == (61, 61, True)
-    assert planned(url, startingTimestamp="2000-01-01T00:00:00Z") == (1, 61, True)
-
-
-def test_empty_stream(url: str) -> None:
-    js.stream(url, "S", "S.>", allow_direct=True)
-    assert planned(url) == (1, 1, True)
-
-
-def test_fetch_modes(url: str) -> None:
-    fill(url, 10)
-    assert planned(url, fetchMode="consumer")[2] is False
-    assert planned(url, subject="S.1,S.2")[2] is False
-    with pytest.raises(BadInput, match="it takes one subject"):
-        planned(url, subject="S.1,S.2", fetchMode="direct")
-    js.stream(url, "OFF", "OFF.>")
-    with pytest.raises(BadInput, match="OFF does not allow it"):
-        planned(url, stream="OFF", fetchMode="direct")
-    js.stream(url, "WORK", "WORK.>", retention="workqueue")
-    with pytest.raises(BadInput, match="a consumer removes what it reads"):
-        planned(url, stream="WORK")
-
-
 def test_without_the_right_to_direct_get_a_consumer_reads(own_server: Callable[[str], RealServer]) -> None:
     server = own_server(
         "authorization { users: [ {user: a, password: a}, {user: b, password: b, permissions: {publish: "
@@ -564,27 +351,3 @@ def test_without_the_right_to_direct_get_a_consumer_reads(own_server: Callable[[
     with pytest.raises(Denied, match="Permissions Violation"):
         list(reading(DirectReader, limited, job(limited)))
     assert sequences(reading(ConsumerReader, limited, job(limited))) == list(range(1, 101))
-
-
-def test_unknown_stream(url: str) -> None:
-    with pytest.raises(JsctlError, match="stream not found"):
-        planned(url)
-
-
-def test_random_ranges_and_deletions_against_what_was_stored(url: str) -> None:
-    """Both readers, many shapes, one truth: the set of what was not deleted."""
-    fill(url, 2000)
-    seeded = random.Random(7)
-    deleted = set(seeded.sample(range(2, 2000), 700))
-    for sequence in deleted:
-        delete(url, sequence)
-    for _ in range(15):
-        start, end = sorted(seeded.sample(range(1, 2002), 2))
-        size = seeded.choice([1, 3, 17, 100, 1000])
-        if end - start > 200:
-            size = max(size, 17)
-        wanted = [n for n in range(start, end) if n not in deleted]
-        for kind in (DirectReader, ConsumerReader):
-            range_reader = reading(kind, url, job(url, start=start, end=end, batch=size))
-            assert sequences(range_reader) == wanted, (kind, start, end, size)
-            assert range_reader.deleted == end - start - len(wanted)

@@ -1,0 +1,112 @@
+"""`jsctl export reports` as a process of its own: noise, leftovers, signals."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.support.run import Cli
+
+pytestmark = pytest.mark.spark
+
+
+def start(cli: Cli, folder: Path, *args: str) -> subprocess.Popen[str]:
+    folder.mkdir(exist_ok=True)
+    return subprocess.Popen(
+        [sys.executable, "-m", "jsctl", "export", "reports", "--to", "out", *args],
+        cwd=folder,
+        env={**os.environ, **cli.environ, "TMPDIR": str(folder)},
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def java_of(process: subprocess.Popen[str]) -> int:
+    """The pid of the JVM below a process, once there is one."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        listing = subprocess.run(
+            ["ps", "--ppid", str(process.pid), "-o", "pid=,comm="],
+            capture_output=True,
+            text=True,
+            check=False,
+        ).stdout
+        for line in listing.splitlines():
+            pid, name = line.split(None, 1)
+            if name.strip() == "java":
+                return int(pid)
+        time.sleep(0.05)
+    raise AssertionError("no JVM was started")
+
+
+def wait_for_end(pid: int) -> None:
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.05)
+    os.kill(pid, signal.SIGKILL)
+    raise AssertionError("the JVM outlived jsctl")
+
+
+@pytest.fixture
+def sampling(streams: Cli, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], int, Path]]:
+    """A run that samples until it is stopped, with its JVM's pid and its folder."""
+    folder = tmp_path / "here"
+    process = start(streams, folder, "--every", "200ms")
+    try:
+        yield process, java_of(process), folder
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_writes_what_was_sampled_and_leaves_nothing_else(
+    sampling: tuple[subprocess.Popen[str], int, Path], number: signal.Signals
+) -> None:
+    process, java, folder = sampling
+    time.sleep(1)  # several samples
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert out.startswith("wrote ")
+    assert err == "taking a sample every 200ms until Ctrl-C\n"
+    wait_for_end(java)
+    assert [path.name for path in folder.iterdir()] == ["out"]
+    assert pq.read_table(folder / "out" / "streams").num_rows >= 4
+
+
+def test_killed_it_leaves_no_jvm_and_the_next_run_cleans_up(
+    sampling: tuple[subprocess.Popen[str], int, Path], streams: Cli, spark: Any
+) -> None:
+    process, java, folder = sampling
+    time.sleep(1)  # several samples
+    process.kill()
+    process.communicate()
+    wait_for_end(java)
+    assert not (folder / "out").exists()
+    streams(f"export reports --to {folder}/out", status=0)
+    assert pq.read_table(folder / "out" / "streams").num_rows == 2
+
+
+def test_ctrl_c_while_spark_starts(streams: Cli, tmp_path: Path) -> None:
+    folder = tmp_path / "here"
+    process = start(streams, folder)
+    java = java_of(process)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err.strip()) == (130, "", "")
+    wait_for_end(java)
+    assert list(folder.iterdir()) == []

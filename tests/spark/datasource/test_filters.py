@@ -1,0 +1,216 @@
+"""Filters that reach the server, and wide streams: readers as Spark uses them, without a JVM."""
+
+import asyncio
+import operator
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql.datasource import (
+    EqualTo,
+    Filter,
+    GreaterThan,
+    GreaterThanOrEqual,
+    In,
+    LessThan,
+    LessThanOrEqual,
+    Not,
+    StringContains,
+    StringStartsWith,
+)
+
+from jsctl.contexts.settings import Settings
+from jsctl.nats.codec import encode_publish
+from jsctl.nats.connection import Connection
+from jsctl.spark.source.batch_reader import FilteringReader
+from jsctl.spark.source.options import parse_read_options
+from jsctl.units import SECOND
+from tests.spark.datasource.test_planning import _options, batch, read, sequences
+from tests.support import js
+from tests.support.servers import RealServer
+
+pytestmark = pytest.mark.slow
+
+
+def filtered(url: str, *filters: Filter, stream: str = "S", **options: str) -> FilteringReader:
+    """A reader that took all these filters."""
+    reader = FilteringReader(parse_read_options(_options(url, stream, options)))
+    assert not list(reader.pushFilters(list(filters)))
+    return reader
+
+
+SUBJECTS = ["S.a", "S.b", "S.b.c", "S.b.d", "S.bb", "S.ab.c.d", "S.z"]
+
+
+def mixed(url: str, count: int, **config: Any) -> list[dict[str, Any]]:
+    """A stream of several subjects, with deletions and some pauses; returns its rows."""
+    js.stream(url, "S", "S.>", allow_direct=True, **config)
+    chosen = random.Random(5)
+    for _ in range(4):
+        js.publish_all(url, [(chosen.choice(SUBJECTS), b"%d" % n) for n in range(count // 4)])
+        time.sleep(0.02)
+    for sequence in chosen.sample(range(2, count), count // 10):
+        js.ask(url, "STREAM.MSG.DELETE.S", {"seq": sequence})
+    reader = batch(url)
+    return [row for part in reader.partitions() for rows in reader.read(part) for row in rows.to_pylist()]
+
+
+def random_filter(chosen: random.Random, rows: list[dict[str, Any]]) -> tuple[Filter, Callable[[Any], bool]]:
+    """A filter as Spark gives it, and what it means."""
+    row = chosen.choice(rows)
+    column = chosen.choice(["sequence", "timestamp", "subject", "subject"])
+    value = row[column]
+    if column == "subject":
+        prefix = chosen.choice(["S.", "S.b", "S.b.", "S.b.c", "T.", "S.zz."])
+        values = tuple(chosen.sample([*SUBJECTS, "S.none", "T.x"], 3))
+        return chosen.choice(
+            [
+                (EqualTo(("subject",), value), lambda one: one["subject"] == value),
+                (In(("subject",), values), lambda one: one["subject"] in values),
+                (StringStartsWith(("subject",), prefix), lambda one: one["subject"].startswith(prefix)),
+            ]
+        )
+    if column == "sequence" and chosen.random() < 0.2:
+        numbers = (value, value + 7, 10**9)
+        return In(("sequence",), numbers), lambda one: one["sequence"] in numbers
+    kind, compare = chosen.choice(
+        [
+            (EqualTo, operator.eq),
+            (GreaterThan, operator.gt),
+            (GreaterThanOrEqual, operator.ge),
+            (LessThan, operator.lt),
+            (LessThanOrEqual, operator.le),
+        ]
+    )
+    return kind((column,), value), lambda one: bool(compare(one[column], value))
+
+
+def test_the_same_rows_with_filters_of_any_kind(url: str) -> None:
+    rows = mixed(url, 400)
+    chosen = random.Random(11)
+    for _ in range(60):
+        picked = [random_filter(chosen, rows) for _ in range(chosen.randint(1, 3))]
+        options = chosen.choice(
+            [{}, {}, {"subject": "S.b.>"}, {"startingOffsets": "100", "failOnDataLoss": "false"}]
+        )
+        within = [
+            row
+            for row in rows
+            if (not options.get("subject") or row["subject"].startswith("S.b."))
+            and row["sequence"] >= int(options.get("startingOffsets", 1))
+        ]
+        expected = [row["sequence"] for row in within if all(means(row) for _, means in picked)]
+        reader = filtered(url, *(one for one, _ in picked), **options)
+        assert sequences(read(reader)) == expected, (picked, options)
+
+
+def test_filters_reach_the_server(url: str) -> None:
+    mixed(url, 400)
+    (job,) = [part.job for part in filtered(url, GreaterThan(("sequence",), 390)).partitions()]
+    assert (job.start, job.end) == (391, 401)
+    (job,) = [part.job for part in filtered(url, EqualTo(("subject",), "S.a")).partitions()]
+    assert job.subjects == ("S.a",)
+    (part,) = filtered(url, In(("subject",), ("S.a", "S.b"))).partitions()
+    assert (part.job.subjects, part.direct) == (("S.a", "S.b"), False)
+    past, future = datetime(2020, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
+    for outside in (LessThan(("timestamp",), past), GreaterThan(("timestamp",), future)):
+        (job,) = [part.job for part in filtered(url, outside).partitions()]
+        assert job.start == job.end
+    left = FilteringReader(parse_read_options(_options(url, "S", {})))
+    others = [Not(EqualTo(("subject",), "S.a")), EqualTo(("data",), b"x"), StringContains(("subject",), "a")]
+    assert list(left.pushFilters(others)) == others
+    strict = FilteringReader(parse_read_options(_options(url, "S", {"failOnDeleted": "true"})))
+    assert list(strict.pushFilters([EqualTo(("subject",), "S.a")]))
+
+
+def test_several_subjects_where_no_consumer_may_read(url: str) -> None:
+    rows = mixed(url, 40, retention="workqueue")
+    reader = filtered(url, In(("subject",), ("S.a", "S.b")))
+    expected = [row["sequence"] for row in rows if row["subject"] in ("S.a", "S.b")]
+    assert sequences(read(reader)) == expected
+
+
+def test_sequences_are_known_without_reading(url: str) -> None:
+    rows = mixed(url, 400)
+    reader = batch(url, columns="sequence,stream")
+    partitions = reader.partitions()
+    js.ask(url, "STREAM.PURGE.S")  # nothing is left to read
+    assert sequences(read(reader, partitions)) == [row["sequence"] for row in rows]
+
+
+def test_a_filtered_read_is_many_times_faster(url: str) -> None:
+    js.stream(url, "S", "S.>", allow_direct=True)
+    js.publish_all(url, ((f"S.{n % 100}", b"x" * 200) for n in range(50_000)))
+
+    def seconds(work: Callable[[], Any], rows: int) -> float:
+        best = 1e9
+        for _ in range(3):
+            begin = time.monotonic()
+            assert len(work()) == rows
+            best = min(best, time.monotonic() - begin)
+        return best
+
+    whole = seconds(lambda: read(batch(url)), 50_000)
+    some = seconds(lambda: read(filtered(url, EqualTo(("subject",), "S.7"))), 500)
+    print(f"{whole / some:.0f} times faster")
+    assert whole / some > 4  # the aim, 20, is for a million messages: see tests/bench/spark.py
+
+
+# -- wide streams ---------------------------------------------------------------------------------
+
+MEMORY = """
+import resource, sys
+import pyarrow.parquet, pyspark.sql.datasource
+from jsctl.spark.source.batch_reader import JetStreamReader
+from jsctl.spark.source.options import parse_read_options
+options = {"servers": sys.argv[1], "stream": sys.argv[2], "includeHeaders": "true", "minPartitions": "2"}
+reader = JetStreamReader(parse_read_options(options))
+partitions = reader.partitions()
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+rows = sum(len(batch) for part in partitions for batch in reader.read(part))
+print(rows, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
+"""
+
+
+@pytest.mark.parametrize(
+    ("count", "head", "size", "most"),
+    [(20, 0, 10 << 20, 150), (4000, 50_000, 10, 150), (100_000, 0, 10, 150)],
+)
+def test_memory_is_flat(tmp_path: Path, count: int, head: int, size: int, most: int) -> None:
+    """200 MB of large payloads, 200 MB of headers, a thousand subjects. most: MiB."""
+    own = RealServer(
+        tmp_path, 'listen: "127.0.0.1:{port}"\nmax_payload: 16MB\njetstream { store_dir: "{store}" }\n'
+    ).start()
+    try:
+        js.stream(own.url, "S", "S.>", allow_direct=True)
+        block = b"NATS/1.0\r\nA: " + b"y" * head + b"\r\n\r\n" if head else b""
+        _publish_many(own.url, count, block, b"x" * size)
+        line = [sys.executable, "-c", MEMORY, own.url, "S"]
+        done = subprocess.run(line, capture_output=True, text=True, check=True, timeout=100)
+        rows, grown = map(int, done.stdout.split())
+        assert rows == count
+        assert grown < most, f"{grown} MiB"
+    finally:
+        own.stop()
+
+
+def _publish_many(url: str, count: int, header_block: bytes, data: bytes) -> None:
+    async def work() -> None:
+        connection = await Connection.open(Settings(url=url))
+        some = max(1, min(1000, (8 << 20) // (len(header_block) + len(data))))
+        for at in range(0, count, some):
+            numbers = range(at, min(at + some, count))
+            subjects = [f"S.{number % 1000}" for number in numbers]
+            await connection.send(
+                b"".join(encode_publish(subject, data, "", header_block) for subject in subjects[:-1])
+            )
+            await connection.request(subjects[-1], data, timeout=30 * SECOND)
+        await connection.close()
+
+    asyncio.run(work())
