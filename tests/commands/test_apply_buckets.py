@@ -1,0 +1,128 @@
+"""`jsctl apply` and `diff` of key-value and object buckets."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.commands.test_apply import DAY
+from tests.support import js
+from tests.support.declared import Files
+
+BUCKETS = """
+label: config
+buckets:
+  - {name: CONFIG, history: 5, ttl: 30d, max_value_size: 1KiB, description: settings}
+  - name: COPY
+    sources: [CONFIG]
+  - for: {i: 1..2}
+    name: MIRROR_{{i}}
+    mirror: CONFIG
+streams:
+  - {name: ORDERS, subjects: [orders]}
+"""
+
+
+def test_buckets(files: Files) -> None:
+    cli = files.cli
+    planned = files("diff", BUCKETS, status=2).out
+    assert "+ bucket CONFIG" in planned
+    assert "    history: 5" in planned
+    assert "5 to create" in planned
+    assert "1 stream and 4 buckets done" in files("apply", BUCKETS, status=0).out
+    assert "1 stream and 4 buckets are as declared" in files("diff", BUCKETS, status=0).out
+    document = cli("kv info CONFIG --json", status=0).json
+    assert document["config"]["history"] == 5
+    assert document["stream"]["config"]["allow_rollup_hdrs"]
+    cli("kv put MIRROR_1 a b", status=0)
+    assert cli("kv get CONFIG a --raw", status=0).out == "b"
+    cli("kv edit CONFIG --history 7 --max-bucket-size 1MB --force", status=0)
+    changed = files("diff", BUCKETS.replace("30d", "20d"), status=2).out
+    assert "~ bucket CONFIG" in changed
+    assert "    history: 7 -> 5" in changed
+    assert "    ttl: 30d0h0m0s -> 20d0h0m0s" in changed
+    assert "max_bucket_size" not in changed, "what the file does not name stays"
+    files("apply", BUCKETS.replace("30d", "20d"), "--force", status=0)
+    config = cli("kv info CONFIG --json", status=0).json["config"]
+    assert (config["history"], config["max_bucket_size"]) == (5, 1 << 20)
+
+
+OBJECT_BUCKETS = """
+label: files
+object_buckets:
+  - {name: FILES, ttl: 30d, max_bucket_size: 10MB, description: reports}
+  - for: {i: 1..2}
+    name: SITE_{{i}}
+    compress: true
+"""
+
+
+def test_object_buckets(files: Files, tmp_path: Path) -> None:
+    cli = files.cli
+    planned = files("diff", OBJECT_BUCKETS, status=2).out
+    assert "+ object bucket FILES" in planned and "    ttl: 30d" in planned and "3 to create" in planned
+    files("apply", OBJECT_BUCKETS, status=0)
+    assert "as declared" in files("diff", OBJECT_BUCKETS, status=0).out
+    (tmp_path / "report").write_text("1,2,3")
+    cli(f"object put FILES {tmp_path}/report --name report", status=0)
+    assert cli("object get FILES report -O -", status=0).out == "1,2,3"
+    cli("object edit FILES --ttl 5d --replicas 1 --force", status=0)
+    changed = files("diff", OBJECT_BUCKETS.replace("10MB", "20MB"), status=2).out
+    assert "~ object bucket FILES" in changed and "ttl: 5d0h0m0s -> 30d0h0m0s" in changed
+    assert "max_bucket_size" in changed and "description" not in changed
+    files("apply", OBJECT_BUCKETS.replace("10MB", "20MB"), "--force", status=0)
+    assert cli("object get FILES report -O -", status=0).out == "1,2,3"
+    written = cli("export config --all", status=0).out
+    assert "object_buckets:\n- name: FILES\n" in written
+    assert "as declared" in files("diff", written, status=0).out
+    less = "label: files\nobject_buckets: [{name: FILES, storage: memory}]\n"
+    planned = files("diff", less, "--prune", status=2).out
+    assert "- object bucket SITE_2" in planned and "file -> memory  (cannot be changed" in planned
+    files("apply", less.replace(", storage: memory", ""), "--prune --force", status=0)
+    assert cli("object ls --names", status=0).out == "FILES\n"
+    refused = files("diff", "object_buckets: [{name: a.b}]", status=64).err
+    assert "'a.b'" in refused
+    assert (
+        "unknown key 'history' of an object bucket"
+        in files("diff", "object_buckets: [{name: A, history: 3}]", status=64).err
+    )
+
+
+def test_buckets_that_no_file_declares_any_more(files: Files) -> None:
+    files("apply", BUCKETS, status=0)
+    less = "label: config\nbuckets: [{name: CONFIG, storage: memory}]\n"
+    planned = files("diff", less, "--prune", status=2).out
+    assert "- bucket MIRROR_2" in planned
+    assert "storage: file -> memory  (cannot be changed: remove and add)" in planned
+    files("apply", less.replace(", storage: memory", ""), "--prune --force", status=0)
+    assert files.cli("kv ls --json", status=0).json == ["CONFIG"]
+
+
+@pytest.mark.parametrize(
+    ("bucket", "words"),
+    [
+        ("{name: a.b}", "'a.b' is not a valid bucket name"),
+        ("{name: B, histroy: 5}", "did you mean 'history'"),
+        ("{name: B, max_age: 1h}", "unknown key 'max_age' of a bucket"),
+        ("{name: B, mirror: A, sources: [C]}", "not both"),
+        ("{history: 5}", "this bucket has no name"),
+    ],
+)
+def test_buckets_that_cannot_be(files: Files, bucket: str, words: str) -> None:
+    refused = files("diff", f"buckets:\n  - {bucket}\n", status=64)
+    assert words in refused.err
+    assert ":2" in refused.err
+
+
+def test_buckets_come_back_from_an_export(files: Files, url: str) -> None:
+    files("apply", BUCKETS, status=0)
+    js.bucket(url, "ODD", max_consumers=5)
+    exported = files.cli("export config --all --json", status=0).json
+    assert [bucket["name"] for bucket in exported["buckets"]] == ["CONFIG", "COPY", "MIRROR_1", "MIRROR_2"]
+    assert [stream["name"] for stream in exported["streams"]] == ["KV_ODD", "ORDERS"], "more than a bucket"
+    text = files.cli("export config --all", status=0).out
+    assert "  history: 5\n" in text
+    assert "  ttl: 30d\n" in text
+    assert "2 streams and 4 buckets are as declared" in files("diff", text, status=0).out
+    files.cli("kv del CONFIG --force", status=0)
+    files("apply", text, status=0)
+    assert files.cli("kv info CONFIG --json", status=0).json["config"]["ttl"] == 30 * DAY

@@ -1,0 +1,126 @@
+"""What is wrong with users, credentials and JWTs, and what a push refuses."""
+
+from typing import Any
+
+import pytest
+
+from jsctl.auth.check import Finding, check, check_for_push
+from jsctl.auth.keys import ACCOUNT, create_key
+from tests.support.auth_store import UNLIMITED, Store
+from tests.unit.auth.test_check import SERVICE, Change, assert_lines_parse, found, user
+
+
+def role_of(store: Store, **template: Any) -> Any:
+    key = create_key(ACCOUNT)
+    scope = {"kind": "user_scope", "key": key.public, "role": "app", "template": template}
+    store.account("IMP", signing_keys=[scope])
+    return key
+
+
+def test_users_of_a_role(store: Store) -> None:
+    key = role_of(store, subs=5)
+    store.user("IMP", "app", signer=key)
+    assert found(store) == [("scoped-user-with-permissions", "user IMP/app")]
+    store.user("IMP", "app", signer=key, nats={"pub": {"allow": []}})
+    assert found(store) == [("scoped-user-with-permissions", "user IMP/app")]
+    store.user("IMP", "app", signer=key, nats={"pub": {}, "sub": {}})
+    assert found(store) == []
+
+
+def test_a_role_that_needs_a_tag(store: Store) -> None:
+    key = role_of(store, pub={"deny": ["x.{{tag(team)}}"]})
+    store.user("IMP", "app", signer=key, nats={})
+    assert found(store) == [("scope-template", "user IMP/app")]
+    store.user("IMP", "app", signer=key, nats={"tags": ["team:red"]})
+    assert found(store) == []
+    key = role_of(store, pub={"allow": ["x.{{colour()}}"]})
+    store.user("IMP", "app", signer=key, nats={})
+    assert found(store) == [("scope-template", "user IMP/app")]
+
+
+USERS: list[tuple[str, Change]] = [
+    ("permission-subject", user(pub={"allow": ["a b"]})),
+    ("permission-subject", user(pub={"allow": ["a.>.b"]})),
+    ("user-source", user(src=["10.0.0.1"])),
+    ("user-source", user(src="10.0.0.0/8,x")),
+    ("user-times", user(times=[{"start": "8:00", "end": "09:00:00"}])),
+    ("user-times", user(times=[{"start": "08:00:00"}])),
+    ("user-locale", user(times_location="Nowhere/Land")),
+    ("user-connection-types", user(allowed_connection_types=["FAX"])),
+    ("user-issuer-account", user(issuer_account="x")),
+    ("user-signer", lambda store: store.user("IMP", "app", signer=create_key(ACCOUNT))),
+    ("user-signer", lambda store: store.user("IMP", "app", signer=store.accounts["EXP"], nats={})),
+    ("expired", user(top={"exp": 1})),
+    ("token-type", user(nats={"type": "account"})),
+]
+
+
+@pytest.mark.parametrize(("code", "change"), USERS)
+def test_users(store: Store, code: str, change: Change) -> None:
+    change(store)
+    assert_lines_parse(check(store.read()))
+    errors = [finding for finding in check(store.read()) if finding.severity == "error"]
+    assert [(finding.code, finding.where) for finding in errors] == [(code, "user IMP/app")]
+
+
+def test_bearer_tokens_and_revocations(store: Store) -> None:
+    store.account("IMP", limits={**UNLIMITED, "disallow_bearer": True})
+    store.user("IMP", "app", bearer_token=True)
+    assert found(store) == [("bearer-disallowed", "user IMP/app")]
+    store.user("IMP", "app")
+    store.account("IMP", revocations={store.users["IMP/app"].public: 1 << 40})
+    assert found(store) == [("user-revoked", "user IMP/app")]
+    store.account("IMP", revocations={"*": 1})
+    assert found(store) == []
+
+
+def test_a_changed_jwt(store: Store) -> None:
+    path = store.files.account_jwt("IMP")
+    path.write_text(path.read_text()[:-5] + "AAAAA")
+    assert ("token-signature", "account IMP") in found(store)
+    path.write_text("nothing")
+    assert found(store) == [("unreadable", "account IMP")]
+
+
+def test_credentials_of_another_jwt(store: Store) -> None:
+    creds = store.user("IMP", "app").read_text()
+    store.user("IMP", "app", payload=5)
+    store.files.creds("IMP", "app").write_text(creds)
+    assert found(store) == [("credentials-differ", "user IMP/app")]
+
+
+def test_before_a_push(store: Store) -> None:
+    environment = store.read()
+    assert check_for_push(environment, "EXP") == check_for_push(environment, "IMP") == []
+    store.user("IMP", "app", src=["x"])
+    store.account("EXP", exports=[SERVICE])
+    [broken] = check_for_push(store.read(), "EXP")
+    assert (broken.severity, broken.code, broken.account) == ("warning", "import-not-exported", "IMP")
+    [own] = check_for_push(store.read(), store.accounts["IMP"].public)
+    assert (own.severity, own.code) == ("error", "import-not-exported")
+
+
+@pytest.mark.parametrize("value", [None, 1, "x", [], {}, [1], ["x"], [[]], {"x": 1}, [None], True, -1.5])
+def test_claims_of_any_type(store: Store, value: Any) -> None:
+    """Nothing but findings comes of it."""
+    for name in (
+        "exports",
+        "imports",
+        "limits",
+        "signing_keys",
+        "revocations",
+        "default_permissions",
+        "mappings",
+    ):
+        store.account("IMP", **{name: value})
+        assert all(isinstance(finding, Finding) for finding in check(store.read()))
+    for name in ("authorization", "trace", "description", "type", "version", "tags"):
+        store.account("EXP", **{name: value})
+        check(store.read())
+    one = dict.fromkeys(
+        ("subject", "type", "account", "token", "local_subject", "to", "service_latency"), value
+    )
+    store.account("IMP", exports=[one], imports=[one], signing_keys=[{"key": value, "template": value}])
+    store.user("IMP", "app", nats=dict.fromkeys(("pub", "sub", "src", "times", "issuer_account"), value))
+    store.operator(signing_keys=value, operator_service_urls=value, assert_server_version=value)
+    check(store.read())
