@@ -88,6 +88,7 @@ class Env:
         self._open: dict[str, Connection] = {}
         self._headed = False  #: whether a result was written: rounds in CSV share one heading
         self._stack: AsyncExitStack | None = None
+        self._show_notice: Callable[[str], None] | None = None  #: while a screen is up
 
     # -- terminal ---------------------------------------------------------------------------------
 
@@ -154,10 +155,14 @@ class Env:
         return self._prompter
 
     def say(self, text: str) -> None:
-        """Write a line for people to stderr, without control characters, folded on a terminal."""
+        """Write a line for people to stderr, without control characters, folded on a terminal; while a screen
+        is up, show it there."""
         from jsctl.render.text import clean_lines
 
         lines = clean_lines(text)
+        if self._show_notice is not None:
+            self._show_notice(lines)
+            return
         if len(lines) > _NARROW and self.streams.stderr.isatty():
             from jsctl.render.fit import fold_lines
 
@@ -331,14 +336,18 @@ class Env:
         if outcome.live is not None and self.has_screen:
             from jsctl.screen.run import run_screen
 
-            out, stdin = self.streams.stdout, self.streams.stdin
-            return await run_screen(outcome.live, out, stdin, color=self.color, endless=outcome.endless)
+            live, out, stdin, color = outcome.live, self.streams.stdout, self.streams.stdin, self.color
+            show = self._show_notices_with
+            return await run_screen(live, out, stdin, color=color, endless=outcome.endless, take_notices=show)
         if not outcome.answers:
             return await self._write_events(outcome)
         from jsctl.render.unblocked import unblocked
 
         async with unblocked(self.streams):
             return await self._write_events(outcome)
+
+    def _show_notices_with(self, show: Callable[[str], None] | None) -> None:
+        self._show_notice = show
 
     async def _write_events(self, events: "Events[Any]") -> "Result | ExitStatus | None":
         from jsctl.render.event_writer import write_events

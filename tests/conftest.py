@@ -70,14 +70,15 @@ _NOT_FAST = ("architecture", "fuzz", "scenarios", "spark")
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """How many processes `-n auto` means: two, or none where they would not help.
+    """How many processes `-n auto` means: three, or none where they would not help. Tests wait for servers
+    about as long as they compute: three keep two cores busy.
 
     A file's tests share a worker, so that one file, like the quick folders, runs in this process.
     """
     paths = {config.invocation_params.dir / arg.split("::")[0] for arg in config.args}
     quick = all(any(path.is_relative_to(_TESTS / name) for name in _QUICK) for path in paths)
     one_file = len(paths) == 1 and all(path.is_file() for path in paths)
-    return 0 if quick or one_file else 2
+    return 0 if quick or one_file else 3
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -14,7 +14,7 @@ _MOST_BYTES = 72  #: bcrypt ignores what follows
 def check_password(password: str) -> None:
     """Raise ValueError, with the reason, for a password that is too short or too long."""
     if len(password) < LEAST_LENGTH:
-        raise ValueError(f"a password has {LEAST_LENGTH} characters or more")
+        raise ValueError(f"it is too short; use {LEAST_LENGTH} characters or more")
     if len(password.encode(errors="surrogateescape")) > _MOST_BYTES:
         raise ValueError(f"bcrypt takes passwords of at most {_MOST_BYTES} bytes")
 

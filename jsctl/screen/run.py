@@ -57,6 +57,12 @@ class _Screen:
                     await asyncio.wait_for(self._wake.wait(), None if self.model.paused else left)
                 self._wake.clear()
 
+    def notice(self, text: str) -> None:
+        """Show a line above the table until the next answer."""
+        notices = (Text(text, "bad"),)
+        self.model = self.model._replace(board=self.model.board._replace(notices=notices))
+        self.terminal.redraw()
+
     async def _round(self) -> None:
         # A round that was demanded during a pause is shown; one that a pause interrupts is not.
         demanded = self.model.paused
@@ -70,9 +76,7 @@ class _Screen:
             # What was known stays, with the reason why it is old; the next round tries again.
             if not self.model.board.parts:
                 raise
-            notice = Text(str(error), "bad")
-            self.model = self.model._replace(board=self.model.board._replace(notices=(notice,)))
-            self.terminal.redraw()
+            self.notice(str(error))
         finally:
             close: Callable[[], object] | None = getattr(boards, "aclose", None)
             if close is not None:
@@ -80,18 +84,27 @@ class _Screen:
 
 
 async def run_screen(
-    live: Live, out: TextIO, stdin: TextIO, *, color: bool, endless: bool = False
+    live: Live,
+    out: TextIO,
+    stdin: TextIO,
+    *,
+    color: bool,
+    endless: bool = False,
+    take_notices: Callable[[Callable[[str], None] | None], None] = lambda show: None,
 ) -> ExitStatus:
     """Show a live screen until the user quits or its rounds are done; then print what it showed last, and the
     command lines that were asked for.
 
-    endless: ctrl-C is the ordinary end, unless there are fewer rounds than wanted. Raises: ValueError for a
+    endless: ctrl-C is the ordinary end, unless there are fewer rounds than wanted. take_notices: called with
+    what shows a line on the screen, and with None when that is gone. Raises: ValueError for a
     filter that is not valid; what the first round raises.
     """
     screen = _Screen(live, out, stdin, color)
+    take_notices(screen.notice)
     try:
         await in_background(screen.terminal, asyncio.ensure_future(screen.work()))
     finally:
+        take_notices(None)
         if live.close is not None:
             await live.close()
     out.write(printed(_last_lines(screen.model), color=color))

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterable, Callable, Sequence
 from dataclasses import dataclass, field
 
-from jsctl.errors import ApiError, Denied, JsctlError, NoResponders
+from jsctl.errors import ApiError, Denied, JsctlError, MalformedAnswer, NoResponders
 from jsctl.jetstream.api import Json, parse_response
 from jsctl.nats.codec import encode_publish
 from jsctl.nats.connection import BURST, Connection, is_no_responders
@@ -109,6 +109,14 @@ async def _burst(
         totals.messages += len(sent)
         totals.bytes += sum([len(message.data) for message in sent])
         handle_sent(sent)
+
+
+def ack_sequence(subject: str, ack: Json) -> int:
+    """Return the sequence that an acknowledgement tells. Raises MalformedAnswer when it tells none."""
+    sequence = ack.get("seq")
+    if not isinstance(sequence, int) or sequence < 1:
+        raise MalformedAnswer(subject, "seq is not a sequence")
+    return sequence
 
 
 def parse_ack(subject: str, reply: Message) -> Json:

@@ -8,7 +8,7 @@ from jsctl import registry
 from jsctl.errors import ApiError, JsctlError, MissingName, NotFound
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.message import browse
-from jsctl.jetstream.message.publish import parse_ack
+from jsctl.jetstream.message.publish import ack_sequence, parse_ack
 from jsctl.jetstream.object import buckets
 from jsctl.jetstream.object.model import (
     Link,
@@ -133,7 +133,7 @@ async def put_info(api: Api, wanted: ObjectInfo, replaced: ObjectInfo | None) ->
             continue
         if replaced is not None and replaced.nuid and replaced.nuid != wanted.nuid:
             await remove_chunks(api, wanted.bucket, replaced.nuid)
-        message = await browse.fetch(api, stream_name(wanted.bucket), int(ack["seq"]))
+        message = await browse.fetch(api, stream_name(wanted.bucket), ack_sequence(subject, ack))
         return decode_info(wanted.bucket, message)
     return await info(api, wanted.bucket, wanted.name)
 

@@ -68,7 +68,7 @@ def result(plan: Plan, outcome: Outcome, limit: Limit, *, plot: bool) -> Result:
     table = Table("Clients", _CLIENTS, rows, optional=("p50_ns", "p99_ns", "p99_9_ns"))
     sections = [Section("", _figures(plan, outcome, limit, word))]
     if len(latencies):
-        sections.append(Section(f"Latency: the time of {operation}", _latency_fields(latencies)))
+        sections.append(Section(f"Latency, the time of {operation}", _latency_fields(latencies)))
     parts: list[Part] = [Sheet(heading, sections)]
     if len(clients) > 1:
         parts.append(table)

@@ -194,7 +194,7 @@ def problems(places: Sequence[Place], now: float) -> Grid:
         record=record,
         line=_problem_line,
         page=page,
-        empty="nothing is wrong",
+        empty="nothing else is wrong" if any(place.error for place in places) else "nothing is wrong",
     )
 
 

@@ -36,8 +36,9 @@ def top(load: ServerLoad, rows: Sequence[TopRow], *, raw: bool, subscriptions: b
     """
     columns = _columns(raw, subscriptions, closed)
     lines = [_line(row, subscriptions, closed) for row in rows]
-    title = f"Connections: {len(rows)} of {load.connections}"
-    table = Table(title, columns, lines, spare=_SPARE, optional=("name",), empty="there are no connections")
+    table = Table(
+        "Connections", columns, lines, spare=_SPARE, optional=("name",), empty="there are no connections"
+    )
     document = {"server": _record(load), "connections": table.records()}
     return Result([Text("\n".join(_summary(load, raw))), table], data=document)
 
@@ -108,7 +109,7 @@ def _summary(load: ServerLoad, raw: bool) -> list[str]:
     return [
         f"{what}, version {load.version}, up {format_duration(load.uptime)}: CPU {load.cpu:.1f}% of"
         f" {load.cores} cores, memory {format_bytes(load.mem)},"
-        f" slow consumers {format_count(load.slow_consumers)}",
+        f" connections {format_count(load.connections)}, slow consumers {format_count(load.slow_consumers)}",
         f"In:  {format_count(load.in_msgs)} messages, {size(load.in_bytes)}; per second {in_rate:,.1f},"
         f" {size(in_bytes)}",
         f"Out: {format_count(load.out_msgs)} messages, {size(load.out_bytes)}; per second {out_rate:,.1f},"

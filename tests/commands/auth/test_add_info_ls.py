@@ -83,7 +83,7 @@ def test_settings_of_a_user(acme: AuthStore, auth_cli: Cli) -> None:
     [
         ("account info ORDRS", 3, "did you mean ORDERS?"),
         ("account info", 64, "give ACCOUNT, one of ORDERS, SYSTEM"),
-        ("user info alic", 64, "which account"),
+        ("user info alic", 64, "the account is missing"),
         ("user info alic ORDERS", 3, "did you mean alice?"),
         ("account ls ACMEE", 3, "did you mean ACME?"),
         ("account add", 64, "give ACCOUNT"),
