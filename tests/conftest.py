@@ -113,7 +113,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The slow ones first: two workers, which take a file at a time, then end at about the same time. Without
+    """The slow ones first: workers, which take a file at a time, then end at about the same time. Without
     those that take the longest, unless these are asked for, or a file is."""
     is_file_named = any("::" in arg or arg.endswith(".py") for arg in config.args)
     if not config.getoption("--long") and not is_file_named:

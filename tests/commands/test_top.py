@@ -37,7 +37,7 @@ def test_a_file(system: Cli, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_screen(system: Cli) -> None:
     with system.terminal("top --lookup", columns=80, rows=24) as screen:
-        screen.expect_exact("connections ")
+        screen.expect_exact(" connections")
         screen.expect_exact("hub-server")
         screen.send("q")
         screen.expect(pexpect.EOF)

@@ -107,9 +107,10 @@ def _summary(load: ServerLoad, raw: bool) -> list[str]:
     many = len(load.names)
     what = f"Server {load.names[0]}" if many == 1 else f"{many} servers"
     return [
-        f"{what}, version {load.version}, up {format_duration(load.uptime)}: CPU {load.cpu:.1f}% of"
-        f" {load.cores} cores, memory {format_bytes(load.mem)},"
-        f" connections {format_count(load.connections)}, slow consumers {format_count(load.slow_consumers)}",
+        f"{what}, version {load.version}, up {format_duration(load.uptime)},"
+        f" {format_count(load.connections)} connections",
+        f"CPU {load.cpu:.1f}% of {load.cores} cores, memory {format_bytes(load.mem)},"
+        f" slow consumers {format_count(load.slow_consumers)}",
         f"In:  {format_count(load.in_msgs)} messages, {size(load.in_bytes)}; per second {in_rate:,.1f},"
         f" {size(in_bytes)}",
         f"Out: {format_count(load.out_msgs)} messages, {size(load.out_bytes)}; per second {out_rate:,.1f},"
