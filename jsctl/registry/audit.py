@@ -4,7 +4,7 @@ from jsctl.registry.model import Entry, verb
 
 VERBS: dict[str, Entry] = {
     "gather": verb(
-        "Gather what all servers say of themselves into an archive", "audit.gather:gather", "capture", "cap"
+        "Gather monitoring data of all servers into an archive", "audit.gather:gather", "capture", "cap"
     ),
     "analyze": verb("Check an archive for what is wrong", "audit.analyze:analyze"),
     "checks": verb("List the checks", "audit.checks:checks", "ls"),

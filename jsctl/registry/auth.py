@@ -25,7 +25,7 @@ VERBS: dict[str, Entry] = {
     "account push": verb("Send accounts to the servers", "auth.account.push:push"),
     "account query": verb("Fetch an account from the servers", "auth.account.query:query", "pull"),
     "account rm": verb("Remove an account with its users from the store", "auth.account.rm:rm"),
-    "account callout": verb("Let a service say who users are", "auth.account.callout:callout"),
+    "account callout": verb("Let a service authenticate users", "auth.account.callout:callout"),
     "account exports": group("Manage what an account offers to others", aliases=("e", "exp", "export")),
     "account exports add": verb("Add an export", "auth.account.exports.add:add", "new", "a", "n"),
     "account exports info": verb("Show an export", "auth.account.exports.info:info", "i", "show", "view"),

@@ -36,7 +36,7 @@ VERBS: dict[str, Entry] = {
         "Move all streams and consumers of a server to others", "server.cluster.evacuate:evacuate"
     ),
     "cluster rescue": verb(
-        "Let fewer servers elect a leader after most are lost for good", "server.cluster.rescue:rescue"
+        "Restore a leader after most servers are lost for good", "server.cluster.rescue:rescue"
     ),
     "cluster step-down": verb(
         "Elect another leader of a JetStream domain",
@@ -51,7 +51,7 @@ VERBS: dict[str, Entry] = {
         "Remove a server from a JetStream domain", "server.cluster.peer_remove:peer_remove", "rm", "pr"
     ),
     "config": group("Manage the configuration of servers", aliases=("cfg",)),
-    "config reload": verb("Let a server read its configuration again", "server.config.reload:reload"),
+    "config reload": verb("Reload the configuration of a server", "server.config.reload:reload"),
     "check": group("Checks for monitoring systems", target="server.check.group:check"),
     "check connection": verb(
         "Check the connection to a server", "server.check.connection:connection", "conn"
@@ -118,12 +118,12 @@ VERBS: dict[str, Entry] = {
     "watch": group("Watch servers, accounts, JetStream and its API"),
     "watch servers": verb("Watch servers", "server.watch.servers:servers", "server", "srv"),
     "watch accounts": verb("Watch accounts", "server.watch.accounts:accounts", "account", "acct"),
-    "watch jetstream": verb("Watch JetStream of servers", "server.watch.jetstream:jetstream", "js", "jsz"),
+    "watch jetstream": verb("Watch JetStream on servers", "server.watch.jetstream:jetstream", "js", "jsz"),
     "watch api": group("Watch the JetStream API"),
     "watch api requests": verb(
         "Watch requests to the JetStream API", "server.watch.api_requests:requests", "req"
     ),
-    "mappings": verb("Show where a subject leads by a mapping", "server.mappings:mappings", "mapping"),
+    "mappings": verb("Test which subjects a mapping leads to", "server.mappings:mappings", "mapping"),
     "network": group("Run, break and mend whole networks on this machine", aliases=("net",)),
     "network up": verb("Start a network and wait until it is ready", "server.network.up:up"),
     "network ls": verb("List the networks on this machine", "server.network.ls:ls", "list"),
@@ -137,9 +137,9 @@ VERBS: dict[str, Entry] = {
     "network stop": verb("Stop servers in order", "server.network.nodes:stop"),
     "network restart": verb("Stop servers and start them again", "server.network.nodes:restart"),
     "network kill": verb("End servers at once, as a power failure does", "server.network.nodes:kill"),
-    "network pause": verb("Hold servers with their connections open", "server.network.nodes:pause"),
+    "network pause": verb("Suspend servers with their connections open", "server.network.nodes:pause"),
     "network resume": verb("Let paused servers continue", "server.network.nodes:resume"),
-    "network lame-duck": verb("Let servers end as before maintenance", "server.network.nodes:lame_duck"),
+    "network lame-duck": verb("Shut servers down in lame duck mode", "server.network.nodes:lame_duck"),
     "network add": verb("Add a server to a cluster", "server.network.scale:add"),
     "network scale": verb("Change the number of servers of a cluster", "server.network.scale:scale"),
     "network link": verb("Show or disturb the links between clusters", "server.network.link:link"),

@@ -71,7 +71,7 @@ VERBS: dict[str, Entry] = {
     ),
     "auth": group("Manage operators, accounts and users in the store of nsc", target="auth.group:auth"),
     "top": verb("Show what the connections of servers send and receive", "top:top"),
-    "audit": group("Gather what all servers say, and check it for what is wrong"),
+    "audit": group("Gather data from all servers, and check it for problems"),
     "shell": verb("Run command lines at a prompt that keeps its connections", "shell:shell"),
     "cheat": verb("Show worked examples by topic", "cheat:cheat"),
     "completion": verb("Print the completion script for a shell", "completion:completion"),

@@ -33,7 +33,7 @@ from jsctl.views.result import Result
     into="thresholds",
     type=DURATION,
     metavar="DURATION",
-    help="Critical if it does",
+    help="Critical if the certificate expires sooner",
 )
 async def server(
     env: Env,
