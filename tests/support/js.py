@@ -56,11 +56,12 @@ def info(url: str, stream: str) -> dict[str, Any]:
 
 
 def stream(url: str, name: str, *subjects: str, domain: str = "", **config: Any) -> None:
-    """Make a stream."""
+    """Make a stream. With replicas it is tried again while a server that was started is not yet a peer."""
     wanted = {"name": name, "subjects": list(subjects), "storage": "file", "retention": "limits", **config}
     if not subjects:
         del wanted["subjects"]
-    ask(url, f"STREAM.CREATE.{name}", {"num_replicas": 1, **wanted}, domain=domain)
+    create = ask_patiently if config.get("num_replicas", 1) > 1 else ask
+    create(url, f"STREAM.CREATE.{name}", {"num_replicas": 1, **wanted}, domain=domain)
 
 
 def bucket(url: str, name: str, **config: Any) -> None:
