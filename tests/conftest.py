@@ -65,7 +65,7 @@ _ORDER = (
 
 
 _FAST = "not slow and not spark and not cluster"
-_NOT_FAST = ("architecture", "fuzz", "scenarios", "spark")
+_NOT_FAST = ("architecture", "commands/bench", "contract", "fuzz", "scenarios", "spark")
 """Marks and folders that `--fast` leaves out."""
 
 

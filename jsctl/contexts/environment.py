@@ -2,8 +2,6 @@
 
 from collections.abc import MutableMapping
 
-from jsctl.contexts.model import public_url
-
 _SECRETS = ("NATS_USER", "NATS_PASSWORD", "NATS_TOKEN", "NATS_JWT", "NATS_SEED")
 """A user without a password is a token."""
 
@@ -15,4 +13,6 @@ def forget_secrets(environ: MutableMapping[str, str]) -> None:
     for name in _SECRETS:
         environ.pop(name, None)
     if "@" in environ.get(_URL, ""):
+        from jsctl.contexts.model import public_url  # 8 ms, which help need not wait for
+
         environ[_URL] = public_url(environ[_URL])

@@ -14,6 +14,8 @@ from tests.support.run import Cli
 from tests.support.servers import RealServer, free_port
 from tests.support.waiting import wait_for
 
+pytestmark = pytest.mark.slow
+
 ACROSS = {"api": REMOTE, "deliver": "deliver.acc.hub.imp.copy"}
 MESSAGES = [("orders", b"x" * 200)]
 

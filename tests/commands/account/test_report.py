@@ -2,7 +2,11 @@
 
 import re
 
+import pytest
+
 from tests.support.run import Cli
+
+pytestmark = pytest.mark.slow
 
 
 def test_connections(cli: Cli) -> None:

@@ -12,6 +12,8 @@ from tests.support.run import Cli
 from tests.support.servers import HubLeaf
 from tests.support.waiting import wait_for
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def system(tmp_path: Path, hub_leaf: HubLeaf) -> Cli:
