@@ -5,7 +5,7 @@ import os
 import sys
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, AsyncExitStack, contextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from jsctl.errors import ExitStatus, JsctlError, MissingName
@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from jsctl.nats.connection import Connection
     from jsctl.prompts.prompter import Prompter
     from jsctl.render.emit import Form
-    from jsctl.render.screen import Frame, Screen
     from jsctl.session import Session
-    from jsctl.views.events import Events, Picture
+    from jsctl.views.events import Events, Gauge
     from jsctl.views.result import Result
 
 T = TypeVar("T")
@@ -209,24 +208,6 @@ class Env:
         dumb = self.environ.get("TERM") == "dumb"
         return self.form == "table" and self.is_terminal and self.trace is None and not dumb
 
-    def live_screen(
-        self, quit: Callable[[], object], *, leave_last: bool = True
-    ) -> "AbstractContextManager[Screen]":
-        """A live screen on the terminal.
-
-        quit: called when the user ends it with `q`. leave_last: print what it showed last when it is gone.
-        """
-        from jsctl.render.screen import live_screen
-
-        out, stdin = self.streams.stdout, self.streams.stdin
-        return live_screen(out, stdin, quit, color=self.color, leave_last=leave_last)
-
-    def frame(self, picture: "Picture") -> "Frame":
-        """What draws a picture on a live screen."""
-        from jsctl.render.pictures import picture_frame
-
-        return picture_frame(picture, scheme=self._scheme() if self.color else "", color=self.color)
-
     def _scheme(self) -> str:
         # A broken context must not hide the output of what repairs it.
         try:
@@ -349,6 +330,13 @@ class Env:
     def _show_notices_with(self, show: Callable[[str], None] | None) -> None:
         self._show_notice = show
 
+    def _show_gauge(self, gauge: "Gauge", quit: Callable[[], object]) -> "AbstractAsyncContextManager[None]":
+        from jsctl.screen.run import screen_beside
+        from jsctl.views.board import gauge_live
+
+        out, stdin, show = self.streams.stdout, self.streams.stdin, self._show_notices_with
+        return screen_beside(gauge_live(gauge), out, stdin, quit, color=self.color, take_notices=show)
+
     async def _write_events(self, events: "Events[Any]") -> "Result | ExitStatus | None":
         from jsctl.render.event_writer import write_events
 
@@ -358,8 +346,7 @@ class Env:
             self.form,
             say=self.say,
             emit=self.emit,
-            screen=self.live_screen if self.has_screen else None,
-            frame=self.frame,
+            screen=self._show_gauge if self.has_screen else None,
             width=self.width if self.is_terminal else None,
         )
 

@@ -1,8 +1,9 @@
 """What is fetched repeatedly."""
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from jsctl.errors import Unreachable
 from jsctl.jetstream.api import Json
@@ -11,28 +12,47 @@ from jsctl.units import SECOND
 T = TypeVar("T")
 
 
-async def poll_info(
-    fetch: Callable[[], Awaitable[Json]], interval: float
-) -> AsyncIterator[tuple[Json, Json | None, float]]:
-    """Yield an info every `interval` seconds, the first at once, with the one before it and the seconds
-    between the two; none while the server does not answer.
+class Sampler(Generic[T]):
+    """Samples of one thing, for which an info and the one before it are compared.
 
-    Raises what `fetch` raises: ApiError when the stream or consumer no longer exists, Unreachable when the
-    first request gets no answer.
+    fetch: returns an info. compare: makes the sample of an info, the one before it, None for the first, and
+    the seconds between the two.
+    """
+
+    def __init__(
+        self, fetch: Callable[[], Awaitable[Json]], compare: Callable[[Json, Json | None, float], T]
+    ) -> None:
+        self._fetch = fetch
+        self._compare = compare
+        self._before: tuple[float, Json] | None = None
+
+    async def take(self) -> T:
+        """Return a sample of now. Raises what `fetch` raises."""
+        info, before = await self._fetch(), self._before
+        taken = time.monotonic()
+        self._before = taken, info
+        if before is None:
+            return self._compare(info, None, 1.0)
+        return self._compare(info, before[1], max(taken - before[0], 1e-6))
+
+
+async def poll_samples(sampler: Sampler[T], interval: float) -> AsyncIterator[T]:
+    """Yield a sample every `interval` seconds, the first at once; none while the server does not answer.
+
+    Raises what its `fetch` raises: ApiError when the stream or consumer no longer exists, Unreachable when
+    the first request gets no answer.
     """
     loop = asyncio.get_running_loop()
-    due = loop.time()
-    before: tuple[float, Json] | None = None
+    due, answered = loop.time(), False
     while True:
         try:
-            info = await fetch()
+            sample = await sampler.take()
         except Unreachable:
-            if before is None:
+            if not answered:
                 raise
         else:
-            taken = loop.time()
-            yield info, before[1] if before else None, max(taken - before[0], 1e-6) if before else 1.0
-            before = taken, info
+            answered = True
+            yield sample
         due = max(due + interval, loop.time())
         await asyncio.sleep(due - loop.time())
 

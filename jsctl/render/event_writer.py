@@ -5,7 +5,7 @@ import contextlib
 import json
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TextIO, TypeVar
+from typing import Any, Generic, TextIO, TypeVar
 
 from jsctl.errors import BadInput, ExitStatus, JsctlError
 from jsctl.render import delimited
@@ -14,27 +14,17 @@ from jsctl.render.emit import Form, emit, json_items, plain_value
 from jsctl.render.fit import fold_lines
 from jsctl.render.text import clean_json, clean_lines
 from jsctl.signals import interrupts
-from jsctl.views.events import Ending, Events, Gauge, Picture
+from jsctl.views.events import Ending, Events, Gauge
 from jsctl.views.result import Result
 
-if TYPE_CHECKING:
-    from jsctl.render.screen import Frame, Screen
-
 E = TypeVar("E")
-
-
-class OpenScreen(Protocol):
-    """Opens a live screen. quit: called when the user quits. leave_last: see `render.screen.live_screen`."""
-
-    def __call__(
-        self, quit: Callable[[], object], *, leave_last: bool
-    ) -> "contextlib.AbstractContextManager[Screen]": ...
-
+OpenScreen = Callable[[Gauge, Callable[[], object]], contextlib.AbstractAsyncContextManager[None]]
+"""Shows a gauge on a live screen meanwhile. The second is called when the user quits."""
 
 STALLED = 1.0
 """Seconds in one write after which the reader of our output counts as slow."""
 
-_EVERY = 1.0  #: seconds between two pictures of a gauge
+_EVERY = 1.0  #: seconds between two lines of a gauge
 _compact = json.JSONEncoder(ensure_ascii=False, default=plain_value).encode
 
 
@@ -62,7 +52,6 @@ async def write_events(
     say: Callable[[str], None],
     emit: Callable[[Result], object] = lambda result: None,
     screen: OpenScreen | None = None,
-    frame: Callable[[Picture], "Frame"] | None = None,
     width: int | None = None,
 ) -> Result | ExitStatus | None:
     """Write events as they occur, until their end, their count or ctrl-C.
@@ -73,8 +62,7 @@ async def write_events(
     Args:
         say: writes a line on stderr.
         emit: writes a snapshot to `out` in its form.
-        screen: opens the live screen that pictures are drawn on; without it a gauge is written as lines.
-        frame: draws a picture on it.
+        screen: opens a live screen for a gauge, which is written as lines without it.
         width: columns of the terminal; None for no limit.
 
     Returns: what is to be shown last.
@@ -83,7 +71,7 @@ async def write_events(
     """
     if form in TABLES and not events.heading and events.snapshot is None:
         raise BadInput("messages and events have no table for CSV or TSV", "use --json")
-    return await _Writer(events, out, form, say, emit, screen, frame, width).run()
+    return await _Writer(events, out, form, say, emit, screen, width).run()
 
 
 class _Writer(Generic[E]):
@@ -95,7 +83,6 @@ class _Writer(Generic[E]):
         say: Callable[[str], None],
         emit: Callable[[Result], object],
         screen: OpenScreen | None,
-        frame: Callable[[Picture], "Frame"] | None,
         width: int | None,
     ) -> None:
         self._events = events
@@ -107,9 +94,7 @@ class _Writer(Generic[E]):
         self._delimiters = (
             Delimiters("," if form == "csv" else "\t", self._terminal) if form in TABLES else None
         )
-        self._open_screen = screen if events.gauge or events.picture else None
-        self._screen: Screen | None = None
-        self._frame = frame
+        self._open_screen = screen
         self._width = width
         self._title = events.title  #: until it is written
         self._write_events = self._chosen()
@@ -123,8 +108,6 @@ class _Writer(Generic[E]):
         events = self._events
         if events.sink is not None:
             return events.sink
-        if events.picture is not None and self._open_screen is not None:
-            return self._show
         if self._delimiters is not None:
             return self._values if events.snapshot is None else self._snapshots
         if self._json:
@@ -137,8 +120,9 @@ class _Writer(Generic[E]):
         events = self._events
         ending: Ending = "failed"
         try:
-            with self._interrupts(), self._drawing():
-                await self._write_all()
+            with self._interrupts():
+                async with self._counting():
+                    await self._write_all()
             ending = "interrupted" if self._interrupted else "complete"
             self._end_document()
         except BaseException:
@@ -183,8 +167,7 @@ class _Writer(Generic[E]):
         if not self._events.endless:
             yield
             return
-        # A live screen gives the terminal back and then lets SIGTERM end the process.
-        with interrupts(self._interrupt, sigterm=self._events.picture is None):
+        with interrupts(self._interrupt):
             yield
 
     def _interrupt(self) -> None:
@@ -194,28 +177,27 @@ class _Writer(Generic[E]):
         elif self._task is not None and self._reading:
             self._task.cancel()
 
-    @contextlib.contextmanager
-    def _drawing(self) -> Iterator[None]:
+    @contextlib.asynccontextmanager
+    async def _counting(self) -> AsyncIterator[None]:
         gauge = self._events.gauge
-        with contextlib.ExitStack() as stack:
-            if self._open_screen is not None:
-                self._screen = stack.enter_context(
-                    self._open_screen(self._interrupt, leave_last=gauge is None)
-                )
-            if gauge is not None:
-                drawing = asyncio.ensure_future(self._draw(gauge))
-                stack.callback(drawing.cancel)
+        if gauge is None:
             yield
+            return
+        ticking = asyncio.ensure_future(self._tick(gauge))
+        try:
+            if self._open_screen is None:
+                yield
+                return
+            async with self._open_screen(gauge, self._interrupt):
+                yield
+        finally:
+            ticking.cancel()
 
-    async def _draw(self, gauge: Gauge) -> None:
+    async def _tick(self, gauge: Gauge) -> None:
         while True:
             await asyncio.sleep(_EVERY)
             gauge.tick()
-            if self._json:
-                continue
-            if self._screen is not None and self._frame is not None:
-                self._screen.show(self._frame(gauge.picture()))
-            else:
+            if not self._json and self._open_screen is None:
                 self._put(clean_lines(gauge.line()))
 
     # -- one batch ---------------------------------------------------------------------------------------
@@ -245,12 +227,6 @@ class _Writer(Generic[E]):
             for result in map(self._events.snapshot, batch):
                 self._emit(result)
             self._out.flush()
-
-    def _show(self, batch: Sequence[E]) -> None:
-        if self._events.picture is not None:
-            for picture in map(self._events.picture, batch):
-                if self._screen is not None and self._frame is not None:
-                    self._screen.show(self._frame(picture))
 
     def _raw(self, batch: Sequence[E]) -> None:
         if self._events.raw is not None:

@@ -7,7 +7,7 @@ from jsctl.views.result import Chart, Text
 
 Values = Sequence[float | None]
 
-SMALLEST = (20, 20)
+SMALLEST = (20, 18)
 """Columns and rows without which stacked charts cannot be read."""
 
 _LOWEST = 2  #: lines of a chart that is worth drawing
@@ -29,15 +29,15 @@ def chart_lines(chart: Chart, width: int) -> list[str]:
             return [chart.caption, *plot_dots(chart.values, min(60, max(20, width - 4)), chart.height)]
 
 
-def stacked_charts(title: str, charts: Sequence[Chart], width: int, height: int) -> list[Text]:
-    """Return charts one below the other, as high as the screen lets them be; on a low one two beside each
+def stacked_charts(charts: Sequence[Chart], width: int, height: int) -> list[Text]:
+    """Return charts one below the other, as high as there is room; where there is little two beside each
     other."""
     if width < SMALLEST[0] or height < SMALLEST[1]:
         return [Text("please increase terminal dimensions", "warn")]
-    beside = 1 if (height - 2) // len(charts) - 3 >= _LOWEST else 2
+    beside = 1 if height // len(charts) - 3 >= _LOWEST else 2
     each = (width - _GAP * (beside - 1)) // beside
-    rows = max((height - 2) // -(-len(charts) // beside) - 3, 1)
-    lines = [Text(title, "bold"), Text("")]
+    rows = max(height // -(-len(charts) // beside) - 3, 1)
+    lines: list[Text] = []
     for at in range(0, len(charts), beside):
         some = charts[at : at + beside]
         plots = [plot_lines(chart.values, each, rows, chart.label) for chart in some]

@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 from jsctl.monitor.report.rows import BAD, WARN
 from jsctl.render.emit import text_lines
 from jsctl.render.fit import NUMBERS, cut, cut_end, fit_columns
+from jsctl.render.plot import stacked_charts
 from jsctl.render.text import cells, clean, show
-from jsctl.screen.keys import HELP, REPLAY_HELP
+from jsctl.screen.keys import HELP, PICTURE_HELP, REPLAY_HELP
 from jsctl.screen.model import Model, sort_key
 from jsctl.units import exact_duration, format_count
 from jsctl.views.board import Grid, GridColumn
-from jsctl.views.result import Cell, Chart, Result, Text
+from jsctl.views.result import Cell, Chart, ChartStack, Result, Text
 
 Fragment = tuple[str, str]
 """A style (`good`, `warn`, `bad`, `dim`, `bold`, `heading`, `tab`, `changed`, ...; several are joined by a
@@ -65,6 +66,10 @@ def settle(model: Model) -> Model:
         room = model.height - len(_head(model, model.width, model.height)) - 1
         length = len(_page_lines(model, model.width))
         return model._replace(page_top=max(0, min(model.page_top, length - room)))
+    if model.mode == "table" and isinstance(model.board.picture, Result):
+        room = model.height - len(_head(model, model.width, model.height)) - 1
+        length = len(_result_lines(model.board.picture, model.width))
+        return model._replace(page_top=max(0, min(model.page_top, length - room)))
     return model
 
 
@@ -92,7 +97,7 @@ def _title(model: Model, width: int) -> Line:
         state += ", paused" if model.paused else ""
     left = f"{model.start.title}  "
     right = f"  {state}"
-    middle = clean(model.board.heading) or ("waiting for the first answer" if not model.board.parts else "")
+    middle = clean(model.board.heading) or ("waiting for the first answer" if model.board.is_empty else "")
     room = width - cells(left) - cells(right)
     if room < 8:
         return [("bold", cut_end(left + middle, width))]
@@ -136,6 +141,7 @@ _KEYS = (
     ("y", "line"),
     ("r", "now"),
 )
+_PICTURE_KEYS = (("p", "pause"), ("+ -", "interval"), ("r", "now"), ("?", "keys"), ("q", "quit"))
 _PAGE_KEYS = (("esc", "back"), ("↑↓", "scroll"), ("p", "pause"), ("?", "keys"), ("q", "quit"))
 _REPLAY_KEYS = (("[ ]", "step"), ("{ }", "ten"), ("< >", "speed"), ("g", "time"))
 
@@ -150,6 +156,8 @@ def _foot(model: Model, width: int) -> Line:
     if model.notice:
         return [("notice", cut_end(clean(model.notice), width))]
     keys: Sequence[tuple[str, str]] = _PAGE_KEYS if model.mode != "table" else _KEYS
+    if model.mode == "table" and model.board.picture is not None:
+        keys = _PICTURE_KEYS
     if model.times:
         keys = (*_REPLAY_KEYS, *keys)
     elif model.mode == "table" and model.grid is not None and _has_no_pages(model):
@@ -178,14 +186,22 @@ def _body(model: Model, width: int, height: int) -> list[Line]:
         return _scrolled([Text(line) for line in text.split("\n")], model, width, height)
     if model.mode == "page":
         return _scrolled(_page_lines(model, width), model, width, height)
+    if isinstance(model.board.picture, ChartStack):
+        return _plain(stacked_charts(model.board.picture.charts, width, height), width)
+    if model.board.picture is not None:
+        return _scrolled(_result_lines(model.board.picture, width), model, width, height)
     return _table(model, width, height)
 
 
 def _page_lines(model: Model, width: int) -> list[Text]:
     if model.board.page is None:
         return [Text("waiting for the answer", "dim")]
+    return _result_lines(model.board.page, width)
+
+
+def _result_lines(result: Result, width: int) -> list[Text]:
     lines: list[Text] = []
-    for part in model.board.page.parts:
+    for part in result.parts:
         lines += [Text("")] * bool(lines)
         style = part.style if isinstance(part, Text) else "good" if isinstance(part, Chart) else ""
         texts = "\n".join(text_lines(Result([part]), True, width=width)).split("\n")
@@ -196,7 +212,8 @@ def _page_lines(model: Model, width: int) -> list[Text]:
 
 
 def _help_lines(model: Model) -> list[Text]:
-    pairs = (*HELP, *REPLAY_HELP) if model.times else HELP
+    pairs = PICTURE_HELP if model.board.picture is not None else HELP
+    pairs = (*pairs, *REPLAY_HELP) if model.times else pairs
     return [Text("Keys. None of them changes anything on a server.", "bold"), Text("")] + [
         Text(f"  {key:<14}{words}") for key, words in pairs
     ]
@@ -204,7 +221,11 @@ def _help_lines(model: Model) -> list[Text]:
 
 def _scrolled(lines: Sequence[Text], model: Model, width: int, height: int) -> list[Line]:
     top = max(0, min(model.page_top, len(lines) - height))
-    return [[(line.style, cut_end(clean(line.text), width))] for line in lines[top : top + height]]
+    return _plain(lines[top : top + height], width)
+
+
+def _plain(lines: Sequence[Text], width: int) -> list[Line]:
+    return [[(line.style, cut_end(clean(line.text), width))] for line in lines]
 
 
 def _table(model: Model, width: int, height: int) -> list[Line]:

@@ -39,6 +39,15 @@ HELP = (
 )
 """Keys and what they do, as `?` shows them."""
 
+PICTURE_HELP = (
+    ("up down j k", "scroll what is higher than the screen; page keys, home, end move further"),
+    ("p space", "pause and go on"),
+    ("r", "ask now"),
+    ("+ -", "ask less often, more often"),
+    ("q, ctrl-C", "quit"),
+)
+"""The same for a picture, which has no rows."""
+
 REPLAY_HELP = (
     ("[ ]", "step a round back, on"),
     ("{ }", "step ten rounds back, on"),
@@ -59,6 +68,8 @@ def press(model: Model, key: str) -> Model:
         if key in ("escape", "q", "?", "J", "enter"):
             return model._replace(mode=model.back, page_top=0)
         return _scroll(model, key)
+    if model.board.picture is not None:
+        return _PICTURE[key](model) if key in _PICTURE else _scroll(model, key)
     if model.times and key in _REPLAY and model.mode in ("table", "page"):
         return _REPLAY[key](model)
     if key in _ANYWHERE:
@@ -229,8 +240,14 @@ _ANYWHERE: Mapping[str, Act] = {
     ":": lambda m: m._replace(mode="go", typed="", pages=()),
 }
 
+_PICTURE: Mapping[str, Act] = {
+    **{key: _ANYWHERE[key] for key in ("q", "Q", "?", "p", "r", "+", "=", "-")},
+    " ": _ANYWHERE["p"],
+}
+"""Keys of a picture, which has no rows."""
+
 _TABLE: Mapping[str, Act] = {
-    " ": lambda m: m._replace(paused=not m.paused),
+    " ": _ANYWHERE["p"],
     "enter": _open,
     "right": _open,
     "/": lambda m: m._replace(mode="filter", typed=m.filter),

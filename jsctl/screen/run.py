@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import TextIO
 
 from jsctl.errors import ExitStatus, JsctlError
@@ -69,18 +69,22 @@ class _Screen:
         boards = self._live.fetch(lambda: self.model.query)
         try:
             async for board in boards:
-                if demanded or not self.model.paused or not self.model.board.parts:
+                if demanded or not self.model.paused or self.model.board.is_empty:
                     self.model = settle(with_board(self.model, board))
                     self.terminal.redraw()
         except JsctlError as error:
             # What was known stays, with the reason why it is old; the next round tries again.
-            if not self.model.board.parts:
+            if self.model.board.is_empty:
                 raise
             self.notice(str(error))
         finally:
             close: Callable[[], object] | None = getattr(boards, "aclose", None)
             if close is not None:
                 await close()  # type: ignore[misc]
+
+
+TakeNotices = Callable[[Callable[[str], None] | None], None]
+"""Is called with what shows a line on a screen, and with None when that is gone."""
 
 
 async def run_screen(
@@ -90,13 +94,12 @@ async def run_screen(
     *,
     color: bool,
     endless: bool = False,
-    take_notices: Callable[[Callable[[str], None] | None], None] = lambda show: None,
+    take_notices: TakeNotices = lambda show: None,
 ) -> ExitStatus:
     """Show a live screen until the user quits or its rounds are done; then print what it showed last, and the
     command lines that were asked for.
 
-    endless: ctrl-C is the ordinary end, unless there are fewer rounds than wanted. take_notices: called with
-    what shows a line on the screen, and with None when that is gone. Raises: ValueError for a
+    endless: ctrl-C is the ordinary end, unless there are fewer rounds than wanted. Raises: ValueError for a
     filter that is not valid; what the first round raises.
     """
     screen = _Screen(live, out, stdin, color)
@@ -114,6 +117,31 @@ async def run_screen(
     return ExitStatus.INTERRUPTED if interrupted or live.rounds > screen.rounds else ExitStatus.OK
 
 
+@contextlib.asynccontextmanager
+async def screen_beside(
+    live: Live,
+    out: TextIO,
+    stdin: TextIO,
+    quit: Callable[[], object],
+    *,
+    color: bool,
+    take_notices: TakeNotices,
+) -> AsyncIterator[None]:
+    """Show a live screen while the block runs; nothing of it stays. quit: called when the user ends it, and
+    when it fails, which is then raised."""
+    screen = _Screen(live, out, stdin, color)
+    take_notices(screen.notice)
+    showing = asyncio.ensure_future(in_background(screen.terminal, asyncio.ensure_future(screen.work())))
+    showing.add_done_callback(lambda _: quit())
+    try:
+        yield
+    finally:
+        screen.terminal.close()
+        await asyncio.wait({showing})
+        take_notices(None)
+    showing.result()
+
+
 def _waits_for(model: Model) -> object:
     """Return what decides when is fetched next."""
     return model.query, model.interval, model.paused, model.speed
@@ -123,4 +151,5 @@ def _last_lines(model: Model) -> list[Line]:
     """Return what the screen showed last, without its keys."""
     model = model._replace(mode="table", notice="")
     height = min(model.height, len(model.rows) + len(model.board.notices) + 4)
+    height = model.height if model.board.picture is not None else height
     return draw(model, model.width, max(4, height))[:-1]

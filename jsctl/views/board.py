@@ -11,7 +11,9 @@ from operator import itemgetter
 from typing import Any, NamedTuple, Protocol
 
 from jsctl.monitor.report.rows import FINE
-from jsctl.views.result import Cell, Column, Kind, Result, Table, Text
+from jsctl.units import SECOND
+from jsctl.views.events import Gauge
+from jsctl.views.result import Cell, ChartStack, Column, Kind, Result, Table, Text
 
 Value = Callable[[Any], Any]
 
@@ -132,7 +134,8 @@ class Board(NamedTuple):
     """What is known at one time.
 
     number: of the round; what changed since the round before is pointed out. heading: a line at the top.
-    notices: lines below it, such as what cannot be reached. page: what the page that is open shows.
+    notices: lines below it, such as what cannot be reached. page: what the page that is open shows. picture:
+    what is drawn where there are no parts.
     """
 
     parts: Sequence[Part]
@@ -140,6 +143,12 @@ class Board(NamedTuple):
     notices: Sequence[Text] = ()
     number: int = 0
     page: Result | None = None
+    picture: ChartStack | Result | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it shows nothing: it is from before the first answer."""
+        return not self.parts and self.picture is None
 
 
 class Query(NamedTuple):
@@ -205,6 +214,18 @@ def table_live(fetch: Callable[[], Awaitable[Result]], start: Start, interval: i
         yield table_board(result, number)
 
     return Live(board, start, interval, rounds)
+
+
+def gauge_live(gauge: Gauge) -> Live:
+    """Return a live screen of what is counted meanwhile, which asks nobody."""
+    number = 0
+
+    async def board(query: Callable[[], Query]) -> AsyncIterator[Board]:
+        nonlocal number
+        number += 1
+        yield gauge.board(number)
+
+    return Live(board, Start(gauge.command), SECOND)
 
 
 _WORST = {"bad": 2, "warn": 1}

@@ -8,15 +8,12 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, S
 from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from jsctl.errors import ExitStatus
-from jsctl.views.result import ChartStack, Result
+from jsctl.views.result import Result
 
 if TYPE_CHECKING:
-    from jsctl.views.board import Live
+    from jsctl.views.board import Board, Live
 
 E = TypeVar("E")
-Picture = Result | ChartStack
-"""What a live screen shows."""
-
 Ending = Literal["complete", "interrupted", "failed"]
 Layout = Literal[
     "lines",  #: each record by itself, `terminator` after it
@@ -26,13 +23,15 @@ Layout = Literal[
 
 
 class Gauge(Protocol):
-    """A picture of events that are counted instead of shown, redrawn every second."""
+    """Counts of events, in place of the events. command: the title of their screen."""
+
+    command: str
 
     def tick(self) -> None:
         """Record that a second has passed."""
 
-    def picture(self) -> Result:
-        """Return the picture for a terminal."""
+    def board(self, number: int) -> "Board":
+        """Return what a live screen shows. number: of its round."""
 
     def line(self) -> str:
         """Return what the second adds where stdout is not a terminal; empty for nothing."""
@@ -59,8 +58,6 @@ class Events(NamedTuple, Generic[E]):
     title: a line above the first text.
     snapshot: the event as a Result, written in place of `text` and in every form, CSV included: for what is
         shown whole repeatedly.
-    picture: the event on a live screen, where there is one, in place of what is written. The next replaces
-        it, `q` ends them, and the last stays on the terminal.
     live: a screen with keys, which asks by itself: shown in place of the events where there is a terminal
         for it.
     record: the event as JSON; None leaves it out, a tuple is several records.
@@ -72,7 +69,7 @@ class Events(NamedTuple, Generic[E]):
     heading: what the texts are called in CSV, one a line; empty where events have no table.
     terminator, indent: how records are laid out.
     sink: takes the batches in place of stdout.
-    gauge: drawn every second, for events that a sink counts.
+    gauge: shown on a live screen, else a line every second, for events that a sink counts.
     limit: how many events are wanted (`--count`), 0 for all. After these the stream is ended.
     noun: what an event is called in the singular.
     endless: whether ctrl-C is the ordinary end. Before `limit` events it is still status 130.
@@ -89,7 +86,6 @@ class Events(NamedTuple, Generic[E]):
     text: Callable[[E], str] = _no_text
     title: str = ""
     snapshot: Callable[[E], Result] | None = None
-    picture: Callable[[E], Picture] | None = None
     live: "Live | None" = None
     folds: Literal["", "first", "all"] = ""
     raw: Callable[[E], bytes] | None = None
@@ -128,14 +124,13 @@ async def one_by_one(events: AsyncIterator[E]) -> AsyncGenerator[Sequence[E], No
             await close()
 
 
-def repeated(results: AsyncIterator[Result], live: "Live | None" = None) -> Events[Result]:
+def repeated(results: AsyncIterator[Result], live: "Live") -> Events[Result]:
     """Return results that replace each other: `--watch` of a table; on a terminal, the screen `live`. Ctrl-C
     ends them with status 130."""
     return Events(
         batches=one_by_one(results),
         record=lambda result: result.document(),
         snapshot=lambda result: result,
-        picture=lambda result: result,
         live=live,
         noun="round",
     )

@@ -179,7 +179,6 @@ class Chart(NamedTuple):
 class ChartStack(NamedTuple):
     """Charts one below the other, as high as a live screen lets them be."""
 
-    title: str
     charts: Sequence[Chart]
 
 

@@ -30,4 +30,4 @@ async def graph(
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)
     await consumers.info(api, stream, consumer)
-    return view.events(stream, consumer, activity.samples(api, stream, consumer, every / SECOND), count)
+    return view.events(stream, consumer, activity.sampler(api, stream, consumer), every, count)

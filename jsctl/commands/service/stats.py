@@ -1,18 +1,18 @@
 """`jsctl service stats`."""
 
-import asyncio
 import time
-from collections.abc import AsyncGenerator
+from functools import partial
 
 from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.commands.service.flags import pick_service, silence_flag
+from jsctl.commands.shared.watch import once_or_repeated
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.nats.connection import Connection
 from jsctl.services import statistics
 from jsctl.services.discovery import gather, validate_service
 from jsctl.units import MS, SECOND
-from jsctl.views.events import Events, repeated
+from jsctl.views.events import Events
 from jsctl.views.result import Result
 from jsctl.views.service import documents as view
 
@@ -45,19 +45,22 @@ async def stats(
         return view.stats(name, documents)
     if service:
         validate_service(service)
-    return repeated(_rounds(env, connection, service, id, every, silence))
+    return await once_or_repeated(_Rates(env, connection, service, id, silence), every)
 
 
-async def _rounds(
-    env: Env, connection: Connection, service: str, id: str, every: int, silence: int
-) -> AsyncGenerator[Result, None]:
-    """Yield what happened since the last look, repeatedly. every: ns."""
-    before: dict[statistics.Key, statistics.Count] = {}
-    looked = 0
-    while True:
-        documents = await gather(connection, "STATS", service, id, silence=silence, warn=env.say)
+class _Rates:
+    """Returns what happened since it was called last."""
+
+    def __init__(self, env: Env, connection: Connection, service: str, id: str, silence: int) -> None:
+        self._ask = partial(gather, connection, "STATS", service, id, silence=silence, warn=env.say)
+        self._before: dict[statistics.Key, statistics.Count] = {}
+        self._looked = 0
+
+    async def __call__(self) -> Result:
+        documents = await self._ask()
         now = time.monotonic_ns()
         counts = statistics.counts(documents)
-        yield view.rates(statistics.rows(counts, before, (now - looked) / SECOND if looked else 0.0))
-        before, looked = counts, now
-        await asyncio.sleep(every / SECOND)
+        span = (now - self._looked) / SECOND if self._looked else 0.0
+        result = view.rates(statistics.rows(counts, self._before, span))
+        self._before, self._looked = counts, now
+        return result

@@ -25,4 +25,4 @@ async def graph(env: Env, stream: str, every: int, count: int | None) -> Events[
     api = await env.jetstream()
     name = await pick_stream(env, api, stream)
     await streams.info(api, name)
-    return view.events(name, activity.samples(api, name, every / SECOND), count)
+    return view.events(name, activity.sampler(api, name), every, count)

@@ -1,12 +1,11 @@
 """The activity of a consumer over time."""
 
 import time
-from collections.abc import AsyncIterator
 from typing import NamedTuple
 
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
-from jsctl.monitor.polling import poll_info
+from jsctl.monitor.polling import Sampler
 
 
 class ConsumerSample(NamedTuple):
@@ -23,20 +22,22 @@ class ConsumerSample(NamedTuple):
     delivered: float
 
 
-async def samples(api: Api, stream: str, consumer: str, interval: float) -> AsyncIterator[ConsumerSample]:
-    """Yield a consumer's samples; see `poll_info`. interval: seconds."""
-    async for info, before, span in poll_info(lambda: consumers.info(api, stream, consumer), interval):
+def sampler(api: Api, stream: str, consumer: str) -> Sampler[ConsumerSample]:
+    """Return what takes samples of a consumer."""
+    return Sampler(lambda: consumers.info(api, stream, consumer), _sample)
 
-        def rate(key: str, info: Json = info, before: Json | None = before, span: float = span) -> float:
-            if before is None:
-                return 0.0
-            # Less than before: it was reset or created again.
-            return max(0, int(info[key]["consumer_seq"]) - int(before[key]["consumer_seq"])) / span
 
-        yield ConsumerSample(
-            time.time(),
-            int(info.get("num_pending", 0)),
-            int(info.get("num_ack_pending", 0)),
-            rate("ack_floor"),
-            rate("delivered"),
-        )
+def _sample(info: Json, before: Json | None, span: float) -> ConsumerSample:
+    def rate(key: str) -> float:
+        if before is None:
+            return 0.0
+        # Less than before: it was reset or created again.
+        return max(0, int(info[key]["consumer_seq"]) - int(before[key]["consumer_seq"])) / span
+
+    return ConsumerSample(
+        time.time(),
+        int(info.get("num_pending", 0)),
+        int(info.get("num_ack_pending", 0)),
+        rate("ack_floor"),
+        rate("delivered"),
+    )

@@ -1,11 +1,10 @@
 """The activity of a server over time."""
 
 import time
-from collections.abc import AsyncIterator
 from typing import Any, NamedTuple
 
 from jsctl.errors import NotFound, Unreachable
-from jsctl.monitor.polling import poll_info
+from jsctl.monitor.polling import Sampler
 from jsctl.monitor.server.find import find_server
 from jsctl.monitor.server.requests import ask_server
 from jsctl.nats.connection import Connection
@@ -35,11 +34,11 @@ class ServerSample(NamedTuple):
     pending: int
 
 
-async def samples(connection: Connection, server: Json, interval: float) -> AsyncIterator[ServerSample]:
-    """Yield a server's samples, the first at once; none while it is away. A server that was started again has
-    another ID, and is known by its name.
+def sampler(connection: Connection, server: Json) -> Sampler[ServerSample]:
+    """Return what takes samples of a server. One that was started again has another ID, and is known by its
+    name.
 
-    server: {"name", "id"}. interval: seconds. Raises what `ask_server` raises at the first request.
+    server: {"name", "id"}. Raises what `ask_server` raises, and Unreachable while the server is away.
     """
     known = dict(server)
 
@@ -55,8 +54,7 @@ async def samples(connection: Connection, server: Json, interval: float) -> Asyn
         data: Json = reply.get("data") or {}
         return data
 
-    async for data, before, span in poll_info(fetch, interval):
-        yield _sample(data, before, span)
+    return Sampler(fetch, _sample)
 
 
 def _sample(data: Json, before: Json | None, span: float) -> ServerSample:

@@ -1,12 +1,11 @@
 """The activity of a stream over time."""
 
 import time
-from collections.abc import AsyncIterator
 from typing import NamedTuple
 
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.stream import requests as streams
-from jsctl.monitor.polling import poll_info
+from jsctl.monitor.polling import Sampler
 
 
 class StreamSample(NamedTuple):
@@ -23,16 +22,17 @@ class StreamSample(NamedTuple):
     removed: float
 
 
-async def samples(api: Api, stream: str, interval: float) -> AsyncIterator[StreamSample]:
-    """Yield a stream's samples; see `poll_info`. interval: seconds."""
-    async for info, before, span in poll_info(lambda: streams.info(api, stream), interval):
-        yield _sample(info["state"], before["state"] if before else None, span)
+def sampler(api: Api, stream: str) -> Sampler[StreamSample]:
+    """Return what takes samples of a stream."""
+    return Sampler(lambda: streams.info(api, stream), _sample)
 
 
-def _sample(state: Json, before: Json | None, span: float) -> StreamSample:
+def _sample(info: Json, earlier: Json | None, span: float) -> StreamSample:
+    state = info["state"]
     messages, size = int(state["messages"]), int(state["bytes"])
-    if before is None:
+    if earlier is None:
         return StreamSample(time.time(), messages, size, 0.0, 0.0)
+    before = earlier["state"]
     stored = max(0, int(state["last_seq"]) - int(before["last_seq"]))
     removed = max(0, int(before["messages"]) + stored - messages)
     return StreamSample(time.time(), messages, size, stored / span, removed / span)

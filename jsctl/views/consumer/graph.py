@@ -1,27 +1,37 @@
 """`consumer graph`: the activity of a consumer as lines, JSON records and charts."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 from jsctl.monitor.consumer.activity import ConsumerSample
+from jsctl.monitor.polling import Sampler
 from jsctl.units import format_count, format_rfc3339, format_time, seconds_to_ns
 from jsctl.views.events import Events
 from jsctl.views.result import Chart
-from jsctl.views.shared.graph import format_rate, format_whole, sample_events
+from jsctl.views.shared.graph import Curve, curves, format_rate, format_whole, sample_events
 
 _HEADING = f"{'Time':<25}  {'Pending':>15}  {'Waiting for Ack':>15}  {'Acked/s':>12}  {'Delivered/s':>12}"
+_CURVES = (
+    Curve("Messages Pending", "pending", format_whole),
+    Curve("Messages Waiting for Ack", "unacknowledged", format_whole),
+    Curve("Messages Acknowledged / second", "acknowledged", format_rate),
+    Curve("Messages Delivered / second", "delivered", format_rate),
+)
 
 
 def events(
-    stream: str, consumer: str, samples: AsyncIterator[ConsumerSample], count: int | None
+    stream: str, consumer: str, sampler: Sampler[ConsumerSample], every: int, count: int | None
 ) -> Events[ConsumerSample]:
-    """Return samples, each with its views. count: how many are wanted, None for no end."""
+    """Return samples, each with its views. every: ns between two. count: how many are wanted, None for no
+    end."""
     return sample_events(
-        samples,
+        sampler,
+        every,
         heading=_HEADING,
         line=line,
         record=partial(record, stream, consumer),
+        command="jsctl consumer graph",
         title=f"Consumer Statistics for {stream} > {consumer}",
         charts=charts,
         count=count,
@@ -53,11 +63,4 @@ def record(stream: str, consumer: str, sample: ConsumerSample) -> dict[str, Any]
 def charts(samples: Sequence[ConsumerSample]) -> list[Chart]:
     """Return messages that are pending and that wait for an ack, and how many per second were acknowledged
     and delivered."""
-    return [
-        Chart("Messages Pending", [one.pending for one in samples], label=format_whole),
-        Chart("Messages Waiting for Ack", [one.unacknowledged for one in samples], label=format_whole),
-        Chart(
-            "Messages Acknowledged / second", [sample.acknowledged for sample in samples], label=format_rate
-        ),
-        Chart("Messages Delivered / second", [one.delivered for one in samples], label=format_rate),
-    ]
+    return curves(samples, _CURVES)

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from jsctl.jetstream.message.receive import Received
-from jsctl.units import format_clock
+from jsctl.units import format_bytes, format_clock
+from jsctl.views.board import Board, table_board
 from jsctl.views.result import Chart, Column, Result, Table
+from jsctl.views.shared.text import plural
 
 _HEIGHT = 20  #: rows of all plots together
 _LOWEST = 3  #: rows of a plot at least
@@ -17,6 +19,8 @@ class SubjectReport:
 
     by_subscription: by the subject filter that messages come through instead. top: rows that are shown.
     """
+
+    command = "jsctl subscribe"
 
     def __init__(self, top: int, *, by_subscription: bool = False) -> None:
         self._top = top
@@ -38,7 +42,17 @@ class SubjectReport:
         """Return nothing: in a pipe the report comes at the end."""
         return ""
 
-    def picture(self) -> Result:
+    def board(self, number: int) -> Board:
+        """Return the report so far as a table with keys, and the totals above."""
+        table = self.result().tables()[0]
+        _, messages, size = table.footer or ("", 0, 0)
+        heading = (
+            f"{plural(messages, 'message')}, {format_bytes(size)}, {plural(len(self._counts), 'subject')}"
+        )
+        shown = Result([table._replace(empty="no messages yet")])
+        return table_board(shown, number)._replace(heading=heading)
+
+    def result(self) -> Result:
         """Return the report so far. Its document has all rows."""
         ordered = sorted(self._counts.items(), key=lambda entry: (-entry[1][0], entry[0]))
         columns = [
@@ -54,10 +68,6 @@ class SubjectReport:
             title += f", of {len(rows):,}"
         return Result([Table(title, columns, rows[:top], footer)], data=Table("", columns, rows).records())
 
-    def result(self) -> Result:
-        """Return what is shown last."""
-        return self.picture()
-
 
 class RateGraph:
     """A Gauge: messages per second of each subscription; of a stream, of each subject.
@@ -65,6 +75,8 @@ class RateGraph:
     subscriptions: the subject filters that are plotted from the start. plots: whether the output takes
     plots; else each second is a line.
     """
+
+    command = "jsctl subscribe"
 
     def __init__(self, subscriptions: Sequence[str], *, plots: bool) -> None:
         self._rates: dict[str, list[int]] = {subscription: [] for subscription in subscriptions}
@@ -88,7 +100,11 @@ class RateGraph:
         now = format_clock(time.time_ns())
         return "".join(f"{now}  {key}  {values[-1]}\n" for key, values in self._rates.items())
 
-    def picture(self) -> Result:
+    def board(self, number: int) -> Board:
+        """Return the plots for a screen."""
+        return Board((), picture=self._picture())
+
+    def _picture(self) -> Result:
         """Return the plots, the last second on the right."""
         height = max(_HEIGHT // max(len(self._rates), 1), _LOWEST)
         charts = [
@@ -99,4 +115,4 @@ class RateGraph:
 
     def result(self) -> Result | None:
         """Return what is shown last; nothing where each second was a line."""
-        return self.picture() if self._plots else None
+        return self._picture() if self._plots else None

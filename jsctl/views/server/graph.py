@@ -1,13 +1,14 @@
 """`server graph`: the activity of a server as lines, JSON records and charts."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from jsctl.monitor.polling import Sampler
 from jsctl.monitor.server.activity import ServerSample
 from jsctl.units import format_bytes, format_count, format_rfc3339, format_time, seconds_to_ns
 from jsctl.views.events import Events
 from jsctl.views.result import Chart
-from jsctl.views.shared.graph import format_rate, format_whole, sample_events
+from jsctl.views.shared.graph import Curve, curves, format_rate, format_whole, sample_events
 
 _SERVER = (
     f"{'Time':<25}  {'CPU %':>6}  {'Memory':>9}  {'Conns':>7}  {'Subs':>9}  {'Msgs/s':>12}  {'Bytes/s':>10}"
@@ -18,18 +19,20 @@ _JETSTREAM = (
 
 
 def events(
-    server: str, samples: AsyncIterator[ServerSample], *, jetstream: bool, count: int | None
+    server: str, sampler: Sampler[ServerSample], every: int, *, jetstream: bool, count: int | None
 ) -> Events[ServerSample]:
-    """Return samples, each with its views. jetstream: what JetStream does instead of the whole server. count:
-    how many are wanted, None for no end."""
+    """Return samples, each with its views. every: ns between two. jetstream: what JetStream does instead of
+    the whole server. count: how many are wanted, None for no end."""
     about = "JetStream" if jetstream else "Server"
     return sample_events(
-        samples,
+        sampler,
+        every,
         heading=_JETSTREAM if jetstream else _SERVER,
         line=_jetstream_line if jetstream else _server_line,
         record=lambda sample: _record(server, sample),
+        command="jsctl server graph",
         title=f"{about} Statistics for {server}",
-        charts=_jetstream_charts if jetstream else _server_charts,
+        charts=lambda samples: _charts(samples, _JETSTREAM_CURVES if jetstream else _SERVER_CURVES),
         count=count,
     )
 
@@ -76,28 +79,22 @@ def _size(value: float) -> str:
     return format_bytes(round(value))
 
 
-def _cpu(samples: Sequence[ServerSample]) -> Chart:
+def _charts(samples: Sequence[ServerSample], drawn: Sequence[Curve]) -> list[Chart]:
     cores = samples[-1].cores if samples else 1
-    return Chart(f"CPU % of {cores} cores", [one.cpu for one in samples], label="{:.1f}".format)
+    return curves(samples, [Curve(f"CPU % of {cores} cores", "cpu", "{:.1f}".format), *drawn])
 
 
-def _server_charts(samples: Sequence[ServerSample]) -> list[Chart]:
-    return [
-        _cpu(samples),
-        Chart("Memory", [one.memory for one in samples], label=_size),
-        Chart("Connections", [one.connections for one in samples], label=format_whole),
-        Chart("Subscriptions", [one.subscriptions for one in samples], label=format_whole),
-        Chart("Messages In and Out / second", [one.messages for one in samples], label=format_rate),
-        Chart("Bytes In and Out / second", [one.bytes for one in samples], label=_size),
-    ]
-
-
-def _jetstream_charts(samples: Sequence[ServerSample]) -> list[Chart]:
-    return [
-        _cpu(samples),
-        Chart("HA Assets", [one.ha_assets for one in samples], label=format_whole),
-        Chart("API Requests / second", [one.api_requests for one in samples], label=format_rate),
-        Chart("Pending API Requests", [one.pending for one in samples], label=format_whole),
-        Chart("File Storage", [one.stored_files for one in samples], label=_size),
-        Chart("Memory Storage", [one.stored_memory for one in samples], label=_size),
-    ]
+_SERVER_CURVES = (
+    Curve("Memory", "memory", _size),
+    Curve("Connections", "connections", format_whole),
+    Curve("Subscriptions", "subscriptions", format_whole),
+    Curve("Messages In and Out / second", "messages", format_rate),
+    Curve("Bytes In and Out / second", "bytes", _size),
+)
+_JETSTREAM_CURVES = (
+    Curve("HA Assets", "ha_assets", format_whole),
+    Curve("API Requests / second", "api_requests", format_rate),
+    Curve("Pending API Requests", "pending", format_whole),
+    Curve("File Storage", "stored_files", _size),
+    Curve("Memory Storage", "stored_memory", _size),
+)

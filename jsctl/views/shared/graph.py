@@ -1,10 +1,13 @@
 """Graphs of numbers over time: samples as charts on a live screen, else as lines or JSON records."""
 
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from operator import attrgetter
+from typing import Any, NamedTuple, TypeVar
 
-from jsctl.units import format_count
+from jsctl.monitor.polling import Sampler, poll_samples
+from jsctl.units import SECOND, format_count
+from jsctl.views.board import Board, Live, Query, Start
 from jsctl.views.events import Events, one_by_one
 from jsctl.views.result import Chart, ChartStack
 
@@ -13,30 +16,46 @@ S = TypeVar("S")
 _SAMPLES = 2000  #: of a graph; more than any terminal has columns
 
 
+class Curve(NamedTuple):
+    """What is drawn of samples. name: of their attribute. label: how a value is written at the axis."""
+
+    caption: str
+    name: str
+    label: Callable[[float], str]
+
+
+def curves(samples: Sequence[Any], drawn: Iterable[Curve]) -> list[Chart]:
+    """Return a chart for each curve of these samples."""
+    return [Chart(one.caption, list(map(attrgetter(one.name), samples)), label=one.label) for one in drawn]
+
+
 def sample_events(
-    samples: AsyncIterator[S],
+    sampler: Sampler[S],
+    every: int,
     *,
     heading: str,
     line: Callable[[S], str],
     record: Callable[[S], dict[str, Any]],
+    command: str,
     title: str,
     charts: Callable[[Sequence[S]], Sequence[Chart]],
     count: int | None,
 ) -> Events[S]:
-    """Return samples, each with its views. heading: the line above those of `line`. charts: draws all samples
-    so far. count: how many are wanted, None for no end."""
+    """Return samples, one every `every` ns, each with its views. heading: the line above those of `line`.
+    command, title: of the screen. charts: draws all samples so far. count: how many are wanted, None for no
+    end."""
     history: deque[S] = deque(maxlen=_SAMPLES)
 
-    def picture(sample: S) -> ChartStack:
-        history.append(sample)
-        return ChartStack(title, charts(history))
+    async def fetch(query: Callable[[], Query]) -> AsyncIterator[Board]:
+        history.append(await sampler.take())
+        yield Board((), title, picture=ChartStack(charts(history)))
 
     return Events(
-        batches=one_by_one(samples),
+        batches=one_by_one(poll_samples(sampler, every / SECOND)),
         record=record,
         text=lambda sample: line(sample) + "\n",
         title=heading,
-        picture=picture,
+        live=Live(fetch, Start(command), every, count or 0),
         limit=count or 0,
         noun="sample",
         endless=True,

@@ -1,25 +1,36 @@
 """`stream graph`: the activity of a stream as lines, JSON records and charts."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from jsctl.monitor.polling import Sampler
 from jsctl.monitor.stream.activity import StreamSample
 from jsctl.units import format_count, format_rfc3339, format_time, seconds_to_ns
 from jsctl.views.events import Events
 from jsctl.views.result import Chart
-from jsctl.views.shared.graph import format_rate, format_whole, sample_events
+from jsctl.views.shared.graph import Curve, curves, format_rate, format_whole, sample_events
 
 _HEADING = f"{'Time':<25}  {'Messages':>15}  {'Stored/s':>12}  {'Removed/s':>12}"
+_CURVES = (
+    Curve("Messages Stored", "messages", format_whole),
+    Curve("Messages Removed / second", "removed", format_rate),
+    Curve("Messages Stored / second", "stored", format_rate),
+)
 
 
-def events(stream: str, samples: AsyncIterator[StreamSample], count: int | None) -> Events[StreamSample]:
-    """Return samples, each with its views. count: how many are wanted, None for no end."""
+def events(
+    stream: str, sampler: Sampler[StreamSample], every: int, count: int | None
+) -> Events[StreamSample]:
+    """Return samples, each with its views. every: ns between two. count: how many are wanted, None for no
+    end."""
     return sample_events(
-        samples,
+        sampler,
+        every,
         heading=_HEADING,
         line=line,
         record=partial(record, stream),
+        command="jsctl stream graph",
         title=f"Stream Statistics for {stream}",
         charts=charts,
         count=count,
@@ -48,8 +59,4 @@ def record(stream: str, sample: StreamSample) -> dict[str, Any]:
 
 def charts(samples: Sequence[StreamSample]) -> list[Chart]:
     """Return messages stored, and how many per second were removed and stored."""
-    return [
-        Chart("Messages Stored", [sample.messages for sample in samples], label=format_whole),
-        Chart("Messages Removed / second", [sample.removed for sample in samples], label=format_rate),
-        Chart("Messages Stored / second", [sample.stored for sample in samples], label=format_rate),
-    ]
+    return curves(samples, _CURVES)

@@ -2,10 +2,10 @@
 
 import json
 
-import pexpect
 import pytest
 
 from tests.support import js
+from tests.support.emulator import Watched
 from tests.support.run import Cli
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("orders")]
@@ -16,10 +16,8 @@ def test_graph(cli: Cli, url: str, pull: None) -> None:
     lines = cli("con graph ORDERS C --every 100ms --count 2 --json", status=0).out.splitlines()
     assert [json.loads(line)["num_pending"] for line in lines] == [3, 3]
     assert "Delivered/s" in cli("con graph ORDERS C --every 100ms --count 1", status=0).out
-    screen = cli.terminal("con graph ORDERS C --every 100ms", rows=40)
-    screen.expect_exact("Consumer Statistics for ORDERS > C")
-    screen.expect_exact("Messages Delivered / second")
-    screen.send("q")
-    screen.expect(pexpect.EOF)
-    screen.wait()
-    assert screen.exitstatus == 0
+    watched = Watched(cli.terminal("con graph ORDERS C --every 100ms", rows=40))
+    watched.until("Consumer Statistics for ORDERS > C")
+    watched.until("Messages Delivered / second")
+    watched.press("q")
+    assert watched.end() == 0

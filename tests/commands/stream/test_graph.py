@@ -7,6 +7,7 @@ import pexpect
 import pytest
 
 from tests.support import js
+from tests.support.emulator import Watched
 from tests.support.run import Cli
 
 pytestmark = pytest.mark.slow
@@ -42,30 +43,56 @@ def test_rates(cli: Cli, url: str) -> None:
 @pytest.mark.parametrize("ends", ["ctrl-c", "q"])
 def test_on_a_terminal(cli: Cli, url: str, ends: str) -> None:
     js.stream(url, "G", "g")
-    child = cli.terminal("stream graph G --every 200ms", columns=80, rows=30)
-    child.expect_exact("\x1b[?1049h")
-    child.expect_exact("Stream Statistics for G")
+    watched = Watched(cli.terminal("stream graph G --every 200ms", columns=80, rows=30))
+    watched.until("Stream Statistics for G")
+    assert watched.screen.alternate
     for caption in ("Messages Stored", "Messages Removed / second", "Messages Stored / second"):
-        child.expect_exact(caption)
+        watched.until(caption)
     js.publish(url, "g", b"x", count=50)
-    child.expect_exact("50 ┤")
-    if ends == "q":
-        child.send("q")
-    else:
-        child.sendintr()
-    child.expect_exact("\x1b[?1049l")
-    child.expect(pexpect.EOF)
-    child.close()
-    assert child.exitstatus == 0
+    watched.until("50 ┤")
+    watched.press("q" if ends == "q" else "\x03")
+    assert watched.end() == 0
+    assert not watched.screen.alternate
+
+
+def test_keys(cli: Cli, url: str) -> None:
+    """Those of every screen: pause, now, the interval, help, another size; ended streams are said."""
+    js.stream(url, "G", "g")
+    watched = Watched(cli.terminal("stream graph G --every 200ms", columns=80, rows=30))
+    watched.until("0 ┤")
+    watched.press("p")
+    watched.until("paused")
+    js.publish(url, "g", b"x", count=50)
+    watched.press("r")
+    watched.until("50 ┤")
+    watched.press(" +")
+    watched.until("every 500ms")
+    watched.press("?")
+    watched.until("ask less often")
+    assert "filter" not in watched.screen.text
+    watched.press("?/J:")
+    watched.until("Messages Stored")
+    watched.resize(200, 60)
+    watched.until("q quit")
+    watched.resize(60, 12)
+    watched.until("please increase terminal dimensions")
+    watched.resize(80, 24)
+    watched.until("50 ┤")
+    js.ask(url, "STREAM.DELETE.G")
+    watched.until("stream G not found")
+    assert "50 ┤" in watched.screen.text
+    js.stream(url, "G", "g")
+    watched.until(lambda text: "stream G not found" not in text)
+    watched.press("q")
+    assert watched.end() == 0
+    assert not watched.screen.alternate and "Messages Stored" in watched.screen.text, "the last picture stays"
 
 
 def test_a_small_terminal(cli: Cli, url: str) -> None:
     js.stream(url, "G", "g")
-    child = cli.terminal("stream graph G --every 200ms --count 2", columns=80, rows=10)
-    child.expect_exact("please increase terminal dimensions")
-    child.expect(pexpect.EOF)
-    child.close()
-    assert child.exitstatus == 0
+    watched = Watched(cli.terminal("stream graph G --every 200ms --count 2", columns=80, rows=10))
+    watched.until("please increase terminal dimensions")
+    assert watched.end() == 0
 
 
 def test_wrong_flags(cli: Cli) -> None:

@@ -1,9 +1,12 @@
 """Ctrl-C of what receives and publishes, in a real terminal."""
 
+import re
+
 import pytest
 
 from tests.jetstream.message.test_lost_connections import ended
 from tests.support import js
+from tests.support.emulator import Watched
 from tests.support.run import Cli
 
 pytestmark = pytest.mark.slow
@@ -58,10 +61,11 @@ def test_ctrl_c_while_stdin_is_read(cli: Cli) -> None:
 
 
 def test_a_live_report_of_subjects(cli: Cli, url: str) -> None:
-    process = cli.terminal("sub a.> --report-subjects")
-    process.expect("Subscribing on a.>")
+    watched = Watched(cli.terminal("sub a.> --report-subjects"))
+    watched.until("no messages yet")
     js.publish(url, "a.b", b"hello", 3)
-    process.expect("a.b +│ +3 +│ +15 B")
-    process.sendintr()
-    process.expect("Received 3 messages")
-    assert ended(process) == 0
+    watched.until(lambda text: re.search("a.b +3 +15 B", text))
+    watched.press("\x03")
+    assert watched.end() == 0
+    assert "Received 3 messages" in watched.screen.text
+    assert re.search("a.b +│ +3 +│ +15 B", watched.screen.text)

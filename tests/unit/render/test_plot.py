@@ -54,8 +54,8 @@ def test_squeezing_loses_no_peak() -> None:
 @pytest.mark.parametrize("height", [20, 24, 50])
 def test_stacked_charts_fit(height: int) -> None:
     for charts in (stream_view.charts([]), consumer_view.charts([])):
-        assert len(stacked_charts("S", charts, 80, height)) <= height
-    assert "increase" in stacked_charts("S", charts, 19, height)[0].text
+        assert len(stacked_charts(charts, 80, height)) <= height
+    assert "increase" in stacked_charts(charts, 19, height)[0].text
 
 
 def test_captions() -> None:
