@@ -6,6 +6,7 @@ decompressing. What a kill left half written is cut off when the file is opened 
 """
 
 import json
+import math
 import os
 import struct
 import time
@@ -57,7 +58,7 @@ class Recorder:
     def __init__(self, path: Path, keep: float | None = None) -> None:
         self.path = path
         self._keep = keep
-        self._trimmed = 0.0
+        self._trimmed = -math.inf
         if not path.exists():
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         entries, whole = _scan(path)
