@@ -58,10 +58,15 @@ def create_operator(
 
 
 def change_operator(store: AuthStore, change: Change) -> Record:
-    """Change an operator, and sign it. Raises NotFound, BadInput, OSError."""
+    """Change an operator, and sign it. A change of nothing writes nothing.
+
+    Raises NotFound, BadInput, OSError.
+    """
     with store.locked():
         record = store.read_operator()
         claims = _changed(record, change)
+        if claims == record.claims:
+            return record
         store.write_operator(encode_jwt(claims, store.read_key(record.public)))
         return store.read_operator()
 
@@ -126,7 +131,7 @@ def create_account(
 def change_account(
     store: AuthStore, name: str, change: Change, claims: Mapping[str, Any] | None = None, signer: str = ""
 ) -> Record:
-    """Change an account, and sign it.
+    """Change an account, and sign it. A change of nothing writes nothing, unless another key signs.
 
     claims: what is beside those of NATS (`exp`); None removes. signer: the operator's key that signs.
     Raises NotFound, BadInput, OSError.
@@ -135,6 +140,8 @@ def change_account(
         record = store.read_account(name)
         changed = _changed(record, change, claims)
         key = operator_signer(store, signer)
+        if changed == record.claims and key.public == record.issuer:
+            return record
         store.write_account(name, encode_jwt(changed, key))
         return store.read_account(name)
 
@@ -215,7 +222,8 @@ def change_user(
     claims: Mapping[str, Any] | None = None,
     signer: str = "",
 ) -> Record:
-    """Change a user, who is signed with the same key again, or with another.
+    """Change a user, and sign with the same key again, or with another. A change of nothing writes nothing,
+    unless another key signs, or the store has lost the credentials.
 
     claims: as in `change_account`. signer: a public key. Raises NotFound, BadInput, OSError.
     """
@@ -224,6 +232,9 @@ def change_user(
         changed = _changed(record, change, claims)
         issuer = signer or record.issuer
         key = store.read_key(record.public) if store.has_seed(record.public) else None
+        is_whole = key is None or store.creds(account.name, name).exists()
+        if changed == record.claims and issuer == record.issuer and is_whole:
+            return record
         _write_user(store, account, name, changed, store.read_key(issuer), key)
         return store.read_user(account.name, name)
 

@@ -19,7 +19,7 @@ VERBS: dict[str, Entry] = {
     "operator keys rm": verb("Remove a signing key", "auth.operator.keys.rm:rm", "delete"),
     "account": group("Manage accounts, which sign users", aliases=("a", "acct", "act")),
     "account add": verb("Create an account", "auth.account.add:add", "create", "new"),
-    "account info": verb("Show an account", "auth.account.info:info", "i", "show", "view"),
+    "account info": verb("Show an account", "auth.account.info:info", "show", "view"),
     "account edit": verb("Change the settings of an account", "auth.account.edit:edit", "update"),
     "account ls": verb("List the accounts of an operator", "auth.account.ls:ls", "list"),
     "account push": verb("Send accounts to the servers", "auth.account.push:push"),
@@ -32,7 +32,7 @@ VERBS: dict[str, Entry] = {
     "account exports edit": verb("Change an export", "auth.account.exports.edit:edit", "update"),
     "account exports ls": verb("List the exports", "auth.account.exports.ls:ls", "list"),
     "account exports rm": verb("Remove an export", "auth.account.exports.rm:rm"),
-    "account imports": group("Manage what an account takes from others", aliases=("imp", "import")),
+    "account imports": group("Manage what an account imports from others", aliases=("i", "imp", "import")),
     "account imports add": verb("Add an import", "auth.account.imports.add:add", "new", "a", "n"),
     "account imports info": verb("Show an import", "auth.account.imports.info:info", "i", "show", "view"),
     "account imports edit": verb("Change an import", "auth.account.imports.edit:edit", "update"),
@@ -68,7 +68,7 @@ VERBS: dict[str, Entry] = {
         "Find what is wrong with operators, accounts and users", "auth.validate:validate", "check"
     ),
     "why": verb("Show what a user may do, and which rule decides", "auth.why:why"),
-    "expirations": verb("List what expires, the next first", "auth.expirations:expirations"),
+    "expirations": verb("List what expires, soonest first", "auth.expirations:expirations"),
     "diagram": verb("Draw the exports and imports of accounts", "auth.diagram:diagram"),
     "user rm": verb("Remove a user", "auth.user.rm:rm"),
     "user credential": verb(

@@ -56,7 +56,8 @@ def announcement(plan: Plan, size: int) -> str:
     clients = f"{plan.clients} client{'s' * (plan.clients != 1)}"
     if plan.processes:
         clients += f" in {plan.processes} process{'es' * (plan.processes != 1)}"
-    return f"{heading}: {' '.join(parts)}, {clients}"
+    waits = "; waiting for the first message, ctrl-C ends it" if plan.kind == "sub" else ""
+    return f"{heading}: {' '.join(parts)}, {clients}{waits}"
 
 
 def result(plan: Plan, outcome: Outcome, limit: Limit, *, plot: bool) -> Result:

@@ -66,12 +66,13 @@ def notes(network: Network, version: str, *, background: bool) -> list[str]:
     sentences = []
     if first.node.file and first.info and not first.info.get("jetstream"):
         sentences.append(f"JetStream is off in {first.node.file}")
+    next_line = f"try: jsctl stream ls --context {context}"
     if first.node.file and first.info.get("auth_required"):
-        sentences.append(f"{first.node.file} requires a login; add one with jsctl context edit {context}")
+        next_line = f"{first.node.file} requires a login; add one with jsctl context edit {context}"
     files = "logs are" if first.node.file and not network.plan.store else "data is"
     stop = f"jsctl server stop {context} stops them" if background else "ctrl-C stops"
     return [
         *sentences,
         f"nats-server {version} runs; {files} in {network.folder}",
-        f"try: jsctl stream ls --context {context}        {stop}",
+        f"{next_line}        {stop}",
     ]

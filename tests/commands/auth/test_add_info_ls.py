@@ -4,6 +4,7 @@ import os
 import stat
 import subprocess
 import sys
+from pathlib import Path
 
 import pexpect
 import pytest
@@ -163,6 +164,35 @@ def test_nothing_is_written_for_credentials_that_have_no_place(acme: AuthStore, 
     err = auth_cli("auth user add bob ORDERS --credential /no/such/folder/bob.creds", status=64).err
     assert "there is no folder /no/such/folder" in err
     assert acme.user_names("ORDERS") == ["alice"]
+
+
+def test_an_edit_without_a_change_writes_nothing(acme: AuthStore, auth_cli: Cli) -> None:
+    auth_cli("auth account edit ORDERS --connections 7", status=0)
+    auth_cli("auth user edit alice --subscriptions 7", status=0)
+    auth_cli("auth operator edit ACME --tags prod", status=0)
+    before = (acme.read_operator(), acme.read_account("ORDERS"), acme.read_user("ORDERS", "alice"))
+    for line, name in (
+        ("account edit ORDERS", "account ORDERS"),
+        ("account edit ORDERS --connections 7", "account ORDERS"),
+        ("user edit alice --subscriptions 7", "user alice"),
+        ("operator edit ACME --tags prod", "operator ACME"),
+    ):
+        assert auth_cli(f"auth {line}", status=0).err == f"{name} was not changed\n"
+    assert before == (acme.read_operator(), acme.read_account("ORDERS"), acme.read_user("ORDERS", "alice"))
+    assert auth_cli("auth account edit ORDERS --connections 8", status=0).err == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ("alice ORDERS", "jsctl auth user credential alice.creds alice ORDERS"),
+        ("alice", "jsctl auth user credential alice.creds alice"),
+    ],
+)
+def test_credentials_without_a_file(acme: AuthStore, auth_cli: Cli, words: str, line: str) -> None:
+    err = auth_cli(f"auth user creds {words}", status=64).err
+    assert err == f"jsctl: error: the file to write is missing; {line}\n"
+    assert not Path("alice").exists()
 
 
 @pytest.mark.parametrize(

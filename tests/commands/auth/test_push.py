@@ -1,7 +1,10 @@
 """`auth account push` and `query` with a real server in operator mode, and logins there."""
 
+import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +14,10 @@ from tests.support.run import Cli
 from tests.support.servers import RealServer, free_port
 
 pytestmark = pytest.mark.slow
+
+
+def set_limits(limits: dict[str, int], nats: dict[str, Any]) -> None:
+    nats["limits"].update(limits)
 
 
 class Site:
@@ -91,10 +98,9 @@ def test_what_is_newer_on_servers_is_fetched(site: Site, tmp_path: Path) -> None
     cli("auth account add FETCHED", status=0)
     cli("auth account push FETCHED", status=0)
     old = store.read_account("FETCHED")
-    later = {"iat": old.claims["iat"]}
-    change_account(store, "FETCHED", lambda nats: nats["limits"].update(conn=5), later)
-    while store.read_account("FETCHED").claims["iat"] == old.claims["iat"]:
-        change_account(store, "FETCHED", lambda nats: None)
+    while store.read_account("FETCHED").claims["iat"] == old.claims["iat"]:  # whole seconds
+        limits = {"conn": 5, "imports": time.monotonic_ns() % 1000}
+        change_account(store, "FETCHED", partial(set_limits, limits))
     cli("auth account push FETCHED", status=0)
     store.write_account("FETCHED", old.token)
     err = cli("auth account push FETCHED", status=1).err

@@ -170,7 +170,7 @@ def test_mappings(acme: AuthStore, auth_cli: Cli, tmp_path: Path) -> None:
     file.write_text("x: 5\n")
     assert "list of targets" in auth_cli(f"auth account mappings add ORDERS --config {file}", status=64).err
     auth_cli("auth account mappings rm ORDERS a.b", status=0)
-    auth_cli("auth account mappings rm ORDERS 'x.*'", status=0)
+    auth_cli("auth account mappings rm ORDERS 'x.*' --force", status=0)
     assert "mappings" not in acme.read_account("ORDERS").nats
 
 

@@ -287,7 +287,9 @@ def test_ctrl_c_shows_what_was_measured(clients: int, cli: Cli, url: str) -> Non
 def test_ctrl_c_before_anything(cli: Cli) -> None:
     waiting = start(cli, "sub nothing")
     try:
-        assert waiting.stderr and "Subscribing" in waiting.stderr.readline()
+        assert waiting.stderr
+        line = waiting.stderr.readline()
+        assert "Subscribing" in line and "waiting for the first message, ctrl-C ends it" in line
         out, err = stop(waiting)
     finally:
         waiting.kill()

@@ -261,7 +261,9 @@ authorization {{ user: joe, password: secret }}
     login = "--user joe --password secret"
     assert run.cli()(f"stream ls --context local {login} --json", status=0).json == []
     run.process.terminate()
-    assert "my.conf requires a login; add one with jsctl context edit local" in run.end()[1]
+    err = run.end()[1]
+    assert "my.conf requires a login; add one with jsctl context edit local" in err
+    assert "try:" not in err  # a line that cannot log in
 
 
 def test_a_wrong_configuration(start: Callable[..., Run], tmp_path: Path) -> None:

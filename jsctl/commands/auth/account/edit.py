@@ -34,9 +34,9 @@ class Options:
 @account_flags("edit")
 @option("--no-tags", metavar="TAG", multiple=True, help="Tags to remove; may be repeated")
 async def edit(env: Env, options: Options) -> Result:
-    """What no flag sets stays; without flags, it is signed again.
+    """Settings that no flag names stay as they are. An account whose signing key is gone is signed again.
 
-    Servers have the change after jsctl auth account push.
+    jsctl auth account push sends the change to the servers.
     """
     flags = options.flags
     settings = flags.settings(options.no_tags)
@@ -49,4 +49,6 @@ async def edit(env: Env, options: Options) -> Result:
         refuse_jetstream_of_system(nats, account.public, store.read_operator())
 
     record = change_account(store, account.name, change, claims, options.key)
+    if record.token == account.token:
+        env.say(f"account {account.name} was not changed")
     return view.sheet(record, store)

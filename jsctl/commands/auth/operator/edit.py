@@ -36,7 +36,9 @@ class Options:
 @option("--tags", metavar="TAG", multiple=True, help="Tags to add; may be repeated")
 @option("--no-tags", metavar="TAG", multiple=True, help="Tags to remove; may be repeated")
 async def edit(env: Env, options: Options) -> Result:
-    """What no flag sets stays. Servers have the change with the operator's new JWT: auth operator config."""
+    """Settings that no flag names stay as they are. Servers take the change with the operator's
+    new JWT, which jsctl auth operator config prints.
+    """
     store = await pick_operator(env, options.name)
     system = ""
     if options.system_account:
@@ -56,5 +58,7 @@ async def edit(env: Env, options: Options) -> Result:
             if not nats.get(key):
                 nats.pop(key, None)
 
-    change_operator(store, change)
+    before = store.read_operator().token
+    if change_operator(store, change).token == before:
+        env.say(f"operator {store.operator} was not changed")
     return view.sheet(store)

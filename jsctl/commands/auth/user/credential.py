@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from jsctl.auth.changes import sign_copy
 from jsctl.auth.settings import expiry_claims
+from jsctl.auth.store import AuthStore
 from jsctl.commands.auth.choose import (
     account_argument,
     operator_option,
@@ -15,6 +16,7 @@ from jsctl.commands.auth.choose import (
 from jsctl.commands.auth.credentials import check_free, save_context, write_creds
 from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
+from jsctl.errors import BadInput
 from jsctl.units import seconds_to_ns
 from jsctl.views.result import Result
 
@@ -54,6 +56,7 @@ async def credential(env: Env, options: Options) -> Result:
     """With --expire, the file has a JWT of its own, and the user in the store does not change."""
     check_free(options.file, force=options.force)
     store = await pick_operator(env, options.operator)
+    _refuse_user_as_file(store, options)
     account = await pick_user_account(env, store, options.name, options.account)
     user = await pick_user(env, store, account, options.name)
     claims = expiry_claims(options.expire, seconds_to_ns(env.clock()))
@@ -64,3 +67,13 @@ async def credential(env: Env, options: Options) -> Result:
     env.say(f"jsctl: wrote the credentials of {user.name} to {options.file}")
     data = {"user": user.name, "account": account.name, "file": options.file, "expiry": claims.get("exp")}
     return Result(data=data)
+
+
+def _refuse_user_as_file(store: AuthStore, options: Options) -> None:
+    """Raise BadInput for a line that names a user where the file should be."""
+    name, account = options.file, options.account or options.name
+    if options.account or any(options.name in store.user_names(one) for one in store.account_names()):
+        return
+    if any(name in store.user_names(one) for one in store.account_names() if account in ("", one)):
+        line = f"jsctl auth user credential {name}.creds {name} {account}".rstrip()
+        raise BadInput("the file to write is missing", line)

@@ -55,9 +55,9 @@ class Options:
 @option("--no-tags", metavar="TAG", multiple=True, help="Tags to remove; may be repeated")
 @option("--credential", metavar="FILE", default="", help="Write the credentials to a file")
 async def edit(env: Env, options: Options) -> Result:
-    """What no flag sets stays; without flags, the user is signed again.
+    """Settings that no flag names stay as they are.
 
-    The user has the change with new credentials, which the store keeps, too.
+    The user needs new credentials for the change; the store keeps them, too.
     """
     settings = options.flags.settings(options.no_tags)
     check_free(options.credential, force=True)
@@ -73,7 +73,10 @@ async def edit(env: Env, options: Options) -> Result:
             raise BadInput("the key has a scope", "remove the user, and add him with --key")
         signer = user_signer(store, account, options.key).public
     claims = expiry_claims(options.expiry, seconds_to_ns(env.clock()))
+    before = user.token
     user = change_user(store, account, user.name, settings.apply, claims, signer)
+    if user.token == before:
+        env.say(f"user {user.name} was not changed")
     if options.credential:
         write_creds(store, user, options.credential)
     return view.sheet(user, account)

@@ -5,21 +5,24 @@ from jsctl.auth.mappings import set_targets, targets_of
 from jsctl.auth.records import Json
 from jsctl.commands.auth.account.mappings.choose import pick_source
 from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
-from jsctl.commands.cli import argument, command
+from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
 from jsctl.views.result import Result
 
 
-@command("rm", examples=["jsctl auth account mappings rm ORDERS orders.new"])
+@command("rm", examples=["jsctl auth account mappings rm ORDERS orders.new --force"])
 @account_argument()
 @argument("source", default="")
 @operator_option()
-async def rm(env: Env, account: str, source: str, operator: str) -> Result:
-    """All targets of SOURCE are removed."""
+@option("--force", "-f", is_flag=True, help="Remove without asking")
+async def rm(env: Env, account: str, source: str, operator: str, force: bool) -> Result:
+    """Removes all targets of SOURCE."""
     store = await pick_operator(env, operator)
     owner = await pick_account(env, store, account)
     source = await pick_source(env, owner, source)
     targets = targets_of(owner.nats, source, owner.name)
+    if env.can_ask:  # nats asks nothing here: its scripts, which have no --force, go on as they are
+        await env.confirm(f"Really remove the mapping of {source} from {owner.name}?", force=force)
 
     def change(nats: Json) -> None:
         set_targets(nats, source, [])
