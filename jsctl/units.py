@@ -267,7 +267,9 @@ def format_time(time: Time) -> str:
     ValueError for a text that is not a time."""
     if isinstance(time, str) and time.endswith("Z"):  # as servers write it
         try:
-            return format_time(parse_time_ns(time))
+            return (
+                _format_utc_text(time[:19] + "Z") if _is_rfc3339(time) else format_time(parse_time_ns(time))
+            )
         except (ValueError, OverflowError):
             return format_time(parse_time(time))
     if isinstance(time, int):
@@ -319,6 +321,16 @@ def format_kitchen(time: int) -> str:
 @lru_cache(64)  # messages of one second come together
 def _format_second(seconds: int) -> str:
     return f"{datetime.fromtimestamp(seconds):%Y-%m-%d %H:%M:%S}"
+
+
+def _is_rfc3339(text: str) -> bool:
+    """Whether a text that ends with Z has its second at the usual place, and digits after it."""
+    return len(text) == 20 or (20 < len(text) <= 30 and text[19] == "." and text[20:-1].isdecimal())
+
+
+@lru_cache(64)
+def _format_utc_text(second: str) -> str:
+    return format_time(parse_time_ns(second))
 
 
 @lru_cache(64)

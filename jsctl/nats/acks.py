@@ -9,6 +9,8 @@ ACK, NAK, TERM = b"+ACK", b"-NAK", b"+TERM"
 
 PREFIX = "$JS.ACK."
 
+_new = tuple.__new__  #: a third of the time of a named tuple's own
+
 
 class Metadata(NamedTuple):
     """Where a message is stored, and how it was delivered.
@@ -41,12 +43,11 @@ def parse_ack_subject(reply: str) -> Metadata | None:
     if not reply.startswith(PREFIX):
         return None
     tokens = reply.split(".")
-    at = _start(tokens)
+    at = 2 if len(tokens) == 9 else 4  # as `_start`, without the call for each message
     try:
         stream, consumer, delivered, sequence, consumer_sequence, time, pending = tokens[at : at + 7]
-        return Metadata(
-            stream, int(sequence), int(time), consumer, int(delivered), int(consumer_sequence), int(pending)
-        )
+        numbers = int(sequence), int(time), consumer, int(delivered), int(consumer_sequence), int(pending)
+        return _new(Metadata, (stream, *numbers))
     except ValueError:
         return None
 

@@ -9,7 +9,7 @@ from itertools import chain
 
 from jsctl.render.fit import NUMBERS, cut, fit_columns, fold
 from jsctl.render.style import paint
-from jsctl.render.text import cells, clean, show
+from jsctl.render.text import cells, clean, show, show_all
 from jsctl.views.result import Cell, Column, Style, Table
 
 
@@ -23,8 +23,7 @@ def boxed(
     """
     columns: Sequence[Column] = table.columns
     head = [clean(column.title) for column in columns]
-    rows = [_shown(columns, row) for row in table.rows]
-    foot = _shown(columns, table.footer) if table.footer is not None else None
+    rows, foot = _shown(table)
     title = clean(table.title)
     widths = _measure([head, *rows] + ([foot] if foot else []))
     hidden: list[str] = []
@@ -83,19 +82,29 @@ def boxed(
 def plain(table: Table) -> Iterator[str]:
     """Yield title, header and rows, with columns separated by two spaces: for pipes, files and grep."""
     head = [clean(column.title) for column in table.columns]
-    rows = [_shown(table.columns, row) for row in table.rows]
-    if table.footer is not None:
-        rows.append(_shown(table.columns, table.footer))
-    widths = _measure([head, *rows])
+    rows, foot = _shown(table)
+    rows = [head, *rows, *([foot] if foot else [])]
     right = [column.kind in NUMBERS for column in table.columns]
     if table.title:
         yield clean(table.title)
-    for row in [head, *rows]:
+    widths = _measure(rows)
+    if all(map(str.isascii, map("".join, rows))):
+        # A template for all rows: half the time of padding each text.
+        line = "  ".join(f"%{'' if r else '-'}{width}s" for width, r in zip(widths, right, strict=True))
+        for row in rows:
+            yield (line % tuple(row)).rstrip()
+        return
+    for row in rows:
         yield "  ".join(map(_padded, row, widths, right)).rstrip()
 
 
-def _shown(columns: Sequence[Column], row: Sequence[object]) -> list[str]:
-    return [show(value, column.kind) for value, column in zip(row, columns, strict=True)]
+def _shown(table: Table) -> tuple[list[Sequence[str]], Sequence[str] | None]:
+    """The rows and the footer as texts. A column at a time: what its values have in common is asked once."""
+    kinds = [column.kind for column in table.columns]
+    columns = list(zip(*table.rows, strict=True))
+    texts = [show_all(values, kind) for values, kind in zip(columns, kinds, strict=True)] if columns else []
+    foot = table.footer and [show(value, kind) for value, kind in zip(table.footer, kinds, strict=True)]
+    return list(zip(*texts, strict=True)), foot
 
 
 def _measure(rows: Sequence[Sequence[str]]) -> list[int]:

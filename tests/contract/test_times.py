@@ -16,7 +16,7 @@ EARLIER, THEN = "2024-04-22 11:48:55", "2024-04-22T06:18:55Z"
 
 def _forget_zone() -> None:
     time.tzset()
-    for cached in (units._format_second, units._format_zone, units._parse_second):
+    for cached in (units._format_second, units._format_zone, units._format_utc_text, units._parse_second):
         cached.cache_clear()
 
 

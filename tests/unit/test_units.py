@@ -17,7 +17,7 @@ MAX = (1 << 63) - 1
 
 def _forget_zone() -> None:
     time.tzset()
-    for cached in (units._format_second, units._format_zone, units._parse_second):
+    for cached in (units._format_second, units._format_zone, units._format_utc_text, units._parse_second):
         cached.cache_clear()
 
 

@@ -9,7 +9,7 @@ from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.kv import read
 from jsctl.jetstream.kv.bucket import Bucket
-from jsctl.jetstream.kv.entry import Entry
+from jsctl.jetstream.kv.entry import PUT, Entry
 from jsctl.jetstream.kv.names import is_pattern, key_pattern
 from jsctl.views.events import Events, once
 from jsctl.views.kv import entries as view
@@ -53,14 +53,13 @@ async def get(env: Env, bucket: str, key: tuple[str, ...], revision: int | None,
 
 async def _several(store: Bucket, patterns: Sequence[str]) -> AsyncGenerator[Sequence[Entry], None]:
     """Yield the values of several keys and patterns; raises NotFound at the end for what was not there."""
-    heads: list[Entry] = []
+    known: set[str] = set()
     async with aclosing(read.newest_entries(store, patterns)) as pages:
         async for page in pages:
-            values = [entry for entry in page if entry.is_value]
-            heads += [entry._replace(value=b"") for entry in values]
+            values = [entry for entry in page if entry.operation == PUT]
+            known.update([entry.key for entry in values])
             yield values
-    check_found(store, patterns, heads)
-    known = {entry.key for entry in heads}
+    check_found(store, patterns, known)
     for pattern in patterns:
         if not is_pattern(pattern) and pattern not in known:
             await read.get(store, pattern)

@@ -34,5 +34,5 @@ async def fetch_history(store: Bucket, pattern: str) -> list[Entry]:
     if not entries:
         if not is_pattern(pattern):
             raise read.missing_key(store, pattern)
-        check_found(store, [pattern], entries)
+        check_found(store, [pattern], {entry.key for entry in entries})
     return entries

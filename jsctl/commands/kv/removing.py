@@ -50,7 +50,7 @@ async def _existing(bucket: Bucket, keys: Sequence[str], operation: str) -> list
         names[key] = None
     if globs:
         entries = [one for one in await read.newest_heads(bucket, globs) if _is_left(one, operation)]
-        check_found(bucket, globs, entries)
+        check_found(bucket, globs, {entry.key for entry in entries})
         names.update(dict.fromkeys(entry.key for entry in entries))
     return list(names)
 

@@ -1,6 +1,6 @@
 """What the verbs of `jsctl kv` share: opening a bucket, values from the command line, keys and patterns."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import click
 
@@ -13,7 +13,6 @@ from jsctl.errors import BadInput, NotFound
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.kv import bucket as buckets
 from jsctl.jetstream.kv.bucket import Bucket
-from jsctl.jetstream.kv.entry import Entry
 from jsctl.jetstream.kv.names import is_pattern, key_pattern
 from jsctl.jetstream.message.stdin import read_all
 from jsctl.units import exact_duration
@@ -44,12 +43,12 @@ def patterns_of(keys: Sequence[str]) -> list[str]:
     return [key_pattern(key) for key in keys] or [">"]
 
 
-def check_found(bucket: Bucket, patterns: Sequence[str], entries: Sequence[Entry]) -> None:
-    """Raise NotFound for a pattern that no key matches."""
+def check_found(bucket: Bucket, patterns: Sequence[str], keys: Collection[str]) -> None:
+    """Raise NotFound for a pattern that none of the keys matches."""
     from jsctl.nats.subjects import matches
 
     for pattern in patterns:
-        if is_pattern(pattern) and not any(matches(pattern, entry.key) for entry in entries):
+        if is_pattern(pattern) and not any(matches(pattern, key) for key in keys):
             hint = f"jsctl kv ls {bucket.name} lists the keys"
             raise NotFound(f"no key matches {pattern} in bucket {bucket.name}", hint)
 

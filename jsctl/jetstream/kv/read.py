@@ -109,13 +109,12 @@ async def newest_heads(bucket: Bucket, patterns: Sequence[str]) -> list[Entry]:
     """Return the newest entries of all keys that match a pattern, markers too, without their values, sorted
     by key: values may be large. Raises what requests raise."""
     receiver = read_entries(bucket, patterns, "last_per_subject", headers_only=True, to_end=True)
-    entries: dict[str, Entry] = {}
+    entries: list[Entry] = []
     async with aclosing(receiver.batches()) as batches:
         async for batch in batches:
-            for received in batch:
-                entry = decode_entry(bucket, received.message)
-                entries[entry.key] = entry
-    return [entries[key] for key in sorted(entries)]
+            entries += [decode_entry(bucket, received.message) for received in batch]
+    newest = {entry.key: entry for entry in entries}  # what changed meanwhile came again
+    return [newest[key] for key in sorted(newest)]
 
 
 def _ignore(text: str) -> None:

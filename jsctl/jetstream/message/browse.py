@@ -160,8 +160,8 @@ class _HoleCheck:
 
 async def read_last(
     api: Api, stream: str, subjects: list[str], batch: int = BATCH
-) -> AsyncGenerator[Message, None]:
-    """Iterate over the last message of each subject that a filter matches, by direct gets.
+) -> AsyncGenerator[list[Message], None]:
+    """Yield the last message of each subject that a filter matches, by direct gets, in pages.
 
     A replica that lags knows older messages as the last ones. Reading on after the last message that comes
     from here leaves nothing out. Raises NotFound without direct get, JsctlError when a mirror keeps answering
@@ -170,10 +170,9 @@ async def read_last(
     position, attempts = 1, 0
     while True:
         fetched = await fetch_last_batch(api, stream, subjects, position, batch)
-        for message in fetched.messages:
-            yield message
         decoder = fetched.decoder
         if fetched.messages:
+            yield fetched.messages
             position, attempts = _after(decoder.last, position, stream), 0
         if not decoder.is_broken:
             if not fetched.is_supported:

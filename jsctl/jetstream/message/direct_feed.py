@@ -3,7 +3,7 @@ all."""
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing
 
 from jsctl.errors import BadInput, JsctlError, NotFound, Unreachable
@@ -38,9 +38,12 @@ class DirectFeed(Feed):
             subjects = list(self._options.subjects or [">"])
             position = int(state.get("last_seq", 0)) + 1
             try:
-                async with aclosing(browse.read_last(self._api, stream, subjects, self._batch)) as messages:
-                    if await self._hand_all(messages):
-                        return
+                async with aclosing(browse.read_last(self._api, stream, subjects, self._batch)) as pages:
+                    async for page in pages:
+                        if self._hand_each(page):
+                            return
+                if self._finished:
+                    return
             except JsctlError as error:
                 if not is_transient(error) or not self._last:
                     raise
@@ -114,11 +117,17 @@ class DirectFeed(Feed):
 
     async def _hand_all(self, messages: AsyncGenerator[Message, None]) -> bool:
         """Hand messages over; returns whether no more are wanted."""
-        subjects = self._options.subjects
         async for message in messages:
+            if self._hand_each((message,)):
+                return True
+        return self._finished
+
+    def _hand_each(self, messages: Iterable[Message]) -> bool:
+        subjects = self._options.subjects
+        for message in messages:
             self._last = max(self._last, message.sequence)
             if not subjects or any(matches(one, message.subject) for one in subjects):
                 self._hand(message)
             if self._finished:
                 return True
-        return self._finished
+        return False

@@ -85,11 +85,10 @@ class _Reader:
     async def read(self, subjects: list[str]) -> list[Message]:
         api, stream, by_subject = self._api, self._stream, dict[str, Message]()
         if self._batches:
-            messages = browse.read_last(api, stream, subjects, len(subjects))
             try:
-                async with aclosing(messages):
-                    async for message in messages:
-                        by_subject[message.subject] = message
+                async with aclosing(browse.read_last(api, stream, subjects, len(subjects))) as pages:
+                    async for page in pages:
+                        by_subject |= {message.subject: message for message in page}
             except Unreachable:
                 raise
             except JsctlError:

@@ -45,7 +45,7 @@ def differences(one: str, other: str, differing: Sequence[KeyDifference], same: 
     return Result(parts, data=data, status=ExitStatus.DIFFERENT)
 
 
-def _cell(entry: Entry | None) -> Cell | None:
+def _cell(entry: Entry | None) -> Cell | str | None:
     return short_value(entry) if entry else None
 
 

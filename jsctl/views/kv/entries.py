@@ -48,11 +48,10 @@ def keys(bucket: str, entries: Sequence[Entry], *, with_values: bool) -> Result:
     has_ttl = any(entry.ttl for entry in entries)
     columns = [*_HEAD, *([_TTL] if has_ttl else []), *([_VALUE] if with_values else [])]
 
-    def row(entry: Entry) -> list[object]:
-        cells: list[object] = [entry.key, entry.time, entry.revision, entry.size]
-        if has_ttl:
-            cells.append(entry.ttl)
-        return [*cells, short_value(entry)] if with_values else cells
+    def row(entry: Entry) -> Sequence[object]:
+        key, _, revision, time, _, size, _, ttl, _ = entry
+        cells = (key, time, revision, size, ttl) if has_ttl else (key, time, revision, size)
+        return (*cells, short_value(entry)) if with_values else cells
 
     def document() -> object:
         return [full_record(bucket, entry) if with_values else record(bucket, entry) for entry in entries]

@@ -3,7 +3,7 @@
 import base64
 from typing import Any
 
-from jsctl.jetstream.kv.entry import Entry, record
+from jsctl.jetstream.kv.entry import PUT, Entry, record
 from jsctl.jetstream.message.payload import as_text
 from jsctl.views.result import Cell
 
@@ -23,13 +23,13 @@ def full_record(bucket: str, entry: Entry) -> dict[str, Any]:
     return record(bucket, entry, value=value_fields(entry.value))
 
 
-def short_value(entry: Entry, most: int = _SHOWN) -> Cell:
+def short_value(entry: Entry, most: int = _SHOWN) -> Cell | str:
     """A value in a table: its start and end, of binary ones the first bytes in hex."""
-    if not entry.is_value:
-        return Cell(None, "")
     value = entry.value
-    if len(value) <= most and value.isascii() and (text := value.decode()).isprintable():
-        return Cell(text, text)  # nearly always
+    if entry.operation != PUT:
+        return Cell(None, "")
+    if value.isascii() and (text := value.decode()).isprintable():  # nearly always
+        return text if len(text) <= most else Cell(text, _cut(text, most))
     return Cell(next(iter(value_fields(value).values())), shorten(value, most))
 
 
@@ -39,7 +39,9 @@ def shorten(value: bytes, most: int = _SHOWN) -> str:
     if text is None:
         start = value[: most // 3].hex(" ")
         return f"{start} …" if len(value) > most // 3 else start
-    if len(text) <= most:
-        return text
+    return text if len(text) <= most else _cut(text, most)
+
+
+def _cut(text: str, most: int) -> str:
     half = (most - 3) // 2
     return f"{text[:half]}...{text[-half:]}"

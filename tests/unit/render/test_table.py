@@ -3,11 +3,13 @@
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from jsctl.render import fit, sheet, table
-from jsctl.render.emit import json_pieces, json_text
-from jsctl.render.text import cells
-from jsctl.views.result import Cell, Column, Field, Result, Section, Sheet, Table
+from jsctl.render.emit import json_items, json_pieces, json_text
+from jsctl.render.text import cells, show, show_all
+from jsctl.views.result import Cell, Column, Field, Kind, Result, Section, Sheet, Table
 
 COLUMNS = (Column("Name", "name"), Column("Messages", "messages", "count"))
 
@@ -117,3 +119,40 @@ def test_a_document_in_pieces_is_the_same(count: int) -> None:
     assert "".join(json_pieces(document)) == whole == "".join(json_pieces(lazy))
     assert "".join(json_pieces(items)) == json_text(items) == "".join(json_pieces(iter(items)))
     assert json.loads(json_text({"items": iter(items)}, indent=None)) == {"items": items}
+
+
+PLAIN = st.one_of(
+    st.text(), st.integers(), st.booleans(), st.none(), st.floats(allow_nan=False), st.just("},\n    {")
+)
+OBJECTS = st.dictionaries(st.one_of(st.text(), st.just("},\n    {")), PLAIN, max_size=4)
+
+
+@given(st.lists(OBJECTS, min_size=1, max_size=4), st.booleans())
+def test_flat_objects_are_encoded_as_all_others(items: list[dict[str, object]], first: bool) -> None:
+    assert json_items(items, first=first) == ("[" if first else ",") + json_text(items)[1:-2]
+
+
+TEXTS = st.one_of(st.text(), st.text().map(lambda text: Cell(len(text), text)))
+TIMES = st.sampled_from(
+    [
+        "2026-11-21T06:57:05.123456789Z",
+        "2026-11-21T06:57:05Z",
+        "2026-11-21T06:57:05.Z",
+        "0001-01-01T00:00:00Z",
+        "x\x1bZ",
+    ]
+)
+COLUMN_VALUES = st.one_of(
+    st.tuples(st.lists(TEXTS), st.sampled_from(["text", "time", "number"])),
+    st.tuples(
+        st.lists(st.integers(0, 3)), st.sampled_from(["bytes", "count", "duration", "number", "limit"])
+    ),
+    st.tuples(st.lists(st.one_of(TIMES, st.none())), st.just("time")),
+    st.tuples(st.lists(st.one_of(st.booleans(), st.none())), st.just("bool")),
+)
+
+
+@given(COLUMN_VALUES)
+def test_a_column_is_shown_as_its_values_are(column: tuple[list[object], Kind]) -> None:
+    values, kind = column
+    assert show_all(values, kind) == [show(value, kind) for value in values]
