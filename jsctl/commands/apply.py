@@ -42,7 +42,7 @@ async def apply(
     domain: leaf
     vars: {keep: 1d}
     streams:
-      - for: {i: 0..9}                # a stream for each; a list [eu, us] works too
+      - for: {i: 0..9}                # a stream for each; or a list: [eu, us]
         name: LOGS_{{i}}
         subjects: ["logs.p{{i}}.>"]
         max_age: "{{keep}}"

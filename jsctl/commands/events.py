@@ -66,7 +66,7 @@ class Options:
     ],
 )
 @option("--all", "-a", "all_", is_flag=True, help="Show all events (the default without other flags)")
-@option("--cloudevent", is_flag=True, help="Write CloudEvents 1.0, one a line")
+@option("--cloudevent", is_flag=True, help="Write CloudEvents 1.0, one per line")
 @option("--short", is_flag=True, help="Show each event on one line")
 @option("--filter", "pattern", metavar="REGEX", default=".", help="Only events whose JSON matches")
 @option("--js-metric", is_flag=True, help="Show JetStream metrics")

@@ -76,7 +76,8 @@ async def exporter(env: Env, options: Options) -> Result | None:
     may be repeated. Servers are asked once an interval, however often it is scraped; jsctl_up is 0 for a
     context or domain that does not answer.
 
-    It runs until ctrl-C, or for --count rounds: the status is then 4 when one did not answer in the last.
+    It runs until ctrl-C, or for --count rounds: the exit status is then 4 if one did not answer in the last
+    round.
     """
     check_interval(options.interval, "15s is the default", "--interval")
     _check_folder(options.textfile)

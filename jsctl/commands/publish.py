@@ -36,14 +36,14 @@ HELP = """Subject, body and header values may hold templates that make each mess
   {{ID}}               a unique text
   {{Random 10 100}}    letters, at least 10 and at most 100
 
-What stands in braces and is none of these is sent as it is, with a warning.
+Anything else in braces is sent as it is, with a warning.
 
 With - or --force-stdin the body is all of stdin; with --send-on newline each line of it is a message. Without
 a body, stdin is taken when it can only be meant for this command (a pipe, a redirection, a terminal). A loop
 or a script keeps its own input: the body is then empty, with a warning if there was input.
 
-With --jetstream, messages are sent again until --timeout while their stream changes its leader, and after a
-connection was lost those that have a Nats-Msg-Id: -H 'Nats-Msg-Id: {{ID}}'.
+With --jetstream, messages are sent again until --timeout while their stream elects a leader. After a lost
+connection, only those with a Nats-Msg-Id are sent again: -H 'Nats-Msg-Id: {{ID}}'.
 
 Flags replace headers of the same name. The headers Nats-Schedule and Nats-Schedule-Target are enough
 for a schedule.

@@ -70,8 +70,8 @@ class Options:
 @argument("subject", shell_complete=complete_subjects)
 @argument("body", required=False)
 @option("--wait", "-w", "wait", is_flag=True, hidden=True, help="Accepted: a request always waits")
-@option("--raw", "-r", is_flag=True, help="Show payloads alone, a line each")
-@option("--raw-bytes", is_flag=True, help="Show payloads byte for byte, with no line end added")
+@option("--raw", "-r", is_flag=True, help="Show only payloads, one per line")
+@option("--raw-bytes", is_flag=True, help="Show payloads byte for byte, without line ends between them")
 @option("--header", "-H", "headers", metavar="K:V", multiple=True, help="Add a header; may be repeated")
 @option("--count", type=int, default=1, metavar="N", help="Send N requests")
 @option("--replies", type=int, default=1, metavar="N", help="Wait for N replies (1); 0 waits until --timeout")
@@ -81,7 +81,7 @@ class Options:
     type=DURATION,
     default=300 * MS,
     metavar="DURATION",
-    help="Longest time between two replies (300ms)",
+    help="Maximum time between two replies (300ms)",
 )
 @option("--wait-for-empty", "to_empty", is_flag=True, help="Wait for replies until an empty one")
 @option("--translate", metavar="COMMAND", default="", help="Show each payload as this command translates it")

@@ -75,10 +75,15 @@ class Options:
     default="",
     help="Write the first round to a file, - for stdout, and end",
 )
-@option("--delimiter", metavar="CHARACTER", default="", help="Separate the columns of the file by this")
-@option("--raw", "-b", is_flag=True, help="Show bytes as digits")
+@option("--delimiter", metavar="CHARACTER", default="", help="Column separator of the file")
+@option("--raw", "-b", is_flag=True, help="Show exact numbers of bytes")
 @option(
-    "--max-refresh", "-r", type=int, default=-1, metavar="N", help="End after this many rounds; -1 for no end"
+    "--max-refresh",
+    "-r",
+    type=int,
+    default=-1,
+    metavar="N",
+    help="End after this many rounds; -1 is unlimited",
 )
 @option("--subs", is_flag=True, help="Show the subjects of subscriptions")
 async def top(env: Env, options: Options) -> Events[Result] | Result | None:

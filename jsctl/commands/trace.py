@@ -17,10 +17,10 @@ from jsctl.views.trace import trace as view
 
 HELP = """\
 Shows each server that a message on SUBJECT reaches, and which subscribers and streams get it, or why nobody
-does. The message is handed to nobody, except with --deliver. Servers need version 2.11.
+does. The message itself is not delivered, except with --deliver. Servers need version 2.11.
 
-\b
-jsctl trace diff FIRST SECOND compares two traces that were saved with --json. Status 2: they differ.
+jsctl trace diff FIRST SECOND compares two traces that were saved with --json; if they differ, the exit status
+is 2.
 """
 
 

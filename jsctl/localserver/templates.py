@@ -224,8 +224,8 @@ _PORT = Question("port", "Port for clients", "4222", "number")
 _MONITOR = Question("monitor_port", "Port for monitoring, 0 for none", "8222", "number")
 _JETSTREAM = Question("jetstream", "Enable JetStream", "yes", "bool")
 _ACCOUNTS = (
-    Question("allow_delete", "May accounts be deleted", "yes", "bool"),
-    Question("account_limit", "Most accounts", "1000", "number"),
+    Question("allow_delete", "Allow accounts to be deleted", "yes", "bool"),
+    Question("account_limit", "Maximum number of accounts", "1000", "number"),
 )
 
 TEMPLATES = (
@@ -240,10 +240,18 @@ TEMPLATES = (
             _JETSTREAM,
             Question("store_dir", "Folder for streams", "/var/lib/nats/jetstream", when="jetstream"),
             Question(
-                "max_memory", "Most memory for streams, -1 lets the server choose", "-1", "size", "jetstream"
+                "max_memory",
+                "Maximum memory for streams, -1 lets the server choose",
+                "-1",
+                "size",
+                "jetstream",
             ),
             Question(
-                "max_file", "Most disk for streams, -1 lets the server choose", "-1", "size", "jetstream"
+                "max_file",
+                "Maximum disk space for streams, -1 lets the server choose",
+                "-1",
+                "size",
+                "jetstream",
             ),
             Question("resolver_dir", "Folder for the JWTs of accounts", "/var/lib/nats/resolver"),
             *_ACCOUNTS,

@@ -16,7 +16,7 @@ NOUN = Noun(
 VERBS: dict[str, Entry] = {
     "list": verb("List the counters with their values", "counter.list_:list_", "l", "ls"),
     "get": verb("Show the value of a counter", "counter.get:get", "g"),
-    "view": verb("Show a counter with the parts of its sources", "counter.view:view", "v"),
+    "view": verb("Show a counter and what each source contributes", "counter.view:view", "v"),
     "increment": verb("Add to a counter", "counter.increment:increment", "incr", "i"),
     "decrement": verb("Subtract from a counter", "counter.decrement:decrement", "decr", "d"),
     "watch": verb("Show counters as they change", "counter.watch:watch", "w"),

@@ -10,7 +10,7 @@ VERBS: dict[str, Entry] = {
     ),
     "stream": verb("Write the messages of streams to Spark tables", "export.stream:stream", "streams"),
     "kv": verb("Write the keys of key-value buckets to Spark tables", "export.kv:kv"),
-    "objects": verb("Write what is known about objects of buckets to Spark tables", "export.kv:objects"),
+    "objects": verb("Write the metadata of objects to Spark tables", "export.kv:objects"),
     "rollup": verb("Roll exported reports up into hourly and daily tables", "export.rollup:rollup"),
     "query": verb("Query exported tables with Spark SQL", "export.query:query", "sql"),
     "config": verb("Write existing streams and consumers as a file for jsctl apply", "export.config:config"),

@@ -20,7 +20,7 @@ VERBS: dict[str, Entry] = {
     "edit": verb("Change the configuration of a bucket", "object.edit:edit", "update"),
     "put": verb("Store files in a bucket", "object.put:put"),
     "get": verb("Write an object to a file or to stdout", "object.get:get"),
-    "sync": verb("Make a bucket like a folder, or a folder like a bucket", "object.sync:sync"),
+    "sync": verb("Make a bucket match a folder, or a folder match a bucket", "object.sync:sync"),
     "ls": verb("List the buckets, or the objects of a bucket", "object.ls:ls", "list"),
     "info": verb("Show a bucket or an object", "object.info:info", "show", "i"),
     "status": verb("Show the size and the state of buckets", "object.status:status"),

@@ -19,7 +19,7 @@ VERBS: dict[str, Entry] = {
     "stop": verb("Stop nats-servers that jsctl started on this machine", "server.stop:stop"),
     "list": verb("List all servers of the network", "server.list_:list_", "ls"),
     "info": verb("Show a server", "server.info:info", "i"),
-    "ping": verb("Show how fast all servers answer", "server.ping:ping"),
+    "ping": verb("Show how fast all servers respond", "server.ping:ping"),
     "graph": verb("Draw charts of a server", "server.graph:graph"),
     "passwd": verb(
         "Hash a password for a server configuration", "server.passwd:passwd", "mkpasswd", "pass", "password"
@@ -52,7 +52,9 @@ VERBS: dict[str, Entry] = {
     ),
     "config": group("Manage the configuration of servers", aliases=("cfg",)),
     "config reload": verb("Reload the configuration of a server", "server.config.reload:reload"),
-    "check": group("Checks for monitoring systems", target="server.check.group:check"),
+    "check": group(
+        "Check servers, streams and more for monitoring systems", target="server.check.group:check"
+    ),
     "check connection": verb(
         "Check the connection to a server", "server.check.connection:connection", "conn"
     ),
@@ -124,7 +126,7 @@ VERBS: dict[str, Entry] = {
         "Watch requests to the JetStream API", "server.watch.api_requests:requests", "req"
     ),
     "mappings": verb("Test which subjects a mapping leads to", "server.mappings:mappings", "mapping"),
-    "network": group("Run, break and mend whole networks on this machine", aliases=("net",)),
+    "network": group("Run, break and repair whole networks on this machine", aliases=("net",)),
     "network up": verb("Start a network and wait until it is ready", "server.network.up:up"),
     "network ls": verb("List the networks on this machine", "server.network.ls:ls", "list"),
     "network status": verb(
@@ -134,9 +136,9 @@ VERBS: dict[str, Entry] = {
         "Wait until a network is ready and its mirrors have caught up", "server.network.wait:wait"
     ),
     "network start": verb("Start servers that do not run", "server.network.nodes:start"),
-    "network stop": verb("Stop servers in order", "server.network.nodes:stop"),
+    "network stop": verb("Shut servers down gracefully", "server.network.nodes:stop"),
     "network restart": verb("Stop servers and start them again", "server.network.nodes:restart"),
-    "network kill": verb("End servers at once, as a power failure does", "server.network.nodes:kill"),
+    "network kill": verb("Kill servers at once, as a power failure would", "server.network.nodes:kill"),
     "network pause": verb("Suspend servers with their connections open", "server.network.nodes:pause"),
     "network resume": verb("Let paused servers continue", "server.network.nodes:resume"),
     "network lame-duck": verb("Shut servers down in lame duck mode", "server.network.nodes:lame_duck"),

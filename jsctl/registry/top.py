@@ -50,7 +50,7 @@ VERBS: dict[str, Entry] = {
         target="consumer.group:consumer",
         aliases=("con", "obs", "c"),
     ),
-    "counter": group("Count in streams, and see what each source adds", aliases=("ctr",)),
+    "counter": group("Count in streams, and see what each source contributes", aliases=("ctr",)),
     "kv": group("Store, read, watch and compare values in key-value buckets"),
     "object": group("Store files of any size in buckets, and get them back", aliases=("obj",)),
     "apply": verb("Create and change streams and consumers as files declare them", "apply:apply"),
@@ -62,7 +62,7 @@ VERBS: dict[str, Entry] = {
         target="report.report:report",
         runs=True,
     ),
-    "doctor": verb("Find what is wrong with a network, why it matters, and what mends it", "doctor:doctor"),
+    "doctor": verb("Find what is wrong with a network, why it matters, and how to fix it", "doctor:doctor"),
     "exporter": verb("Export metrics of several contexts and domains to Prometheus", "exporter:exporter"),
     "context": group("Manage contexts: named ways to reach a network", aliases=("ctx",)),
     "server": group(

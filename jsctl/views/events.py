@@ -66,7 +66,7 @@ class Events(NamedTuple, Generic[E]):
     raw: the event byte for byte, in place of `text` where stdout is not a terminal.
     notice: a line on stderr ahead of each event, whatever its form; empty for none.
     as_json: write records whatever form was asked for.
-    heading: what the texts are called in CSV, one a line; empty where events have no table.
+    heading: what the texts are called in CSV, one per line; empty where events have no table.
     terminator, indent: how records are laid out.
     sink: takes the batches in place of stdout.
     gauge: shown on a live screen, else a line every second, for events that a sink counts.
@@ -147,7 +147,7 @@ def text_in_pieces(pieces: Iterable[str]) -> Events[str]:
 
 
 def names(pages: AsyncIterator[Sequence[str]]) -> Events[str]:
-    """Names, one a line, as JSON one array. A long list is written a page at a time: its memory is that of
+    """Names, one per line, as JSON one array. A long list is written a page at a time: its memory is that of
     a page, and the first lines come at once."""
     return items(pages, lambda name: name)
 

@@ -73,6 +73,15 @@ def test_help_begins_with_the_line_of_the_registry(noun: str, offline_cli: Cli) 
         assert entry.help not in rest, f"the own help of {path} repeats it"
 
 
+@pytest.mark.parametrize("noun", NOUNS)
+def test_help_fits_80_columns_and_breaks_no_flag(noun: str, offline_cli: Cli) -> None:
+    for path, _ in of_noun(noun):
+        lines = offline_cli([*path.split(), "--help"], tty=True, width=80, status=0).out.splitlines()
+        assert [line for line in lines if re.search(r"\w-$", line)] == [], path
+        wide = [line for line in lines if len(line) > 80 and not line.startswith("  jsctl ")]
+        assert wide == [], f"{path}: only examples may be longer"
+
+
 def test_the_line_of_the_registry_reads_well() -> None:
     for path, entry in COMMANDS.items():
         assert entry.help[0].isupper(), path

@@ -49,12 +49,12 @@ class Options:
 @option("--skip", metavar="CODE", multiple=True, help="Do not run this check; may be repeated")
 @option("--load", metavar="FILE", default="", help="Show a report that was saved")
 @option("--save", metavar="FILE", default="", help="Save the report to a file")
-@option("--force", "-f", is_flag=True, help="Do not ask before a file is replaced")
+@option("--force", "-f", is_flag=True, help="Replace a file without asking")
 @option("--markdown", is_flag=True, help="Print the report as Markdown")
 @option("--verbose", is_flag=True, help="Show thresholds, too")
 async def analyze(env: Env, options: Options) -> Result:
-    """ARCHIVE is what jsctl audit gather wrote, or the audit gather of the nats tool; no server is asked. A
-    saved report is what the nats tool loads, too.
+    """ARCHIVE is what jsctl audit gather wrote, or the audit gather of the nats tool; no server is asked. The
+    nats tool can load a saved report, too.
     """
     if options.load:
         document = load_report(options.load)

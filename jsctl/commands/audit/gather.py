@@ -47,16 +47,16 @@ def _selects(name: str, help: str) -> Callable[[Verb], Verb]:
         "jsctl audit gather -o east.zip --cluster east --no-server-profiles",
     ],
 )
-@option("--output", "-o", metavar="FILE", default="", help="File for the archive; else a temporary one")
+@option("--output", "-o", metavar="FILE", default="", help="File for the archive (a temporary one)")
 @option("--progress/--no-progress", default=True, help="Show what is gathered")
 @option("--cluster", metavar="CLUSTER", default="", help="Only servers of this cluster")
-@_selects("server-endpoints", "What servers say of themselves")
-@_selects("server-profiles", "Profiles of servers, which take some seconds")
-@_selects("account-endpoints", "What servers say of accounts")
-@_selects("streams", "The state of streams on each server")
-@_selects("consumers", "The state of consumers, too")
-@_selects("details", "Subscriptions, accounts and streams within what servers say")
-@option("--force", "-f", is_flag=True, help="Do not ask before a file is replaced")
+@_selects("server-endpoints", "Gather what servers report about themselves")
+@_selects("server-profiles", "Gather profiles of servers, which take some seconds")
+@_selects("account-endpoints", "Gather what servers report about accounts")
+@_selects("streams", "Gather the state of streams on each server")
+@_selects("consumers", "Gather the state of consumers, too")
+@_selects("details", "Include subscriptions, accounts and streams")
+@option("--force", "-f", is_flag=True, help="Replace a file without asking")
 async def gather(env: Env, options: Options) -> Result:
     """The archive is a ZIP file, which jsctl audit analyze and the nats tool read. It holds names of streams,
     subjects and users, no messages and no passwords. Needs a login of the system account.

@@ -23,8 +23,9 @@ from jsctl.views.result import Result
 @option("--within", type=DURATION, metavar="DURATION", help="Only what is expired, or expires in this time")
 @operator_option()
 async def expirations(env: Env, within: int | None, operator: str) -> Result:
-    """Looks at the operator, its accounts and users, at credentials files that differ from the store, and at
-    activation tokens of imports. Without --within all are shown, those without end last."""
+    """Looks at the operator, its accounts and users, at credentials files that differ from the store, and
+    at activation tokens of imports. Without --within, everything is shown; what never expires comes last.
+    """
     store = await pick_operator(env, operator)
     every = list_expirations(read_environment(store.root, store.operator))
     now = time.time_ns()

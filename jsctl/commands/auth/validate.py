@@ -20,9 +20,10 @@ from jsctl.views.result import Result
 @operator_option()
 async def validate(env: Env, account: str, operator: str, servers: bool, as_system: bool) -> Result:
     """Looks at the operator, all its accounts or one, and their users: at each JWT by itself, and at what
-    accounts import from each other. Each finding comes with the line that mends it. The exit status is 1
-    when there is an error; warnings alone leave it 0. --servers finds an operator JWT on servers that is
-    older, and accounts that were not pushed."""
+    accounts import from each other. Each finding comes with the command that fixes it. The exit status is
+    1 when there is an error; warnings alone leave it 0. --servers finds an operator JWT on servers that
+    is older, and accounts that were not pushed.
+    """
     store = await pick_operator(env, operator)
     environment = read_environment(store.root, store.operator)
     chosen = [environment.find_account(account)] if account else None

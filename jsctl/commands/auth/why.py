@@ -104,9 +104,10 @@ class Options:
 @servers_flags
 @operator_option()
 async def why(env: Env, options: Options) -> Result:
-    """Answers as servers do, from what is in the store: which rule of which claim allows or denies, where an
-    import takes the subject, and why a connection is refused with an Authorization Violation. With --servers
-    from the accounts that servers have. The exit status is 1 where the answer is no."""
+    """Answers as servers do, from what is in the store: which rule of which claim allows or denies, where
+    an import takes the subject, and why a connection is refused with an Authorization Violation. With
+    --servers, it uses the accounts that the servers have. The exit status is 1 where the answer is no.
+    """
     question = options.question
     store = await pick_operator(env, options.operator)
     environment = read_environment(store.root, store.operator)

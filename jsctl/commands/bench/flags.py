@@ -23,11 +23,18 @@ _MESSAGES = {"object put": 100, "object get": 100}
 _LARGEST = 64 << 20
 
 _SHARED: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("--clients", {"type": _COUNT, "metavar": "N", "help": "Clients that work side by side (1)"}),
-    ("--msgs", {"type": _COUNT, "metavar": "N", "help": "Messages of all clients (100000; objects 100)"}),
+    ("--clients", {"type": _COUNT, "metavar": "N", "help": "Number of concurrent clients (1)"}),
+    (
+        "--msgs",
+        {
+            "type": _COUNT,
+            "metavar": "N",
+            "help": "Number of messages, over all clients (100000; objects 100)",
+        },
+    ),
     (
         "--size",
-        {"type": SIZE, "metavar": "BYTES", "help": "Size of payloads that are sent (128B; objects 1MiB)"},
+        {"type": SIZE, "metavar": "BYTES", "help": "Size of each payload (128B; objects 1MiB)"},
     ),
     ("--duration", {"type": DURATION, "metavar": "DURATION", "help": "End after this time"}),
     (
@@ -35,7 +42,7 @@ _SHARED: tuple[tuple[str, dict[str, Any]], ...] = (
         {
             "type": click.FloatRange(min=0, min_open=True),
             "metavar": "N",
-            "help": "Operations per second of all clients; latency counts from when each was due",
+            "help": "Operations per second, over all clients; latency counts from when each was due",
         },
     ),
     (
@@ -43,12 +50,16 @@ _SHARED: tuple[tuple[str, dict[str, Any]], ...] = (
         {
             "type": click.IntRange(min=0),
             "metavar": "N",
-            "help": "Messages of each client that come first, unmeasured",
+            "help": "Messages that each client handles first, unmeasured",
         },
     ),
     (
         "--processes",
-        {"type": click.IntRange(min=0), "metavar": "N", "help": "Processes for the clients (the cores)"},
+        {
+            "type": click.IntRange(min=0),
+            "metavar": "N",
+            "help": "Number of processes for the clients (one per core)",
+        },
     ),
     ("--progress/--no-progress", {"help": "Show a progress bar on a terminal (yes)"}),
     ("--plot", {"is_flag": True, "help": "Plot the latency by percentile"}),
@@ -169,22 +180,22 @@ def payload_flags(function: F) -> F:
     function = option(
         "--header", "-H", "headers", metavar="K:V", multiple=True, help="Add a header; may be repeated"
     )(function)
-    return option("--payload", "payload_file", metavar="FILE", default="", help="Send what this file has")(
-        function
-    )
+    return option(
+        "--payload", "payload_file", metavar="FILE", default="", help="Send the contents of this file"
+    )(function)
 
 
 def sending_flags(function: F) -> F:
     """Add the flags of `Sending`."""
     function = option(
-        "--multisubjectrandomize", is_flag=True, help="Choose each subject of --multisubject by chance"
+        "--multisubjectrandomize", is_flag=True, help="Choose each subject of --multisubject at random"
     )(function)
     function = option(
         "--multisubjectmax",
         type=click.IntRange(min=0),
         default=100_000,
         metavar="N",
-        help="Subjects of --multisubject; 0 for one a message (100000)",
+        help="Number of subjects of --multisubject; 0 is one per message (100000)",
     )(function)
     function = option("--multisubject", is_flag=True, help="Publish on SUBJECT.0, SUBJECT.1 and so on")(
         function

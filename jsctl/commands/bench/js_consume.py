@@ -42,7 +42,7 @@ def _reading_flags(function: F) -> F:
             type=click.IntRange(min=1),
             default=500,
             metavar="N",
-            help="Messages that are asked for at once (500)",
+            help="Messages requested at once (500)",
         ),
         option(
             "--filter",
@@ -52,7 +52,9 @@ def _reading_flags(function: F) -> F:
             help="Only these subjects; may be repeated",
         ),
         option("--purge", is_flag=True, help="Remove the stream's messages first"),
-        option("--force", "-f", is_flag=True, help="Purge a stream of others without asking"),
+        option(
+            "--force", "-f", is_flag=True, help="Purge a stream that no benchmark created, without asking"
+        ),
     )
     for flag in reversed(flags):
         function = flag(function)
@@ -71,7 +73,7 @@ def _consumer_flags(function: F) -> F:
             "--acks",
             type=click.Choice(["explicit", "none", "all"]),
             default="explicit",
-            help="What is acknowledged (explicit: each message)",
+            help="How messages are acknowledged (explicit)",
         ),
         option("--doubleack/--no-doubleack", default=False, help="Wait until each ack is confirmed (no)"),
     )
@@ -113,7 +115,7 @@ async def consume(env: Env, options: Options) -> Result:
 )
 @_consumer_flags
 async def fetch(env: Env, options: Options) -> Result:
-    """As consume, but the next batch is asked for when the last is complete; latency is that of batches."""
+    """Like consume, but requests the next batch when the last is complete; latency is that of batches."""
     return await _consume(env, "js fetch", options)
 
 

@@ -32,11 +32,11 @@ async def sync(env: Env) -> Result:
     type=click.IntRange(min=1),
     default=500,
     metavar="N",
-    help="Messages that are asked for at once (500)",
+    help="Messages requested at once (500)",
 )
 @option("--filter", "subject", metavar="SUBJECT", default=">", help="Only these subjects (>)")
 async def batch(env: Env, batch: int, subject: str) -> Result:
-    """As get sync, in batches, which need nats-server 2.11 and a stream that allows direct gets."""
+    """Like get sync, but in batches, which need nats-server 2.11 and a stream that allows direct gets."""
     flags = shared(env, "js get batch")
     validate_subject(subject, "read")
     plan = make_plan("js get batch", flags, name=flags.stream or STREAM, batch=batch, filters=(subject,))

@@ -53,7 +53,7 @@ class Target:
 
 def _publish_flags(function: F) -> F:
     flags = (
-        option("--create", is_flag=True, help="Create the stream, or change it to be like this"),
+        option("--create", is_flag=True, help="Create the stream, or change it to match the flags"),
         option(
             "--storage",
             type=click.Choice(["file", "memory"]),
@@ -68,21 +68,26 @@ def _publish_flags(function: F) -> F:
             type=SIZE,
             default=1 << 30,
             metavar="BYTES",
-            help="Size of the stream at the most (1GiB)",
+            help="Maximum size of the stream (1GiB)",
         ),
         option(
-            "--dedup", is_flag=True, help="Give each message an id, so that the stream looks for duplicates"
+            "--dedup", is_flag=True, help="Give each message an ID, so that the stream detects duplicates"
         ),
         option(
             "--dedupwindow",
             type=DURATION,
             default=120 * 10**9,
             metavar="DURATION",
-            help="How long the stream remembers ids (2m)",
+            help="How long the stream remembers IDs (2m)",
         ),
-        option("--persistasync", is_flag=True, help="Let the stream write to disk later; one replica"),
+        option("--persistasync", is_flag=True, help="Let the stream write to disk later; needs one replica"),
         option("--purge", is_flag=True, help="Remove the stream's messages first"),
-        option("--force", "-f", is_flag=True, help="Change or purge a stream of others without asking"),
+        option(
+            "--force",
+            "-f",
+            is_flag=True,
+            help="Change or purge a stream that no benchmark created, without asking",
+        ),
     )
     for flag in reversed(flags):
         function = flag(function)
@@ -161,9 +166,9 @@ async def sync(env: Env, options: Options) -> Result:
     ],
 )
 @_publish_flags
-@_batch_flag("Messages ahead of their acks")
+@_batch_flag("Messages sent ahead of their acks")
 async def async_(env: Env, options: BatchOptions) -> Result:
-    """Acks are taken in while further messages are sent; latency is the time from a message to its ack."""
+    """Acks are received while further messages are sent; latency is the time from a message to its ack."""
     return await _publish(
         env, "js pub async", options.subject, options.batch, options.sending, options.target
     )
@@ -175,7 +180,7 @@ async def async_(env: Env, options: BatchOptions) -> Result:
     examples=["jsctl bench js pub batch events --create", "jsctl bench js pub batch events --batch 100"],
 )
 @_publish_flags
-@_batch_flag("Messages of a batch", LARGEST_BATCH)
+@_batch_flag("Messages per batch", LARGEST_BATCH)
 async def batch(env: Env, options: BatchOptions) -> Result:
     """Each batch is stored as a whole or not at all, which needs nats-server 2.12. Latency is that of whole
     batches.
@@ -191,7 +196,7 @@ async def batch(env: Env, options: BatchOptions) -> Result:
     examples=["jsctl bench js pub fast events --create", "jsctl bench js pub fast events --batch 1000"],
 )
 @_publish_flags
-@_batch_flag("Messages ahead of their acks")
+@_batch_flag("Messages sent ahead of their acks")
 async def fast(env: Env, options: BatchOptions) -> Result:
     """The stream acknowledges half of --batch at once, which needs nats-server 2.14. Latency is the time from
     a message to the ack of its group.

@@ -38,20 +38,18 @@ class Options:
     "--storage", type=click.Choice(["file", "memory"]), default="file", help="Storage of a new bucket (file)"
 )
 @option("--replicas", type=click.IntRange(1, 5), default=1, metavar="N", help="Replicas of a new bucket (1)")
+@option("--maxbytes", type=SIZE, default=1 << 30, metavar="BYTES", help="Maximum size of a new bucket (1GiB)")
 @option(
-    "--maxbytes", type=SIZE, default=1 << 30, metavar="BYTES", help="Size of a new bucket at the most (1GiB)"
-)
-@option(
-    "--history", type=click.IntRange(1, 64), default=1, metavar="N", help="Values of a key that are kept (1)"
+    "--history", type=click.IntRange(1, 64), default=1, metavar="N", help="Number of values kept per key (1)"
 )
 @option("--purge", is_flag=True, help="Remove the bucket's values first")
-@option("--force", "-f", is_flag=True, help="Purge a bucket of others without asking")
+@option("--force", "-f", is_flag=True, help="Purge a bucket that no benchmark created, without asking")
 @option(
     "--randomize",
     type=click.IntRange(min=0),
     default=0,
     metavar="N",
-    help="Choose from the keys 0 to N-1 by chance; 0 for one after the other",
+    help="Choose from the keys 0 to N-1 at random; 0 takes them in order",
 )
 async def put(env: Env, options: Options) -> Result:
     """The keys are numbers. Each client puts its next value after the ack of the last."""
@@ -78,7 +76,7 @@ async def put(env: Env, options: Options) -> Result:
     type=click.IntRange(min=0),
     default=0,
     metavar="N",
-    help="Choose from the keys 0 to N-1 by chance; 0 for one after the other",
+    help="Choose from the keys 0 to N-1 at random; 0 takes them in order",
 )
 async def get(env: Env, randomize: int) -> Result:
     """Reads what bench kv put has stored."""

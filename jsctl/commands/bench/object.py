@@ -29,7 +29,7 @@ add_shared(
 )
 @option("--replicas", type=click.IntRange(1, 5), default=1, metavar="N", help="Replicas of a new bucket (1)")
 @option("--purge", "purge_first", is_flag=True, help="Remove the bucket's objects first")
-@option("--force", "-f", is_flag=True, help="Purge a bucket of others without asking")
+@option("--force", "-f", is_flag=True, help="Purge a bucket that no benchmark created, without asking")
 async def put(env: Env, storage: str, replicas: int, purge_first: bool, force: bool) -> Result:
     """Each client puts its next object when the last is stored."""
     flags = shared(env, "object put")
@@ -42,7 +42,7 @@ async def put(env: Env, storage: str, replicas: int, purge_first: bool, force: b
 
 
 @command("get", examples=["jsctl bench object get", "jsctl bench object get --clients 4 --random"])
-@option("--random", is_flag=True, help="Choose each object by chance")
+@option("--random", is_flag=True, help="Choose each object at random")
 async def get(env: Env, random: bool) -> Result:
     """Each client gets the objects of the bucket one after the other, and verifies their digests."""
     flags = shared(env, "object get")

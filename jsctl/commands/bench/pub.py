@@ -28,8 +28,8 @@ class Options:
 @argument("subject")
 @sending_flags
 async def pub(env: Env, options: Options) -> Result:
-    """Nobody acknowledges these messages: what is measured is how fast the server takes them. Without --rate
-    many are handed over at once.
+    """These messages are not acknowledged: it measures how fast the server takes them. Without --rate, many
+    are sent at once.
     """
     flags = shared(env, "pub")
     validate_subject(options.subject, "publish to")

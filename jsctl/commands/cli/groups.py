@@ -1,7 +1,6 @@
 """Commands, which take the global flags, and groups, which import their commands when they are called."""
 
 import inspect
-import re
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ import click
 
 from jsctl import registry
 from jsctl.commands.cli.global_flags import GlobalOption, GroupOption, global_options, is_own
+from jsctl.commands.cli.help_text import Context, plain_row
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -29,6 +29,7 @@ class _WithGlobals(click.Command):
     sections: titles of help, each with the flags below it; the others are above these.
     """
 
+    context_class = Context
     examples: Sequence[str] = ()
     sections: Mapping[str, Sequence[str]] = MappingProxyType({})
     summary: str = ""
@@ -67,7 +68,7 @@ class _WithGlobals(click.Command):
         named = {flag: title for title, flags in self.sections.items() for flag in flags}
         for title in ("", *self.sections):
             records = [p.get_help_record(ctx) for p in own if named.get(p.opts[0], "") == title]
-            if rows := [_plain(*record) for record in records if record]:
+            if rows := [plain_row(*record) for record in records if record]:
                 with formatter.section(title or "Flags"):
                     formatter.write_dl(rows)
         if isinstance(self, click.Group):
@@ -196,11 +197,6 @@ class Group(_WithGlobals, click.Group):
         """Return the commands and their help."""
         rows = [(name, entry.help) for name, entry in registry.children(self.path).items()]
         return rows if self.path else [*rows, *_BUILT_IN.items()]
-
-
-def _plain(flags: str, help: str) -> tuple[str, str]:
-    """Return a flag and its help without the range and the type that click adds, such as `[x>=1]`."""
-    return flags.replace("INTEGER RANGE", "N"), re.sub(r"\s*\[[^][]*x[<>]=?[^][]*\]$", "", help)
 
 
 def _load(path: str, name: str, entry: registry.Entry) -> click.Command:

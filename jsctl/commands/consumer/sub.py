@@ -28,7 +28,7 @@ from a push consumer. With --count 0, it continues until ctrl-C with either.
 @argument("stream", default="")
 @argument("consumer", default="")
 @option("--ack/--no-ack", default=None, help="Acknowledge what is received (if the consumer expects it)")
-@option("--raw", "-r", is_flag=True, help="Show payloads alone, a line each")
+@option("--raw", "-r", is_flag=True, help="Show only payloads, one per line")
 @option("--deliver-group", metavar="GROUP", default="", help="Queue group that a push consumer delivers to")
 @option("--count", type=click.IntRange(min=0), metavar="N", help="End after N messages; 0 is unlimited")
 async def sub(

@@ -20,7 +20,7 @@ from jsctl.views.result import Result
 @argument("value", default="1")
 @stream_flag
 async def decrement(env: Env, subject: str, value: str, stream: str) -> Result:
-    """VALUE is a whole number of any size, by default 1. Shows the value that the counter has then."""
+    """VALUE is a whole number of any size, by default 1. Shows the new value."""
     amount = counters.negate(counters.parse_amount(value))
     number, name = await counters.add(await env.jetstream(), subject, amount, stream)
     return view.value(name, subject, number)

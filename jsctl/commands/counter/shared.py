@@ -14,5 +14,5 @@ complete_counters = completer("counter")
 
 def stream_flag(function: F) -> F:
     """Add --stream."""
-    what = "The stream that counts, where the subject does not tell"
+    what = "The counter's stream, if several store the subject"
     return option("--stream", metavar="STREAM", default="", noun="stream", help=what)(function)

@@ -56,8 +56,8 @@ class ObjectOptions:
 @spark_options
 def kv(env: Env, options: Options) -> Result:
     """Each bucket gets a table with the columns bucket, key, value, revision, operation (put, delete, purge)
-    and created. Without --history, a key that was deleted has a row that says so, as long as the bucket has
-    it.
+    and created. Without --history, a deleted key has a row that says so, as long as the bucket keeps its
+    marker.
     """
     settings = env.settings()
     keys = tuple(dict.fromkeys(options.keys))
@@ -73,7 +73,7 @@ def kv(env: Env, options: Options) -> Result:
 @option("--force", "-f", is_flag=True, help="Replace tables that exist, without asking")
 @spark_options
 def objects(env: Env, options: ObjectOptions) -> Result:
-    """Each object bucket gets a table of what is known about its objects: bucket, name, description, size,
+    """Each object bucket gets a table with the metadata of its objects: bucket, name, description, size,
     chunks, digest, metadata, link, revision, operation and created. The objects themselves are not read.
     """
     settings = env.settings()

@@ -29,8 +29,8 @@ from jsctl.views.kv import entries as view
 @option("--revision", type=revision_type(), metavar="REVISION", help="The value at this revision")
 @option("--raw", is_flag=True, help="Only the value, in a pipe byte for byte; of several keys a line each")
 async def get(env: Env, bucket: str, key: tuple[str, ...], revision: int | None, raw: bool) -> Events[Entry]:
-    """KEY is a key or a pattern: in 'user.*' the * stands for a token, in 'user.>' the > for the rest.
-    A key that is gone is status 3, and the error says why.
+    """KEY is a key or a pattern: in 'user.*' the * stands for one token, in 'user.>' the > for the rest. For
+    a key that is gone, the exit status is 3 and the error says why.
     """
     if raw and env.wants_json:
         raise BadInput("--raw and --json cannot be used together")

@@ -17,8 +17,8 @@ from jsctl.views.result import Result
 @argument("bucket")
 @argument("key")
 async def history(env: Env, bucket: str, key: str) -> Result:
-    """The oldest first, markers of deleted keys too, with the reason where the server wrote one. KEY may be a
-    pattern: in 'user.*' the * stands for a token, in 'user.>' the > for the rest.
+    """Oldest first, with the markers of deleted keys, and the reason if the server gave one. KEY may be a
+    pattern: in 'user.*' the * stands for one token, in 'user.>' the > for the rest.
     """
     pattern = key_pattern(key)
     store = await open_named(env, bucket)

@@ -33,7 +33,7 @@ from jsctl.views.result import Result
 async def ls(
     env: Env, bucket: str, key: tuple[str, ...], names_only: bool, verbose: bool, display_value: bool
 ) -> Result | Events[str]:
-    """KEY is a key or a pattern: in 'user.*' the * stands for a token, in 'user.>' the > for the rest.
+    """KEY is a key or a pattern: in 'user.*' the * stands for one token, in 'user.>' the > for the rest.
     Deleted keys are left out; jsctl kv history shows them.
     """
     api = await env.jetstream()

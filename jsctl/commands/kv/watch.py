@@ -63,8 +63,8 @@ class Options:
 @option("--count", type=click.IntRange(min=0), default=0, metavar="N", help="End after N changes")
 async def watch(env: Env, options: Options) -> Events[Entry]:
     """Shows the newest value of each key, then each change, until ctrl-C. KEY is a key or a pattern: in
-    'user.*' the * stands for a token, in 'user.>' the > for the rest. A lost connection is made again, and
-    nothing is missed.
+    'user.*' the * stands for one token, in 'user.>' the > for the rest. It reconnects if the connection is
+    lost, and misses nothing.
     """
     store = await open_named(env, options.bucket)
     receiver = read.read_entries(

@@ -65,10 +65,15 @@ _WINDOW = 120_000_000_000  #: ns; the server's own default
 def bucket_flags(function: F) -> F:
     """Add the flags of `BucketFlags`."""
     flags = (
-        option("--ttl", type=DURATION, metavar="DURATION", help="Remove objects after this; 0 keeps them"),
+        option(
+            "--ttl", type=DURATION, metavar="DURATION", help="Remove objects after this time; 0 keeps them"
+        ),
         option("--replicas", type=click.IntRange(1, 5), metavar="N", help="Copies of the data in a cluster"),
         option(
-            "--max-bucket-size", type=SIZE, metavar="BYTES", help="Most bytes in the bucket; -1 has no limit"
+            "--max-bucket-size",
+            type=SIZE,
+            metavar="BYTES",
+            help="Maximum size of the bucket; -1 is unlimited",
         ),
         option("--description", metavar="TEXT", help="What the bucket is for"),
         option(

@@ -46,8 +46,8 @@ class Options:
 @option("--progress/--no-progress", default=True, help="Show a progress bar on a terminal")
 @option("--force", "-f", is_flag=True, help="Replace an existing file without asking")
 async def get(env: Env, options: Options) -> Result | Events[list[bytes]]:
-    """Without --output, the file is named like the object, without folders, and is in the current folder.
-    It is there once all of it has arrived and its digest is right; until then an existing file stays.
+    """Without --output, it writes to the current folder, under the object's name without its folders. The
+    file appears once all of it has arrived and its digest is right; until then an existing file stays.
     """
     api = await env.jetstream()
     bucket, name = await pick_object(env, api, options.bucket, options.object)

@@ -50,7 +50,7 @@ class Options:
 @bucket_argument(required=True)
 @argument("folder", metavar="FOLDER", label="Folder to synchronize")
 @option(
-    "--up/--down", "up", default=None, help="Whether the bucket becomes like the folder, or the other way"
+    "--up/--down", "up", default=None, help="Make the bucket match the folder, or the folder match the bucket"
 )
 @option("--delete", is_flag=True, help="Remove what only the target has; asks first")
 @option("--dry-run", is_flag=True, help="Only show what would change")

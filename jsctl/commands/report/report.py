@@ -116,7 +116,7 @@ _SORTS = ("name", "messages", "bytes", "rate", "lag", "trouble")
     "groups",
     metavar="NAME",
     multiple=True,
-    help="Report on the contexts named in ~/.config/jsctl/groups/NAME, one a line; may be repeated",
+    help="Report on the contexts named in ~/.config/jsctl/groups/NAME, one per line; may be repeated",
 )
 @option(
     "--consumers/--no-consumers",

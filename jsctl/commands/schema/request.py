@@ -29,7 +29,7 @@ from jsctl.views.schema import schemas as view
 )
 @option("--show", is_flag=True, help="Show the reply, too")
 async def request(env: Env, subject: str, body: str, schema: str, show: bool) -> Result:
-    """BODY is {} where it is left out. A reply that is not valid ends with status 1."""
+    """Without BODY, {} is sent. If the reply is not valid, the exit status is 1."""
     name = catalog.resolve(schema) if schema else ""
     connection = await env.connection()
     data = body.encode(errors="surrogateescape")

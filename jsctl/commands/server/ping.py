@@ -13,8 +13,8 @@ from jsctl.views.server import info as view
 
 @command("ping", examples=["jsctl server ping", "jsctl server ping 9 --graph"])
 @argument("expect", type=click.IntRange(min=1), required=False)
-@option("--graph", is_flag=True, help="Draw the times of the answers")
-@option("--id", "with_ids", is_flag=True, help="With the IDs of the servers")
+@option("--graph", is_flag=True, help="Plot the response times")
+@option("--id", "with_ids", is_flag=True, help="Show the IDs of the servers")
 async def ping(env: Env, expect: int | None, graph: bool, with_ids: bool) -> Result:
     """Needs a login of the system account. EXPECT is the number of servers; fewer are a failure."""
     answers = await fetch_servers(await env.connection(), expect or 0)

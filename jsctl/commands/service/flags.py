@@ -19,7 +19,7 @@ def silence_flag(function: F) -> F:
         type=DURATION,
         default=SILENCE,
         metavar="DURATION",
-        help="Longest time between two replies (300ms)",
+        help="Maximum time between two replies (300ms)",
     )(function)
 
 

@@ -41,15 +41,15 @@ class Options:
 @argument("endpoint", metavar="ENDPOINT")
 @argument("body", metavar="[PAYLOAD]", required=False)
 @option("--header", "-H", "headers", metavar="K:V", multiple=True, help="Add a header; may be repeated")
-@option("--raw", "-r", is_flag=True, help="Show payloads alone, a line each")
+@option("--raw", "-r", is_flag=True, help="Show only payloads, one per line")
 @option("--count", type=int, default=1, metavar="N", help="Send N requests")
 @option("--translate", metavar="COMMAND", default="", help="Show each payload as this command translates it")
 @option("--templates/--no-templates", default=True, help="Fill templates in the payload (yes)")
 @option("--force-stdin", is_flag=True, help="Take the payload from stdin")
 @option("--send-on", type=str, default="eof", metavar="eof|newline", help="When stdin is sent (eof)")
 async def request(env: Env, options: Options) -> Events[Reply]:
-    """Without PAYLOAD, stdin is sent as `jsctl publish --help` says. A reply that is an error of the service
-    ends with status 1.
+    """Without PAYLOAD, stdin is sent as `jsctl publish --help` says. If the service replies with an error,
+    the exit status is 1.
     """
     name = await pick_service(env, options.service)
     infos = await gather(await env.connection(), "INFO", name, warn=env.say)

@@ -33,8 +33,8 @@ from jsctl.views.service import documents as view
 async def stats(
     env: Env, service: str, id: str, watch: bool, every: int, silence: int
 ) -> Result | Events[Result]:
-    """With --watch, one line an endpoint, over all instances; without SERVICE, of all services. Skew compares
-    the busiest instance with an even share: 1 is even, 2 is twice that.
+    """With --watch, shows a line per endpoint, over all instances; without SERVICE, for all services. Skew
+    compares the busiest instance with an even share: 1 is even, 2 is twice that.
     """
     if every < 100 * MS:
         raise BadInput("--every is too short", "100ms at least")

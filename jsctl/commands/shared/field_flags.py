@@ -62,7 +62,7 @@ def config_flags(schema: Schema, verb: str) -> Callable[[F], F]:
             function = _field_option(field)(function)
         if verb == "edit":
             for flag, key in schema.removals.items():
-                what = f"Remove the {key.replace('_', ' ')}"
+                what = "Stop republishing" if key == "republish" else f"Remove the {key.replace('_', ' ')}"
                 names = f"--{flag}/--no-{flag}"
                 function = option(names, into="fields", cls=_Removal, default=None, help=what)(function)
         return function

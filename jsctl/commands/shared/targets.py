@@ -58,11 +58,11 @@ def _group(env: Env, name: str) -> list[str]:
     if not path.is_file():
         existing = sorted(one.name for one in folder.glob("*")) if folder.is_dir() else []
         hint = (
-            f"there are: {', '.join(existing)}" if existing else f"write its contexts to {path}, one a line"
+            f"there are: {', '.join(existing)}" if existing else f"write its contexts to {path}, one per line"
         )
         raise NotFound(f"there is no group {name!r}", hint)
     lines = (line.partition("#")[0].strip() for line in read_text(path, "group").splitlines())
     names = [line for line in lines if line]
     if not names:
-        raise BadInput(f"group {name!r} names no context", f"write them to {path}, one a line")
+        raise BadInput(f"group {name!r} names no context", f"write them to {path}, one per line")
     return names

@@ -28,7 +28,10 @@ stream_criteria_flags = criteria_flags(
             "--consumers",
             {"type": Count(unset=-1), "metavar": "COUNT", "help": "With at most this many consumers"},
         ),
-        ("--subject", {"metavar": "SUBJECT", "help": "Storing messages on this subject; may hold wildcards"}),
+        (
+            "--subject",
+            {"metavar": "SUBJECT", "help": "Storing messages on this subject; may contain wildcards"},
+        ),
         ("--sourced", {"is_flag": True, "help": "With sources"}),
         ("--mirrored", {"is_flag": True, "help": "Mirrors"}),
     ),

@@ -43,7 +43,9 @@ class Options:
     ],
 )
 @argument("stream", nargs=-1)
-@option("--subject", metavar="SUBJECT", default="", help="Only messages on this subject; may hold wildcards")
+@option(
+    "--subject", metavar="SUBJECT", default="", help="Only messages on this subject; may contain wildcards"
+)
 @option("--seq", type=click.IntRange(min=0), metavar="SEQUENCE", help="Only messages before this sequence")
 @option(
     "--keep", type=click.IntRange(min=0), metavar="MESSAGES", help="Keep this many of the newest messages"

@@ -67,7 +67,9 @@ class Options:
 )
 @option("--raw", is_flag=True, help="Show payloads only; in a pipe byte for byte, each with a line end")
 @option("--translate", metavar="COMMAND", default="", help="Show payloads as this command translates them")
-@option("--subject", metavar="SUBJECT", default="", help="Only messages on this subject; may hold wildcards")
+@option(
+    "--subject", metavar="SUBJECT", default="", help="Only messages on this subject; may contain wildcards"
+)
 @option("--match", metavar="REGEX", default="", help="Only messages whose payload matches")
 @option("--follow", is_flag=True, help="Keep showing new messages until ctrl-C")
 async def view(env: Env, options: Options) -> Events[Message]:

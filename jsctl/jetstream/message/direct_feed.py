@@ -90,7 +90,7 @@ class DirectFeed(Feed):
             position = max(position, self._last + 1)
             if self._trouble:
                 self.troubles += 1
-                self._say(f"jsctl: {self._trouble}; going on after sequence {position - 1}")
+                self._say(f"jsctl: {self._trouble}; continuing after sequence {position - 1}")
                 self._trouble = ""
             try:
                 if self._options.to_end or await browse.fetch_next(api, stream, position, subject):

@@ -1,4 +1,4 @@
-"""Dumps: a message as a JSON object, one a line, that can be published again.
+"""Dumps: a message as a JSON object, one per line, that can be published again.
 
     {"sequence": 7, "time": "2026-11-21T06:57:05.123456789Z", "stream": "ORDERS", "subject": "orders.eu",
      "reply": "", "headers": {"K": ["v"]}, "data": "text"}
@@ -129,7 +129,7 @@ def _number(file: Path) -> tuple[int, str]:
 
 
 class _Records:
-    """Cuts a dump into its records: one a line, or separated by NUL. name: how errors call it."""
+    """Cuts a dump into its records: one per line, or separated by NUL. name: how errors call it."""
 
     def __init__(self, name: str) -> None:
         self._name = name

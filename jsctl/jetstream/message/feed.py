@@ -98,7 +98,7 @@ class Feed:
 
     def _watch(self, event: ConnectionEvent) -> None:
         if isinstance(event, Reconnected):
-            self._in_trouble("the connection was new")
+            self._in_trouble("reading on a new connection")
 
 
 class ConsumerFeed(Feed):
@@ -213,7 +213,7 @@ class ConsumerFeed(Feed):
                     async with asyncio.timeout(2.5 * _HEARTBEAT / SECOND):
                         await self._wake.wait()
                 except TimeoutError:
-                    self._in_trouble("the server was silent")
+                    self._in_trouble("the server sent no heartbeats")
             if self._refusal:
                 raise self._refusal
             if self._trouble and not self._finished:
@@ -242,9 +242,9 @@ class ConsumerFeed(Feed):
         """Go on after the last message: an ephemeral consumer is created again, a durable one asked again."""
         self.troubles += 1
         start = _from_sequence(self._last + 1) if self._last else self._start
-        then = "starting again"
+        then = "reading again"
         if self._last or (self._ephemeral and "opt_start_seq" in start):
-            then = f"going on after sequence {start['opt_start_seq'] - 1}"
+            then = f"continuing after sequence {start['opt_start_seq'] - 1}"
         self._say(f"jsctl: {self._trouble}; {then}")
         while not self._finished:
             try:

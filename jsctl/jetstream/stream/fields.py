@@ -330,7 +330,7 @@ FIELDS: tuple[Field, ...] = (
         "subject_transform.dest",
         Text(),
         flag="transform-destination",
-        help="What --transform-source becomes",
+        help="What they are renamed to",
     ),
     Field(
         "metadata",

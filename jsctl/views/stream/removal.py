@@ -85,5 +85,5 @@ def removed(names: Sequence[str]) -> Result:
 
 
 def removed_lines(names: Sequence[str]) -> str:
-    """Return which streams were removed, one a line."""
+    """Return which streams were removed, one per line."""
     return "\n".join(f"Stream {name} was removed" for name in names)

@@ -22,7 +22,7 @@ from jsctl.views.server import reports as view
 @option("--subject", metavar="SUBJECT", default="", help="Only connections that subscribe to this subject")
 @option("--username", metavar="USER", default="", help="Only connections of this user")
 @option("--reverse", "-R", is_flag=True, help="Largest first")
-@option("--state", type=click.Choice(list(STATES)), default="open", help="Their state")
+@option("--state", type=click.Choice(list(STATES)), default="open", help="Only connections in this state")
 @option("--closed-reason", metavar="REASON", default="", help="Only those that were closed for this reason")
 @option("--watch", type=DURATION, metavar="INTERVAL", help="Repeat it every INTERVAL until ctrl-C or q")
 async def connections(

@@ -36,7 +36,7 @@ class Options:
 @operator_option()
 @option("--key", metavar="KEY", default="", help="Public key of the operator that signs the account")
 @account_flags("add")
-@option("--defaults", is_flag=True, help="Ask nothing: what no flag sets has no limit")
+@option("--defaults", is_flag=True, help="Do not ask: limits without a flag are unlimited")
 async def add(env: Env, options: Options) -> Result:
     """On a terminal, the limits that no flag sets are asked for."""
     store = await pick_operator(env, options.operator)

@@ -68,7 +68,9 @@ class Options:
 )
 @option("--off", is_flag=True, help="Turn the callout off")
 async def callout(env: Env, options: Options) -> Result:
-    """Servers ask a service of the account who a user is (auth callout). Without flags, it is shown."""
+    """Servers ask a service of the account who a user is (auth callout). Without flags, shows the
+    settings.
+    """
     store = await pick_operator(env, options.operator)
     account = await pick_account(env, store, options.account)
     users = []

@@ -42,13 +42,18 @@ def account_flags(verb: str) -> Callable[[F], F]:
     """Add the flags of an account that `verb` ("add", "edit") takes, for `AccountFlags`."""
     flags = [
         config_flags(ACCOUNT, verb),
-        option("--jetstream/--no-jetstream", default=None, help="Let the account use JetStream, or not"),
-        option("--tier", metavar="TIER", default="", help="Set limits of streams with R1, R3 or R5"),
+        option("--jetstream/--no-jetstream", default=None, help="Allow or forbid JetStream"),
+        option(
+            "--tier",
+            metavar="TIER",
+            default="",
+            help="Set the limits of one tier, by number of replicas: R1, R3 or R5",
+        ),
         option(
             "--expiry",
             metavar="DURATION|TIME",
             default="",
-            help="How long, or until when, the account is valid; 0 for ever",
+            help="How long, or until when, the account is valid; 0 is forever",
         ),
         option("--tags", metavar="TAG", multiple=True, help="Tags to add; may be repeated"),
     ]

@@ -74,7 +74,7 @@ class Options:
     "--force",
     "-f",
     is_flag=True,
-    help="Send what is wrong or older than on the servers; prune without asking",
+    help="Send accounts that are wrong, or older than those on the servers; prune without asking",
 )
 async def push(env: Env, options: Options) -> Result:
     """To all servers, which need a full resolver: jsctl auth operator config.

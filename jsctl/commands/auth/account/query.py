@@ -51,7 +51,7 @@ class Options:
 @argument("output", default="")
 @operator_option()
 @option("--all", is_flag=True, help="All accounts that the servers have; with --save")
-@option("--save", is_flag=True, help="Put what the servers have into the store")
+@option("--save", is_flag=True, help="Save to the store what the servers have")
 @option(
     "--as-system", is_flag=True, help="Log in as a temporary user of the system account, whatever the context"
 )

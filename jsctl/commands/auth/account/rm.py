@@ -14,7 +14,9 @@ from jsctl.views.result import Result
 @option("--keys", "remove_keys", is_flag=True, help="Remove the seeds of the account and its users, too")
 @option("--force", "-f", is_flag=True, help="Remove without asking")
 async def rm(env: Env, account: str, operator: str, remove_keys: bool, force: bool) -> Result:
-    """With its users and their credentials, from the store. On servers, push --prune removes it."""
+    """Removes its users and their credentials, too. jsctl auth account push --all --prune removes it from
+    the servers.
+    """
     if force and not account:
         raise BadInput("--force needs the account's name", "give ACCOUNT")
     store = await pick_operator(env, operator)

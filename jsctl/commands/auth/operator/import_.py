@@ -22,9 +22,9 @@ from jsctl.views.result import Result
 @argument("key_files", nargs=-1, metavar="[KEY]...")
 @option("--force", "-f", is_flag=True, help="Replace the operator's JWT in the store")
 def import_(env: Env, file: str, key_files: tuple[str, ...], force: bool) -> Result:
-    """JWT is the file of an operator's JWT, KEY files with seeds of it.
+    """JWT is a file with an operator's JWT; each KEY is a file with one of its seeds.
 
-    Without seeds, the operator is there to look at, and for accounts that somebody else signs.
+    Without seeds, the operator cannot sign: somebody else signs its accounts.
     """
     text = read_text(Path(file).expanduser()).strip()
     claims = decode_jwt(text)

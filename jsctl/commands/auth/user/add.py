@@ -56,9 +56,9 @@ class Options:
 @option("--credential", metavar="FILE", default="", help="Write the credentials to a file")
 @option("--save-context", metavar="NAME", default="", help="Save a context that logs in as the user")
 @option("--force", "-f", is_flag=True, help="Overwrite the file of --credential")
-@option("--defaults", is_flag=True, help="Ask nothing: what no flag sets has no limit")
+@option("--defaults", is_flag=True, help="Do not ask: limits without a flag are unlimited")
 async def add(env: Env, options: Options) -> Result:
-    """A user whom a scoped key signs has the permissions and limits of the scope.
+    """A user signed with a scoped key has the permissions and limits of its scope.
 
     With --save-context, --server says where the context connects to.
     """

@@ -49,7 +49,12 @@ class Options:
 @account_argument()
 @operator_option()
 @option("--key", metavar="KEY", default="", help="Sign the user with another key, without a scope")
-@option("--expiry", metavar="DURATION|TIME", default="", help="How long, or until when; 0 for ever")
+@option(
+    "--expiry",
+    metavar="DURATION|TIME",
+    default="",
+    help="How long, or until when, the user is valid; 0 is forever",
+)
 @config_flags(USER, "edit")
 @option("--tags", metavar="TAG", multiple=True, help="Tags to add; may be repeated")
 @option("--no-tags", metavar="TAG", multiple=True, help="Tags to remove; may be repeated")

@@ -22,10 +22,12 @@ from jsctl.views.result import Result
 @user_argument()
 @account_argument()
 @operator_option()
-@option("--revoke", is_flag=True, help="Revoke the user, too, so that servers refuse him after a push")
+@option("--revoke", is_flag=True, help="Revoke the user, too, so that servers refuse them after a push")
 @option("--force", "-f", is_flag=True, help="Remove without asking")
 async def rm(env: Env, name: str, account: str, operator: str, revoke: bool, force: bool) -> Result:
-    """With credentials and seed, from the store. Without --revoke, a copy of them stays valid."""
+    """Removes the credentials and the seed from the store. Without --revoke, copies of the credentials
+    stay valid.
+    """
     if force and not name:
         raise BadInput("--force needs the user's name", "give NAME")
     store = await pick_operator(env, operator)

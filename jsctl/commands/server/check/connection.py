@@ -24,8 +24,8 @@ _DEFAULTS = {
 @threshold("--connect-critical", DURATION, "DURATION", "Critical above this time to connect; 1s")
 @threshold("--rtt-warn", DURATION, "DURATION", "Warn above this time of a ping; 500ms")
 @threshold("--rtt-critical", DURATION, "DURATION", "Critical above this time of a ping; 1s")
-@threshold("--req-warn", DURATION, "DURATION", "Warn above this time of a message to oneself; 500ms")
-@threshold("--req-critical", DURATION, "DURATION", "Critical above this time of a message to oneself; 1s")
+@threshold("--req-warn", DURATION, "DURATION", "Warn above this time of a message to itself; 500ms")
+@threshold("--req-critical", DURATION, "DURATION", "Critical above this time of a message to itself; 1s")
 async def connection(env: Env, thresholds: Mapping[str, Any]) -> Result:
     limits = limits_of(thresholds, _DEFAULTS)
     return await run_check(env, "connection", "Connection", check_connection(env.settings(), limits))

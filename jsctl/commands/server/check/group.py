@@ -12,7 +12,7 @@ from jsctl.env import Env
 )
 @group_flags
 def check(env: Env, **flags: Any) -> None:
-    """Exits with 0 if all is well, 1 for a warning, 2 if something is critical. A critical threshold that is
-    below the one for warnings inverts both: small numbers are bad then.
+    """Exits with 0 if all is well, 1 for a warning, 2 if something is critical. A critical threshold below
+    the one for warnings inverts both: then small numbers are bad.
     """
     env.flags[GROUP] = flags

@@ -33,10 +33,12 @@ _DEFAULTS = {
 @threshold("--consumers-warn", int, "PERCENT", "Warn above this percentage of the consumers")
 @threshold("--consumers-critical", int, "PERCENT", "Critical above this percentage of the consumers")
 @option("--replicas/--no-replicas", default=True, help="Check the replicas of all streams")
-@threshold("--replica-seen-critical", DURATION, "DURATION", "Critical if a replica was seen longer ago; 5s")
+@threshold(
+    "--replica-seen-critical", DURATION, "DURATION", "Critical if a replica was last seen longer ago; 5s"
+)
 @threshold("--replica-lag-critical", int, "OPERATIONS", "Critical above this lag of a replica; 200")
 async def jetstream(env: Env, replicas: bool, thresholds: Mapping[str, Any]) -> Result:
-    """The percentages are of what the account may use."""
+    """Percentages are of the account's limits."""
 
     async def check() -> Check:
         limits = limits_of(thresholds, _DEFAULTS)

@@ -19,13 +19,11 @@ from jsctl.views.result import Result
 @option("--subject", metavar="SUBJECT", default=">", help="Subject of the message (>)")
 @threshold("--age-warn", DURATION, "DURATION", "Warn if it is older")
 @threshold("--age-critical", DURATION, "DURATION", "Critical if it is older")
-@option("--content", metavar="REGEX", default=".", help="What its body must match")
-@option("--body-timestamp", is_flag=True, help="Its body is its time, in seconds since the epoch")
+@option("--content", metavar="REGEX", default=".", help="Pattern that the body must match")
+@option("--body-timestamp", is_flag=True, help="The body is the message's time, in seconds since 1970")
 async def message(
     env: Env, stream: str, subject: str, content: str, body_timestamp: bool, thresholds: Mapping[str, Any]
 ) -> Result:
-    """Looks at the last message on a subject."""
-
     async def check() -> Check:
         return await check_message(
             await env.jetstream(),

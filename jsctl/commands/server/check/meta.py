@@ -14,7 +14,7 @@ from jsctl.views.result import Result
 @command("meta", examples=["jsctl server check meta --expect 3 --lag-critical 10 --seen-critical 10s"])
 @threshold("--expect", int, "N", "Critical with another number of servers")
 @threshold("--lag-critical", int, "OPERATIONS", "Critical above this lag of a server")
-@threshold("--seen-critical", DURATION, "DURATION", "Critical if a server was seen longer ago")
+@threshold("--seen-critical", DURATION, "DURATION", "Critical if a server was last seen longer ago")
 async def meta(env: Env, thresholds: Mapping[str, Any]) -> Result:
     """Needs a login of the system account."""
 

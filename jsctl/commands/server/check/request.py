@@ -18,9 +18,12 @@ from jsctl.views.result import Result
 @option(
     "--headers", "-H", metavar="NAME:VALUE", multiple=True, help="A header of the request; may be repeated"
 )
-@option("--match-payload", metavar="REGEX", default="", help="What the answer must match")
+@option("--match-payload", metavar="REGEX", default="", help="Pattern that the reply must match")
 @option(
-    "--match-headers", metavar="NAME:REGEX", multiple=True, help="What a header must match; may be repeated"
+    "--match-headers",
+    metavar="NAME:REGEX",
+    multiple=True,
+    help="Pattern that a header must match; may be repeated",
 )
 @threshold("--response-critical", DURATION, "DURATION", "Critical above this time")
 @threshold("--response-warn", DURATION, "DURATION", "Warn above this time")

@@ -13,8 +13,8 @@ from jsctl.views.result import Result, Text
 @option("--force", "-f", is_flag=True, help="Do not ask")
 async def evacuate(env: Env, name: str, force: bool) -> Result:
     """Moves all streams and consumers of a server to others, so that it can be taken out of the cluster; also
-    those with one replica, without loss. It goes on when this command has ended: jsctl server report
-    jetstream shows how far it is. Where no other server has room, a stream has a replica less. SERVER is a
+    those with one replica, without loss. The move continues after this command has ended: jsctl server report
+    jetstream shows how far it is. If no other server has room, a stream has one replica less. SERVER is a
     name or an ID. Needs a login of the system account, and nats-server 2.15.
     """
     api = await env.jetstream()

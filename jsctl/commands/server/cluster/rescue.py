@@ -16,7 +16,10 @@ from jsctl.views.server import rescue as view
     examples=["jsctl server cluster rescue", "jsctl server cluster rescue --quorum 2 --force"],
 )
 @option(
-    "--quorum", type=click.IntRange(min=1), metavar="NUMBER", help="Servers that suffice; else those online"
+    "--quorum",
+    type=click.IntRange(min=1),
+    metavar="NUMBER",
+    help="Number of servers that suffice (those online)",
 )
 @option("--force", "-f", is_flag=True, help="Do not ask")
 async def rescue(env: Env, quorum: int | None, force: bool) -> Result:

@@ -13,7 +13,7 @@ from jsctl.localserver.networks import find_network, take_down
 @option("--keep-data", is_flag=True, help="Keep streams, configurations and logs for the next start")
 @option("--force", "-f", is_flag=True, help="Do not ask")
 async def down(env: Env, network: str, keep_data: bool, force: bool) -> None:
-    """Its folder goes, with everything that its streams hold."""
+    """Removes its folder, with everything in its streams."""
     local = find_network(env.environ, network)
     if not keep_data:
         question = f"Remove network {local.state.name} and all of its data in {local.folder}?"

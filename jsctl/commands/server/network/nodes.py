@@ -59,7 +59,7 @@ async def stop(env: Env, servers: Names, everything: bool, network: str) -> None
 @command("restart", examples=["jsctl server network restart spoke-1"])
 @choose_servers
 async def restart(env: Env, servers: Names, everything: bool, network: str) -> None:
-    """They start with their configurations as these are now."""
+    """They read their configuration files again."""
     local, nodes = _select(env, network, servers, everything)
     await networks.stop_nodes(local, nodes)
     await networks.start_nodes(local, nodes, env.environ)
@@ -76,7 +76,7 @@ async def kill(env: Env, servers: Names, everything: bool, network: str) -> None
 @command("pause", examples=["jsctl server network pause srv-4242"])
 @choose_servers
 async def pause(env: Env, servers: Names, everything: bool, network: str) -> None:
-    """Sends SIGSTOP: they do nothing, as a machine that hangs, until jsctl server network resume."""
+    """Sends SIGSTOP: like machines that hang, they do nothing until jsctl server network resume."""
     await _act(env, network, servers, everything, networks.pause_nodes, "paused")
 
 

@@ -26,7 +26,7 @@ async def add(env: Env, cluster: str, network: str) -> None:
 @argument("size", type=click.IntRange(1, 50))
 @choose_network
 async def scale(env: Env, cluster: str, size: int, network: str) -> None:
-    """Servers that go are stopped in order; their data stays in the network's folder."""
+    """Removed servers are shut down gracefully; their data stays in the network's folder."""
     await _scale(env, network, cluster, size)
 
 

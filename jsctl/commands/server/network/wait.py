@@ -12,8 +12,8 @@ from jsctl.units import SECOND
 @network_argument
 @option("--for", "span", type=DURATION, default="2m", show_default=True, help="Give up after this time")
 async def wait(env: Env, network: str, span: int) -> None:
-    """Every server that should run is healthy then, every JetStream domain and every stream has a leader, and
-    mirrors and sources are at the end of what they copy. Exits with 1 if that is not so in time, and says
-    what is missing.
+    """Ready means that every server that should run is healthy, every JetStream domain and stream has a
+    leader, and mirrors and sources have copied everything. Exits with 1 if that takes too long, and says what
+    is missing.
     """
     await wait_until_ready(find_network(env.environ, network), env.say, seconds=span / SECOND)

@@ -24,7 +24,7 @@ from jsctl.views.server import reports as view
 @option("--top", type=click.IntRange(min=1), default=1000, help="Only this many, the largest (1000)")
 @option("--subject", metavar="SUBJECT", default="", help="Only connections that subscribe to this subject")
 @option("--username", metavar="USER", default="", help="Only connections of this user")
-@option("--state", type=click.Choice(list(STATES)), default="open", help="Their state")
+@option("--state", type=click.Choice(list(STATES)), default="open", help="Only connections in this state")
 @option("--closed-reason", metavar="REASON", default="", help="Only those that were closed for this reason")
 @option("--filter", "expression", metavar="EXPRESSION", default="", help="Only those for which this is true")
 @report_flags

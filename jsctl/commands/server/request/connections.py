@@ -28,9 +28,11 @@ _STATES = {"open": 0, "closed": 1, "all": 2}
     default="",
     help="Sort by cid, start, subs, bytes_to, msgs_to, idle, uptime",
 )
-@option("--subscriptions", is_flag=True, help="With the subjects of subscriptions")
+@option("--subscriptions", is_flag=True, help="Include the subjects of subscriptions")
 @option("--filter-cid", type=int, metavar="CID", help="Only the connection of this number")
-@option("--filter-state", type=click.Choice(list(_STATES)), default="open", help="Their state")
+@option(
+    "--filter-state", type=click.Choice(list(_STATES)), default="open", help="Only connections in this state"
+)
 @option("--filter-user", metavar="USER", default="", help="Only connections of this user")
 @option("--filter-account", metavar="ACCOUNT", default="", help="Only this account")
 @option(

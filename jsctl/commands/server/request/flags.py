@@ -18,8 +18,8 @@ from jsctl.views.server import replies as view
 GROUP = "server request"  #: the key of the group's own flags in `Env.flags`
 
 _FLAGS: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
-    (("--limit",), {"type": click.IntRange(min=1), "help": "Most records of each server (2048)"}),
-    (("--offset",), {"type": click.IntRange(min=0), "help": "Leave out this many records of each server"}),
+    (("--limit",), {"type": click.IntRange(min=1), "help": "Maximum number of records per server (2048)"}),
+    (("--offset",), {"type": click.IntRange(min=0), "help": "Skip this many records of each server"}),
     (("--name",), {"metavar": "NAME", "help": "Only the server of this name"}),
     (("--host",), {"metavar": "HOST", "help": "Only servers of this host name"}),
     (("--cluster",), {"metavar": "CLUSTER", "help": "Only servers of this cluster"}),

@@ -11,8 +11,8 @@ from jsctl.views.result import Result
 
 @command("gateways", examples=["jsctl server request gateways"])
 @option("--filter-account", metavar="ACCOUNT", default="", help="Only this account")
-@option("--accounts", is_flag=True, help="With details of accounts")
-@option("--subscriptions/--no-subscriptions", help="With subscriptions")
+@option("--accounts", is_flag=True, help="Include details of accounts")
+@option("--subscriptions/--no-subscriptions", help="Include subscriptions")
 @request_flags
 @argument("gateway", required=False, default="", metavar="[NAME]")
 async def gateways(

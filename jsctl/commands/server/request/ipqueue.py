@@ -10,7 +10,7 @@ from jsctl.views.result import Result
 
 
 @command("ipqueue", examples=["jsctl server request ipqueue --all"])
-@option("--all/--no-all", "everything", help="With queues that are empty")
+@option("--all/--no-all", "everything", help="Include empty queues")
 @option("--filter", metavar="TEXT", default="", help="Only queues whose names contain this")
 @request_flags
 async def ipqueue(

@@ -11,14 +11,14 @@ from jsctl.views.result import Result
 
 @command("jetstream", examples=["jsctl server request jetstream --streams --leader"])
 @option("--account", metavar="ACCOUNT", default="", help="Only this account")
-@option("--accounts", is_flag=True, help="With details of accounts")
-@option("--streams", is_flag=True, help="With details of streams")
-@option("--consumer", is_flag=True, help="With details of consumers")
-@option("--config", is_flag=True, help="With configurations")
-@option("--raft", is_flag=True, help="With the Raft groups")
+@option("--accounts", is_flag=True, help="Include details of accounts")
+@option("--streams", is_flag=True, help="Include details of streams")
+@option("--consumer", is_flag=True, help="Include details of consumers")
+@option("--config", is_flag=True, help="Include configurations")
+@option("--raft", is_flag=True, help="Include the Raft groups")
 @option("--leader", is_flag=True, help="Only the leader of the meta group answers")
-@option("--stream-leader", is_flag=True, help="Only leaders of streams say what they hold")
-@option("--all", "everything", is_flag=True, help="With accounts, streams, consumers and configurations")
+@option("--stream-leader", is_flag=True, help="Let only the leaders of streams report them")
+@option("--all", "everything", is_flag=True, help="Include accounts, streams, consumers and configurations")
 @request_flags
 async def jetstream(
     env: Env,

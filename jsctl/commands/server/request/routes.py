@@ -10,7 +10,7 @@ from jsctl.views.result import Result
 
 
 @command("routes", examples=["jsctl server request routes"])
-@option("--subscriptions", is_flag=True, help="With subscriptions")
+@option("--subscriptions", is_flag=True, help="Include subscriptions")
 @request_flags
 async def routes(env: Env, expect: int | None, servers: Mapping[str, Any], subscriptions: bool) -> Result:
     """WAIT ends it after that many answers; without it, all servers are waited for."""

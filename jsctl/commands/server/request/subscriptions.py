@@ -10,7 +10,7 @@ from jsctl.views.result import Result
 
 
 @command("subscriptions", examples=["jsctl server request subscriptions --detail"])
-@option("--detail", is_flag=True, help="With each subscription")
+@option("--detail", is_flag=True, help="Include each subscription")
 @option("--filter-account", metavar="ACCOUNT", default="", help="Only this account")
 @option("--filter-subject", metavar="SUBJECT", default="", help="Only subscriptions that match this subject")
 @request_flags

@@ -29,7 +29,7 @@ from jsctl.views.server import watch as view
 @every_flag
 @count_flag
 async def accounts(env: Env, order: str, number: int, every: int, count: int | None) -> Events[Result]:
-    """Adds up what all servers say of each account. SERVERS is how many servers know it.
+    """Adds up what all servers report about each account. SERVERS is the number of servers that know it.
     Shows a screen with keys until q; in a pipe, a table per round. Needs a login of the system account.
     """
     connection = await env.connection()

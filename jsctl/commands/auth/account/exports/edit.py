@@ -31,7 +31,7 @@ class Options:
 @operator_option()
 @export_flags
 async def edit(env: Env, options: Options) -> Result:
-    """What no flag sets stays."""
+    """Settings that no flag names stay as they are."""
     if not options.export:
         raise BadInput("nothing to change", "say with flags what to set")
     store = await pick_operator(env, options.operator)

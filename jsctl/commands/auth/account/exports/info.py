@@ -13,7 +13,7 @@ from jsctl.views.result import Result
 @account_argument()
 @operator_option()
 async def info(env: Env, subject: str, account: str, operator: str) -> Result:
-    """With the accounts of the operator that import it."""
+    """Also shows which accounts of the operator import it."""
     store = await pick_operator(env, operator)
     owner = await pick_account(env, store, account)
     return view.export_sheet(await pick_export(env, owner, subject), store, owner)

@@ -43,7 +43,9 @@ class Options:
 @option("--description", metavar="TEXT", default=None, help="Description of the role")
 @config_flags(USER, "edit")
 async def edit(env: Env, options: Options) -> Result:
-    """What no flag sets stays. Its users have the change after a push, without new credentials."""
+    """Settings that no flag names stay as they are. Its users get the change with a push, without new
+    credentials.
+    """
     if not options.config.values and options.description is None:
         raise BadInput("nothing to change", "say with flags what to set")
     store = await pick_operator(env, options.operator)

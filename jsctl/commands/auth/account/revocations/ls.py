@@ -11,6 +11,6 @@ from jsctl.views.result import Result
 @account_argument()
 @operator_option()
 async def ls(env: Env, account: str, operator: str) -> Result:
-    """Of users, and of activation tokens by export."""
+    """Lists revocations of users, and of activation tokens by export."""
     store = await pick_operator(env, operator)
     return view.listing(store, await pick_account(env, store, account))

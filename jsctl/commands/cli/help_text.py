@@ -1,0 +1,41 @@
+"""How help looks: where its lines are broken, and what it says of flags."""
+
+import re
+from collections.abc import Iterable
+
+import click
+
+_HYPHEN = "\u2011"  #: one where no line may be broken
+
+
+class Formatter(click.HelpFormatter):
+    """Breaks lines at spaces alone, so that flags and names such as nats-server stay whole."""
+
+    def write_text(self, text: str) -> None:
+        super().write_text(text.replace("-", _HYPHEN))
+
+    def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
+        listed = [self._listed(*row) for row in rows]
+        whole = [(first, second.replace("-", _HYPHEN)) for first, second in listed]
+        super().write_dl(whole, col_max, col_spacing)
+
+    def _listed(self, flags: str, help: str) -> tuple[str, str]:
+        """Return a row whose choices are in its help if they are too long for a line."""
+        if len(flags) + self.current_indent <= self.width or not flags.endswith("]"):
+            return flags, help
+        name, _, choices = flags[:-1].partition(" [")
+        return f"{name} CHOICE", f"{help.removesuffix(' this')}: {choices.replace('|', ', ')}"
+
+    def getvalue(self) -> str:
+        return super().getvalue().replace(_HYPHEN, "-")
+
+
+class Context(click.Context):
+    """A command that runs, with help of our form."""
+
+    formatter_class = Formatter
+
+
+def plain_row(flags: str, help: str) -> tuple[str, str]:
+    """Return a flag and its help without the range and the type that click adds, such as `[x>=1]`."""
+    return flags.replace("INTEGER RANGE", "N"), re.sub(r"\s*\[[^][]*x[<>]=?[^][]*\]$", "", help)
