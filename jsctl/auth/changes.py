@@ -222,8 +222,8 @@ def change_user(
     claims: Mapping[str, Any] | None = None,
     signer: str = "",
 ) -> Record:
-    """Change a user, and sign with the same key again, or with another. A change of nothing writes nothing,
-    unless another key signs, or the store has lost the credentials.
+    """Change a user, and sign with the same key again, or with another. A change of nothing signs nothing,
+    unless another key is to; credentials that the store has lost are written again.
 
     claims: as in `change_account`. signer: a public key. Raises NotFound, BadInput, OSError.
     """
@@ -232,8 +232,9 @@ def change_user(
         changed = _changed(record, change, claims)
         issuer = signer or record.issuer
         key = store.read_key(record.public) if store.has_seed(record.public) else None
-        is_whole = key is None or store.creds(account.name, name).exists()
-        if changed == record.claims and issuer == record.issuer and is_whole:
+        if changed == record.claims and issuer == record.issuer:
+            if key and not store.creds(account.name, name).exists():
+                store.write_user(account.name, name, record.token, key)
             return record
         _write_user(store, account, name, changed, store.read_key(issuer), key)
         return store.read_user(account.name, name)

@@ -8,7 +8,7 @@ import pytest
 
 from jsctl import registry
 from jsctl.app import root
-from jsctl.commands.cli.groups import Command, Group
+from jsctl.commands.cli.groups import Command, Group, _load
 from jsctl.registry import Entry
 from tests.support.run import Cli
 
@@ -71,6 +71,18 @@ def test_help_begins_with_the_line_of_the_registry(noun: str, offline_cli: Cli) 
         assert usage.startswith("Usage: jsctl "), path
         assert " ".join(first.split()) == entry.help, path
         assert entry.help not in rest, f"the own help of {path} repeats it"
+
+
+def test_a_group_that_two_threads_load_declares_its_flags_once() -> None:
+    for path, entry in COMMANDS.items():
+        if entry.group:
+            for _ in range(2):
+                group = _load(path, path.split()[-1], entry)
+                assert isinstance(group, Group)
+                for name in group.list_commands(click.Context(group)):
+                    command = group.get_command(click.Context(group), name)
+                    flags = [flag for param in command.params for flag in param.opts] if command else []
+                    assert len(flags) == len(set(flags)), (path, name)
 
 
 @pytest.mark.parametrize("noun", NOUNS)

@@ -149,7 +149,9 @@ class Group(_WithGlobals, click.Group):
             return None
         if name not in self._loaded:
             loaded = _load(f"{self.path} {name}".strip(), name, children[name])
-            loaded.params.extend(p for p in self.params if isinstance(p, GroupOption))
+            # Once, though two threads of a shell may load the group: the prompt completes as a line runs.
+            missing = [p for p in self.params if isinstance(p, GroupOption) and p not in loaded.params]
+            loaded.params = [*loaded.params, *missing]
             self._loaded[name] = loaded
         return self._loaded[name]
 
