@@ -63,6 +63,10 @@ logging.getLogger("asyncio").addFilter(lambda record: "eof_received()" not in re
 logging.getLogger("nats.aio.client").addFilter(lambda record: False)
 
 
+_BUFFER, _READ = 256 << 10, 1 << 20
+"""Bytes: of what has arrived and is not read yet (twice as many make asyncio wait), and read at once."""
+
+
 class NatsClient(Client):
     """nats-py's client with handlers that are called as messages are read, and errors parsed once.
 
@@ -167,6 +171,8 @@ class NatsClient(Client):
                 raise BadInput("a SOCKS5 proxy cannot be used with a websocket address")
             if not find_spec("aiohttp"):
                 raise MissingDependency("websocket addresses need aiohttp", "pip install aiohttp")
+        elif not self._transport:
+            self._transport = _Tcp()  # type: ignore[no-untyped-call]
         try:
             await super()._connect_to_server(s)
         except Exception:
@@ -320,7 +326,22 @@ class _Parser:
         await self._original.parse(line)
 
 
-class _Proxied(TcpTransport):
+class _Tcp(TcpTransport):
+    """A TCP transport that reads all that has arrived: nats-py's takes 32 KiB at a time from a buffer, of which
+    the rest is moved each time."""
+
+    async def connect(self, uri: Any, buffer_size: int, connect_timeout: float) -> None:
+        await super().connect(uri, _BUFFER, connect_timeout)  # type: ignore[arg-type]
+
+    async def read(self, buffer_size: int) -> bytes:
+        data: bytes = await super().read(_READ)
+        return data
+
+    def __bool__(self) -> bool:
+        return True  # nats-py puts a plain transport in the place of one that is false
+
+
+class _Proxied(_Tcp):
     """A TCP transport through a SOCKS5 proxy, which looks the host up."""
 
     def __init__(self, proxy: proxy.Proxy) -> None:
@@ -329,9 +350,6 @@ class _Proxied(TcpTransport):
 
     async def connect(self, uri: Any, buffer_size: int, connect_timeout: float) -> None:
         connected = await proxy.connect(self._proxy, uri.hostname, uri.port, connect_timeout)
-        reader, writer = await asyncio.open_connection(sock=connected, limit=buffer_size)
+        reader, writer = await asyncio.open_connection(sock=connected, limit=_BUFFER)
         self._bare_io_reader = self._io_reader = reader
         self._bare_io_writer = self._io_writer = writer
-
-    def __bool__(self) -> bool:
-        return True  # nats-py puts a plain transport in the place of one that is false

@@ -31,25 +31,30 @@ class DamagedObject(JsctlError):
 
 
 async def read(
-    api: Api, object_info: ObjectInfo, retried: Callable[[str], None] = lambda reason: None
+    api: Api,
+    object_info: ObjectInfo,
+    retried: Callable[[str], None] = lambda reason: None,
+    write: Write = lambda data: None,
 ) -> AsyncGenerator[list[bytes], None]:
     """Yield the bytes of an object in blocks, each a list of chunks, and compare their digest at the end.
 
-    retried: called with what went wrong before reading goes on. Raises DamagedObject, JsctlError.
+    retried: called with what went wrong before reading goes on. write: called with each chunk before its
+    block is yielded. Raises DamagedObject, JsctlError, and whatever `write` raises.
     """
     digest = hashlib.sha256()
     size = 0
 
-    def update(block: list[bytes]) -> None:
+    def take(block: list[bytes]) -> None:
         for part in block:
             digest.update(part)
+            write(part)
 
     if object_info.chunks or object_info.size:
         reader = _Reader(api, object_info, retried)
         reading = asyncio.ensure_future(reader.run())
         try:
             while block := await reader.blocks.get():
-                await asyncio.to_thread(update, block)
+                await asyncio.to_thread(take, block)
                 size += sum(map(len, block))
                 yield block
                 if size > object_info.size:
@@ -82,14 +87,8 @@ async def get(
     advance: called with each number of bytes that were written. retried: as for `read`. Raises DamagedObject,
     JsctlError, and whatever `write` raises.
     """
-
-    def take(block: list[bytes]) -> None:
-        for part in block:
-            write(part)
-
-    async with aclosing(read(api, object_info, retried)) as blocks:
+    async with aclosing(read(api, object_info, retried, write)) as blocks:
         async for block in blocks:
-            await asyncio.to_thread(take, block)
             advance(sum(map(len, block)))
 
 
