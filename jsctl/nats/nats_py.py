@@ -327,8 +327,7 @@ class _Parser:
 
 
 class _Tcp(TcpTransport):
-    """A TCP transport that reads all that has arrived: nats-py's takes 32 KiB at a time from a buffer, of which
-    the rest is moved each time."""
+    """A TCP transport that reads all that has arrived: nats-py takes 32 KiB at a time."""
 
     async def connect(self, uri: Any, buffer_size: int, connect_timeout: float) -> None:
         await super().connect(uri, _BUFFER, connect_timeout)  # type: ignore[arg-type]
