@@ -72,9 +72,10 @@ class Options:
     help="Metrics with the names of prometheus-nats-exporter, those of jsctl, or all",
 )
 async def exporter(env: Env, options: Options) -> Result | None:
-    """Streams, consumers, replication and problems, with the login of an account. --context and --js-domain
-    may be repeated. Servers are asked once an interval, however often it is scraped; jsctl_up is 0 for a
-    context or domain that does not answer.
+    """Streams, consumers, replication and problems, with the login of an account; the figures of servers,
+    where a context has that of the system account. --context and --js-domain may be repeated. Servers are
+    asked once an interval, however often it is scraped; jsctl_up is 0 for a context or domain that does not
+    answer.
 
     It runs until ctrl-C, or for --count rounds: the exit status is then 4 if one did not answer in the last
     round.

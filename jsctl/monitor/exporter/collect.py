@@ -9,7 +9,8 @@ from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api
 from jsctl.monitor.account import fetch_user
-from jsctl.monitor.exporter.metrics import Identity, Names, Sample, samples
+from jsctl.monitor.exporter.metrics import Identity, Names, samples
+from jsctl.monitor.exporter.sample import Sample
 from jsctl.monitor.exporter.text import format_samples
 from jsctl.monitor.report.places import Place, Places
 from jsctl.monitor.report.watching import Clock, Trace
@@ -34,7 +35,7 @@ class Exporter:
             targets,
             pattern=pattern,
             with_consumers=consumers,
-            part=lambda: "problems",
+            part=lambda: "metrics",
             clock=clock,
             trace=trace,
         )
@@ -93,7 +94,8 @@ async def _ask_identity(api: Api) -> Identity:
     info = api.connection.server_info
     server, cluster = str(info.get("server_name") or ""), str(info.get("cluster") or "")
     user = await fetch_user(api.connection)
-    return Identity(str(user.get("account") or ""), server, cluster)
+    account, name = str(user.get("account") or ""), str(user.get("account_name") or "")
+    return Identity(account, name, server, cluster)
 
 
 async def _until(work: Coroutine[Any, Any, T], stop: asyncio.Event) -> T | None:

@@ -10,29 +10,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from jsctl.jetstream.api import Json
+from jsctl.monitor.exporter import servers
+from jsctl.monitor.exporter.sample import Labels, Sample
 from jsctl.monitor.report.lines import AccountLine, ConsumerLine, LinkLine, Problem, StreamLine
 from jsctl.monitor.report.places import Answers, Place
 from jsctl.units import NEVER, SECOND, age, known_time, parse_time_ns
 
 Names = Literal["all", "jetstream", "jsctl"]
-Labels = Mapping[str, str]
 
 EPHEMERAL = "(ephemeral)"
 """What all consumers of a stream are called that are not durable."""
 
 
-class Sample(NamedTuple):
-    """A value of a metric."""
-
-    metric: str
-    labels: Labels
-    value: float
-
-
 class Identity(NamedTuple):
-    """Who asks: the account, and the server that answers where there is no cluster; empty when unknown."""
+    """Who asks: the account with its name, and the server that answers where there is no cluster; empty when
+    unknown."""
 
     account: str = ""
+    account_name: str = ""
     server: str = ""
     cluster: str = ""
 
@@ -43,6 +38,7 @@ HELP: Mapping[str, str] = {
     "jetstream_server_total_consumers": "Consumers of the account that the server leads",
     "jetstream_server_total_messages": "Messages of the account in streams that the server leads",
     "jetstream_server_total_message_bytes": "Bytes of the account in streams that the server leads",
+    **servers.HELP,
     "jetstream_account_max_memory": "Memory that the account may use, -1 for no limit",
     "jetstream_account_max_storage": "File storage that the account may use in bytes, -1 for no limit",
     "jetstream_account_memory_used": "Memory that the account uses in bytes",
@@ -106,25 +102,29 @@ def samples(
     answers: of this round, None when it did not answer: then there are no values but that.
     """
     every = _samples(place, answers, problems, identity)
-    return (one for one in every if names == "all" or one.metric.startswith(f"{names}_"))
+    return (one for one in every if names == "all" or (names == "jsctl") == one.metric.startswith("jsctl_"))
 
 
 def _samples(
     place: Place, answers: Answers | None, problems: Sequence[Problem], identity: Identity
 ) -> Iterator[Sample]:
     where = {"context": place.context, "domain": place.domain}
-    overview = answers.overview if answers is not None and not place.error else None
-    yield Sample("jsctl_up", where, float(overview is not None))
+    answers = Answers() if answers is None or place.error else answers
+    overview = answers.overview
+    yield Sample("jsctl_up", where, float(any(part is not None for part in answers)))
     if place.at is not None:
         yield Sample("jsctl_last_answer_timestamp_seconds", where, place.at)
+    if answers.servers is not None:
+        yield from servers.server_samples(answers.servers[0], place.context)
     if overview is None:
         return
-    account = {"account": identity.account, "account_name": identity.account, "account_id": identity.account}
-    servers = _Servers(where, account, identity)
+    name = identity.account_name or identity.account
+    account = {"account": name, "account_name": name, "account_id": identity.account}
+    hosts = _Servers(where, account, identity)
     tracker = place.tracker
     labels: dict[str, dict[str, str]] = {}
     for stream in tracker.streams or ():
-        labels[stream.row.stream] = servers.stream_labels(stream)
+        labels[stream.row.stream] = hosts.stream_labels(stream)
         yield from _stream(stream, labels[stream.row.stream])
         limits = overview.limits.get(stream.row.stream)
         if stream.row.offline is None:
@@ -139,10 +139,10 @@ def _samples(
             yield Sample("jsctl_stream_replica_current", own, float(follower.is_current))
     for link in tracker.links or ():
         yield from _link(link, labels.get(link.row.stream, where))
-    yield from _consumers(overview.consumers or (), tracker.consumers or (), labels, servers)
+    yield from _consumers(overview.consumers or (), tracker.consumers or (), labels, hosts)
     for line in tracker.accounts or ():
         yield from _account(line, {**where, **account})
-    yield from servers.totals()
+    yield from hosts.totals()
     yield from _problems(problems, where, _ephemeral(overview.consumers or ()))
 
 
@@ -159,7 +159,13 @@ class _Servers:
     def _place(self, server: str, cluster: str) -> dict[str, str]:
         server, cluster = server or self._identity.server, cluster or self._identity.cluster
         self._totals.setdefault((server, cluster), [0, 0, 0, 0])
-        return {**self._where, "server_id": server, "server_name": server, "cluster": cluster}
+        return self._labels(server, cluster)
+
+    def _labels(self, server: str, cluster: str) -> dict[str, str]:
+        """Return the labels of a server. Without a cluster it is its own meta leader, else only the system
+        account knows that."""
+        meta = {} if cluster else {"is_meta_leader": "true"}
+        return {**self._where, "server_id": server, "server_name": server, "cluster": cluster, **meta}
 
     def _add(self, labels: Labels, *amounts: int) -> None:
         totals = self._totals[labels["server_name"], labels["cluster"]]
@@ -171,7 +177,12 @@ class _Servers:
         row = line.row
         place = self._place(row.leader or "", row.cluster or "")
         self._add(place, 1, 0, row.messages, row.bytes)
-        stream = {"stream_name": row.stream, "stream_leader": row.leader or "", "is_stream_leader": "true"}
+        stream = {
+            "stream_name": row.stream,
+            "stream_leader": row.leader or "",
+            "is_stream_leader": "true",
+            "stream_raft_group": row.raft_group,
+        }
         return {**place, **self._account, **stream}
 
     def consumer_labels(self, stream: Labels, name: str, leader: str, text: str) -> dict[str, str]:
@@ -187,7 +198,7 @@ class _Servers:
     def totals(self) -> Iterator[Sample]:
         """Yield what each server leads."""
         for (server, cluster), amounts in self._totals.items():
-            labels = {**self._where, "server_id": server, "server_name": server, "cluster": cluster}
+            labels = self._labels(server, cluster)
             yield Sample("jetstream_server_jetstream_disabled", labels, 0)
             for word, amount in zip(_TOTALS, amounts, strict=True):
                 yield Sample(f"jetstream_server_total_{word}", labels, amount)
@@ -227,6 +238,7 @@ def _link(line: LinkLine, stream: Labels) -> Iterator[Sample]:
     own = {
         f"{row.kind}_name": row.origin,
         f"{row.kind}_api": row.api_prefix,
+        f"{row.kind}_deliver": row.deliver,
         f"{row.kind}_filter": row.filters,
     }
     labels = {**stream, **own}
@@ -237,6 +249,7 @@ def _link(line: LinkLine, stream: Labels) -> Iterator[Sample]:
         "kind": row.kind,
         "origin": row.origin,
         "origin_api": row.api_prefix,
+        "origin_deliver": row.deliver,
         "origin_filter": row.filters,
     }
     values = {
@@ -251,7 +264,7 @@ def _consumers(
     infos: Sequence[Json],
     lines: Sequence[ConsumerLine],
     labels: Mapping[str, Labels],
-    servers: _Servers,
+    hosts: _Servers,
 ) -> Iterator[Sample]:
     by_key = {(line.stream, line.consumer): line for line in lines}
     ephemeral: dict[str, list[Json]] = {}
@@ -264,8 +277,8 @@ def _consumers(
             continue
         leader = str((info.get("cluster") or {}).get("leader") or "")
         text = str(config.get("description") or "")
-        own = servers.consumer_labels(labels.get(stream, {}), str(info["name"]), leader, text)
-        servers.count_consumers(own, 1)
+        own = hosts.consumer_labels(labels.get(stream, {}), str(info["name"]), leader, text)
+        hosts.count_consumers(own, 1)
         yield Sample("jsctl_consumers", own, 1)
         yield from _known(_figures([info]), own)
         line = by_key.get((stream, str(info["name"])))
@@ -277,8 +290,8 @@ def _consumers(
             }
             yield from _known(rates, own)
     for stream, several in ephemeral.items():
-        own = servers.consumer_labels(labels.get(stream, {}), EPHEMERAL, "", "")
-        servers.count_consumers(own, len(several))
+        own = hosts.consumer_labels(labels.get(stream, {}), EPHEMERAL, "", "")
+        hosts.count_consumers(own, len(several))
         yield Sample("jsctl_consumers", own, len(several))
         yield from _known(_figures(several), own)
 

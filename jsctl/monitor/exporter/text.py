@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from jsctl.monitor.exporter.metrics import HELP, Sample
+from jsctl.monitor.exporter.metrics import HELP
+from jsctl.monitor.exporter.sample import Sample
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 

@@ -1,17 +1,18 @@
 """Contexts and domains on a screen: asked in rounds for what is shown, and followed over time."""
 
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 from jsctl.contexts.settings import Settings
-from jsctl.errors import Denied, ExitStatus, JsctlError
+from jsctl.errors import ApiError, Denied, ExitStatus, JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.monitor.report.overview import Overview, fetch_account, fetch_overview
 from jsctl.monitor.report.tracking import Tracker
 from jsctl.monitor.report.watching import Clock, Poller, Trace, Watch, watch
 from jsctl.monitor.server.requests import ping
+from jsctl.nats.error_codes import ErrorCode
 
 _LATE = 3.0  #: seconds without an answer that are shown
 
@@ -39,10 +40,25 @@ async def fetch_part(api: Api, part: str, pattern: str, with_consumers: bool | N
                 return Answers(await overview(consumers=False, account=False))
         case "consumers":
             return Answers(await overview(consumers=True, account=False))
+        case "metrics":
+            return await _fetch_metrics(api, overview(consumers=with_consumers is not False, account=True))
         case "problems":
             return Answers(await overview(consumers=with_consumers is not False, account=True))
         case _:
             return Answers(await overview(consumers=False, account=False))
+
+
+async def _fetch_metrics(api: Api, overview: Coroutine[Any, Any, Overview]) -> Answers:
+    """Fetch an account, or where it has no JetStream the servers, if it is the system account."""
+    try:
+        return Answers(await overview)
+    except ApiError as error:
+        if error.err_code != ErrorCode.NOT_ENABLED_FOR_ACCOUNT:
+            raise
+        try:
+            return Answers(servers=await _fetch_servers(api))
+        except Denied:
+            raise error from None
 
 
 async def _fetch_servers(api: Api) -> tuple[Sequence[Json], Sequence[Json]]:

@@ -66,6 +66,7 @@ class StreamRow(NamedTuple):
     leader: str | None
     peers: tuple[str, ...]  #: followers, `name!` for one that is offline or behind
     offline: str | None  #: why it cannot be reached, None when it can
+    raft_group: str = ""  #: empty where there is no cluster
 
 
 class ReplicationRow(NamedTuple):
@@ -81,6 +82,7 @@ class ReplicationRow(NamedTuple):
     active: int  #: ns since the origin was last heard from, NEVER (-1) for not yet
     lag: int
     error: str
+    deliver: str = ""  #: delivery prefix of the origin; empty for the usual
 
 
 class Report(NamedTuple):
@@ -181,6 +183,7 @@ def stream_row(info: Json, context: str = "", domain: str = "", offline: str | N
         cluster.get("leader"),
         peers(cluster),
         offline,
+        str(cluster.get("raft_group") or ""),
     )
 
 
@@ -207,4 +210,5 @@ def _replication_row(
         last_active(source),
         int(source.get("lag", 0)),
         f"{text} ({code})" if text and code else text,
+        str((source.get("external") or {}).get("deliver", "")),
     )

@@ -76,9 +76,9 @@ def test_replication() -> None:
     ]
     snap = reports.Snapshot(AT, [info("M", mirror=mirror), info("S", sources=sources)])
     assert [tuple(row)[2:] for row in reports.replication_rows(snap)] == [
-        ("M", "mirror", "$JS.leaf.API", "O", "", -1, 7, ""),
-        ("S", "source", "", "P", "a to b, c untransformed", -1, 0, "stream not found (10059)"),
-        ("S", "source", "", "Z", "a.* untransformed", 5, 0, ""),
+        ("M", "mirror", "$JS.leaf.API", "O", "", -1, 7, "", ""),
+        ("S", "source", "", "P", "a to b, c untransformed", -1, 0, "stream not found (10059)", ""),
+        ("S", "source", "", "Z", "a.* untransformed", 5, 0, "", ""),
     ]
 
 

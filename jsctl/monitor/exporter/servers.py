@@ -1,0 +1,69 @@
+"""The metrics of servers, which the system account sees: with those of accounts, what the dashboards of
+prometheus-nats-exporter show. Pure.
+
+What servers hold of JetStream is left to accounts: there only leaders count.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from jsctl.jetstream.api import Json
+from jsctl.monitor.exporter.sample import Sample
+
+HELP: Mapping[str, str] = {
+    "jetstream_server_max_memory": "Memory that JetStream of the server may use in bytes",
+    "jetstream_server_max_storage": "File storage that JetStream of the server may use in bytes",
+    "gnatsd_varz_connections": "Connections of clients",
+    "gnatsd_varz_subscriptions": "Subscriptions of the server",
+    "gnatsd_varz_slow_consumers": "Connections that were closed because they read too slowly",
+    "gnatsd_varz_cpu": "Processor time of the server, in percent of a core",
+    "gnatsd_varz_mem": "Memory of the server in bytes",
+    "gnatsd_varz_in_msgs": "Messages that the server has received",
+    "gnatsd_varz_in_bytes": "Bytes that the server has received",
+    "gnatsd_varz_out_msgs": "Messages that the server has sent",
+    "gnatsd_varz_out_bytes": "Bytes that the server has sent",
+    "gnatsd_varz_jetstream_config_max_memory": "Memory that JetStream of the server may use in bytes",
+    "gnatsd_varz_jetstream_config_max_storage": "File storage that JetStream of the server may use in bytes",
+    "gnatsd_varz_jetstream_stats_memory": "Memory that JetStream of the server uses in bytes",
+    "gnatsd_varz_jetstream_stats_storage": "File storage that JetStream of the server uses in bytes",
+}
+
+
+def server_samples(replies: Sequence[Json], context: str) -> Iterator[Sample]:
+    """Yield what servers say in answers to PING.STATSZ."""
+    for reply in replies:
+        server, stats = reply.get("server") or {}, reply.get("statsz") or {}
+        jetstream = stats.get("jetstream") or {}
+        config, used = jetstream.get("config") or {}, jetstream.get("stats") or {}
+        meta = jetstream.get("meta") or {}
+        name, leader = str(server.get("name", "")), str(meta.get("leader") or "")
+        own = {"context": context, "server_id": name, "server_name": name}
+        labels = {
+            **own,
+            "cluster": str(server.get("cluster") or ""),
+            "domain": str(config.get("domain") or ""),
+            "meta_leader": leader,
+            "is_meta_leader": "true" if leader in ("", name) else "false",
+        }
+        received, sent = stats.get("received") or {}, stats.get("sent") or {}
+        yield Sample("jetstream_server_jetstream_disabled", labels, float(not jetstream))
+        if jetstream:
+            yield Sample("jetstream_server_max_memory", labels, int(config.get("max_memory", 0)))
+            yield Sample("jetstream_server_max_storage", labels, int(config.get("max_storage", 0)))
+        values = {
+            "connections": stats.get("connections"),
+            "subscriptions": stats.get("subscriptions"),
+            "slow_consumers": stats.get("slow_consumers"),
+            "cpu": stats.get("cpu"),
+            "mem": stats.get("mem"),
+            "in_msgs": received.get("msgs"),
+            "in_bytes": received.get("bytes"),
+            "out_msgs": sent.get("msgs"),
+            "out_bytes": sent.get("bytes"),
+            "jetstream_config_max_memory": config.get("max_memory"),
+            "jetstream_config_max_storage": config.get("max_storage"),
+            "jetstream_stats_memory": used.get("memory"),
+            "jetstream_stats_storage": used.get("storage"),
+        }
+        for key, value in values.items():
+            if value is not None:
+                yield Sample(f"gnatsd_varz_{key}", own, float(value))
