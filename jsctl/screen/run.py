@@ -48,6 +48,8 @@ class _Screen:
             self.rounds += 1
             if self._live.rounds and self.rounds >= self._live.rounds:
                 return
+            if self._live.status() is not ExitStatus.OK:
+                return
             while self.model.query == query:
                 left = began + self.model.interval / SECOND / self.model.speed - loop.time()
                 if left <= 0 and not self.model.paused:
@@ -113,6 +115,8 @@ async def run_screen(
     out.write(printed(_last_lines(screen.model), color=color))
     out.writelines(f"{line}\n" for line in screen.model.lines)
     out.flush()
+    if (status := live.status()) is not ExitStatus.OK:
+        return status
     interrupted = screen.model.ended == "interrupted" and not endless
     return ExitStatus.INTERRUPTED if interrupted or live.rounds > screen.rounds else ExitStatus.OK
 

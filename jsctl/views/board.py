@@ -10,6 +10,7 @@ from functools import cached_property, partial
 from operator import itemgetter
 from typing import Any, NamedTuple, Protocol
 
+from jsctl.errors import ExitStatus
 from jsctl.monitor.report.rows import FINE
 from jsctl.units import SECOND
 from jsctl.views.events import Gauge
@@ -183,7 +184,7 @@ class Start(NamedTuple):
 class Live(NamedTuple):
     """A live screen: what asks, every `interval` (ns), for a number of `rounds` (0 without end). close: is
     awaited at the end. times: of what is replayed, in seconds since 1970, a round each; empty for what is
-    live."""
+    live. status: is asked after each round; another one than OK ends the screen, and is its exit status."""
 
     fetch: Fetch
     start: Start
@@ -191,6 +192,7 @@ class Live(NamedTuple):
     rounds: int = 0
     close: Callable[[], Awaitable[None]] | None = None
     times: Sequence[float] = ()
+    status: Callable[[], ExitStatus] = lambda: ExitStatus.OK
 
 
 def table_board(result: Result, number: int = 0) -> Board:

@@ -1,10 +1,11 @@
 """`jsctl report --fail-on`."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from typing import Any
 
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus
+from jsctl.monitor.report.rounds import Round
 from jsctl.monitor.report.rows import DomainState
 from jsctl.views.report import report as view
 from jsctl.views.report.conditions import matching_rows
@@ -15,20 +16,58 @@ Condition = Callable[[Mapping[str, Any]], bool]
 _SHOWN = 5
 
 
-def failing(env: Env, result: Result, states: Sequence[DomainState], condition: Condition | None) -> Result:
-    """Return the result with the status that a condition gives it, and name the rows for which it holds.
+class FailOn:
+    """What --fail-on looks for. status: FAILURE once it was found, else OK."""
 
-    Raises BadInput for a condition that does not fit the rows.
-    """
-    if condition is None:
-        return result
-    try:
-        names = matching_rows(view.document(states, env.clock()), condition)
-    except ValueError as error:
-        raise BadInput(f"--fail-on: {error}", "jsctl schema info io.jsctl.v1.report shows the keys") from None
-    for name in names[:_SHOWN]:
-        env.say(f"jsctl: --fail-on holds for {name}")
-    if len(names) > _SHOWN:
-        env.say(f"jsctl: --fail-on holds for {len(names) - _SHOWN:,} more")
-    failed = bool(names) and result.status is ExitStatus.OK
-    return result._replace(status=ExitStatus.FAILURE) if failed else result
+    def __init__(self, env: Env, condition: Condition | None) -> None:
+        self._env = env
+        self._condition = condition
+        self._names: Sequence[str] = ()
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether there is a condition."""
+        return self._condition is not None
+
+    @property
+    def status(self) -> ExitStatus:
+        """The status that the condition gives."""
+        return ExitStatus.FAILURE if self._names else ExitStatus.OK
+
+    def look(self, states: Sequence[DomainState]) -> bool:
+        """Return whether the condition holds for a row. Raises BadInput for one that no row can have."""
+        if self._condition is None:
+            return False
+        try:
+            self._names = matching_rows(view.document(states, self._env.clock()), self._condition)
+        except ValueError as error:
+            raise BadInput(
+                f"--fail-on: {error}", "jsctl schema info io.jsctl.v1.report shows the keys"
+            ) from None
+        return bool(self._names)
+
+    def tell(self) -> None:
+        """Name the rows for which it holds."""
+        for name in self._names[:_SHOWN]:
+            self._env.say(f"jsctl: --fail-on holds for {name}")
+        if len(self._names) > _SHOWN:
+            self._env.say(f"jsctl: --fail-on holds for {len(self._names) - _SHOWN:,} more")
+
+    def judge(self, result: Result, states: Sequence[DomainState]) -> Result:
+        """Return the result of a single report with its status, and name the rows."""
+        if not self.look(states):
+            return result
+        self.tell()
+        return result._replace(status=self.status) if result.status is ExitStatus.OK else result
+
+    async def until_found(self, rounds: AsyncGenerator[Round, None]) -> AsyncGenerator[Round, None]:
+        """Yield rounds up to the first one for which the condition holds, and then name its rows."""
+        try:
+            async for one in rounds:
+                found = self.look(one.states)
+                yield one
+                if found:
+                    self.tell()
+                    return
+        finally:
+            await rounds.aclose()

@@ -2,11 +2,13 @@
 
 from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
+from time import monotonic
 
 from jsctl.errors import BadInput
+from jsctl.monitor.report.places import Places
 from jsctl.monitor.report.recording import Recorder
-from jsctl.monitor.report.round_json import of_states, round_document
-from jsctl.monitor.report.rounds import Round
+from jsctl.monitor.report.round_json import of_places, round_document
+from jsctl.monitor.report.rounds import Round, States
 from jsctl.units import SECOND
 
 
@@ -21,15 +23,16 @@ def open_recorder(file: str, keep: int | None) -> Recorder | None:
 
 
 async def recorded_rounds(
-    rounds: AsyncGenerator[Round, None], recorder: Recorder, clock: Callable[[], float]
+    places: Places, recorder: Recorder, *, interval: int, count: int | None, clock: Callable[[], float]
 ) -> AsyncGenerator[Round, None]:
-    """Yield rounds, each after it was recorded."""
-    known: dict[int, float] = {}
+    """Yield rounds, each after it was recorded with all that the screen would show. interval: ns."""
+    states, rounds = States(), places.rounds(interval / SECOND, count)
     try:
-        async for one in rounds:
-            at = clock()
-            recorder.write(round_document(of_states(one.states, known), at), at)
-            yield one
+        async for known in rounds:
+            at, taken = clock(), of_places(known, places.taken)
+            recorder.write(round_document(taken, at), at)
+            yield Round(states.take(taken, at, monotonic()))
     finally:
         await rounds.aclose()
+        await places.close()
         recorder.close()

@@ -10,9 +10,9 @@ import click
 from jsctl import registry
 from jsctl.commands.cli import command, option
 from jsctl.commands.cli.values import Duration
-from jsctl.commands.report.failing import Condition, failing
+from jsctl.commands.report.failing import Condition, FailOn
 from jsctl.commands.report.recording import open_recorder, recorded_rounds
-from jsctl.commands.report.screen import Wanted, live, replayed
+from jsctl.commands.report.screen import Wanted, live, replayed, watched_places
 from jsctl.commands.shared.criteria import Expression
 from jsctl.commands.shared.targets import targets
 from jsctl.commands.shared.watch import check_interval
@@ -127,7 +127,7 @@ _SORTS = ("name", "messages", "bytes", "rate", "lag", "trouble")
     "--fail-on",
     type=Expression(),
     metavar="EXPRESSION",
-    help="Exit with 1 when this condition holds for a row: lag > 1000",
+    help="Exit with 1 when this condition holds for a row, with --watch as soon as it does: lag > 1000",
 )
 @option(
     "--spark",
@@ -164,17 +164,14 @@ async def report(
     (stream, mirror, source or consumer) and problems, their number.
 
     The exit status is 4 when a context could not be reached; with --watch it is 0, even after ctrl-C,
-    unless --count was not reached.
+    unless --count was not reached, and 1 when --fail-on has found something, which ends it.
     """
     check_interval(watch, "2s is the default")
     folder = Path(spark).expanduser() if spark else None
     queries = partial(_read_queries, folder)
     queries()  # a wrong folder is an error of the command line
     order = cast(Sort, sort or "name")
-    if fail_on and (watch or count or record or replay):
-        raise BadInput(
-            "--fail-on is for a single report", "leave out --watch, --count, --record and --replay"
-        )
+    failing = FailOn(env, fail_on)
     if keep is not None and not record:
         raise BadInput("--keep goes with --record", "it says how long recorded rounds are kept")
     interval = watch or 2 * SECOND
@@ -201,8 +198,8 @@ async def report(
         )
 
     if replay:
-        if record or env.repeated.get("context") or all_contexts or groups:
-            raise BadInput("--replay shows what a file holds", "leave out --record, --group and contexts")
+        if record or fail_on or env.repeated.get("context") or all_contexts or groups:
+            raise BadInput("--replay shows what a file holds", "leave out --record, --fail-on and contexts")
         recorded = Replay(Path(replay).expanduser())
         return events(recorded.rounds())._replace(live=replayed(recorded, wanted))
     places = targets(env, groups, all_contexts=all_contexts)
@@ -211,12 +208,15 @@ async def report(
         states = await fetch_states(places, fetch, clock=env.clock, trace=env.trace)
         if len(states) == 1 and states[0].failure is not None and not env.wants_json:
             raise states[0].failure
-        return failing(env, _round_result(env, states, order, queries(), at=env.clock()), states, fail_on)
+        return failing.judge(_round_result(env, states, order, queries(), at=env.clock()), states)
     recorder = open_recorder(record, keep)
-    rounds = poll_states(places, fetch, interval=interval, count=count, clock=env.clock, trace=env.trace)
     if recorder is not None:
-        rounds = recorded_rounds(rounds, recorder, env.clock)
-    return events(rounds)._replace(live=live(env, places, wanted, queries, recorder))
+        asked = watched_places(env, places, wanted, lambda: "all")
+        rounds = recorded_rounds(asked, recorder, interval=interval, count=count, clock=env.clock)
+    else:
+        rounds = poll_states(places, fetch, interval=interval, count=count, clock=env.clock, trace=env.trace)
+    shown = live(env, places, wanted, queries, recorder, failing)
+    return events(failing.until_found(rounds))._replace(result=lambda: failing.status, live=shown)
 
 
 def _checked_filter(text: str) -> str:

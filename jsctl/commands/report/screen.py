@@ -6,6 +6,7 @@ from itertools import pairwise
 from time import monotonic
 from typing import NamedTuple
 
+from jsctl.commands.report.failing import FailOn
 from jsctl.contexts.settings import Settings
 from jsctl.env import Env
 from jsctl.errors import JsctlError
@@ -14,6 +15,7 @@ from jsctl.monitor.report.places import Places
 from jsctl.monitor.report.recording import Recorder
 from jsctl.monitor.report.replay import Replay
 from jsctl.monitor.report.round_json import of_places, round_document
+from jsctl.monitor.report.rounds import States
 from jsctl.monitor.report.spark_queries import SparkQuery
 from jsctl.units import SECOND, format_time, seconds_to_ns
 from jsctl.views.board import Board, Live, Query, Start
@@ -43,23 +45,17 @@ def live(
     targets: Sequence[Settings],
     wanted: Wanted,
     queries: Callable[[], Sequence[SparkQuery] | None],
-    recorder: Recorder | None = None,
+    recorder: Recorder | None,
+    failing: FailOn,
 ) -> Live:
-    """Return the screen over these contexts and domains. recorder: takes every round, and makes each ask for
-    all parts."""
-    part = wanted.part or "streams"
+    """Return the screen over these contexts and domains. recorder: takes every round. failing: ends it. Both
+    make each round ask for all parts."""
+    part, states = wanted.part or "streams", States()
 
     def shown() -> str:
-        return part if recorder is None else "all"
+        return part if recorder is None and not failing.is_wanted else "all"
 
-    places = Places(
-        targets,
-        pattern=wanted.pattern,
-        with_consumers=wanted.consumers,
-        part=shown,
-        clock=env.clock,
-        trace=env.trace,
-    )
+    places = watched_places(env, targets, wanted, shown)
     opened = _Pages(places)
     number = 0
     last = Board(())
@@ -75,11 +71,29 @@ def live(
         async for known in places.one_round(wanted.interval / SECOND):
             last = view.board(known, env.clock(), number, queries())
             yield last
+        at, taken = env.clock(), of_places(known, places.taken)
         if recorder is not None:
-            at = env.clock()
-            recorder.write(round_document(of_places(known, places.taken), at), at)
+            recorder.write(round_document(taken, at), at)
+        if failing.is_wanted:
+            failing.look(states.take(taken, at, monotonic()))
 
-    return Live(fetch, _start(wanted), wanted.interval, wanted.rounds, places.close)
+    async def close() -> None:
+        await places.close()
+        failing.tell()
+
+    return Live(fetch, _start(wanted), wanted.interval, wanted.rounds, close, status=lambda: failing.status)
+
+
+def watched_places(env: Env, targets: Sequence[Settings], wanted: Wanted, part: Callable[[], str]) -> Places:
+    """Return contexts and domains that are asked in rounds. part: see Places."""
+    return Places(
+        targets,
+        pattern=wanted.pattern,
+        with_consumers=wanted.consumers,
+        part=part,
+        clock=env.clock,
+        trace=env.trace,
+    )
 
 
 def replayed(replay: Replay, wanted: Wanted) -> Live:

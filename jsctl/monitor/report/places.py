@@ -1,7 +1,8 @@
 """Contexts and domains on a screen: asked in rounds for what is shown, and followed over time."""
 
+import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -139,6 +140,22 @@ class Places:
             for at, poller in enumerate(self._watch.pollers):
                 await self._take(at, poller)
             yield [self._place(at, poller, seconds) for at, poller in enumerate(self._watch.pollers)]
+
+    async def rounds(self, seconds: float, count: int | None = None) -> AsyncGenerator[Sequence[Place], None]:
+        """Yield what is known at the end of each round. seconds: between rounds. count: None for no end."""
+        loop = asyncio.get_running_loop()
+        done, due = 0, loop.time()
+        while True:
+            due += seconds
+            known: Sequence[Place] = ()
+            async for answered in self.one_round(seconds):
+                known = answered
+            yield known
+            done += 1
+            if done == count:
+                return
+            due = max(due, loop.time())  # after a pause (a laptop that slept) rounds are skipped
+            await asyncio.sleep(due - loop.time())
 
     async def ask(self, number: int, fetch: Callable[[Api], Any]) -> Any:
         """Fetch something else from one place. Raises JsctlError."""

@@ -3,15 +3,12 @@
 from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 
-from jsctl.errors import BadInput, JsctlError
-from jsctl.monitor.report.overview import Overview
+from jsctl.errors import BadInput
 from jsctl.monitor.report.places import Place, take_answers
 from jsctl.monitor.report.recording import Recording
 from jsctl.monitor.report.round_json import PlaceRound, parse_place
-from jsctl.monitor.report.rounds import Round
-from jsctl.monitor.report.rows import DomainState
+from jsctl.monitor.report.rounds import Round, States
 from jsctl.monitor.report.tracking import Tracker
-from jsctl.monitor.report.watching import WINDOW
 
 _BEHIND = 8
 """Rounds before the one that is shown which give it rates and trends."""
@@ -43,20 +40,9 @@ class Replay:
 
     async def rounds(self) -> AsyncGenerator[Round, None]:
         """Yield all rounds as a report without a screen shows them. Raises BadInput for a damaged one."""
-        histories: dict[tuple[str, str], list[tuple[float, Overview]]] = {}
+        states = States()
         for number, at in enumerate(self.times):
-            states = []
-            for one in self.places(number):
-                history = histories.setdefault((one.context, one.domain), [])
-                if one.answers is not None and one.answers.overview is not None:
-                    history.append((at, one.answers.overview))
-                    del history[:-WINDOW]
-                failure = JsctlError(one.error) if one.error else None
-                when = at if history else None
-                states.append(
-                    DomainState(one.context, one.domain, "", "$JS.API", list(history), failure, when)
-                )
-            yield Round(states, at)
+            yield Round(states.take(self.places(number), at, at), at)
 
     def places(self, number: int) -> list[PlaceRound]:
         """Return what every place answered in a round, from 0. Raises BadInput for a damaged round."""

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 from jsctl.jetstream.api import Json
 from jsctl.monitor.report.overview import Hosting, Limits, Overview
 from jsctl.monitor.report.places import Answers, Place
-from jsctl.monitor.report.rows import DomainState
 from jsctl.monitor.stream.rows import ReplicationRow, StreamRow
 from jsctl.monitor.trouble import Trouble
 from jsctl.units import format_rfc3339, seconds_to_ns, to_datetime
@@ -54,26 +53,11 @@ class PlaceRound(NamedTuple):
 
 
 def of_places(places: Sequence[Place], answers: Sequence[Answers | None]) -> list[PlaceRound]:
-    """Return the round of a screen."""
+    """Return a round of what places answered in it."""
     return [
         PlaceRound(place.context, place.domain, place.flags, place.error, place.state, one)
         for place, one in zip(places, answers, strict=True)
     ]
-
-
-def of_states(states: Sequence[DomainState], recorded: dict[int, float]) -> list[PlaceRound]:
-    """Return the round of a report without a screen. recorded: when the last answer of each was, which is
-    brought up to date."""
-    rounds = []
-    for number, state in enumerate(states):
-        answers = None
-        if state.history and recorded.get(number) != state.history[-1][0]:
-            recorded[number], overview = state.history[-1]
-            answers = Answers(overview)
-        word = "" if not state.error else "failed" if state.failure is not None else "late"
-        flags = ["--context", state.context, *(["--js-domain", state.domain] if state.domain else [])]
-        rounds.append(PlaceRound(state.context, state.domain, flags, state.error, word, answers))
-    return rounds
 
 
 def round_document(places: Sequence[PlaceRound], at: float) -> Json:

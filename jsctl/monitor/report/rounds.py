@@ -4,9 +4,11 @@ from collections.abc import AsyncGenerator, Sequence
 from typing import NamedTuple
 
 from jsctl.contexts.settings import Settings
+from jsctl.errors import JsctlError, Unreachable
 from jsctl.monitor.report.overview import Overview
+from jsctl.monitor.report.round_json import PlaceRound
 from jsctl.monitor.report.rows import DomainState
-from jsctl.monitor.report.watching import Clock, Fetch, Trace, Watch, watch
+from jsctl.monitor.report.watching import WINDOW, Clock, Fetch, Trace, Watch, watch
 from jsctl.units import SECOND
 
 _LATE = 3.0
@@ -18,6 +20,31 @@ class Round(NamedTuple):
 
     states: Sequence[DomainState]
     at: float | None = None
+
+
+class States:
+    """Makes the states of what places answer from round to round, with the history that rates need."""
+
+    def __init__(self) -> None:
+        self._histories: dict[tuple[str, str], list[tuple[float, Overview]]] = {}
+
+    def take(self, places: Sequence[PlaceRound], at: float, moment: float) -> list[DomainState]:
+        """Return the states after a round. at: of the round, in seconds since 1970. moment: the same on a
+        clock that does not jump."""
+        return [self._state(one, at, moment) for one in places]
+
+    def _state(self, one: PlaceRound, at: float, moment: float) -> DomainState:
+        history = self._histories.setdefault((one.context, one.domain), [])
+        error = one.error
+        if one.answers is not None and one.answers.overview is not None:
+            history.append((moment, one.answers.overview))
+            del history[:-WINDOW]
+        elif one.answers is not None and not history:
+            error = error or "the account has no JetStream: its servers are all that is known"
+        kind = Unreachable if one.state == "unreachable" else JsctlError
+        failure = kind(error) if error else None
+        when = at if history else None
+        return DomainState(one.context, one.domain, "", "$JS.API", list(history), failure, when)
 
 
 async def fetch_states(

@@ -1,6 +1,7 @@
 """`jsctl report` against real servers, on a terminal and in a pipe."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from jsctl.schema.catalog import schema
 from jsctl.schema.validator import validate
 from tests.support import js
+from tests.support.emulator import Watched
 from tests.support.run import Cli
 from tests.support.servers import HubLeaf, RealServer, free_port
 from tests.support.waiting import wait_for
@@ -326,4 +328,41 @@ def test_conditions_that_no_row_can_have(cli: Cli) -> None:
     for condition, text in (("lga > 5", "there is no 'lga'"), ("lag >", "incomplete")):
         err = cli(["report", "--fail-on", condition], status=64).err
         assert text in err and len(err.splitlines()) == 1, err
-    assert "single report" in cli("report --watch --fail-on true", status=64).err
+    assert "there is no 'lga'" in cli(["report", "--count", "2", "--fail-on", "lga > 5"], status=64).err
+    assert "shows what a file holds" in cli("report --replay x --fail-on true", status=64).err
+
+
+def test_a_condition_ends_a_watch(behind: Cli, url: str, tmp_path: Path) -> None:
+    """In a pipe, while it is recorded, and on a screen: at the first round for which it holds."""
+    condition = ["--watch", "100ms", "--fail-on", "stream == 'ORDERS' and messages > 5"]
+    assert len(behind(["report", *condition, "--count", "2", "--json"], status=0).out.splitlines()) == 2
+    watched = Watched(behind.terminal(["report", *condition, "--part", "accounts"]))
+    watched.until("API Errors")
+    js.publish(url, "orders.1")
+    assert watched.end() == 1
+    assert re.search("--fail-on holds for .*stream ORDERS", watched.screen.text)
+    file = tmp_path / "rounds"
+    for line in (["report", *condition, "--json"], ["report", *condition, "--json", "--record", str(file)]):
+        outcome = behind(line, status=1)
+        assert len(outcome.out.splitlines()) == 1 and "--fail-on holds for" in outcome.err
+    assert len(behind(f"report --replay {file} --json", status=0).out.splitlines()) == 1
+
+
+def test_a_recording_without_a_terminal_has_all_parts(
+    offline_cli: Cli, url: str, system_url: str, tmp_path: Path
+) -> None:
+    """Servers and the account, too: a recorder runs where nobody looks."""
+    js.stream(url, "ORDERS", "orders.>")
+    offline_cli(f"context add here --server {url}", status=0)
+    offline_cli(f"context add system --server {system_url}", status=0)
+    file = tmp_path / "rounds"
+    contexts = "--context here --context system"
+    lines = offline_cli(f"report --record {file} --watch 100ms --count 2 --json {contexts}", status=0).out
+    [first, _] = [json.loads(line)["reports"] for line in lines.splitlines()]
+    assert first[0]["streams"] and "its servers are all that is known" in first[1]["error"]
+    watched = Watched(offline_cli.terminal(f"report --replay {file} --part servers"))
+    watched.until("test-server")
+    watched.press("5")
+    watched.until(lambda text: re.search("here +1 +unlimited", text))
+    watched.press("q")
+    assert watched.end() == 0
