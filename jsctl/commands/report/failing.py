@@ -64,9 +64,9 @@ class FailOn:
         """Yield rounds up to the first one for which the condition holds, and then name its rows."""
         try:
             async for one in rounds:
-                found = self.look(one.states)
+                holds = self.look(one.states)
                 yield one
-                if found:
+                if holds:
                     self.tell()
                     return
         finally:

@@ -211,8 +211,8 @@ async def report(
         return failing.judge(_round_result(env, states, order, queries(), at=env.clock()), states)
     recorder = open_recorder(record, keep)
     if recorder is not None:
-        asked = watched_places(env, places, wanted, lambda: "all")
-        rounds = recorded_rounds(asked, recorder, interval=interval, count=count, clock=env.clock)
+        all_parts = watched_places(env, places, wanted, lambda: "all")
+        rounds = recorded_rounds(all_parts, recorder, interval=interval, count=count, clock=env.clock)
     else:
         rounds = poll_states(places, fetch, interval=interval, count=count, clock=env.clock, trace=env.trace)
     shown = live(env, places, wanted, queries, recorder, failing)

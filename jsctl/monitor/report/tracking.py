@@ -280,10 +280,14 @@ class Tracker:
 def _of_hosting(hosting: Hosting) -> list[Trouble]:
     troubles = []
     if hosting.offline:
-        troubles.append(Trouble(f"offline for {hosting.offline:,} streams", True))
+        troubles.append(Trouble(f"offline for {_streams(hosting.offline)}", True))
     if hosting.behind:
-        troubles.append(Trouble(f"behind for {hosting.behind:,} streams", False))
+        troubles.append(Trouble(f"behind for {_streams(hosting.behind)}", False))
     return troubles
+
+
+def _streams(count: int) -> str:
+    return f"{count:,} stream{'' if count == 1 else 's'}"
 
 
 def _span(seconds: float | None) -> int | None:
