@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Callable
 from typing import Any
 
 MAX_DEPTH = 100
@@ -16,16 +17,19 @@ class TooDeep(ValueError):
     """Objects and lists are nested deeper than MAX_DEPTH."""
 
 
-def parse_json(text: str | bytes, *, half_characters: bool = False) -> Any:
+def parse_json(
+    text: str | bytes, *, half_characters: bool = False, parse_float: Callable[[str], Any] | None = None
+) -> Any:
     """Parse JSON.
 
-    half_characters: take half of a character as it is; a file of people's own may hold one.
+    half_characters: take half of a character as it is; a file of people's own may hold one. parse_float:
+    makes a value of a number with a fraction or an exponent; a float without it.
 
     Raises ValueError for what is not JSON, is nested too deeply, has numbers that are not finite or have
     thousands of digits, or holds half a character.
     """
     try:
-        value = json.loads(text, parse_constant=_refuse_constant)
+        value = json.loads(text, parse_constant=_refuse_constant, parse_float=parse_float)
     except RecursionError:
         raise TooDeep(_TOO_DEEP) from None
     except ValueError as error:
@@ -39,7 +43,7 @@ def parse_json(text: str | bytes, *, half_characters: bool = False) -> Any:
     if may_have_halves and not half_characters:
         # A pair of halves is a character; one alone cannot be written anywhere.
         try:
-            json.dumps(value, ensure_ascii=False).encode()
+            json.dumps(value, ensure_ascii=False, default=str).encode()
         except UnicodeEncodeError:
             raise ValueError("it holds half a character") from None
         except RecursionError:

@@ -33,6 +33,7 @@ def test_exports_of_avro_protobuf_and_variants(cli: Cli, url: str, spark: Any, t
         "PROTO": (protobuf_payload(1, city="X"), b"\xff"),
         "JSON": (b'{"a": [1, "x"]}', b"7", b"\xff", b'{"a": 1'),
         "PACKED": (gzip.compress(b"text"), b"text", b"\x1f\x8bcut"),
+        "ZIPPED": (gzip.compress(b'{"id": 7}'), b"no"),
     }.items():
         js.stream(url, name, f"{name}.>", allow_direct=True)
         js.publish_all(url, [(f"{name}.a", payload) for payload in payloads])
@@ -71,6 +72,9 @@ def test_exports_of_avro_protobuf_and_variants(cli: Cli, url: str, spark: Any, t
         (b"text", None),
         (None, b"\x1f\x8bcut"),
     ]
+    assert cli(f"export stream ZIPPED {export} --decode json --decompress gzip", status=0).json["bad"] == 1
+    good, bad = rows(spark, tmp_path / "out" / "ZIPPED")  # the fields are those of what was packed
+    assert (good["id"], bad["id"], bad["bad_payload"]) == (7, None, b"no")
     refused = cli(f"import {tmp_path}/out/PACKED --stream PACKED", status=64).err
     assert "were decompressed; export it without --decompress" in refused
 

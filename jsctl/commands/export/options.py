@@ -11,7 +11,7 @@ import click
 from jsctl.commands.cli import option
 from jsctl.errors import BadInput
 from jsctl.files import CONFIG_SIZE, read_bytes
-from jsctl.spark.export.layout import DECODINGS, WITH_FIELDS
+from jsctl.spark.decoding.model import KINDS, WITH_FIELDS
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -63,8 +63,8 @@ class DecodeOptions:
         ):
             if value and self.decode not in kinds:
                 raise BadInput(f"{flag} is for --decode {' or '.join(kinds)}")
-        if self.decode and self.decode not in DECODINGS:
-            raise BadInput(f"--decode {self.decode!r} is not one of {', '.join(DECODINGS)}")
+        if self.decode and self.decode not in KINDS:
+            raise BadInput(f"--decode {self.decode!r} is not one of {', '.join(KINDS)}")
         if self.decode in ("avro", "protobuf") and not self.schema_file:
             what = "an Avro schema (.avsc)" if self.decode == "avro" else "a descriptor file of protoc"
             raise BadInput(f"--decode {self.decode} needs a schema", f"name {what} with --schema-file")

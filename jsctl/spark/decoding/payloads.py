@@ -1,37 +1,37 @@
 """Payloads as Arrow arrays of what is in them, and which of them could not be decoded."""
 
+import base64
+import binascii
 import datetime
 import functools
 import json
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, Protocol
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from jsctl.spark.decoding.avro import AvroDecoder
 from jsctl.spark.decoding.compression import decompress
+from jsctl.spark.decoding.model import Decoding
 from jsctl.spark.decoding.protobuf import ProtobufDecoder
 
-KINDS = ("avro", "protobuf")
+_FEW = 256
+"""Payloads that are decoded one by one where one of them is bad."""
 
 
-@dataclass(frozen=True, slots=True)
-class Decoding:
-    """How to decode payloads.
+class _Decoder(Protocol):
+    """Decodes payloads of one kind. type: of what is in them."""
 
-    kind: one of KINDS; empty for bytes. schema: an Avro schema as JSON, or a Protobuf descriptor file.
-    message: the Protobuf message. compression: as `decompress` takes it; empty for none. registry: payloads
-    begin with the id of a schema, as clients of a schema registry write them.
-    """
+    type: pa.DataType
 
-    kind: str = ""
-    schema: bytes = b""
-    message: str = ""
-    compression: str = ""
-    registry: bool = False
+    def decode(self, data: bytes) -> Any:
+        """Return what is in a payload, as Arrow takes it. Raises ValueError when it cannot be decoded."""
+
+    def decode_all(self, payloads: pa.Array) -> pa.Array | None:
+        """Return what is in all of them, without a step of Python for each; None when that cannot be."""
 
 
 class PayloadDecoder:
@@ -39,36 +39,50 @@ class PayloadDecoder:
 
     def __init__(self, decoding: Decoding) -> None:
         self._decoding = decoding
-        self._decode: Callable[[bytes], Any] = bytes
-        self.type: pa.DataType = pa.binary()
-        if decoding.kind:
-            decoder = (
-                AvroDecoder(decoding.schema.decode(errors="replace"))
-                if decoding.kind == "avro"
-                else ProtobufDecoder(decoding.schema, decoding.message)
-            )
-            self._decode, self.type = decoder.decode, decoder.type
+        self._decoder = _decoder(decoding)
+        self.type = self._decoder.type
 
-    def decode(self, payloads: pa.Array) -> pa.Array:
-        """Return a struct for each payload: `value`, null where it is bad, and `is_bad`."""
-        values = [self._value(data) for data in payloads.to_pylist()]
+    def decode(self, payloads: pa.Array) -> tuple[pa.Array, pa.Array]:
+        """Return what is in the payloads, null where they are bad, and whether they are."""
+        if self._decoding.compression or self._decoding.registry:
+            payloads = pa.array(map(self._unpack, payloads.to_pylist()), pa.binary())
+            is_bad = pc.is_null(payloads)
+        else:
+            payloads, is_bad = payloads.fill_null(b""), None
+        if is_bad is None or not pc.any(is_bad).as_py():
+            values = self._decoder.decode_all(payloads)
+            if values is not None:
+                return values, pa.repeat(False, len(values))
+            if len(payloads) > _FEW:  # one that is bad should not make all of them slow
+                parts = [self.decode(payloads[at : at + _FEW]) for at in range(0, len(payloads), _FEW)]
+                values, is_bad = zip(*parts, strict=True)
+                return pa.concat_arrays(values), pa.concat_arrays(is_bad)
+        return self._decode_each(payloads)
+
+    def _decode_each(self, payloads: pa.Array) -> tuple[pa.Array, pa.Array]:
+        values = [None if data is None else self._value(data) for data in payloads.to_pylist()]
         try:
             array = pa.array(values, self.type)
         except (pa.ArrowException, TypeError, ValueError, OverflowError):  # one has a number out of range
             values = [value if _fits(value, self.type) else None for value in values]
             array = pa.array(values, self.type)
-        is_bad = pa.array([value is None for value in values], pa.bool_())
-        return pa.StructArray.from_arrays([array, is_bad], names=["value", "is_bad"])
+        return array, pa.array([value is None for value in values], pa.bool_())
 
-    def _value(self, data: bytes | None) -> Any:
-        """Return what is in a payload, None when it cannot be decoded."""
+    def _unpack(self, data: bytes | None) -> bytes | None:
+        """Return a payload decompressed, without what a registry's client wrote before it; None for a bad
+        one.
+        """
         try:
-            unpacked = (
-                decompress(data or b"", self._decoding.compression) if self._decoding.compression else data
-            )
-            if self._decoding.registry:
-                unpacked = _without_schema_id(unpacked or b"", self._decoding.kind)
-            return _for_arrow(self._decode(unpacked or b""), self.type)
+            unpacked = data or b""
+            if self._decoding.compression:
+                unpacked = decompress(unpacked, self._decoding.compression)
+            return _without_schema_id(unpacked, self._decoding.kind) if self._decoding.registry else unpacked
+        except ValueError:
+            return None
+
+    def _value(self, data: bytes) -> Any:
+        try:
+            return self._decoder.decode(data)
         except ValueError:
             return None
 
@@ -77,6 +91,81 @@ class PayloadDecoder:
 def payload_decoder(decoding: Decoding) -> PayloadDecoder:
     """Return the decoder of this process. Raises BadInput, MissingDependency."""
     return PayloadDecoder(decoding)
+
+
+def _decoder(decoding: Decoding) -> _Decoder:
+    text = decoding.schema.decode(errors="replace")
+    match decoding.kind:
+        case "json" | "variant":
+            from pyspark.sql.pandas.types import to_arrow_type
+            from pyspark.sql.types import VariantType
+
+            from jsctl.spark.decoding.ddl import parse_ddl
+            from jsctl.spark.decoding.json_payloads import JsonDecoder, VariantDecoder
+
+            if decoding.kind == "variant":
+                return VariantDecoder(to_arrow_type(VariantType()))
+            return JsonDecoder(to_arrow_type(parse_ddl(text), timezone="UTC"))
+        case "avro":
+            return _Records(AvroDecoder(text))
+        case "protobuf":
+            return _Records(ProtobufDecoder(decoding.schema, decoding.message))
+        case "text":
+            return _Text()
+        case "base64":
+            return _Base64()
+        case _:
+            return _Bytes()
+
+
+class _Records:
+    """What Avro's and Protobuf's decoders return, as Arrow takes it."""
+
+    def __init__(self, decoder: AvroDecoder | ProtobufDecoder) -> None:
+        self.type = decoder.type
+        self._decode: Callable[[bytes], Any] = decoder.decode
+
+    def decode(self, data: bytes) -> Any:
+        return _for_arrow(self._decode(data), self.type)
+
+    def decode_all(self, payloads: pa.Array) -> pa.Array | None:
+        return None
+
+
+class _Text:
+    type = pa.string()
+
+    def decode(self, data: bytes) -> Any:
+        return data.decode()
+
+    def decode_all(self, payloads: pa.Array) -> pa.Array | None:
+        try:
+            return payloads.cast(self.type)
+        except pa.ArrowInvalid:
+            return None
+
+
+class _Base64:
+    type = pa.binary()
+
+    def decode(self, data: bytes) -> Any:
+        try:
+            return base64.b64decode(b"".join(data.split()), validate=True)
+        except binascii.Error as error:
+            raise ValueError(f"it is not base64: {error}") from None
+
+    def decode_all(self, payloads: pa.Array) -> pa.Array | None:
+        return None
+
+
+class _Bytes:
+    type = pa.binary()
+
+    def decode(self, data: bytes) -> Any:
+        return data
+
+    def decode_all(self, payloads: pa.Array) -> pa.Array | None:
+        return payloads
 
 
 def _without_schema_id(data: bytes, kind: str) -> bytes:

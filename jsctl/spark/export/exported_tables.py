@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jsctl.errors import BadInput
+from jsctl.spark.decoding.model import BAD_PAYLOAD, WITH_FIELDS
 from jsctl.spark.export.formats import spark_options
-from jsctl.spark.export.layout import BAD_PAYLOAD, WITH_FIELDS
 from jsctl.spark.export.stream_target import FILE_FORMATS, KIND, read_checkpoint
 from jsctl.spark.export.target import read_marker
 from jsctl.spark.session.folders import read_path

@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jsctl.errors import BadInput, JsctlError
+from jsctl.spark.decoding.model import BAD_PAYLOAD
 from jsctl.spark.export import shared_folder
 from jsctl.spark.export.exported_tables import read_table
 from jsctl.spark.export.formats import spark_options
 from jsctl.spark.export.job_errors import job_error
 from jsctl.spark.export.layout import (
-    BAD_PAYLOAD,
     TableLayout,
     apply_layout,
+    decode_data,
     extend_schema,
     flatten_for_format,
     infer_schema,
@@ -294,6 +295,8 @@ class StreamExporter:
         earlier = checkpoint["settings"] if checkpoint else {}
         if earlier.get("given") or (checkpoint and read_plan.start == read_plan.end):
             return self.layout._replace(schema=earlier["schema"])
+        if self.layout.decompress:
+            messages = decode_data(messages, self.layout._replace(decode="", keep_data=False), ["sequence"])
         label = f"finding the fields of {source.table}"
         with self._progress(spark, label, read_plan.messages, read_plan.bytes):
             if not checkpoint:

@@ -214,10 +214,10 @@ def _read_rows(options: ReadOptions, partition: RangePartition) -> "Iterator[pa.
         rows += len(batch)
         size += whole_size(batch)
         if rows >= BATCH_ROWS or size >= BATCH_BYTES:
-            yield columns.to_spark_batch(stream, pending, names)
+            yield columns.to_spark_batch(stream, pending, names, options.payload)
             pending, rows, size = [], 0, 0
     if pending:
-        yield columns.to_spark_batch(stream, pending, names)
+        yield columns.to_spark_batch(stream, pending, names, options.payload)
 
 
 def _known_rows(job: ReadJob, names: Sequence[str], deleted: Sequence[int]) -> "Iterator[pa.RecordBatch]":
@@ -265,6 +265,8 @@ def spark_schema(options: ReadOptions) -> StructType:
             ("bucket", "key", "operation", "name", "description", "digest", "link"), StringType()
         ),
     }
+    of_payloads = options.payload.schema.fields if options.payload else []
+    types |= {field.name: field.dataType for field in of_payloads}
     return StructType([StructField(name, types[name]) for name in options.columns])
 
 

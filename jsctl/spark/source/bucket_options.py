@@ -32,6 +32,13 @@ _NOT_FOR_BUCKETS = (
     "includeHeaders",
     "includeData",
     "failOnDeleted",
+    "decode",
+    "schema",
+    "schemaFile",
+    "message",
+    "registry",
+    "decompress",
+    "keepData",
 )
 
 

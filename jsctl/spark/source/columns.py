@@ -9,14 +9,19 @@
 | data      | binary                                     | the payload                                   |
 | headers   | array of struct(key string, value binary)  | with includeHeaders; null without headers     |
 
+With the option decode, other columns are in the place of `data`, which `spark.decoding.columns` describes.
 Buckets have other columns, which `buckets` describes.
 """
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from jsctl.spark.source import buckets, messages
+
+if TYPE_CHECKING:
+    from jsctl.spark.decoding.columns import PayloadColumns
 
 _TIME = pa.timestamp("us", tz="UTC")
 _PAIR = pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())])
@@ -39,15 +44,28 @@ def schema(names: Sequence[str]) -> pa.Schema:
     return pa.schema([pa.field(name, types[name]) for name in names])
 
 
-def to_spark_batch(stream: str, batches: Sequence[pa.RecordBatch], names: Sequence[str]) -> pa.RecordBatch:
-    """Join batches of messages.SCHEMA into one batch of the named columns."""
+def to_spark_batch(
+    stream: str,
+    batches: Sequence[pa.RecordBatch],
+    names: Sequence[str],
+    payload: "PayloadColumns | None" = None,
+) -> pa.RecordBatch:
+    """Join batches of messages.SCHEMA into one batch of the named columns.
+
+    payload: makes columns of payloads; None for payloads as they are.
+    """
     batch = messages.join_batches(batches)
     if tuple(names) == tuple(buckets.KV_TYPES):
         return buckets.kv_batch(stream, *batch.columns)
     if tuple(names) == tuple(buckets.OBJECT_TYPES):
         _, sequences, times, data, _ = batch.columns
         return buckets.object_batch(stream, sequences, times, data)
-    return pa.RecordBatch.from_arrays([_column(stream, batch, name) for name in names], schema=schema(names))
+    of_payloads: dict[str, pa.Array] = {}
+    if payload and set(names) & set(payload.schema.names):
+        of_payloads = dict(zip(payload.schema.names, payload.arrays(batch.column(3)), strict=True))
+    columns = [of_payloads[n] if n in of_payloads else _column(stream, batch, n) for n in names]
+    fields = [pa.field(name, column.type) for name, column in zip(names, columns, strict=True)]
+    return pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
 
 
 def sequence_batch(stream: str, sequences: Sequence[int], names: Sequence[str]) -> pa.RecordBatch:

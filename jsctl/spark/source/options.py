@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from jsctl.contexts.settings import Settings, resolve
 from jsctl.contexts.store import ContextStore
@@ -18,7 +18,11 @@ from jsctl.jetstream.api import api_prefix
 from jsctl.nats.subjects import covers, overlap
 from jsctl.spark.source.bucket_options import parse_bucket
 from jsctl.spark.source.option_values import OptionValues
+from jsctl.spark.source.payload_options import parse_columns
 from jsctl.units import SECOND
+
+if TYPE_CHECKING:
+    from jsctl.spark.decoding.columns import PayloadColumns
 
 _NOT_IN_NAMES = " .*>/\\\t\r\n"
 _STREAMING_ONLY = (
@@ -95,15 +99,19 @@ OPTION_NAMES = (
     "includeHeaders",
     "includeData",
     "columns",
+    "decode",
+    "schema",
+    "schemaFile",
+    "message",
+    "registry",
+    "decompress",
+    "keepData",
     "committedConsumer",
     "bucket",
     "objects",
     "keys",
     "history",
 )
-
-COLUMNS = ("stream", "subject", "sequence", "timestamp", "data", "headers")
-"""All columns, in their order."""
 
 RETRY_TIMEOUT = 120 * SECOND
 """ns for which a server may be away, once there was one."""
@@ -120,7 +128,8 @@ class ReadOptions:
     auto, direct or consumer. batch, max_bytes: messages and bytes for each request. timeout: ns without an
     answer. retries: attempts without progress. retry_timeout: ns for which a server may be away. is_patient:
     whether that holds for the first contact, too. columns: to read, in their order. consumer: whose ack floor
-    shows what was committed; empty for none. latest: only the last revision of each key of a bucket.
+    shows what was committed; empty for none. latest: only the last revision of each key of a bucket. payload:
+    makes columns of payloads; None for payloads as they are.
     """
 
     settings: Settings
@@ -148,6 +157,7 @@ class ReadOptions:
     columns: tuple[str, ...]
     consumer: str
     latest: bool = False
+    payload: "PayloadColumns | None" = None
 
     @property
     def prefix(self) -> str:
@@ -184,6 +194,7 @@ def parse_read_options(
     refuse_unknown_options(options, OPTION_NAMES)
     values = OptionValues(options)
     bucket = parse_bucket(values, streaming)
+    columns, payload = (bucket.columns, None) if bucket else parse_columns(values)
     stream, streams = (bucket.stream, ()) if bucket else _streams(values)
     start, end = values.offset("startingOffsets", relative=True), values.offset("endingOffsets")
     start_time, end_time = values.time("startingTimestamp"), values.time("endingTimestamp")
@@ -248,7 +259,8 @@ def parse_read_options(
         retries=values.count("retries", 5, least=0),
         retry_timeout=values.duration("retryTimeout", RETRY_TIMEOUT),
         is_patient="retrytimeout" in options,
-        columns=bucket.columns if bucket else _columns(values),
+        columns=columns,
+        payload=payload,
         consumer=consumer,
         latest=bucket.latest if bucket else False,
     )
@@ -275,23 +287,6 @@ def _streams(values: OptionValues) -> tuple[str, tuple[str, ...]]:
 
 def _is_sequence(offset: str | int) -> bool:
     return isinstance(offset, int) and offset > 0
-
-
-def _columns(values: OptionValues) -> tuple[str, ...]:
-    """Return the columns to read, in their order. Raises BadInput."""
-    text, headers = values.text("columns"), values.flag("includeHeaders", False)
-    data = values.flag("includeData", True)
-    if not text:
-        left_out = {name for name, wanted in (("data", data), ("headers", headers)) if not wanted}
-        return tuple(name for name in COLUMNS if name not in left_out)
-    names = [part.strip().lower() for part in text.split(",") if part.strip()]
-    for name in names:
-        if name not in COLUMNS:
-            raise BadInput(f"columns {text!r}: there is no column {name}", f"use {', '.join(COLUMNS)}")
-    for option in ("includeHeaders", "includeData"):
-        if values.text(option):
-            raise BadInput(f"options columns and {option} cannot be used together", "give one")
-    return tuple(name for name in COLUMNS if name in names)
 
 
 def refuse_unknown_options(options: Mapping[str, str], names: Sequence[str]) -> None:

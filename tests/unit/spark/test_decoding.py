@@ -18,7 +18,8 @@ fastavro = pytest.importorskip("fastavro")
 pytest.importorskip("google.protobuf")
 zstandard = pytest.importorskip("zstandard")
 
-from jsctl.spark.decoding.payloads import Decoding, PayloadDecoder  # noqa: E402
+from jsctl.spark.decoding.model import Decoding  # noqa: E402
+from jsctl.spark.decoding.payloads import PayloadDecoder  # noqa: E402
 from tests.support.schemas import AVRO, avro_payload, descriptors, protobuf_payload  # noqa: E402
 
 S2_STREAM = b"\xff\x06\x00\x00S2sTwO" + b"\x01\x09\x00\x00" + b"\0\0\0\0hello" + b"\xfe\x01\x00\x00\0"
@@ -26,9 +27,10 @@ S2_STREAM = b"\xff\x06\x00\x00S2sTwO" + b"\x01\x09\x00\x00" + b"\0\0\0\0hello" +
 
 
 def decode(decoding: Decoding, *payloads: bytes) -> list[Any]:
-    rows = PayloadDecoder(decoding).decode(pa.array(payloads, pa.binary())).to_pylist()
-    assert all((row["value"] is None) == row["is_bad"] for row in rows)
-    return [row["value"] for row in rows]
+    values, is_bad = PayloadDecoder(decoding).decode(pa.array(payloads, pa.binary()))
+    assert values.is_null().to_pylist() == is_bad.to_pylist()
+    rows: list[Any] = values.to_pylist()
+    return rows
 
 
 @pytest.mark.parametrize(

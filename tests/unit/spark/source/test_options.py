@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsctl.errors import BadInput, NotFound
+from jsctl.errors import BadInput, JsctlError, NotFound
 from jsctl.nats.subjects import covers
 from jsctl.spark.source import buckets
 from jsctl.spark.source.admission import Sizes, limit_ends
@@ -55,6 +55,45 @@ def test_values() -> None:
     moment = parse_read_options({**BASE, "startingTimestamp": "2026-11-21T06:57:05Z"}).start_time
     assert moment is not None
     assert parse_read_options({**BASE, "endingTimestamp": "1795244225000"}).end_time == moment  # as Kafka's
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"decode": "xml"}, "decode 'xml' is not one of json, variant"),
+        ({"decompress": "rar"}, "decompress 'rar' is not one of"),
+        ({"decode": "json"}, "decode json needs a schema; such as"),
+        ({"decode": "avro"}, "decode avro needs a schema"),
+        ({"decode": "json", "schema": "id"}, "the schema is not valid at its end"),
+        ({"decode": "json", "schema": "id INT", "schemaFile": "x"}, "schema and schemaFile cannot be used"),
+        ({"decode": "json", "schemaFile": "/none"}, "/none"),
+        (
+            {"decode": "json", "schema": "id INT", "registry": "true"},
+            "registry is for decode avro or protobuf",
+        ),
+        ({"decode": "protobuf", "schema": "*"}, "is not base64"),
+        ({"decode": "text", "keepData": "true"}, "keepData is for decode json or variant"),
+        ({"decode": "variant", "includeData": "false"}, "includeData and decode cannot be used together"),
+        ({"decode": "variant", "columns": "value,id"}, "there is no column id; use stream, subject"),
+        ({"decode": "variant", "columns": "value", "keepData": "true"}, "columns and keepData cannot"),
+        ({"schema": "id INT"}, "option schema is for the option decode"),
+        ({"bucket": "B", "stream": "", "decode": "json"}, "option decode is for streams, not for buckets"),
+    ],
+)
+def test_decoding_that_cannot_be(options: dict[str, str], words: str) -> None:
+    with pytest.raises(JsctlError) as refused:
+        parse_read_options({**BASE, **options})
+    assert words in str(refused.value)
+
+
+def test_columns_of_decoded_payloads() -> None:
+    decoded = {**BASE, "decode": "json", "schema": "id INT, Stream STRING"}
+    names = ("stream", "subject", "sequence", "timestamp", "id", "data_Stream", "bad_payload")
+    assert parse_read_options(decoded).columns == names
+    assert parse_read_options({**decoded, "keepData": "true"}).columns == (*names[:-1], "data", names[-1])
+    assert parse_read_options({**decoded, "includeHeaders": "true"}).columns[4] == "headers"
+    chosen = parse_read_options({**decoded, "columns": "data_stream,DATA,headers"})
+    assert chosen.columns == ("headers", "data_Stream", "data") and chosen.headers
 
 
 def test_secrets_are_not_in_its_text() -> None:

@@ -1,0 +1,104 @@
+"""The columns that stand for the payload of a message: in exports, in frames and in the data source.
+
+| decode  | columns for the payload                                                                      |
+|---------|----------------------------------------------------------------------------------------------|
+| (none)  | data, binary; bad_payload where it cannot be decompressed                                    |
+| text    | data, string; bad_payload where it is not UTF-8                                              |
+| base64  | data, binary: the payload is base64; bad_payload where it is not                             |
+| json    | one for each field of the schema; bad_payload where it is not a JSON object, or does not fit |
+| variant | value, a variant: any JSON value; bad_payload where it is not JSON                           |
+| avro, protobuf | one for each field; bad_payload where it is not a record or message of the schema     |
+
+bad_payload has the payload as it was stored. A field with the name of another column gets the prefix `data_`;
+so does one, at any depth, that differs from an earlier one in case only.
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql.pandas.types import from_arrow_type, to_arrow_schema
+from pyspark.sql.types import ArrayType, BinaryType, DataType, MapType, StructField, StructType
+
+from jsctl.spark.decoding.model import BAD_PAYLOAD, WITH_SCHEMA, Decoding
+from jsctl.spark.decoding.payloads import payload_decoder
+
+DATA = "data"
+
+
+@dataclass(frozen=True, slots=True)
+class PayloadColumns:
+    """Makes the columns of payloads.
+
+    taken: names of columns beside them, which a field cannot have. keep_data: keep the payload beside its
+    fields.
+    """
+
+    decoding: Decoding
+    taken: tuple[str, ...]
+    keep_data: bool = False
+
+    @property
+    def schema(self) -> StructType:
+        """Their schema. Raises BadInput, MissingDependency."""
+        return _schema(self)
+
+    def arrays(self, payloads: pa.Array) -> list[pa.Array]:
+        """Return the columns for payloads. Raises BadInput, MissingDependency."""
+        values, is_bad = payload_decoder(self.decoding).decode(payloads)
+        columns = values.flatten() if self.decoding.kind in WITH_SCHEMA else [values]
+        if len(columns) < len(self.schema) - 1:
+            columns.append(payloads)
+        columns.append(pc.if_else(is_bad, payloads, pa.scalar(None, pa.binary())))
+        # Names of nested fields differ where they were renamed; their layout does not.
+        return [column.view(type) for column, type in zip(columns, _arrow_types(self), strict=True)]
+
+
+@functools.lru_cache(4)
+def _schema(columns: PayloadColumns) -> StructType:
+    decoding = columns.decoding
+    type = from_arrow_type(payload_decoder(decoding).type)
+    if isinstance(type, StructType):
+        fields = rename_equal(type.fields, (*columns.taken, BAD_PAYLOAD, DATA))
+    else:
+        fields = [StructField("value" if decoding.kind == "variant" else DATA, type)]
+    if columns.keep_data and fields[-1].name != DATA:
+        fields.append(StructField(DATA, BinaryType()))
+    return StructType([*fields, StructField(BAD_PAYLOAD, BinaryType())])
+
+
+@functools.lru_cache(4)
+def _arrow_types(columns: PayloadColumns) -> list[pa.DataType]:
+    return [field.type for field in to_arrow_schema(columns.schema, timezone="UTC")]
+
+
+def rename_equal(fields: Sequence[StructField], taken: Sequence[str] = ()) -> list[StructField]:
+    """Return fields whose names differ in more than case, by the prefix `data_`, and are none of `taken`.
+
+    JSON tells `id` and `ID` apart; tables do not.
+    """
+    used = {name.lower() for name in taken}
+    renamed = []
+    for field in fields:
+        name = field.name
+        while name.lower() in used:
+            name = f"data_{name}"
+        used.add(name.lower())
+        renamed.append(StructField(name, replace_structs(field.dataType, rename_equal)))
+    return renamed
+
+
+def replace_structs(
+    data_type: DataType, change: Callable[[Sequence[StructField]], list[StructField]]
+) -> DataType:
+    """Return a type with the fields of its structs changed, also those in arrays and maps."""
+    if isinstance(data_type, StructType):
+        return StructType(change(data_type.fields))
+    if isinstance(data_type, ArrayType):
+        return ArrayType(replace_structs(data_type.elementType, change), data_type.containsNull)
+    if isinstance(data_type, MapType):
+        value_type = replace_structs(data_type.valueType, change)
+        return MapType(data_type.keyType, value_type, data_type.valueContainsNull)
+    return data_type

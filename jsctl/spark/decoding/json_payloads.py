@@ -1,0 +1,228 @@
+"""JSON objects as columns of a schema, and any JSON as a variant, without a JVM.
+
+| type                        | takes                                                          |
+|-----------------------------|----------------------------------------------------------------|
+| integers                    | numbers without a fraction, in range                           |
+| float, double               | numbers; "NaN", "Infinity", "-Infinity"                        |
+| decimal                     | numbers, also in quotation marks; rounded half up to its scale |
+| string                      | texts; anything else as its JSON                               |
+| binary                      | base64                                                         |
+| date, timestamp             | ISO 8601 (without a zone: UTC); seconds since 1970             |
+| array, map, struct, variant | arrays, objects, objects, anything                             |
+
+A payload with a value of another type is bad as a whole. Keys that differ in case are different; of repeated
+ones the last counts; those without a field are left out.
+"""
+
+import base64
+import json
+import re
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from decimal import ROUND_HALF_UP, Context, Decimal
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.json
+
+from jsctl.json_text import MAX_DEPTH, parse_json
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_DATE = re.compile(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})(?:[T ].*)?")
+_NOT_FINITE = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
+_FAST = (pa.types.is_int64, pa.types.is_int32, pa.types.is_float64, pa.types.is_boolean, pa.types.is_string)
+"""Types that Arrow reads from JSON as this module does."""
+
+
+class JsonDecoder:
+    """Decodes JSON objects. type: a struct, as Arrow's types stand for those of Spark."""
+
+    def __init__(self, type: pa.DataType) -> None:
+        self.type = type
+        self._convert = _converter(type)
+        self._is_fast = _is_fast(type)
+
+    def decode(self, data: bytes) -> Any:
+        """Return an object as a dict. Raises ValueError for anything else."""
+        value = parse_json(data.decode(), parse_float=Decimal)
+        if not isinstance(value, dict):
+            raise ValueError("it is not an object")
+        return self._convert(value)
+
+    def decode_all(self, payloads: pa.Array) -> pa.Array | None:
+        """Decode payloads at once, ten times as fast; None when not all of them can be read in this way."""
+        try:
+            if not self._is_fast or not len(payloads) or not _are_plain_objects(payloads):
+                return None
+            text = b"\n".join(payloads.to_pylist())
+            if b"NaN" in text or b"Inf" in text:
+                return None  # Arrow takes them as numbers
+            table = pyarrow.json.read_json(
+                pa.BufferReader(text),
+                pyarrow.json.ReadOptions(use_threads=False, block_size=len(text) + 1),
+                pyarrow.json.ParseOptions(
+                    pa.schema(list(self.type)),
+                    newlines_in_values=True,
+                    unexpected_field_behavior="ignore",
+                ),
+            ).combine_chunks()
+        except pa.ArrowException:
+            return None
+        if len(table) != len(payloads) or table.schema.names != [field.name for field in self.type]:
+            return None
+        (batch,) = table.to_batches()
+        return pa.StructArray.from_arrays(batch.columns, fields=list(self.type))
+
+
+class VariantDecoder:
+    """Decodes any JSON as Spark's variants. type: that of a variant, as Arrow's types stand for it."""
+
+    def __init__(self, type: pa.DataType) -> None:
+        self.type = type
+
+    def decode(self, data: bytes) -> Any:
+        """Return a variant's parts. Raises ValueError for what is not JSON."""
+        text = data.decode()
+        parse_json(text)  # knows what is not JSON, but Python takes
+        return _build_variant(text)
+
+    def decode_all(self, payloads: pa.Array) -> pa.Array | None:
+        return None
+
+
+def _are_plain_objects(payloads: pa.Array) -> bool:
+    """Whether Arrow's reader finds one object in each of these payloads, if it finds as many as they are."""
+    texts = pc.utf8_trim(payloads.cast(pa.string()), " \t\r\n")  # raises for bytes that are not UTF-8
+    opened = pc.add(pc.count_substring(texts, "{"), pc.count_substring(texts, "["))
+    checks = (pc.starts_with(texts, "{"), pc.ends_with(texts, "}"), pc.less(opened, MAX_DEPTH))
+    return all(pc.all(check).as_py() for check in checks)
+
+
+def _is_fast(type: pa.DataType) -> bool:
+    if pa.types.is_struct(type):
+        return len({field.name for field in type}) == type.num_fields and all(_is_fast(f.type) for f in type)
+    return _is_fast(type.value_type) if pa.types.is_list(type) else any(is_one(type) for is_one in _FAST)
+
+
+def _converter(type: pa.DataType) -> Callable[[Any], Any]:
+    """Return a function from a value of JSON to what Arrow takes for it. It raises ValueError."""
+    convert = _converter_of_values(type)
+    if pa.types.is_struct(type) and _is_variant(type):
+        return convert  # null is a value, too
+    return lambda value: None if value is None else convert(value)
+
+
+def _converter_of_values(type: pa.DataType) -> Callable[[Any], Any]:
+    if pa.types.is_struct(type):
+        if _is_variant(type):
+            return _variant
+        fields = [(field.name, _converter(field.type)) for field in type]
+        return lambda value: {name: convert(_of(dict, value).get(name)) for name, convert in fields}
+    if pa.types.is_list(type):
+        element = _converter(type.value_type)
+        return lambda value: [element(one) for one in _of(list, value)]
+    if pa.types.is_map(type):
+        item = _converter(type.item_type)
+        return lambda value: [(key, item(one)) for key, one in _of(dict, value).items()]
+    if pa.types.is_integer(type):
+        most = 1 << (type.bit_width - 1)
+        return lambda value: _integer(value, most)
+    if pa.types.is_decimal(type):
+        return lambda value: _decimal(value, type.precision, type.scale)
+    if pa.types.is_timestamp(type):
+        return _timestamp if type.tz else _local_timestamp
+    by_type: list[tuple[Callable[[pa.DataType], bool], Callable[[Any], Any]]] = [
+        (pa.types.is_boolean, lambda value: _of(bool, value)),
+        (pa.types.is_floating, _float),
+        (pa.types.is_string, _text),
+        (pa.types.is_binary, lambda value: base64.b64decode(_of(str, value), validate=True)),
+        (pa.types.is_date, _date),
+    ]
+    return next(convert for is_one, convert in by_type if is_one(type))
+
+
+def _is_variant(type: pa.DataType) -> bool:
+    return any((field.metadata or {}).get(b"variant") for field in type)
+
+
+def _of(kind: type, value: Any) -> Any:
+    if not isinstance(value, kind):
+        raise ValueError(f"{value!r} is of another type")
+    return value
+
+
+def _integer(value: Any, most: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not -most <= value < most:
+        raise ValueError(f"{value!r} is not an integer in range")
+    return value
+
+
+def _float(value: Any) -> float:
+    if isinstance(value, str):
+        if value not in _NOT_FINITE:
+            raise ValueError(f"{value!r} is not a number")
+        return _NOT_FINITE[value]
+    return float(_number(value))
+
+
+def _number(value: Any) -> int | Decimal:
+    if isinstance(value, bool) or not isinstance(value, int | Decimal):
+        raise ValueError(f"{value!r} is not a number")
+    return value
+
+
+def _decimal(value: Any, precision: int, scale: int) -> Decimal:
+    try:
+        number = Decimal(value if isinstance(value, str) else _number(value))
+        # More digits than the type has are an error of quantize.
+        return number.quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, Context(precision))
+    except ArithmeticError:
+        raise ValueError(f"{value!r} is not a decimal of {precision} digits") from None
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Decimal):
+        return str(value)
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=float)
+
+
+def _date(value: Any) -> date:
+    match = _DATE.fullmatch(_of(str, value).strip())
+    if not match:
+        raise ValueError(f"{value!r} is not a date")
+    return date(*(int(part) for part in match.groups()))
+
+
+def _timestamp(value: Any) -> datetime:
+    if isinstance(value, str):
+        moment = datetime.fromisoformat(value.strip())
+        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    try:
+        return _EPOCH + timedelta(seconds=_integer(value, 1 << 63))
+    except OverflowError:
+        raise ValueError(f"{value} is out of range") from None
+
+
+def _local_timestamp(value: Any) -> datetime:
+    moment = datetime.fromisoformat(_of(str, value))
+    if moment.tzinfo:
+        raise ValueError(f"{value!r} has a zone")
+    return moment
+
+
+def _variant(value: Any) -> dict[str, bytes]:
+    return _build_variant(json.dumps(value, ensure_ascii=False, default=float))
+
+
+def _build_variant(text: str) -> dict[str, bytes]:
+    from pyspark.errors import PySparkException
+    from pyspark.sql.variant_utils import VariantBuilder
+
+    try:
+        value, metadata = VariantBuilder().build(text)
+    except (PySparkException, OverflowError) as error:
+        raise ValueError(f"it cannot be a variant: {error}") from None
+    return {"value": value, "metadata": metadata}
