@@ -196,10 +196,10 @@ def message_bursts(job: WriteJob, partition: int, rows: Iterable[Row]) -> Iterat
 def _message(job: WriteJob, ids: "_MessageIds", row: Row) -> OutgoingMessage:
     subject = validate_subject(row.subject if row.subject is not None else job.subject)
     payload = row.data.encode() if isinstance(row.data, str) else bytes(row.data or b"")
-    pairs: Pairs = [(pair["key"], _bytes(pair["value"])) for pair in row.headers or ()]
+    pairs: Pairs = [_pair(header) for header in row.headers or ()]
     origin = (row.stream, row.sequence) if row.stream and row.sequence is not None else None
     if origin:
-        pairs = [(key, value) for key, value in pairs if not _INSTRUCTIONS.fullmatch(key or "")]
+        pairs = [(key, value) for key, value in pairs if not _INSTRUCTIONS.fullmatch(key)]
     message_id = row.msg_id
     if not message_id:
         message_id = next((value.decode() for key, value in pairs if key.lower() == ID.lower()), "")
@@ -207,6 +207,19 @@ def _message(job: WriteJob, ids: "_MessageIds", row: Row) -> OutgoingMessage:
     headers_without_id = [(key, value) for key, value in pairs if key.lower() != ID.lower()]
     header_block = _encode_headers([*headers_without_id, (ID, message_id.encode())])
     return OutgoingMessage(subject, payload, header_block=header_block)
+
+
+def _pair(header: Any) -> tuple[str, bytes]:
+    """Return a header's key and value. Raises BadInput for one that has no key.
+
+    Only rows show that: in nearly every schema, also in the reader's, columns can be null.
+    """
+    if header is None or header["key"] is None:
+        raise BadInput(
+            "a row has a header that is null, or whose key is",
+            "leave it out: filter(headers, h -> h.key IS NOT NULL) AS headers",
+        )
+    return header["key"], _bytes(header["value"])
 
 
 def _bytes(value: bytes | bytearray | str | None) -> bytes:
@@ -217,7 +230,7 @@ def _encode_headers(pairs: Pairs) -> bytes:
     """Encode headers whose values are bytes that need not be UTF-8. Raises BadInput."""
     lines = []
     for key, value in pairs:
-        encode_headers([(key or "", "")])  # validates the key
+        encode_headers([(key, "")])  # validates the key
         if b"\r" in value or b"\n" in value:
             raise BadInput(f"the header {key} has more than one line")
         lines.append(b"%b: %b\r\n" % (key.encode(), value))

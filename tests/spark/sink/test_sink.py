@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from jsctl.contexts.settings import Settings
-from jsctl.errors import Denied
+from jsctl.errors import BadInput, Denied
 from jsctl.nats.headers import parse_headers
 from jsctl.spark.sink import publishing
 from jsctl.spark.sink.publishing import WriteJob
@@ -94,6 +94,13 @@ def test_ids_of_copies_do_not_depend_on_the_split() -> None:
     assert message_ids(0, [publishing.Row("S.x", b"same")]) != message_ids(
         1, [publishing.Row("S.x", b"same")]
     )
+
+
+@pytest.mark.parametrize("headers", [[None], [{"key": None, "value": b"x"}]])
+def test_null_headers_are_one_sentence(headers: list[Any]) -> None:
+    rows = [publishing.Row("S.x", b"", each) for each in ([{"key": "K", "value": None}], headers)]
+    with pytest.raises(BadInput, match=r"null, or whose key is; leave it out: filter\(headers, h -> h.key"):
+        list(publishing.message_bursts(WriteJob(Settings()), 0, rows))
 
 
 def test_copies_with_their_headers_are_all_stored_once(spark: Any, url: str) -> None:
