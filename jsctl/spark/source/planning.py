@@ -37,26 +37,28 @@ class PlanningConnection:
         provide_pynacl()  # Spark plans in a Python of the executors, too
         options = self._options
         is_patient = options.is_patient or self._was_connected
+        if not is_patient:
+            self._open()
         patience = Patience(options.retries, options.retry_timeout if is_patient else 0)
         while True:
             was_kept = self._connection is not None
             try:
-                if self._connection is None:
-                    self._connection = self._connector.open()
-                    self._was_connected = True
-                return work(self._connection)
+                return work(self._connection or self._open())
             except (ConnectionLost, TimeoutError, Unreachable) as error:
                 self.close()
                 if was_kept and isinstance(error, ConnectionLost):
                     continue  # it may have ended long ago
-                if not self._was_connected and not options.is_patient:
-                    patience = Patience(retries=0)
                 name = options.stream or ", ".join(options.streams)
                 patience.failed(error, f"lost the connection while asking for {name}")
             except BaseException:
                 self.close()  # an answer may be on its way
                 raise
             patience.pause()
+
+    def _open(self) -> StreamConnection:
+        self._connection = self._connector.open()
+        self._was_connected = True
+        return self._connection
 
     def close(self) -> None:
         """End the connection, until the next work."""
