@@ -18,7 +18,7 @@ from jsctl.jetstream.api import api_prefix
 from jsctl.nats.subjects import covers, overlap
 from jsctl.spark.source.bucket_options import parse_bucket
 from jsctl.spark.source.option_values import OptionValues
-from jsctl.spark.source.payload_options import parse_columns
+from jsctl.spark.source.payload_options import BESIDE_PAYLOADS, parse_columns
 from jsctl.units import SECOND
 
 if TYPE_CHECKING:
@@ -168,6 +168,11 @@ class ReadOptions:
     def headers(self) -> bool:
         """Whether headers are read."""
         return "headers" in self.columns
+
+    @property
+    def payloads(self) -> bool:
+        """Whether payloads are read, for `data`, the columns of a bucket, or what they are decoded to."""
+        return not set(BESIDE_PAYLOADS).issuperset(self.columns)
 
 
 def parse_read_options(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 COLUMNS = ("stream", "subject", "sequence", "timestamp", "data", "headers")
 """All columns, in their order."""
 
-_BESIDE_PAYLOADS = tuple(name for name in COLUMNS if name != "data")
+BESIDE_PAYLOADS = tuple(name for name in COLUMNS if name != "data")
 _DECODE_OPTIONS = ("schema", "schemaFile", "message", "registry", "keepData")
 _DDL_HINT = 'such as .option("schema", "id BIGINT, name STRING")'
 
@@ -31,7 +31,7 @@ def parse_columns(values: OptionValues) -> "tuple[tuple[str, ...], PayloadColumn
         return _choose(values, COLUMNS, _left_out(values, includeData="data")), None
     if values.text("includeData"):
         raise BadInput("options includeData and decode cannot be used together", "use keepData or columns")
-    known = (*_BESIDE_PAYLOADS, *payload.schema.names)
+    known = (*BESIDE_PAYLOADS, *payload.schema.names)
     return _choose(values, known, _left_out(values)), payload
 
 
@@ -65,7 +65,7 @@ def _payload_columns(values: OptionValues) -> "PayloadColumns | None":
 
     decoding = _decoding(values, kind, compression)
     keep_data = values.flag("keepData", False) or "data" in values.text("columns").lower().split(",")
-    return PayloadColumns(decoding, _BESIDE_PAYLOADS, keep_data=keep_data)
+    return PayloadColumns(decoding, BESIDE_PAYLOADS, keep_data=keep_data)
 
 
 def _decoding(values: OptionValues, kind: str, compression: str) -> Decoding:

@@ -18,6 +18,10 @@ MAX_DELETED_DETAILS = 100_000
 """Most deleted messages of a stream whose sequences are fetched for every batch of a streaming query."""
 
 
+LIGHT_MESSAGE = 1024
+"""Bytes of a stored message up to which it is read whole, although its payload is not wanted."""
+
+
 class StreamState(NamedTuple):
     """A stream at one time. Its sequences are [first, end), and `deleted` of them hold no message.
 
@@ -55,6 +59,8 @@ def fetch_stream(
     key = (options.stream, info["created"], config.get("allow_direct"), config.get("retention"))
     if key not in known:
         known[key] = _is_direct(connection, options, config)
+        if known[key] and not options.payloads and _is_heavy(state) and options.fetch_mode == "auto":
+            known[key] = not _may_use_consumer(connection, options, config)
         _check_rights(connection, options, known[key])
     return StreamState(
         created=info["created"],
@@ -148,6 +154,21 @@ def _is_direct(connection: StreamConnection, options: ReadOptions, config: Json)
             "allow direct get on it",
         )
     return False
+
+
+def _is_heavy(state: Json) -> bool:
+    """Whether messages are so large that a consumer, which can leave payloads out, is the faster way."""
+    return int(state["bytes"]) > LIGHT_MESSAGE * int(state["messages"])
+
+
+def _may_use_consumer(connection: StreamConnection, options: ReadOptions, config: Json) -> bool:
+    if config.get("retention", "limits") != "limits":
+        return False
+    try:
+        _check_rights(connection, options, False)
+    except Denied:
+        return False
+    return True
 
 
 def _has_batches(connection: StreamConnection, options: ReadOptions) -> bool:
@@ -328,4 +349,5 @@ def create_read_job(
         fail_on_loss=options.fail_on_loss,
         fail_on_deleted=options.fail_on_deleted,
         is_promised=is_promised,
+        without_payloads=not options.payloads,
     )

@@ -13,6 +13,7 @@ import pytest
 from jsctl.contexts.settings import Settings
 from jsctl.errors import Denied, Unreachable
 from jsctl.spark.source import plan
+from jsctl.spark.source.columns import parse_headers
 from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.direct import DirectReader
 from jsctl.spark.source.options import ReadOptions, parse_read_options
@@ -100,6 +101,38 @@ def test_ranges_are_half_open(url: str, reader: Kind, start: int, end: int) -> N
     fill(url, 3000)
     range_reader = reading(reader, url, job(url, start=start, end=end))
     assert sequences(range_reader) == list(range(start, end))
+
+
+def test_payloads_that_are_not_wanted_are_left_out(url: str) -> None:
+    fill(url, 100, size=10_000)
+
+    async def publish(client: Any) -> None:
+        await client.publish("S.h", b"y" * 10_000, headers={"K": "v", "Nats-Msg-Size": "of another"})
+        await client.flush()
+
+    with_client(url, publish)
+    js.wait_until_stored(url, "S", 101)
+    received = []
+
+    class Counting(StreamConnection):
+        def close(self) -> None:
+            received.append(self.received)
+            super().close()
+
+    for columns in ("subject,data", "sequence,timestamp,subject,headers"):
+        wanted = options(url, columns=columns)
+        with contextlib.closing(StreamConnection.open(wanted.settings)) as connection:
+            seen = plan.fetch_stream(connection, wanted)
+        assert seen.direct is wanted.payloads
+        what = plan.create_read_job(wanted, seen.created, 1, 102)
+        kind = DirectReader if seen.direct else ConsumerReader
+        chunks = list(kind(what, lambda: Counting.open(Settings(url=url))))
+        assert sequences(chunks) == list(range(1, 102))
+    rows = [row for chunk in chunks for row in chunk.to_pylist()]
+    assert {row["data"] for row in rows} == {b""} and rows[0]["subject"] == b"S.0"
+    assert parse_headers(rows[0]["headers"]) is None
+    assert parse_headers(rows[-1]["headers"]) == [("K", b"v"), ("Nats-Msg-Size", b"of another")]
+    assert received[1] * 20 < received[0]
 
 
 @BOTH
