@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from jsctl.schema import catalog
 from jsctl.schema.validator import validate
 from tests.support import js
 from tests.support.run import Cli
+from tests.support.servers import HubLeaf
 
 _STREAM = "io.nats.jetstream.api.v1.stream_configuration"
 
@@ -145,3 +147,31 @@ def test_request(cli: Cli, url: str) -> None:
     assert not data["valid"] and "type is" in data["errors"][0]
     assert data["response"]["streams"] == ["S"]
     assert "nobody answers" in cli("schema request nobody", status=4).err
+
+
+def test_variables_of_servers(tmp_path: Path, hub_leaf: HubLeaf) -> None:
+    system = Cli(tmp_path / "system", hub_leaf.system_url)
+    schema = catalog.schema("io.nats.server.monitor.v1.varz")
+    for answer in system("server request varz --json", status=0).json:
+        assert validate(answer["data"], schema) == []
+        assert undescribed(answer["data"], schema, schema["definitions"]) == []
+
+
+def undescribed(data: Any, schema: Any, definitions: Any) -> list[str]:
+    """The keys of an answer that its schema does not have."""
+    schema = next((one for one in schema.get("anyOf", ()) if one != {"type": "null"}), schema)
+    if "$ref" in schema:
+        schema = definitions[schema["$ref"].rpartition("/")[2]]
+    if isinstance(data, list):
+        return [key for one in data for key in undescribed(one, schema["items"], definitions)]
+    if not isinstance(data, dict) or "properties" not in schema:
+        return []
+    known = schema["properties"]
+    inner = [key for name in data.keys() & known for key in undescribed(data[name], known[name], definitions)]
+    return sorted(data.keys() - known) + inner
+
+
+def test_a_message_of_an_unknown_type_is_any_object(offline_cli: Cli) -> None:
+    line = "schema validate unknown_message -"
+    assert "is a valid" in offline_cli(line, stdin='{"type": "io.example.v1.x", "a": [1]}', status=0).out
+    assert "is not a valid" in (outcome := offline_cli(line, stdin="[]")).out + outcome.err
