@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sys
 from collections import deque
 
 from jsctl.bench.client import Client, Exchange, until
@@ -164,6 +165,7 @@ class _Pull:
         self._acks = acks
         self._batch = plan.batch
         self._open = 0  #: messages that were asked for and have not arrived
+        self._unasked = client.goal or sys.maxsize  #: messages that are wanted and were not asked for
         self._messages: list[Message] = []
         self._ended: list[Message] = []
         self._wake = asyncio.Event()
@@ -178,6 +180,10 @@ class _Pull:
                 self._wake.set()
             return
         self._messages.append(message)
+        self._open = max(self._open - 1, 0)
+        if self._ahead and self._open <= self._batch // 2 and (request := self._next_request()):
+            # At once: the server works on it while what came with this message is read.
+            self._client.connection.post(request, now=True)
         if len(self._messages) >= self._wake_at:
             self._wake.set()
 
@@ -199,21 +205,25 @@ class _Pull:
             await client.connection.flush()
 
     async def _ask(self) -> None:
+        if request := self._next_request():
+            await self._client.connection.send(request)
+
+    def _next_request(self) -> bytes:
+        """Returns the next request, empty while enough is asked for."""
         client = self._client
-        if self._open > (self._batch // 2 if self._ahead else 0):
-            return
-        wanted = self._batch - self._open
-        if client.goal:
-            wanted = min(wanted, client.goal - client.meter.done - self._open)
+        if self._open > (self._batch // 2 if self._ahead else 0) or client.stopping:
+            return b""
+        wanted = min(self._batch - self._open, self._unasked)
         if wanted <= 0:
-            return
-        body = json.dumps({"batch": wanted, "expires": max(client.timeout - 100 * MS, 50 * MS)})
+            return b""
         self._open += wanted
-        await client.connection.send(encode_publish(self._subject, body.encode(), self._inbox))
+        self._unasked -= wanted
+        body = json.dumps({"batch": wanted, "expires": max(client.timeout - 100 * MS, 50 * MS)})
+        return encode_publish(self._subject, body.encode(), self._inbox)
 
     async def _next(self) -> list[Message]:
         """Returns what arrived: something, or for `fetch` the whole batch; nothing after the time-out."""
-        self._wake_at = 1 if self._ahead else self._open
+        self._wake_at = 1 if self._ahead else self._open + len(self._messages)
         deadline = now() + self._client.timeout
         while len(self._messages) < max(self._wake_at, 1):
             self._wake.clear()
@@ -227,8 +237,8 @@ class _Pull:
                 if self._messages or self._ended:
                     break
         messages, self._messages = self._messages, []
-        self._open = max(self._open - len(messages), 0)
         if self._ended:
+            self._unasked += max(self._open, 0)
             self._ended, self._open = [], 0
         return messages
 
