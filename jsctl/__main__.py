@@ -1,20 +1,26 @@
 """The `jsctl` script, and `python -m jsctl`."""
 
-import signal
-from typing import NoReturn
+import _signal  # type: ignore[import-not-found]  # not signal and typing, whose imports ctrl-C would end with a traceback
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 
-def main() -> NoReturn:
-    """Import jsctl and run it. Until it is imported, ctrl-C ends the process silently: Python would print a
-    traceback of its imports."""
-    by_python = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+def main() -> "NoReturn":
+    """Import jsctl and run it. Until a verb begins, ctrl-C ends the process silently: Python would print a
+    traceback of its imports, or lose it in one of them."""
+    by_python = _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler
     if by_python:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+
+    def begin() -> None:
+        if by_python and _signal.getsignal(_signal.SIGINT) is _signal.SIG_DFL:
+            _signal.signal(_signal.SIGINT, _signal.default_int_handler)
+
     from jsctl import app
 
-    if by_python:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    app.main()
+    app.main(begin)
 
 
 if __name__ == "__main__":

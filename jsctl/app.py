@@ -5,7 +5,7 @@ import errno
 import gc
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 import click
@@ -113,14 +113,37 @@ def _run(args: Sequence[str], env: Env) -> int:
         return _fail(env, f"unexpected {_text(error)}; {_BUG}", ExitStatus.FAILURE)
 
 
-def main() -> NoReturn:
-    """Entry point of the `jsctl` script."""
+def main(begin: Callable[[], None] = lambda: None) -> NoReturn:
+    """Entry point of the `jsctl` script. begin: see `Env`."""
+    sys.unraisablehook = _keep_interrupts
     # With 10,000 streams in memory, frequent garbage collection takes an eighth of the time.
     gc.set_threshold(50_000)
     # Backups, dumps and exports hold what streams hold: for this user alone, unless JSCTL_UMASK allows more.
     mask = os.environ.get("JSCTL_UMASK", "")
     os.umask(int(mask, 8) & 0o777 if mask and not mask.strip("01234567") else os.umask(0o077) | 0o077)
-    sys.exit(run(sys.argv[1:], Env(Streams.real(), os.environ)))
+    env = Env(Streams.real(), os.environ)
+    env.begin = begin
+    sys.exit(run(sys.argv[1:], env))
+
+
+def _keep_interrupts(lost: "sys.UnraisableHookArgs") -> None:
+    """Interrupt again when Python dropped a KeyboardInterrupt, as it does where one comes in a destructor or
+    in the locks of an import."""
+    if issubclass(lost.exc_type, KeyboardInterrupt):
+        import _thread
+
+        # Not in this thread: it would be dropped, too.
+        _thread.start_new_thread(_interrupt_soon, ())
+    else:
+        sys.__unraisablehook__(lost)
+
+
+def _interrupt_soon() -> None:
+    import signal
+    import time
+
+    time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGINT)  # not interrupt_main, which wakes nothing that waits
 
 
 def _check_argument(arg: str) -> None:

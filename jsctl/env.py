@@ -64,6 +64,7 @@ class Env:
     prompter: asks the questions; None looks for a terminal.
     session: of the shell that runs this command line.
     run_line: runs a further command line in this process, in an Env of its own; set by the app.
+    begin: called before a verb begins, which ctrl-C no longer ends on the spot.
     """
 
     def __init__(
@@ -84,6 +85,7 @@ class Env:
         self.last_words: list[str] = []
         self.session: Session | None = None
         self.run_line: Callable[[Sequence[str], Env], int] | None = None
+        self.begin: Callable[[], None] = lambda: None
         self._open: dict[str, Connection] = {}
         self._headed = False  #: whether a result was written: rounds in CSV share one heading
         self._stack: AsyncExitStack | None = None
@@ -288,8 +290,10 @@ class Env:
         """Run a command's coroutine, and close every connection when it ends."""
         import asyncio
 
+        from jsctl.signals import unlost_cancellation
+
         async def scoped() -> T:
-            async with AsyncExitStack() as stack:
+            async with AsyncExitStack() as stack, unlost_cancellation():
                 self._stack = stack
                 try:
                     return await work
@@ -297,7 +301,12 @@ class Env:
                     self._open.clear()
                     self._stack = None
 
-        return self.session.run(scoped()) if self.session else asyncio.run(scoped())
+        self.begin()
+        try:
+            return self.session.run(scoped()) if self.session else asyncio.run(scoped())
+        finally:
+            if not self.session:
+                work.close()  # ctrl-C can come before it began
 
     async def finish(self, verb: "Awaitable[Result | Events[Any] | None]") -> "Result | ExitStatus | None":
         """Await a verb and write the Events that it returns. Returns what is to be shown last, or the exit

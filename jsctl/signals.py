@@ -4,16 +4,21 @@ Every signal that jsctl handles is handled here. Only the main thread can: elsew
 """
 
 import contextlib
+import functools
 import os
 import signal
 import threading
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 from jsctl.errors import Cancelled, ExitStatus
 
 if TYPE_CHECKING:
     import asyncio
+
+
+T = TypeVar("T")
 
 
 class Stopped(Cancelled):
@@ -28,10 +33,13 @@ class _Handler(NamedTuple):
 
 
 _installed: dict[int, list[_Handler]] = {}
-"""The handlers of each signal, the one that is called last. asyncio itself knows only one."""
+"""The handlers of each signal, the one that is called last."""
 
 _before: dict[int, Any] = {}
 """What Python had for these signals."""
+
+_due: Counter[int] = Counter()
+"""Signals that arrived, and that the event loop has not handed over yet."""
 
 
 @contextlib.contextmanager
@@ -68,12 +76,29 @@ def _install(loop: "asyncio.AbstractEventLoop", number: int, stack: list[_Handle
         _before[number] = signal.getsignal(number)
     if stack:
         _installed[number] = stack
-        loop.add_signal_handler(number, stack[-1].call, number)
+        signal.signal(number, functools.partial(_arrive, loop))
         return
     del _installed[number]
-    loop.remove_signal_handler(number)
-    if (before := _before.pop(number)) is not None:  # None: installed by other than Python
-        signal.signal(number, before)
+    before = _before.pop(number)
+    signal.signal(
+        number, signal.SIG_DFL if before is None else before
+    )  # None: installed by other than Python
+    if _due.pop(number, 0):
+        signal.raise_signal(number)
+
+
+# Not loop.add_signal_handler: what arrives while a handler is removed would be lost.
+
+
+def _arrive(loop: "asyncio.AbstractEventLoop", number: int, frame: object) -> None:
+    _due[number] += 1
+    loop.call_soon_threadsafe(_hand_over, number)
+
+
+def _hand_over(number: int) -> None:
+    if _due[number]:  # not when it went to what was there before
+        _due[number] -= 1
+        _installed[number][-1].call(number)
 
 
 @contextlib.contextmanager
@@ -90,6 +115,18 @@ def interrupts(end: Callable[[], object], *, sigterm: bool = True) -> Iterator[N
         handlers[signal.SIGTERM] = first
     with handled(handlers) as restore:
         yield
+
+
+@contextlib.asynccontextmanager
+async def unlost_cancellation() -> AsyncIterator[None]:
+    """End the block as cancelled when the task was, also where what it waited for lost that, or ended at that
+    moment."""
+    import asyncio
+
+    yield
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
 
 
 @contextlib.asynccontextmanager
@@ -156,6 +193,46 @@ def restoring_first(end: Callable[[], object]) -> Iterator[None]:
     finally:
         if arrived:
             os.kill(os.getpid(), arrived[0])
+
+
+class HeldInterrupts:
+    """Within the block ctrl-C waits for the next `run`, which it ends at once: for what runs one command
+    after the other, and goes on when one is interrupted."""
+
+    def __init__(self) -> None:
+        self._is_active = threading.current_thread() is threading.main_thread()
+        self._before = signal.getsignal(signal.SIGINT)
+        self._arrived = False
+
+    def __enter__(self) -> Self:
+        self._hold()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._is_active:
+            signal.signal(signal.SIGINT, self._before)
+
+    def run(self, work: Callable[[], T]) -> T:
+        """Run what ctrl-C may interrupt. Raises KeyboardInterrupt."""
+        try:
+            if self._is_active:
+                signal.signal(signal.SIGINT, self._before)
+            if self._arrived:
+                raise KeyboardInterrupt
+            return work()
+        finally:
+            self._hold()
+
+    def forget(self) -> None:
+        """Drop what arrived."""
+        self._arrived = False
+
+    def _hold(self) -> None:
+        if self._is_active:
+            signal.signal(signal.SIGINT, self._arrive)
+
+    def _arrive(self, number: int, frame: object) -> None:
+        self._arrived = True
 
 
 @contextlib.contextmanager

@@ -5,8 +5,9 @@ import io
 import subprocess
 import tempfile
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
@@ -17,6 +18,10 @@ from jsctl.env import Env, Streams
 from jsctl.errors import BadInput, ExitStatus, JsctlError
 from jsctl.files import read_input
 from jsctl.session import Session
+from jsctl.signals import HeldInterrupts
+
+if TYPE_CHECKING:
+    from jsctl.prompts.shell import ShellPrompt
 
 BUILTINS = {
     "use": "Use another context from here on; without a name, the selected one",
@@ -86,12 +91,20 @@ class Interpreter:
         )
         env.say("help lists the commands, help shell explains this prompt; ctrl-D ends it")
         status = 0
-        while not self.has_ended:
-            text = self.session.run(prompt.read(self._place(), status))
-            if text is None:
-                break
-            status = self.run_line(text) if text.strip() else 0
+        with HeldInterrupts() as held:
+            while not self.has_ended:
+                try:
+                    held.forget()
+                    text = held.run(partial(self._read, prompt, status))
+                    if text is None:
+                        break
+                    status = held.run(partial(self.run_line, text)) if text.strip() else 0
+                except KeyboardInterrupt:  # between a line and its command
+                    status = self._interrupted()
         return status
+
+    def _read(self, prompt: "ShellPrompt", status: int) -> str | None:
+        return self.session.run(prompt.read(self._place(), status))
 
     def run_script(self, file: str) -> int:
         """Run the lines of a file up to the first that fails. Returns its status."""
@@ -126,8 +139,11 @@ class Interpreter:
             self._env.say(f"jsctl: error: {error}")
             return error.status
         except KeyboardInterrupt:
-            self._env.say("")
-            return ExitStatus.INTERRUPTED
+            return self._interrupted()
+
+    def _interrupted(self) -> int:
+        self._env.say("")
+        return ExitStatus.INTERRUPTED
 
     def _built_in(self, name: str, words: Sequence[str]) -> int:
         if len(words) > 1:

@@ -198,7 +198,8 @@ async def _tool(name: str, args: list[str], settings: Settings) -> bytes:
         program, *args, stdin=asyncio.subprocess.DEVNULL, stdout=pipe, stderr=pipe
     )
     try:
-        out, err = await asyncio.wait_for(process.communicate(), settings.timeout / SECOND)
+        async with asyncio.timeout(settings.timeout / SECOND):
+            out, err = await process.communicate()
     except TimeoutError:
         process.kill()
         await process.wait()

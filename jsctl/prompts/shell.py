@@ -15,6 +15,8 @@ from prompt_toolkit.formatted_text import FormattedText
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.output import create_output
 
+from jsctl.prompts.typed_ahead import raise_typed_interrupt
+
 
 class Candidate(NamedTuple):
     """A completion. text: replaces the line from `start`. shown, help: in the menu."""
@@ -52,18 +54,22 @@ class ShellPrompt:
         )
 
     async def read(self, place: str, failed: int) -> str | None:
-        """Return a line; None where the user ends the session, an empty one for ctrl-C.
+        """Return a line; None where the user ends the session, an empty one for ctrl-C. Raises
+        KeyboardInterrupt for ctrl-C right after a line.
 
         place: shown ahead of it. failed: the status of the line before.
         """
         mark = [("ansired", f"[{failed}] ")] if failed else []
         prompt = FormattedText([*mark, ("ansicyan", place), ("bold", "> ")])
         try:
-            return await self._session.prompt_async(prompt)
+            # A signal is for the session, not for the prompt, which loses it when it is about to end.
+            line = await self._session.prompt_async(prompt, handle_sigint=False)
         except KeyboardInterrupt:
             return ""
         except EOFError:
             return None
+        raise_typed_interrupt(self._session.input)
+        return line
 
 
 class _Completer(Completer):

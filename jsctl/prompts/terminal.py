@@ -13,6 +13,7 @@ from prompt_toolkit.output import create_output
 
 from jsctl.errors import Cancelled
 from jsctl.prompts.prompter import Form, GoBack, Prompter, Question
+from jsctl.prompts.typed_ahead import raise_typed_interrupt
 
 _STYLE = questionary.Style(
     [
@@ -47,7 +48,9 @@ class TerminalPrompter(Prompter):
                 [shown.application.key_bindings or KeyBindings(), self._keys(question, shown)]
             )
             try:
-                answer = await shown.unsafe_ask_async()
+                # A signal is for the command, not for the prompt, which loses it when it is about to end.
+                answer = await shown.application.run_async(handle_sigint=False)
+                raise_typed_interrupt(shown.application.input)
             except KeyboardInterrupt:
                 raise Cancelled("interrupted; nothing was changed") from None
             if question.form not in (Form.TEXT, Form.PATH) or not question.verify:

@@ -25,6 +25,7 @@ STALLED = 1.0
 """Seconds in one write after which the reader of our output counts as slow."""
 
 _EVERY = 1.0  #: seconds between two lines of a gauge
+_PATIENCE = 1.5  #: seconds that the next events may take to come after ctrl-C, where events end in order
 _compact = json.JSONEncoder(ensure_ascii=False, default=plain_value).encode
 
 
@@ -172,10 +173,20 @@ class _Writer(Generic[E]):
 
     def _interrupt(self) -> None:
         self._interrupted = True
-        if self._events.stop is not None:
-            self._events.stop()
-        elif self._task is not None and self._reading:
+        if self._events.stop is None:
+            self._give_up(self._written)
+            return
+        self._events.stop()
+        asyncio.get_running_loop().call_later(_PATIENCE, self._give_up, self._written)
+
+    def _give_up(self, written: int) -> None:
+        """Cancel what gives the events, unless it gave some since."""
+        if self._task is None or not self._reading:
+            return
+        if self._written == written:
             self._task.cancel()
+        else:
+            asyncio.get_running_loop().call_later(_PATIENCE, self._give_up, self._written)
 
     @contextlib.asynccontextmanager
     async def _counting(self) -> AsyncIterator[None]:

@@ -56,7 +56,8 @@ class _Screen:
                     ticking = True
                     break
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._wake.wait(), None if self.model.paused else left)
+                    async with asyncio.timeout(None if self.model.paused else left):
+                        await self._wake.wait()
                 self._wake.clear()
 
     def notice(self, text: str) -> None:

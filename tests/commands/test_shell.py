@@ -1,6 +1,7 @@
 """`shell`: scripts, and a prompt in a pseudo-terminal, on a real server."""
 
 import stat
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from jsctl.commands.shared.command_line import is_whole, last_word, parse_line, 
 from jsctl.errors import BadInput
 from jsctl.nats.connection import Connection
 from tests.support import js
+from tests.support.hostile import hostile_server
 from tests.support.run import Cli, Terminal
 from tests.support.servers import RealServer
 
@@ -210,3 +212,25 @@ def test_a_server_that_was_lost(cli: Cli, tmp_path: Path) -> None:
         assert terminal.exitstatus == 0
     finally:
         server.stop()
+
+
+@pytest.mark.slow
+def test_ctrl_c_right_after_a_line(cli: Cli) -> None:
+    """At every millisecond: while the prompt still has the terminal, between both, and in the command."""
+    with hostile_server() as mute:
+        cli.environ["NATS_URL"] = mute
+        terminal = cli.terminal("shell")
+        terminal.delaybeforesend = None
+        terminal.expect("ctrl-D ends it")
+        try:
+            for after in range(12):
+                terminal.send(f"! echo {after}''-ready\r")
+                terminal.expect(f"{after}-ready\r")
+                terminal.expect(">")
+                terminal.send("stream ls --timeout 60s\r" + "\x03" * (after == 0))
+                if after:
+                    time.sleep(after / 500)
+                    terminal.send("\x03")
+                terminal.expect_exact("[130]", timeout=10)
+        finally:
+            terminal.close(force=True)

@@ -113,11 +113,11 @@ def test_cut_and_drip(man: Middleman, offline_cli: Cli) -> None:
 
 
 INTERRUPTED = """
-import os, signal, threading, time
+import os, signal, sys, threading, time
 from jsctl.app import main
 
-def interrupt():
-    time.sleep(0.7)
+def interrupt(after=float(sys.argv.pop(1))):
+    time.sleep(after)
     os.kill(os.getpid(), signal.SIGINT)
 
 threading.Thread(target=interrupt, daemon=True).start()
@@ -132,6 +132,19 @@ def names_page(pages: Iterator[list[str]]) -> Change:
         if b"stream_names" not in payload:
             return payload
         return json.dumps({"total": 10**18, "offset": 0, "limit": 2, "streams": next(pages)}).encode()
+
+    return change
+
+
+def more_messages() -> Change:
+    """Gives a message where the server has no further one."""
+    numbers = itertools.count(100)
+
+    def change(_: bytes, payload: bytes) -> bytes:
+        if b'"code":404' not in payload:
+            return payload
+        message = {"subject": "s.a", "seq": next(numbers), "data": "eA==", "time": "2026-11-21T06:57:05Z"}
+        return json.dumps({"message": message}).encode()
 
     return change
 
@@ -158,8 +171,10 @@ def test_lists_without_end(man: Middleman, offline_cli: Cli) -> None:
 
 
 def test_no_interrupt_is_lost(man: Middleman, tmp_path: Path) -> None:
-    """Wherever a command waits: for a list without end, an answer, a login, a server that is away."""
-    man.change = names_page([f"N{number}", "M"] for number in itertools.count())
+    """Wherever a command is: at its start, waiting for an answer, a login, a server that is away, or busy."""
+    names = names_page([f"N{number}", "M"] for number in itertools.count())
+    messages = more_messages()
+    man.change = lambda subject, payload: messages(subject, names(subject, payload))
     away = f"nats://127.0.0.1:{free_port()}"
     with hostile_server(pong=b"") as silent, hostile_server() as mute:
         lines = {
@@ -175,23 +190,27 @@ def test_no_interrupt_is_lost(man: Middleman, tmp_path: Path) -> None:
             "a body from stdin": f"pub x - --server {mute}",
             "away": f"report --watch --json --server {away}",
         }
-        children = {}
-        for name, line in lines.items():
-            words = f"{line} --timeout 60s".split()
-            children[name] = subprocess.Popen(
-                [sys.executable, "-c", INTERRUPTED, *words],
-                env={**os.environ, **Cli(tmp_path).environ, "PYTHONUNBUFFERED": "1"},
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-            )
         with Record("interrupts") as record:
-            for name, child in children.items():
-                child.wait(20)  # its stdin stays open
-                _, err = child.communicate()
-                ended = (0, 130) if name in ("subscribed", "a live report", "away") else (130,)
-                assert child.returncode in ended and b"Traceback" not in err, (name, child.returncode, err)
-                record.count(name)
+            for round in range(cases(1)):
+                children = {}
+                for name, line in lines.items():
+                    after = random.Random(f"{name} {round}").uniform(0, 1.2) if round else 0.7
+                    words = f"{after} {line} --timeout 60s".split()
+                    children[name] = subprocess.Popen(
+                        [sys.executable, "-c", INTERRUPTED, *words],
+                        env={**os.environ, **Cli(tmp_path).environ, "PYTHONUNBUFFERED": "1"},
+                        stdin=subprocess.PIPE,
+                        stdout=subprocess.DEVNULL,
+                        stderr=subprocess.PIPE,
+                    )
+                for name, child in children.items():
+                    child.wait(20)  # its stdin stays open
+                    _, err = child.communicate()
+                    ended = (0, 130) if name in ("subscribed", "a live report", "away") else (130,)
+                    found = name, child.returncode, err
+                    assert child.returncode in ended and b"Traceback" not in err, found
+                    assert b"never" not in err, found  # awaited, retrieved
+                    record.count(name)
 
 
 def test_responses() -> None:

@@ -1,6 +1,7 @@
 """Signals as the end of work."""
 
 import asyncio
+import contextlib
 import os
 import signal
 import threading
@@ -128,3 +129,43 @@ def test_other_threads_handle_no_signals() -> None:
     thread.start()
     thread.join(10)
     assert results == ["done"]
+
+
+def test_what_arrives_while_its_handler_goes_is_not_lost() -> None:
+    """It goes to the handler outside, here asyncio's."""
+    called: list[int] = []
+
+    async def work() -> None:
+        with signals.handled({signal.SIGINT: called.append}):
+            send(signal.SIGINT)
+        await asyncio.sleep(10)
+
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(work())
+    assert not called
+
+
+def test_a_cancellation_that_is_swallowed_ends_the_block() -> None:
+    async def work() -> str:
+        async with signals.unlost_cancellation():
+            with contextlib.suppress(asyncio.CancelledError):
+                send(signal.SIGINT)
+                await asyncio.sleep(10)
+            return "done"
+
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(work())
+
+
+def test_held_interrupts_wait_for_what_runs_next() -> None:
+    done: list[str] = []
+    with signals.HeldInterrupts() as held:
+        send(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            held.run(lambda: done.append("one"))
+        send(signal.SIGINT)
+        held.forget()
+        held.run(lambda: done.append("two"))
+        with pytest.raises(KeyboardInterrupt):
+            held.run(lambda: send(signal.SIGINT))
+    assert done == ["two"]

@@ -18,3 +18,49 @@ def test_ctrl_c_before_all_is_imported_ends_it_without_a_word(tmp_path: Path) ->
         check=False,
     )
     assert (ended.returncode, ended.stdout, ended.stderr) == (-signal.SIGINT, b"", b"")
+
+
+DROPPED = """
+import os, signal, time
+
+class Dropping:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+
+Dropping()
+time.sleep(10)
+"""
+
+
+def test_an_interrupt_that_python_drops_comes_again(tmp_path: Path) -> None:
+    """A KeyboardInterrupt in a destructor is reported and forgotten."""
+    (tmp_path / "dropping.py").write_text(DROPPED)
+    line = "from jsctl import app; app.run = lambda args, env: __import__('dropping'); app.main()"
+    ended = subprocess.run(
+        [sys.executable, "-c", line],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        capture_output=True,
+        timeout=9,
+        check=False,
+    )
+    assert ended.returncode == -signal.SIGINT and b"ignored" not in ended.stderr
+
+
+def test_ctrl_c_before_a_verb_begins_ends_it_without_a_word(tmp_path: Path) -> None:
+    # A module of a verb that gets ctrl-C while it is imported.
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys, types, os, signal\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, *more):\n"
+        "        if name == 'jsctl.commands.rtt': os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Finder())\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-m", "jsctl", "rtt"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        capture_output=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (-signal.SIGINT, b"", b"")

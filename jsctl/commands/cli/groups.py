@@ -1,13 +1,15 @@
 """Commands, which take the global flags, and groups, which import their commands when they are called."""
 
+import copy
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from jsctl import registry
+from jsctl.commands.cli.alone import alone
 from jsctl.commands.cli.global_flags import GlobalOption, GroupOption, global_options, is_own
 from jsctl.commands.cli.help_text import Context, plain_row
 
@@ -39,8 +41,9 @@ class _WithGlobals(click.Command):
         """Return the parser, made once: a shell of jsctl runs the same commands again."""
         if self._parser is None:
             self._parser = super().make_parser(ctx)
-        self._parser.ctx = ctx
-        return self._parser
+        parser = copy.copy(self._parser)  # the shell completes in another thread meanwhile
+        parser.ctx = ctx
+        return parser
 
     def get_short_help_str(self, limit: int = 45) -> str:
         return self.summary or super().get_short_help_str(limit)
@@ -89,6 +92,8 @@ class _WithGlobals(click.Command):
             formatter.write("\nGlobal flags: jsctl --help\n")
 
     def invoke(self, ctx: click.Context) -> Any:
+        if ctx.obj and (not isinstance(self, click.Group) or self.invoke_without_command):
+            ctx.obj.begin()
         try:
             value = super().invoke(ctx)
             return ctx.obj.run(ctx.obj.finish(value)) if inspect.iscoroutine(value) else value
@@ -219,7 +224,7 @@ def _load(path: str, name: str, entry: registry.Entry) -> click.Command:
         name,
         path=path,
         params=own,
-        callback=_alone(target.callback) if target and entry.runs else target.callback if target else None,
+        callback=alone(target.callback) if target and entry.runs else target.callback if target else None,
         invoke_without_command=entry.runs,
         no_args_is_help=not entry.runs,
         help=target.help if target else None,
@@ -227,22 +232,3 @@ def _load(path: str, name: str, entry: registry.Entry) -> click.Command:
     )
     loaded.summary = entry.help
     return loaded
-
-
-def _alone(callback: Callable[..., Any] | None) -> Callable[..., Any]:
-    """Return a group's callback that runs only without a subcommand; with one, its flags are errors."""
-
-    def run(*args: Any, **values: Any) -> Any:
-        ctx = click.get_current_context()
-        if not ctx.invoked_subcommand:
-            return callback(*args, **values) if callback else None
-        for param in ctx.command.params:
-            source = ctx.get_parameter_source(param.name or "")
-            if param.name in values and source is click.core.ParameterSource.COMMANDLINE:
-                path = f"{ctx.command_path} {ctx.invoked_subcommand}"
-                raise click.UsageError(
-                    f"{param.opts[0]} is for {ctx.command_path} alone, not for {path}", ctx
-                )
-        return None
-
-    return run

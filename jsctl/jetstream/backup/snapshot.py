@@ -65,7 +65,8 @@ class _Receiver:
             if self._lost or not self._connection.is_connected:
                 raise Unreachable(f"lost the connection to {self._connection.url} during the transfer")
             try:
-                return await asyncio.wait_for(self._queue.get(), _POLL_SECONDS)
+                async with asyncio.timeout(_POLL_SECONDS):
+                    return await self._queue.get()
             except TimeoutError:
                 remaining -= int(_POLL_SECONDS * SECOND)
             if remaining <= 0:

@@ -170,13 +170,20 @@ async def _consumer_configs(api: Api, stream: str) -> Json:
 
 
 async def _in_thread(work: Callable[..., T], *args: Any) -> T:
-    """Run what waits for the disk in a thread; a cancellation waits until it has ended."""
+    """Run what waits for the disk in a thread; a cancellation waits until it has ended, and so does the next
+    one: a file may not be closed while it is written."""
     task = asyncio.ensure_future(asyncio.to_thread(work, *args))
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait([task])
-        raise
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is None:
+        return task.result()
+    if not task.cancelled():
+        task.exception()  # asyncio would write that nobody has seen it
+    raise cancelled
 
 
 def _now() -> str:

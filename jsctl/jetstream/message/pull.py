@@ -123,7 +123,8 @@ class _Puller:
         if not self._messages and not self._ended and self._error is None:
             self._wake.clear()
             try:
-                await asyncio.wait_for(self._wake.wait(), max(self._wait - idle + _MARGIN, 0) / SECOND)
+                async with asyncio.timeout(max(self._wait - idle + _MARGIN, 0) / SECOND):
+                    await self._wake.wait()
             except TimeoutError:
                 self._open = 0
         messages, self._messages = self._messages, []
@@ -185,7 +186,8 @@ class Acks:
         while self.open > most:
             self._wake.clear()
             try:
-                await asyncio.wait_for(self._wake.wait(), wait / SECOND)
+                async with asyncio.timeout(wait / SECOND):
+                    await self._wake.wait()
             except TimeoutError:
                 raise RequestTimeout(
                     f"the server did not confirm {self.open:,} of {self.sent:,} acknowledgements",

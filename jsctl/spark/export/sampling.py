@@ -106,7 +106,8 @@ async def _sample(
     while every and (not duration or due + every <= duration):
         due = max(due + every, int((loop.time() - begin) * SECOND))
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(stop.wait(), max(0.0, begin + due / SECOND - loop.time()))
+            async with asyncio.timeout(max(0.0, begin + due / SECOND - loop.time())):
+                await stop.wait()
         if stop.is_set():
             break
         for name, rows in (await sampler.take()).items():

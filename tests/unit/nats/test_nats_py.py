@@ -7,6 +7,8 @@ import inspect
 import re
 from pathlib import Path
 
+import nats.aio.client
+import pytest
 from nats.aio.client import Client, Srv
 from nats.aio.subscription import Subscription
 from nats.aio.transport import TcpTransport
@@ -95,3 +97,19 @@ def test_no_name_of_ours_is_one_of_nats_pys() -> None:
     ours = {name for name in vars(nats_py.NatsClient) if not name.startswith("__")} - wanted
     assert ours and not ours & set(dir(Client()))
     assert not {"handlers", "refused", "_broken", "_timeout"} & set(dir(Client()))
+
+
+def test_a_cancellation_is_not_lost_to_a_result() -> None:
+    """asyncio.wait_for of Python 3.11 would return the result."""
+
+    async def work() -> None:
+        future: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        task = asyncio.ensure_future(vars(nats.aio.client)["asyncio"].wait_for(future, 10))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        future.set_result(1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(work())

@@ -1,0 +1,20 @@
+"""Ctrl-C that is typed right after an answer."""
+
+import contextlib
+
+from prompt_toolkit.input import Input
+from prompt_toolkit.input.typeahead import get_typeahead, store_typeahead
+from prompt_toolkit.keys import Keys
+
+
+def raise_typed_interrupt(input: Input) -> None:
+    """Raise KeyboardInterrupt when ctrl-C was typed after what a prompt took, and before the terminal made it
+    a signal again: prompt_toolkit would keep it for the next prompt, or leave it in the terminal. Other keys
+    stay for the next prompt."""
+    keys = get_typeahead(input)
+    with contextlib.suppress(OSError):  # the terminal is gone
+        keys += input.read_keys()
+    interrupts = [number for number, press in enumerate(keys) if press.key == Keys.ControlC]
+    store_typeahead(input, keys[interrupts[-1] + 1 if interrupts else 0 :])
+    if interrupts:
+        raise KeyboardInterrupt
