@@ -14,7 +14,7 @@ Mode = Literal["table", "filter", "go", "time", "help", "json", "page"]
 INTERVALS = tuple(round(one * SECOND) for one in (0.2, 0.5, 1, 2, 5, 10, 30, 60, 300))
 """What `+` and `-` choose from, in ns."""
 
-_NO_BOARD = Board(())
+_NO_BOARD = Board((), number=-1)
 
 
 class View(NamedTuple):

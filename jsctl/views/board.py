@@ -134,9 +134,9 @@ class Part(NamedTuple):
 class Board(NamedTuple):
     """What is known at one time.
 
-    number: of the round; what changed since the round before is pointed out. heading: a line at the top.
-    notices: lines below it, such as what cannot be reached. page: what the page that is open shows. picture:
-    what is drawn where there are no parts.
+    number: of the round, -1 before the first; what changed since the round before is pointed out. heading: a
+    line at the top. notices: lines below it, such as what cannot be reached. page: what the page that is open
+    shows. picture: what is drawn where there are no parts.
     """
 
     parts: Sequence[Part]
@@ -148,8 +148,8 @@ class Board(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Whether it shows nothing: it is from before the first answer."""
-        return not self.parts and self.picture is None
+        """Whether it is from before the first answer."""
+        return self.number < 0
 
 
 class Query(NamedTuple):

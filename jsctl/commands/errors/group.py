@@ -1,10 +1,13 @@
-"""The flags of `jsctl errors`."""
+"""Flags of `jsctl errors` and of all its commands."""
 
-from jsctl.commands.cli import command, option
+from jsctl.commands.cli import GroupOption, command
 from jsctl.env import Env
 
 
 @command("errors", examples=["jsctl errors ls", "jsctl errors lookup 10059"])
-@option("--errors", "errors_file", metavar="FILE", default="", help="Use the errors of this file")
-def errors(env: Env, errors_file: str) -> None:
-    env.flags["errors_file"] = errors_file
+def errors(env: Env) -> None: ...
+
+
+errors.params.append(
+    GroupOption("--errors", "errors_file", metavar="FILE", help="Use the errors of this file")
+)

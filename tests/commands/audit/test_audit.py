@@ -76,7 +76,7 @@ def test_what_doctor_finds_and_reports_from_an_archive(
 ) -> None:
     external = {"api": "$JS.hub.API", "deliver": ""}
     js.stream(hub_leaf.url, "COPY", domain="leaf", mirror={"name": "NONE", "external": external})
-    js.stream(hub_leaf.url, "ORDERS", "orders", domain="hub")
+    js.stream(hub_leaf.url, "ORDERS", "orders", domain="hub", allow_msg_ttl=True)
     path = tmp_path / "audit.zip"
     system(f"audit gather -o {path} --no-server-profiles --no-progress", status=0)
     findings = offline_cli(f"audit analyze {path} --json", status=0).json["doctor"]
@@ -93,11 +93,14 @@ def test_what_doctor_finds_and_reports_from_an_archive(
     assert [row["server"] for row in rows("report health --host leaf-server")] == ["leaf-server"]
     assert {row["server"]["name"] for row in rows("list")} == {"hub-server", "leaf-server"}
     assert len(rows("report leafnodes")) == 4 and len(rows("request variables")) == 2
+    outdated = offline_cli(f"server report downgrade 0 --archive {path} --json", status=0).json
+    assert outdated["streams"] == [{"account": "ACC", "name": "ORDERS", "api_level": 1}]
     shown = offline_cli(f"server report jetstream --account ACC --archive {path}", status=0).out
     assert "JetStream Summary for Account ACC" in shown
     assert offline_cli(f"server info hub-server --archive {path} --json", status=0).json["port"]
     for line, words in (
         ("request raft", "no answers to RAFTZ"),
+        ("report downgrade 0 --watch 1s", "cannot be used together"),
         ("report cpu --watch 1s", "cannot be used together"),
     ):
         assert words in offline_cli(f"server {line} --archive {path}", status=64).err

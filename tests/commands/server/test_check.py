@@ -118,6 +118,8 @@ def test_a_credential(cli: Cli, tmp_path: Path) -> None:
 
 def test_forms(cli: Cli, tmp_path: Path) -> None:
     out = cli("server check --format prometheus --namespace ours jetstream", status=0).out
+    after = cli("server check jetstream --format prometheus --namespace ours", status=0).out
+    assert [line.split()[0] for line in after.splitlines()] == [line.split()[0] for line in out.splitlines()]
     assert '# TYPE ours_jetstream_streams gauge\nours_jetstream_streams{item="JetStream"} 0' in out
     assert 'ours_jetstream_status_code{item="JetStream",status="OK"} 0' in out
     assert "Check Metrics" in cli("server check --format text jetstream", tty=True, width=80, status=0).out

@@ -54,6 +54,7 @@ def test_sorting(system: Cli) -> None:
     assert order(system, "jetstream") == ["hub-server", "leaf-server"]
     assert order(system, "jetstream --sort msgs") == ["leaf-server", "hub-server"]
     assert order(system, "--reverse jetstream --sort msgs") == ["hub-server", "leaf-server"]
+    assert order(system, "jetstream --sort msgs -R") == ["hub-server", "leaf-server"]
     assert "none" not in order(system, "jetstream --sort name")
 
 

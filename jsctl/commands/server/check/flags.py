@@ -1,10 +1,8 @@
-"""What the verbs of `jsctl server check` share: the group's flags, thresholds, how an outcome is shown."""
+"""What the verbs of `jsctl server check` share: thresholds, and how an outcome is shown."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
-
-import click
 
 from jsctl.commands.cli import option
 from jsctl.env import Env
@@ -15,18 +13,7 @@ from jsctl.monitor.check.servers import failed
 from jsctl.views.result import Result
 from jsctl.views.server import check as view
 
-GROUP = "server check"  #: the key of the group's flags in `Env.flags`
-
-
-def group_flags(verb: Callable[..., Any]) -> Callable[..., Any]:
-    """Declare the flags that all checks take."""
-    verb = option("--outfile", metavar="FILE", default="", help="Write to this file")(verb)
-    verb = option("--namespace", metavar="NAME", default="nats_server_check", help="Prefix for Prometheus")(
-        verb
-    )
-    return option("--format", type=click.Choice(view.FORMATS), default="nagios", help="Form of the output")(
-        verb
-    )
+_NAMESPACE = "nats_server_check"
 
 
 def threshold(name: str, kind: Any, metavar: str, help: str) -> Callable[[Callable[..., Any]], Any]:
@@ -46,9 +33,9 @@ async def run_check(env: Env, suite: str, name: str, work: Awaitable[Check]) -> 
         outcome = await work
     except JsctlError as error:
         outcome = failed(suite, name, error)
-    flags = env.flags.get(GROUP, {})
-    result = view.check(outcome, flags.get("format", "nagios"), flags.get("namespace", "nats_server_check"))
-    if file := flags.get("outfile"):
+    form, namespace = env.flags.get("check_format", "nagios"), env.flags.get("check_namespace", _NAMESPACE)
+    result = view.check(outcome, form, namespace)
+    if file := env.flags.get("check_outfile"):
         try:
             write_atomically(Path(file).expanduser(), view.as_text(result), mode=0o644)
         except OSError as error:

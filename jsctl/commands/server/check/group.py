@@ -1,18 +1,29 @@
-"""Flags of `jsctl server check` itself."""
+"""Flags of `jsctl server check` and of all its commands."""
 
-from typing import Any
+import click
 
-from jsctl.commands.cli import command
-from jsctl.commands.server.check.flags import GROUP, group_flags
+from jsctl.commands.cli import GroupOption, command
 from jsctl.env import Env
+from jsctl.views.server import check as view
 
 
 @command(
-    "check", examples=["jsctl server check connection", "jsctl server check --format prometheus jetstream"]
+    "check", examples=["jsctl server check connection", "jsctl server check jetstream --format prometheus"]
 )
-@group_flags
-def check(env: Env, **flags: Any) -> None:
+def check(env: Env) -> None:
     """Exits with 0 if all is well, 1 for a warning, 2 if something is critical. A critical threshold below
     the one for warnings inverts both: then small numbers are bad.
     """
-    env.flags[GROUP] = flags
+
+
+check.params += [
+    GroupOption(
+        "--format",
+        "check_format",
+        type=click.Choice(view.FORMATS),
+        default="nagios",
+        help="Form of the output (nagios)",
+    ),
+    GroupOption("--namespace", "check_namespace", metavar="NAME", help="Prefix for Prometheus"),
+    GroupOption("--outfile", "check_outfile", metavar="FILE", help="Write to this file"),
+]

@@ -1,12 +1,15 @@
 """`jsctl server report downgrade`."""
 
+from collections.abc import Sequence
+
 import click
 
 from jsctl.commands.cli import DURATION, argument, command, option
+from jsctl.commands.server.report.flags import ARCHIVE, Flags, Json, read_archive
 from jsctl.commands.shared.watch import Report, check_interval, once_or_repeated
 from jsctl.env import Env
 from jsctl.monitor.server.downgrade import incompatible
-from jsctl.monitor.server.requests import fetch_details
+from jsctl.monitor.server.requests import Filter, fetch_details
 from jsctl.views.result import Result
 from jsctl.views.server import downgrade as view
 
@@ -16,15 +19,29 @@ from jsctl.views.server import downgrade as view
 )
 @argument("api", type=click.IntRange(min=0))
 @option("--all", "with_all", is_flag=True, help="Also the other consumers of streams that need more")
-@option("--watch", type=DURATION, metavar="INTERVAL", help="Repeat it every INTERVAL until ctrl-C or q")
-async def downgrade(env: Env, api: int, with_all: bool, watch: int | None) -> Report:
+@option(
+    "--watch",
+    into="servers",
+    type=DURATION,
+    metavar="INTERVAL",
+    help="Repeat it every INTERVAL until ctrl-C or q",
+)
+@option(*ARCHIVE[0], into="servers", **ARCHIVE[1])
+async def downgrade(env: Env, api: int, with_all: bool, servers: Flags) -> Report:
     """API is the level of the version to go back to, as jsctl server info shows it: 0 for nats-server 2.10,
     1 for 2.11, 2 for 2.12, 4 for 2.14, 5 for 2.15. Needs a login of the system account.
     """
+    watch = servers.get("watch")
     check_interval(watch)
+
+    def shown(replies: Sequence[Json]) -> Result:
+        return view.downgrade(*incompatible(replies, api, with_all=with_all), api)
+
+    if servers.get("archive"):
+        return shown(read_archive(servers, "JSZ", Filter()))
     connection = await env.connection()
 
     async def fetch() -> Result:
-        return view.downgrade(*incompatible(await fetch_details(connection), api, with_all=with_all), api)
+        return shown(await fetch_details(connection))
 
     return await once_or_repeated(fetch, watch)

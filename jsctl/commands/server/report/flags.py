@@ -89,5 +89,5 @@ def server_filter(servers: Flags) -> Filter:
 
 
 def is_reversed(env: Env) -> bool:
-    """Whether --reverse stands before the report."""
+    """Whether --reverse is given."""
     return bool(env.flags.get("reverse"))

@@ -1,11 +1,12 @@
-"""Flags of `jsctl server report` itself."""
+"""Flags of `jsctl server report` and of all its commands."""
 
-from jsctl.commands.cli import command, option
+from jsctl.commands.cli import GroupOption, command
 from jsctl.env import Env
 
 
-@command("report", examples=["jsctl server report jetstream", "jsctl server report -R jetstream --sort msgs"])
-@option("--reverse", "-R", is_flag=True, help="Largest first")
-def report(env: Env, reverse: bool) -> None:
+@command("report", examples=["jsctl server report jetstream", "jsctl server report jetstream --sort msgs -R"])
+def report(env: Env) -> None:
     """The reports need a login of the system account."""
-    env.flags["reverse"] = reverse
+
+
+report.params.append(GroupOption("--reverse", "-R", is_flag=True, help="Largest first"))
