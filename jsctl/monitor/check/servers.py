@@ -38,7 +38,7 @@ def _show(seconds: float) -> str:
 
 async def check_connection(settings: Settings, limits: Limits) -> Check:
     """Check how long it takes to connect, to ping, and to send a message to oneself. Raises JsctlError."""
-    check = Check("connection", "Connection")
+    check = Check("connections", "Connection")
     began = time.perf_counter()
     connection = await Connection.open(settings)
     try:

@@ -5,7 +5,7 @@ metadata of the stream or consumer: `io.nats.monitor.lag-critical` (natscli: ser
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from jsctl.errors import BadInput, NotFound
 from jsctl.jetstream.api import Api, Json
@@ -62,6 +62,8 @@ def judge_stream(info: Json, name: str, flags: Limits) -> Check:
 
 def _check_origins(check: Check, info: Json, limits: Limits) -> None:
     origins = [info["mirror"]] if info.get("mirror") else info.get("sources") or []
+    if not info.get("mirror"):
+        check.measure("sources", len(origins), "sources")
     if not info.get("mirror") and ("min-sources" in limits or "max-sources" in limits):
         least, most = limits.get("min-sources", 0), limits.get("max-sources", float("inf"))
         text = f"{len(origins)} sources"
@@ -106,20 +108,22 @@ def judge_consumer(info: Json, name: str, flags: Limits, *, pinned: bool) -> Che
     """Return the check of a consumer whose info is known. Raises BadInput for metadata that is not valid."""
     limits = with_metadata(flags, info["config"])
     check = Check("consumer", name)
-    for key, datum, label in (
-        ("outstanding-ack-critical", "num_ack_pending", "unacknowledged messages"),
-        ("waiting-critical", "num_waiting", "waiting pulls"),
-        ("unprocessed-critical", "num_pending", "unprocessed messages"),
-        ("redelivery-critical", "num_redelivered", "redelivered messages"),
+    for key, name, datum, label in (
+        ("outstanding-ack-critical", "ack_pending", "num_ack_pending", "unacknowledged messages"),
+        ("waiting-critical", "pull_waiting", "num_waiting", "waiting pulls"),
+        ("unprocessed-critical", "pending", "num_pending", "unprocessed messages"),
+        ("redelivery-critical", "redelivered", "num_redelivered", "redelivered messages"),
     ):
         limit = limits.get(key)
-        check.measure(datum, info.get(datum, 0), label, critical=_if_set(limit))
-    for key, moment, label in (
-        ("last-delivery-critical", "delivered", "last delivery"),
-        ("last-ack-critical", "ack_floor", "last acknowledgement"),
+        check.measure(name, info.get(datum, 0), label, critical=_if_set(limit))
+    for key, name, moment, label in (
+        ("last-delivery-critical", "last_delivery", "delivered", "last delivery"),
+        ("last-ack-critical", "last_ack", "ack_floor", "last acknowledgement"),
     ):
+        span = age((info.get(moment) or {}).get("last_active"), info.get("ts"))
+        if span >= 0:
+            check.measure(name, span / SECOND, f"seconds since the {label}", unit="s")
         if limits.get(key):
-            span = age((info.get(moment) or {}).get("last_active"), info.get("ts"))
             shown = "never" if span < 0 else f"{format_duration(span)} ago"
             check.require(0 <= span <= limits[key], f"{label} {shown}", f"{label} {shown}")
     if pinned:
@@ -181,6 +185,8 @@ async def check_bucket(api: Api, bucket: str, key: str, flags: Limits) -> Check:
     values = opened.info["state"].get("num_subjects", 0)
     warn, critical = _if_set(flags.get("values-warn")), _if_set(flags.get("values-critical"))
     check.measure("values", values, "values", warn=warn, critical=critical)
+    check.measure("bytes", opened.info["state"].get("bytes", 0), "bytes", unit="B")
+    check.measure("replicas", opened.info["config"].get("num_replicas", 1), "replicas")
     if key:
         try:
             await get(opened, key)
@@ -216,23 +222,44 @@ async def check_account(api: Api, flags: Limits, *, replicas: bool) -> Check:
     return check
 
 
+_REPLICAS = {
+    "replicas_no_leader": "streams without a leader",
+    "replicas_missing_replicas": "streams with too few replicas",
+    "replicas_lagged": "replicas that are behind",
+    "replicas_not_seen": "replicas that were not seen",
+    "replicas_fail": "replicas that are offline",
+}
+
+
 async def _check_replicas(check: Check, api: Api, flags: Limits) -> None:
     lag, seen = flags.get("replica-lag-critical", 200), flags.get("replica-seen-critical", 5 * SECOND)
-    good = bad = 0
+    good, counts = 0, dict.fromkeys(_REPLICAS, 0)
     async for page in streams.info_pages(api):
         for info in page:
-            cluster = info.get("cluster") or {}
-            if info["config"].get("num_replicas", 1) < 2:
-                continue
-            wrong = [] if cluster.get("leader") else ["has no leader"]
-            for peer in cluster.get("replicas") or []:
-                if peer.get("offline"):
-                    wrong.append(f"misses {peer['name']}")
-                elif peer.get("active", 0) > seen and not peer.get("current"):
-                    wrong.append(f"has not seen {peer['name']} for {format_duration(peer['active'])}")
-                elif peer.get("lag", 0) > lag:
-                    wrong.append(f"{peer['name']} is {peer['lag']:,} operations behind")
-            good, bad = good + (not wrong), bad + bool(wrong)
-            check.criticals += [f"stream {info['config']['name']} {one}" for one in wrong]
+            wrong = list(_wrong_replicas(info, lag, seen))
+            good += not wrong
+            for kind, words in wrong:
+                counts[kind] += 1
+                check.criticals.append(f"stream {info['config']['name']} {words}")
     check.measure("replicas_ok", good, "streams with good replicas")
-    check.measure("replicas_fail", bad, "streams with bad replicas")
+    for kind, label in _REPLICAS.items():
+        check.measure(kind, counts[kind], label)
+
+
+def _wrong_replicas(info: Json, lag: float, seen: float) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with the replicas of a stream: a key of _REPLICAS, and words. seen: ns."""
+    cluster, wanted = info.get("cluster") or {}, info["config"].get("num_replicas", 1)
+    if wanted < 2:
+        return
+    peers = cluster.get("replicas") or []
+    if not cluster.get("leader"):
+        yield "replicas_no_leader", "has no leader"
+    elif len(peers) + 1 < wanted:
+        yield "replicas_missing_replicas", f"has {len(peers) + 1} of {wanted} replicas"
+    for peer in peers:
+        if peer.get("offline"):
+            yield "replicas_fail", f"misses {peer['name']}"
+        elif peer.get("active", 0) > seen and not peer.get("current"):
+            yield "replicas_not_seen", f"has not seen {peer['name']} for {format_duration(peer['active'])}"
+        elif peer.get("lag", 0) > lag:
+            yield "replicas_lagged", f"{peer['name']} is {peer['lag']:,} operations behind"

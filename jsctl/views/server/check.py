@@ -27,7 +27,8 @@ def check(outcome: Check, form: str, namespace: str) -> Result:
         return Result([Text(json.dumps(document, indent=2), whole=True)], data=document, status=status)
     if form == "prometheus":
         text = "\n".join(_prometheus(outcome, namespace))
-        return Result([Text(text, whole=True)], data=document, status=status)
+        # The status is one of the metrics: what collects them is to take every outcome.
+        return Result([Text(text, whole=True)], data=document)
     if form == "text":
         return Result(_tables(outcome), data=document, status=status)
     return Result([Text(_nagios(outcome), whole=True)], data=document, status=status)

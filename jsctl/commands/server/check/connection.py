@@ -28,4 +28,4 @@ _DEFAULTS = {
 @threshold("--req-critical", DURATION, "DURATION", "Critical above this time of a message to itself; 1s")
 async def connection(env: Env, thresholds: Mapping[str, Any]) -> Result:
     limits = limits_of(thresholds, _DEFAULTS)
-    return await run_check(env, "connection", "Connection", check_connection(env.settings(), limits))
+    return await run_check(env, "connections", "Connection", check_connection(env.settings(), limits))
