@@ -132,7 +132,8 @@ def text_lines(
 
                 yield from map(clean_lines, chart_lines(part, width or 100))
             case Text():
-                text = _folded(clean_lines(part.text), None if part.whole else width)
+                fitted = _cut if part.drawn else _folded
+                text = fitted(clean_lines(part.text), None if part.whole else width)
                 yield paint(text, part.style) if color and part.style else text
 
 
@@ -142,6 +143,14 @@ def _folded(text: str, width: int | None) -> str:
     from jsctl.render.fit import fold_lines
 
     return fold_lines(text, width)
+
+
+def _cut(text: str, width: int | None) -> str:
+    if not width:
+        return text
+    from jsctl.render.fit import cut
+
+    return "\n".join(cut(line, width) for line in text.split("\n"))
 
 
 def plain_value(value: Any) -> Any:

@@ -154,12 +154,14 @@ class Text(NamedTuple):
     """Plain lines.
 
     style: colours the whole on a terminal. whole: a document or data, of which no line is folded; sentences
-    are folded between words where a terminal is narrower.
+    are folded between words where a terminal is narrower. drawn: a tree, whose lines are cut in the middle
+    there.
     """
 
     text: str
     style: Style = ""
     whole: bool = False
+    drawn: bool = False
 
 
 class Chart(NamedTuple):

@@ -38,6 +38,8 @@ LINES = (
     "errors ls",
     "errors lookup 10025",
     "cheat",
+    "trace orders.eu.new",
+    "bench pub other --msgs 20 --clients 2 --processes 1 --no-progress",
 )
 
 

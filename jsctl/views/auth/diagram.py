@@ -12,7 +12,8 @@ FORMATS = ("tree", "dot", "mermaid")
 def diagram_result(graph: Graph, form: str) -> Result:
     """Show the graph. form: one of FORMATS."""
     draw = {"tree": _draw_tree, "dot": _draw_dot, "mermaid": _draw_mermaid}[form]
-    return Result([Text("\n".join(draw(graph)), whole=True)], data=_document(graph))
+    text = Text("\n".join(draw(graph)), whole=form != "tree", drawn=form == "tree")
+    return Result([text], data=_document(graph))
 
 
 def _draw_tree(graph: Graph) -> Iterator[str]:

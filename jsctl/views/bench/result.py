@@ -66,7 +66,8 @@ def result(plan: Plan, outcome: Outcome, limit: Limit, *, plot: bool) -> Result:
     clients = outcome.clients
     latencies = outcome.latencies
     rows = [_row(one) for one in clients]
-    table = Table("Clients", _CLIENTS, rows, optional=("p50_ns", "p99_ns", "p99_9_ns"))
+    latency = ("p99_9_ns", "p99_ns", "p50_ns")
+    table = Table("Clients", _CLIENTS, rows, optional=latency, spare=("bytes_per_second", *latency))
     sections = [Section("", _figures(plan, outcome, limit, word))]
     if len(latencies):
         sections.append(Section(f"Latency, the time of {operation}", _latency_fields(latencies)))

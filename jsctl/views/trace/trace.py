@@ -27,7 +27,7 @@ def tree(subject: str, documents: Mapping[str, Json], *, times: bool, deliver: b
     root = model.build(documents)
     began = _ns(root.arrival.time) if root.arrival else 0
     lines = list(_hop_lines(root, 0, began if times else None))
-    parts: list[Part] = [Text("\n".join(lines), whole=True), Text(_LEGEND)]
+    parts: list[Part] = [Text("\n".join(lines), drawn=True), Text(_LEGEND)]
     if counts := model.counts(root):
         fields = [Field(kind, count, "count") for kind, count in sorted(counts.items())]
         parts.append(Sheet("Egress Count:", [Section("", fields)]))
