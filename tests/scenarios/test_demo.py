@@ -7,7 +7,6 @@ import re
 import shlex
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,43 +14,18 @@ from typing import Any
 
 import pytest
 
+from tests.support.demo import DemoProcesses, ending
 from tests.support.processes import children
 from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.slow
 
 
-class Demo:
+class Demo(DemoProcesses):
     """`jsctl demo` in a folder of its own."""
 
     def __init__(self, home: Path) -> None:
-        self.home = home
-        self.work = home / "work"
-        self.work.mkdir()
-        self.processes: list[subprocess.Popen[str]] = []
-        self.environ = {**os.environ, "XDG_CONFIG_HOME": str(home / "config")}
-        # Somebody's own settings, which the demo must not follow.
-        self.environ |= {"NATS_URL": "nats://127.0.0.1:1", "NATS_CONTEXT": "nowhere"}
-
-    def start(self, *args: str, environ: dict[str, str] | None = None) -> subprocess.Popen[str]:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "jsctl", *args],
-            cwd=self.work,
-            env={**self.environ, **(environ or {})},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        self.processes.append(process)
-        return process
-
-    def run(self, *args: str, status: int = 0, environ: dict[str, str] | None = None) -> tuple[str, str]:
-        """stdout and stderr."""
-        process = self.start(*args, environ=environ)
-        out, err = process.communicate(timeout=240)
-        assert process.returncode == status, out + err
-        return out, err
+        super().__init__(home, home / "work")
 
     def leaves_nothing(self) -> None:
         wait_for(lambda: not children(self.work), f"left: {children(self.work)}")
@@ -62,12 +36,8 @@ class Demo:
 
 @pytest.fixture
 def demo(tmp_path: Path) -> Iterator[Demo]:
-    demo = Demo(tmp_path)
-    yield demo
-    for process in demo.processes:
-        if process.poll() is None:
-            process.terminate()
-            process.communicate(timeout=30)
+    with ending(Demo(tmp_path)) as demo:
+        yield demo
     for line in children(demo.work):  # of --keep, where the test failed before it stopped them
         with contextlib.suppress(ProcessLookupError):
             os.kill(int(line.split()[0]), signal.SIGTERM)

@@ -180,8 +180,7 @@ def test_imports_by_flags(network: HubLeaf, tmp_path: Path) -> None:
 
 def test_the_questionnaire_in_a_terminal(hub_cli: Cli) -> None:
     """A real pseudo-terminal: questionary's own widgets, defaults taken with Enter."""
-    screen = hub_cli.terminal("stream add --js-domain leaf", columns=100)
-    try:
+    with hub_cli.terminal("stream add --js-domain leaf", columns=100) as screen:
         screen.expect("Stream Name")
         screen.send("a.b\r")  # refused on the spot
         screen.expect("not a valid stream name")
@@ -195,8 +194,6 @@ def test_the_questionnaire_in_a_terminal(hub_cli: Cli) -> None:
         screen.expect("Maximum Consumers: unlimited")
         screen.wait()
         assert screen.exitstatus == 0
-    finally:
-        screen.close(force=True)
     config = hub_cli("stream info test --json --js-domain leaf", status=0).json["config"]
     assert config["subjects"] == ["test"]
     assert config["duplicate_window"] == 120_000_000_000
@@ -204,8 +201,7 @@ def test_the_questionnaire_in_a_terminal(hub_cli: Cli) -> None:
 
 
 def test_leaving_the_questionnaire_creates_nothing(hub_cli: Cli) -> None:
-    screen = hub_cli.terminal("stream add", columns=100)
-    try:
+    with hub_cli.terminal("stream add", columns=100) as screen:
         screen.expect("Stream Name")
         screen.send("test\r")
         screen.expect("Subjects to consume")
@@ -213,6 +209,4 @@ def test_leaving_the_questionnaire_creates_nothing(hub_cli: Cli) -> None:
         screen.expect("nothing was changed")
         screen.wait()
         assert screen.exitstatus == 130
-    finally:
-        screen.close(force=True)
     assert hub_cli("stream ls --json", status=0).json == []

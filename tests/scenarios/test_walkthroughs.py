@@ -1,12 +1,9 @@
 """`jsctl demo guide` and `jsctl demo hub-spokes`: the documents, played on real servers, and nothing left."""
 
 import json
-import os
 import re
 import shlex
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +16,7 @@ from jsctl.localserver import walkthrough
 from jsctl.localserver.walkthrough import Check, Step, Walkthrough
 from tests.contract.test_commands import parse
 from tests.support import documents
+from tests.support.demo import DemoProcesses, ending
 from tests.support.processes import children
 from tests.support.run import Cli
 from tests.support.waiting import wait_for
@@ -85,36 +83,12 @@ class TestData:
         assert "outage" in offline_cli("demo hub-spokes --list", status=0).out
 
 
-class Demo:
+class Demo(DemoProcesses):
     """`jsctl demo ...` in a process of its own, with a folder for what is temporary."""
 
     def __init__(self, home: Path) -> None:
         self.temporary = home / "tmp"
-        self.temporary.mkdir()
-        self.home = home
-        self.environ = {**os.environ, "XDG_CONFIG_HOME": str(home / "config"), "TMPDIR": str(self.temporary)}
-        # Somebody's own settings, which a walkthrough must not follow.
-        self.environ |= {"NATS_URL": "nats://127.0.0.1:1", "NATS_CONTEXT": "nowhere"}
-        self.processes: list[subprocess.Popen[str]] = []
-
-    def start(self, *args: str) -> subprocess.Popen[str]:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "jsctl", "demo", *args],
-            env=self.environ,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        self.processes.append(process)
-        return process
-
-    def run(self, *args: str, status: int = 0) -> tuple[str, str]:
-        """stdout and stderr."""
-        process = self.start(*args)
-        out, err = process.communicate(timeout=600)
-        assert process.returncode == status, out + err
-        return out, err
+        super().__init__(home, self.temporary, {"TMPDIR": str(self.temporary)})
 
     def leaves_nothing(self) -> None:
         wait_for(lambda: not children(self.home), f"left: {children(self.home)}")
@@ -124,17 +98,13 @@ class Demo:
 
 @pytest.fixture
 def demo(tmp_path: Path) -> Iterator[Demo]:
-    demo = Demo(tmp_path)
-    yield demo
-    for process in demo.processes:
-        if process.poll() is None:
-            process.terminate()
-            process.communicate(timeout=30)
+    with ending(Demo(tmp_path)) as demo:
+        yield demo
 
 
 @pytest.mark.slow
 def test_the_guide(demo: Demo) -> None:
-    out, err = demo.run("guide")
+    out, err = demo.run("demo", "guide")
     known = walkthrough.load_walkthrough("guide")
     numbers = [int(number) for number in re.findall(rf"^# (\d+)/{len(known.steps)} ", out, re.MULTILINE)]
     assert numbers == list(range(1, len(known.steps) + 1))
@@ -151,7 +121,7 @@ def test_the_guide(demo: Demo) -> None:
 @pytest.mark.long
 @pytest.mark.timeout(600)
 def test_the_nine_servers(demo: Demo) -> None:
-    out, err = demo.run("hub-spokes", "--json")
+    out, err = demo.run("demo", "hub-spokes", "--json")
     assert "error: cannot connect" not in err  # it is a step's own output
     document: dict[str, Any] = json.loads(out)
     known = walkthrough.load_walkthrough("hub-spokes")
@@ -253,8 +223,7 @@ def test_it_fits_a_terminal_of_80_columns(small: pytest.MonkeyPatch, offline_cli
 def test_a_key_goes_on_and_q_ends(tmp_path: Path) -> None:
     cli = Cli(tmp_path / "config")
     cli.environ["TMPDIR"] = str(tmp_path)
-    screen = cli.terminal("demo guide --step", columns=80)
-    try:
+    with cli.terminal("demo guide --step", columns=80) as screen:
         screen.expect("any key goes on, q ends")
         screen.send(" ")
         screen.expect("# 2/23")
@@ -263,8 +232,6 @@ def test_a_key_goes_on_and_q_ends(tmp_path: Path) -> None:
         screen.expect("nothing is left")
         screen.wait()
         assert screen.exitstatus == 0
-    finally:
-        screen.close(force=True)
     assert not children(tmp_path)
 
 
@@ -273,7 +240,7 @@ def test_a_key_goes_on_and_q_ends(tmp_path: Path) -> None:
     ("number", "there"), [(signal.SIGINT, "*/hub.conf"), (signal.SIGTERM, "*/store_leaf/jetstream/ACC")]
 )
 def test_a_signal_at_any_moment_leaves_nothing(demo: Demo, number: signal.Signals, there: str) -> None:
-    process = demo.start("guide")
+    process = demo.start("demo", "guide")
     wait_for(lambda: list(demo.temporary.glob(there)), f"no {there}")
     process.send_signal(number)
     _, err = process.communicate(timeout=60)
@@ -284,7 +251,7 @@ def test_a_signal_at_any_moment_leaves_nothing(demo: Demo, number: signal.Signal
 
 @pytest.mark.slow
 def test_a_kill_leaves_no_server(demo: Demo) -> None:
-    process = demo.start("guide")
+    process = demo.start("demo", "guide")
     wait_for(lambda: [line for line in children(demo.home) if "nats-server" in line], "no server")
     process.kill()
     process.communicate(timeout=30)

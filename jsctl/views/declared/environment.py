@@ -7,7 +7,7 @@ from jsctl.auth.claims import as_list, as_object
 from jsctl.auth.declared.plan import AuthPlan, AuthStep
 from jsctl.errors import ExitStatus
 from jsctl.jetstream.config.differences import Difference
-from jsctl.views.declared.plan import DONE, MARKS
+from jsctl.views.declared.plan import DONE, MARKS, join_counts, question
 from jsctl.views.result import Column, Part, Result, Table, Text
 from jsctl.views.shared.config import format_change, format_value
 from jsctl.views.shared.text import plural
@@ -46,14 +46,9 @@ def format_auth_plan(plan: AuthPlan) -> str:
 
 def format_auth_question(plan: AuthPlan) -> str:
     """What to ask before removals and changes; names what is removed."""
-    removed = [step for step in plan.steps if step.action == "remove"]
+    removed = [format_name(step) + _loss(step) for step in plan.steps if step.action == "remove"]
     changed = [step for step in plan.steps if step.action == "change"]
-    actions = []
-    if removed:
-        actions.append("remove " + ", ".join(format_name(step) + _loss(step) for step in removed))
-    if changed:
-        actions.append(f"change {format_counts(changed)}")
-    return "Really " + " and ".join(actions)
+    return question(removed, format_counts(changed) if changed else "")
 
 
 def format_name(step: AuthStep) -> str:
@@ -68,8 +63,7 @@ def format_counts(steps: Sequence[AuthStep]) -> str:
     users = sum(bool(step.user) for step in steps)
     operators = sum(not step.account for step in steps)
     counts = [(operators, "operator"), (len(steps) - users - operators, "account"), (users, "user")]
-    *rest, last = [plural(count, what) for count, what in counts if count] or ["nothing"]
-    return f"{', '.join(rest)} and {last}" if rest else last
+    return join_counts(counts) or "nothing"
 
 
 def _lines(step: AuthStep) -> Iterator[str]:

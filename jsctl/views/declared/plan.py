@@ -43,13 +43,15 @@ def format_plan(plan: Plan) -> str:
 
 def format_question(plan: Plan) -> str:
     """What to ask before removals and changes; names what is removed."""
-    removed = [step for step in plan.steps if step.action == "remove"]
+    removed = [format_name(step) + _loss(step) for step in plan.steps if step.action == "remove"]
     changed = [step for step in plan.steps if step.action == "change"]
-    actions = []
-    if removed:
-        actions.append("remove " + ", ".join(format_name(step) + _loss(step) for step in removed))
-    if changed:
-        actions.append(f"change {format_counts(changed)}")
+    return question(removed, format_counts(changed) if changed else "")
+
+
+def question(removed: Sequence[str], changed: str) -> str:
+    """What to ask before a plan is carried out. removed: names, with what is lost. changed: in words."""
+    actions = [f"remove {', '.join(removed)}"] if removed else []
+    actions += [f"change {changed}"] if changed else []
     return "Really " + " and ".join(actions)
 
 
@@ -84,10 +86,11 @@ def format_counts(steps: Sequence[Step]) -> str:
         (consumers, "consumer"),
         (buckets, "bucket"),
     ]
-    return _joined(parts) or "nothing"
+    return join_counts(parts) or "nothing"
 
 
-def _joined(parts: Sequence[tuple[int, str]]) -> str:
+def join_counts(parts: Sequence[tuple[int, str]]) -> str:
+    """`2 streams and 1 consumer`: of counts with their words, those that are not 0."""
     *rest, last = [plural(count, what) for count, what in parts if count] or [""]
     return f"{', '.join(rest)} and {last}" if rest else last
 
@@ -128,7 +131,7 @@ def _summary(plan: Plan) -> str:
 
 
 def _unchanged(plan: Plan) -> str:
-    counts = _joined([(plan.streams, "stream"), (plan.consumers, "consumer"), (plan.buckets, "bucket")])
+    counts = join_counts([(plan.streams, "stream"), (plan.consumers, "consumer"), (plan.buckets, "bucket")])
     are = "is" if plan.unchanged == 1 else "are"
     return f"Nothing to change: {counts} {are} as declared" if counts else "Nothing is declared"
 

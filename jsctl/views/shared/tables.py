@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
+from jsctl.monitor.stream.rows import StreamRow
 from jsctl.views.result import Column, Table
 
 
@@ -15,29 +16,7 @@ def raw_columns(columns: Sequence[Column]) -> list[Column]:
     ]
 
 
-STREAM_KEYS = (
-    "stream",
-    "storage",
-    "placement",
-    "created",
-    "replicas",
-    "consumers",
-    "messages",
-    "bytes",
-    "lost",
-    "lost_bytes",
-    "deleted",
-    "subjects",
-    "first_seq",
-    "last_seq",
-    "first_ts",
-    "last_ts",
-    "api_level",
-    "cluster",
-    "leader",
-    "peers",
-    "offline",
-)
+STREAM_KEYS = tuple(key for key in StreamRow._fields if key not in ("context", "domain"))
 """Keys of a stream in the JSON of reports."""
 
 LINK_KEYS = ("stream", "kind", "api_prefix", "origin", "filters", "active_ns", "lag", "error")

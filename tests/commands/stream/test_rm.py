@@ -73,11 +73,8 @@ def test_a_letter_alone_removes_nothing(cli: Cli) -> None:
     """The answer waits for enter, and takes the whole word."""
     cli("stream add S --subjects s --defaults", status=0)
     for answer, left in (("y\x03", 1), ("no\r", 1), ("yes\r", 0)):
-        screen = cli.terminal("stream rm S")
-        try:
+        with cli.terminal("stream rm S") as screen:
             screen.expect_exact("Really delete Stream S")
             screen.send(answer)
             screen.expect(pexpect.EOF)
-        finally:
-            screen.close(force=True)
         assert len(cli("stream ls --json", status=0).json) == left, answer

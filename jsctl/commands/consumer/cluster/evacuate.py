@@ -1,9 +1,9 @@
 """`jsctl consumer cluster evacuate`."""
 
 from jsctl.commands.cli import argument, command, option
+from jsctl.commands.shared.peers import pick_peer
 from jsctl.commands.shared.pick import pick_consumer
 from jsctl.env import Env
-from jsctl.errors import BadInput
 from jsctl.jetstream import api_levels
 from jsctl.jetstream.api_levels import ApiLevel
 from jsctl.jetstream.cluster.peers import check_consumer_peer, evacuate_consumer, peers
@@ -15,7 +15,7 @@ from jsctl.views.result import Result, Text
 @argument("stream", default="")
 @argument("consumer", default="")
 @argument("peer", default="")
-@option("--force", "-f", is_flag=True, help="Do not ask")
+@option("--force", "-f", is_flag=True, help="Move without asking")
 async def evacuate(env: Env, stream: str, consumer: str, peer: str, force: bool) -> Result:
     """Moves a consumer from a server to another one of its stream that the cluster picks. Needs nats-server
     2.15.
@@ -23,11 +23,8 @@ async def evacuate(env: Env, stream: str, consumer: str, peer: str, force: bool)
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)
     info = await consumers.info(api, stream, consumer)
-    names = peers(info)
-    if not peer and names:
-        if not env.can_ask:
-            raise BadInput("the peer's name is missing", f"give PEER, one of {', '.join(sorted(names))}")
-        peer = str(await env.prompter.select("Select a Peer", names, flag="PEER"))
+    if names := peers(info):
+        peer = await pick_peer(env, peer, names)
     check_consumer_peer(info, peer)
     await api_levels.require(api, {ApiLevel.V2_15: ["cluster evacuate"]})
     await env.confirm(f"Move Consumer {stream} > {consumer} from server {peer} to another?", force=force)

@@ -1,9 +1,9 @@
 """`jsctl stream cluster evacuate`."""
 
 from jsctl.commands.cli import argument, command, option
+from jsctl.commands.shared.peers import pick_peer
 from jsctl.commands.shared.pick import pick_stream
 from jsctl.env import Env
-from jsctl.errors import BadInput
 from jsctl.jetstream import api_levels
 from jsctl.jetstream.api_levels import ApiLevel
 from jsctl.jetstream.cluster.peers import check_in_cluster, check_peer, evacuate_peer, peers
@@ -14,7 +14,7 @@ from jsctl.views.result import Result, Text
 @command("evacuate", examples=["jsctl stream cluster evacuate ORDERS n2"])
 @argument("stream", default="")
 @argument("peer", default="")
-@option("--force", "-f", is_flag=True, help="Do not ask")
+@option("--force", "-f", is_flag=True, help="Move without asking")
 async def evacuate(env: Env, stream: str, peer: str, force: bool) -> Result:
     """Moves a stream and its consumers from a server to another one that the cluster picks; the server leaves
     when that one has everything. Needs nats-server 2.15.
@@ -23,11 +23,7 @@ async def evacuate(env: Env, stream: str, peer: str, force: bool) -> Result:
     name = await pick_stream(env, api, stream)
     info = await streams.info(api, name)
     check_in_cluster(info)
-    if not peer:
-        names = peers(info)
-        if not env.can_ask:
-            raise BadInput("the peer's name is missing", f"give PEER, one of {', '.join(sorted(names))}")
-        peer = str(await env.prompter.select("Select a Peer", names, flag="PEER"))
+    peer = await pick_peer(env, peer, peers(info))
     check_peer(info, peer)
     await api_levels.require(api, {ApiLevel.V2_15: ["cluster evacuate"]})
     await env.confirm(f"Move Stream {name} from server {peer} to another?", force=force)

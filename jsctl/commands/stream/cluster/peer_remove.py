@@ -1,9 +1,9 @@
 """`jsctl stream cluster peer-remove`."""
 
 from jsctl.commands.cli import argument, command, option
+from jsctl.commands.shared.peers import pick_peer
 from jsctl.commands.shared.pick import pick_stream
 from jsctl.env import Env
-from jsctl.errors import BadInput
 from jsctl.jetstream.cluster.peers import check_peer, check_removable, peers, remove_peer
 from jsctl.jetstream.stream import requests as streams
 from jsctl.views.result import Result, Text
@@ -18,11 +18,7 @@ async def peer_remove(env: Env, stream: str, peer: str, force: bool) -> Result:
     name = await pick_stream(env, api, stream)
     info = await streams.info(api, name)
     check_removable(info, force=force)
-    if not peer:
-        names = peers(info)
-        if not env.can_ask:
-            raise BadInput("the peer's name is missing", f"give PEER, one of {', '.join(sorted(names))}")
-        peer = str(await env.prompter.select("Select a Peer", names, flag="PEER"))
+    peer = await pick_peer(env, peer, peers(info))
     check_peer(info, peer)
     await env.confirm(f"Really remove peer {peer} from Stream {name}", force=force)
     await remove_peer(api, name, peer)
