@@ -149,11 +149,11 @@ def _interrupt_soon() -> None:
 def _check_argument(arg: str) -> None:
     """Raise BadInput for what no shell hands over, and no path can hold."""
     if "\0" in arg:
-        raise BadInput("an argument holds a NUL character, which no name and no path may have")
+        raise BadInput("an argument contains a NUL character, which no name and no path can have")
     try:
         os.fsencode(arg)
     except UnicodeEncodeError:
-        raise BadInput("an argument holds half a character") from None
+        raise BadInput("an argument contains an incomplete character") from None
 
 
 def _usage(error: click.ClickException) -> str:

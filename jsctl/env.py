@@ -200,7 +200,7 @@ class Env:
         )
         if left_out and not self._headed:
             titles = ", ".join(left_out)
-            self.say(f"jsctl: one table is all that {self.form} holds; --json has these, too: {titles}")
+            self.say(f"jsctl: {self.form} holds only one table; --json also has: {titles}")
         self._headed = True
         return result.status
 

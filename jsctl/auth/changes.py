@@ -89,7 +89,7 @@ def operator_signer(store: AuthStore, wanted: str = "") -> KeyPair:
             return store.read_key(public)
     if strict and not signers:
         raise BadInput(
-            f"operator {operator.name} wants signing keys and has none",
+            f"operator {operator.name} requires signing keys and has none",
             "jsctl auth operator keys add adds one",
         )
     raise NotFound(

@@ -117,7 +117,7 @@ class UserSettings:
         if self.values:
             flags = ", ".join(f"--{flag}" for flag in self.values)
             raise BadInput(
-                f"a user of the scope {role} has no settings of his own: {flags}",
+                f"a user of the scope {role} has no settings of their own: {flags}",
                 "change the scope with jsctl auth account keys edit, or sign the user with another key",
             )
 

@@ -187,7 +187,7 @@ class _Worker:
         if self._reading:
             await self._reading
         last = self._errors.decode(errors="replace").strip().rpartition("\n")[2]
-        raise JsctlError(f"a process of the benchmark ended: {last or 'without a word'}")
+        raise JsctlError(f"a process of the benchmark ended: {last or 'without saying why'}")
 
     async def ready(self) -> None:
         """Wait until its clients are prepared. Raises what they fail with."""

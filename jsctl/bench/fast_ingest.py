@@ -100,7 +100,7 @@ class _FastIngest:
             elif "msgs" in ack:
                 self._acknowledge(int(ack.get("seq", 0)))
             else:
-                raise JsctlError(f"what answers on {subject} does not know fast ingest")
+                raise JsctlError(f"what answers on {subject} does not support fast ingest")
         except JsctlError as error:
             self._failure = self._failure or error
         except (ValueError, AttributeError):
@@ -129,7 +129,7 @@ class _FastIngest:
             except TimeoutError:
                 count = self._sent - self._acknowledged
                 raise RequestTimeout(
-                    f"no ack for {count:,} messages in {timeout:g}s", "they may be stored all the same"
+                    f"no ack for {count:,} messages in {timeout:g}s", "they may have been stored anyway"
                 ) from None
 
 

@@ -268,7 +268,7 @@ class _Window:
                 if self._client.meter.done == before:
                     raise RequestTimeout(
                         f"no ack for {len(self._due):,} messages in {timeout:g}s",
-                        "they may be stored all the same; --timeout waits longer",
+                        "they may have been stored anyway; --timeout waits longer",
                     ) from None
 
 
@@ -317,6 +317,6 @@ def _check_batch(message: Message, subject: str, count: int) -> None:
     ack = parse_ack(subject, message)
     if int(ack.get("count", 0)) != count:
         raise JsctlError(
-            f"the stream stored a batch of {count:,} messages as single ones",
+            f"the stream stored a batch of {count:,} messages as single messages",
             "it does not take atomic batches; jsctl stream edit --allow-batch",
         )

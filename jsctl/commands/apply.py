@@ -112,7 +112,7 @@ async def _run(env: Env, plan: Plan) -> Result:
         with env.progress("Applying", len(plan.steps)) as advance:
             outcome = await execute(plan.steps, done, advance)
     except asyncio.CancelledError:
-        env.say(f"{len(done)} of {len(plan.steps)} were done; apply again goes on")
+        env.say(f"{len(done)} of {len(plan.steps)} were done; run apply again to continue")
         raise
     for step, error in outcome.failed:
         env.say(f"jsctl: error: {view.format_name(step)}: {error}")

@@ -45,7 +45,7 @@ def find(environ: Mapping[str, str]) -> Binary:
             ) from None
         raise MissingDependency(f"cannot run {path}: {error.strerror}", _ANOTHER) from None
     except subprocess.TimeoutExpired:
-        raise MissingDependency(f"{path} --version does not end", _ANOTHER) from None
+        raise MissingDependency(f"{path} --version does not finish", _ANOTHER) from None
     version = re.search(r"nats-server: v(\S+)", output.stdout)
     if output.returncode or not version:
         raise MissingDependency(f"{path} is not a working nats-server", _ANOTHER)

@@ -13,7 +13,7 @@ from jsctl.jetstream.message import feed
 from jsctl.jetstream.message.buffer import EventBuffer
 from jsctl.monitor.events import domain_differs, parse
 from jsctl.nats.connection import Connection
-from jsctl.nats.events import Closed, ConnectionEvent, PermissionDenied
+from jsctl.nats.events import Closed, ConnectionEvent, PermissionDenied, Reconnected
 from jsctl.nats.message import Message
 
 
@@ -133,6 +133,8 @@ class EventListener:
         match event:
             case Closed():
                 self._buffer.close(Unreachable(event.text))
+            case Reconnected() if not self.selection.stream:
+                self._warn("jsctl: events published meanwhile are missed")
             case PermissionDenied(operation="subscription"):
                 self._refusals += 1
                 if self._refusals >= self._subscriptions:

@@ -41,7 +41,7 @@ def parse_addresses(url: str) -> list[ServerAddress]:
             shown = repr(public_url(address)) if "@" not in url else "one of the server addresses"
             raise BadInput(
                 f"{shown} is not a valid server address",
-                "use nats://host:port; %-encode what is special in a password",
+                "use nats://host:port; percent-encode special characters in a password",
             )
         public = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
         password = None if parts.password is None else unquote(parts.password)

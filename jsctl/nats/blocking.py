@@ -299,7 +299,7 @@ def _read_line(link: socket.socket) -> tuple[bytes, bytes]:
     while b"\r\n" not in data:
         chunk = link.recv(65536)
         if not chunk or len(data) > MAX_LINE:
-            raise ConnectionLost("the server closed the connection without a word")
+            raise ConnectionLost("the server closed the connection without a reason")
         data += chunk
     line, _, rest = data.partition(b"\r\n")
     return line, rest

@@ -58,7 +58,7 @@ def connection_failure(error: BaseException, server: ServerAddress, settings: Se
         return Unreachable(f"TLS with {server.url} failed: {reason(error)}", hint)
     if isinstance(error, NoGreeting):
         return Unreachable(
-            f"cannot connect to {server.url}: the server closed the connection without a word",
+            f"cannot connect to {server.url}: the server closed the connection without a reason",
             "is it a NATS server? one with handshake_first needs --tlsfirst",
         )
     hint = "jsctl server run starts a local server" if _is_local(server) else "check the address, or --server"

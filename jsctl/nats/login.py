@@ -177,7 +177,7 @@ def key(seed: str) -> Any:
         from nkeys import from_seed
     except ImportError:  # on an executor of Spark, which jsctl was sent to
         raise MissingDependency(
-            "PyNaCl is not installed, and this login signs with it",
+            "PyNaCl is not installed, and this login needs it to sign",
             "run: pip install pynacl, on Spark with the Python of its executors",
         ) from None
     try:

@@ -29,11 +29,11 @@ HELP = (
     ("s S", "sort by the next column; turn the order round"),
     ("f", "show only what is wrong"),
     ("w", "show all columns, wide ones too"),
-    ("p space", "pause and go on"),
+    ("p space", "pause and continue"),
     ("r", "ask now"),
     ("+ -", "ask less often, more often"),
     ("J", "show the selected row as JSON"),
-    ("y", "tell the command line that shows or mends this row"),
+    ("y", "show the command line that shows or fixes this row"),
     (":", "go to a part or a name"),
     ("q, ctrl-C", "quit"),
 )
@@ -41,7 +41,7 @@ HELP = (
 
 PICTURE_HELP = (
     ("up down j k", "scroll what is higher than the screen; page keys, home, end move further"),
-    ("p space", "pause and go on"),
+    ("p space", "pause and continue"),
     ("r", "ask now"),
     ("+ -", "ask less often, more often"),
     ("q, ctrl-C", "quit"),

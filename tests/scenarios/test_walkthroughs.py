@@ -224,10 +224,10 @@ def test_a_key_goes_on_and_q_ends(tmp_path: Path) -> None:
     cli = Cli(tmp_path / "config")
     cli.environ["TMPDIR"] = str(tmp_path)
     with cli.terminal("demo guide --step", columns=80) as screen:
-        screen.expect("any key goes on, q ends")
+        screen.expect("any key continues, q ends")
         screen.send(" ")
         screen.expect("# 2/23")
-        screen.expect("any key goes on, q ends")
+        screen.expect("any key continues, q ends")
         screen.send("q")
         screen.expect("nothing is left")
         screen.wait()

@@ -212,7 +212,7 @@ class Player:
             self._env.streams.stdout.flush()
 
     def _ask_for_key(self) -> None:
-        self._env.streams.stderr.write("-- any key goes on, q ends --")
+        self._env.streams.stderr.write("-- any key continues, q ends --")
         self._env.streams.stderr.flush()
         try:
             key = click.getchar()

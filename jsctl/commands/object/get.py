@@ -93,7 +93,7 @@ def _to_stdout(env: Env, api: Api, object_info: ObjectInfo, *, progress: bool) -
 
 
 def _retried(env: Env) -> Callable[[str], None]:
-    return lambda reason: env.say(f"jsctl: {reason}; going on where it broke off")
+    return lambda reason: env.say(f"jsctl: {reason}; continuing where it stopped")
 
 
 def _target(output: str, name: str) -> Path:

@@ -134,7 +134,9 @@ class _Observer(uploads.PutObserver):
         self._advance(size)
 
     def resumed(self, size: int) -> None:
-        self._env.say(f"A put of {self._label} broke off before; {format_bytes(size)} are there already")
+        self._env.say(
+            f"A put of {self._label} was interrupted before; {format_bytes(size)} are there already"
+        )
 
     def retried(self, reason: str) -> None:
         self._env.say(f"jsctl: {reason}; sending again what is missing")

@@ -31,5 +31,5 @@ def body_of(env: Env, options: _Options) -> str | None:
     if is_ours(stdin):
         return None
     if has_input(stdin):
-        env.say("jsctl: the body is empty, as stdin is left to the shell around this command; - takes stdin")
+        env.say("jsctl: the body is empty, as stdin is left to the shell around this command; - reads stdin")
     return ""

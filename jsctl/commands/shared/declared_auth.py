@@ -48,7 +48,7 @@ class DeclaredAuth:
             with env.progress("Applying", len(self.plan.steps)) as advance:
                 execute_auth(self.root, self.operators, self.plan, done, advance, prune=self._prune)
         except (JsctlError, OSError):
-            env.say(f"{len(done)} of {len(self.plan.steps)} were done; apply again goes on")
+            env.say(f"{len(done)} of {len(self.plan.steps)} were done; run apply again to continue")
             raise
         if any(step.account and not step.user for step in done):
             env.say("servers have the accounts after jsctl auth account push --all")

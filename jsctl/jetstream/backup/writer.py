@@ -73,7 +73,7 @@ class BackupWriter:
         config, state: of the stream. more: further keys of the manifest. Raises JsctlError.
         """
         if fault := snapshot_fault(self.scanner):
-            raise JsctlError(f"the snapshot is not whole: {fault}", "try again")
+            raise JsctlError(f"the snapshot is incomplete: {fault}", "try again")
         with naming(self._target):
             _sync(self._data)
             self._data.close()

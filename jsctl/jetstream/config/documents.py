@@ -101,7 +101,7 @@ class _JsonReader:
             node = self._read(depth + 1)
             if key in members:
                 line = 1 + self._text.count("\n", 0, start)
-                raise BadInput(f"{self._file}:{line}: {key!r} is there twice")
+                raise BadInput(f"{self._file}:{line}: {key!r} is set twice")
             members[key] = node
             self._skip_space()
         self._at += 1
@@ -230,7 +230,7 @@ class _YamlReader:
         for key, _ in node.value:
             if isinstance(key.value, str) and key.tag != "tag:yaml.org,2002:merge":
                 if key.value in seen:
-                    raise BadInput(f"{self._file}:{key.start_mark.line + 1}: {key.value!r} is there twice")
+                    raise BadInput(f"{self._file}:{key.start_mark.line + 1}: {key.value!r} is set twice")
                 seen.add(key.value)
 
 

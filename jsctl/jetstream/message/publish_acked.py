@@ -265,5 +265,5 @@ class _Run:
         count = len(self._waiting)
         return RequestTimeout(
             f"no ack for {count} message{'s' * (count != 1)}, the first on {subject}",
-            "they may be stored all the same; --timeout waits longer",
+            "they may have been stored anyway; --timeout waits longer",
         )

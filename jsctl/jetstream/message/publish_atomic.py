@@ -79,7 +79,7 @@ async def _publish(connection: Connection, messages: Sequence[OutgoingMessage], 
                 async with asyncio.timeout(timeout):
                     answer = await answers.get()
             except TimeoutError:
-                what = "it may be stored all the same" if number == last else "nothing was stored"
+                what = "it may have been stored anyway" if number == last else "nothing was stored"
                 raise RequestTimeout(f"no answer to the batch on {message.subject}", what) from None
             if number == last:
                 break

@@ -191,7 +191,7 @@ class Acks:
             except TimeoutError:
                 raise RequestTimeout(
                     f"the server did not confirm {self.open:,} of {self.sent:,} acknowledgements",
-                    "is $JS.ACK allowed and imported? what is not acknowledged comes again",
+                    "is $JS.ACK allowed and imported? what is not acknowledged is delivered again",
                 ) from None
 
     def _handle(self, reply: Message) -> None:

@@ -1,4 +1,4 @@
-"""Getting an object: its chunks in their order, read ahead, with their digest."""
+"""Getting an object: its chunks in order, read ahead, with their digest."""
 
 import asyncio
 import hashlib

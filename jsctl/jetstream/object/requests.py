@@ -71,7 +71,7 @@ async def resolve(api: Api, bucket: str, name: str) -> ObjectInfo:
                 f"{object_info.bucket} > {object_info.name} is a link to {link}, which does not exist",
                 error.hint,
             ) from None
-    raise JsctlError(f"{bucket} > {name} is a link to links without an end")
+    raise JsctlError(f"{bucket} > {name} is part of an endless chain of links")
 
 
 def missing(api: Api, bucket: str, name: str) -> MissingName:
@@ -169,7 +169,7 @@ async def link(api: Api, bucket: str, name: str, target: Link) -> ObjectInfo:
     before = await find(api, bucket, validate_object_name(name))
     if before is not None and not before.is_deleted and before.link is None:
         raise JsctlError(
-            f"{bucket} > {name} is an object, no link", "remove it first, or choose another name"
+            f"{bucket} > {name} is an object, not a link", "remove it first, or choose another name"
         )
     wanted = ObjectInfo(bucket, name, unique_id(), 0, 0, "", "", link=target)
     return await put_info(api, wanted, before)

@@ -228,7 +228,7 @@ class _Upload:
                 surplus.append(one.sequence)
         if count != self._reader.chunks:
             raise JsctlError(
-                f"bucket {self._bucket} has {count:,} of {self._reader.chunks:,} chunks in their order",
+                f"bucket {self._bucket} has {count:,} of {self._reader.chunks:,} chunks in order",
                 "put it again",
             )
         await self._delete(surplus)

@@ -36,7 +36,7 @@ def with_metadata(limits: Limits, config: Json) -> dict[str, float]:
         try:
             declared[name] = parse_duration(text) if name in _SPANS else float(text)
         except ValueError:
-            raise BadInput(f"metadata {key} is {text!r}", "it should be a number or a span of time") from None
+            raise BadInput(f"metadata {key} is {text!r}", "it should be a number or a duration") from None
     return {**declared, **limits}
 
 

@@ -72,7 +72,7 @@ class Trend(NamedTuple):
         return self.values[-1] / -slope
 
     def seconds_to(self, limit: int) -> float | None:
-        """When it reaches a limit, if it goes on growing so; None where it does not grow, or is there."""
+        """When it reaches a limit, if it keeps growing so; None where it does not grow, or is there."""
         slope = self.slope
         if slope is None or slope <= 0 or self.values[-1] >= limit:
             return None

@@ -83,7 +83,7 @@ def _arrow_type(schema: Any, named: dict[str, Any], inside: tuple[str, ...]) -> 
         if schema in _PRIMITIVES:
             return _PRIMITIVES[schema]
         if schema in inside:
-            raise BadInput(f"the Avro record {schema} holds itself", "columns cannot do that")
+            raise BadInput(f"the Avro record {schema} contains itself", "columns cannot be recursive")
         if schema not in named:
             raise BadInput(f"the Avro schema names {schema}, which it does not define")
         return _arrow_type(named[schema], named, inside)

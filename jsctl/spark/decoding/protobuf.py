@@ -68,7 +68,9 @@ def _message_type(descriptor: Any, inside: tuple[str, ...]) -> pa.DataType:
     if descriptor.full_name == _TIMESTAMP:
         return pa.timestamp("us", tz="UTC")
     if descriptor.full_name in inside:
-        raise BadInput(f"the Protobuf message {descriptor.full_name} holds itself", "columns cannot do that")
+        raise BadInput(
+            f"the Protobuf message {descriptor.full_name} contains itself", "columns cannot be recursive"
+        )
     around = (*inside, descriptor.full_name)
     return pa.struct([pa.field(field.name, _field_type(field, around)) for field in descriptor.fields])
 

@@ -248,7 +248,7 @@ class StreamExportRun:
                     away = source.table
                 else:
                     if away == source.table:
-                        self.display.say("jsctl: going on")
+                        self.display.say("jsctl: continuing")
                         away = ""
 
     def _query(self, spark: "SparkSession") -> query.Answer:

@@ -44,7 +44,7 @@ def sentence(event: Event) -> str:
             return f"Starting copy of Stream {stream} with {_amount(messages, size)}"
         case CopyResumed(stream, first_sequence, size):
             return (
-                f"A copy to Stream {stream} broke off before; continuing at message "
+                f"A copy to Stream {stream} was interrupted before; continuing at message "
                 f"{format_count(first_sequence)} with {format_bytes(size)}. The server puts the messages in "
                 "place, and may take two minutes to begin"
             )
@@ -87,7 +87,7 @@ def _restarted(event: CopyRestarted) -> str:
     if event.reason:
         return f"{event.reason}; the copy begins again{', all at once' if event.all_at_once else ''}"
     nothing = ", and the server kept nothing" if event.nothing_left else ""
-    return f"A copy to Stream {event.stream} broke off before{nothing}; it begins again"
+    return f"A copy to Stream {event.stream} was interrupted before{nothing}; starting again"
 
 
 def _amount(messages: int, size: int) -> str:

@@ -83,7 +83,7 @@ def test_a_server_that_dies_and_comes_back(tmp_path: Path) -> None:
     done = json.loads(out)
     assert (done["exported"], done["lost"], done["deleted"]) == (40, 0, 0)
     assert sequences(to / "ORDERS") == list(range(1, 41))
-    output = ["following; Ctrl-C ends it", "jsctl: trying again: ", "jsctl: going on"]
+    output = ["following; Ctrl-C ends it", "jsctl: trying again: ", "jsctl: continuing"]
     assert [line.startswith(output[at]) for line, at in zip(log, (0, 1, 2, 1, 2), strict=True)] == [
         True
     ] * 5, log

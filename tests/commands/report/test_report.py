@@ -249,7 +249,7 @@ def test_csv_holds_one_table_and_rounds_one_heading(cli: Cli, url: str) -> None:
     cli("consumer add s C --pull", status=0)
     once = cli("report --as csv", status=0)
     assert len(once.out.splitlines()) == 2
-    assert "--json has these, too: consumers" in once.err
+    assert "--json also has: consumers" in once.err
     rounds = cli("report --as csv --watch 100ms --count 3", status=0)
     assert len(rounds.out.splitlines()) == 4
     assert rounds.err.count("\n") == 1

@@ -162,7 +162,7 @@ def test_a_counter_begins_again(cli: Cli, url: str) -> None:
         cli("pub count.a '' -H Nats-Incr:2", status=0)
     stream(url, "OLD", "old", metadata={MARK: "restore x"})
     outcome = cli("stream copy COUNT OLD --data --subjects old", status=0)
-    assert "broke off before; it begins again" in outcome.err
+    assert "was interrupted before; starting again" in outcome.err
     assert info(url, "OLD")["config"]["allow_msg_counter"]
     assert stored(url, "OLD") == stored(url, "COUNT")
 

@@ -134,7 +134,7 @@ def _check(env: Env, store: AuthStore, accounts: Sequence[Record], *, force: boo
             env.say(f"jsctl: {finding.severity}: {finding.where}: {finding.message}; {finding.fix}")
     if errors and not force:
         count = "1 error" if errors == 1 else f"{errors} errors"
-        raise JsctlError(f"nothing was pushed, there is {count}", "mend it as said, or give --force")
+        raise JsctlError(f"nothing was pushed, there is {count}", "fix it as described, or give --force")
 
 
 def _refuse_older(differences: Sequence[Difference]) -> None:

@@ -75,7 +75,7 @@ async def edit(env: Env, options: Options) -> Result:
     signer = ""
     if options.key:
         if options.key != account.public and find_signing_key(account, options.key).scope is not None:
-            raise BadInput("the key has a scope", "remove the user, and add him with --key")
+            raise BadInput("the key has a scope", "remove the user, and add it again with --key")
         signer = user_signer(store, account, options.key).public
     claims = expiry_claims(options.expiry, seconds_to_ns(env.clock()))
     before = user.token

@@ -44,7 +44,7 @@ async def rescue(env: Env, quorum: int | None, force: bool) -> Result:
             f"{len(plan.servers)} of {plan.size} servers are online",
         )
     await env.confirm(
-        f"Are the other {plan.size - len(plan.servers)} servers gone for good, and shall {wanted} instead of"
+        f"Are the other {plan.size - len(plan.servers)} servers gone for good, and should {wanted} instead of"
         f" {plan.quorum} of {plan.size} suffice?",
         force=force,
     )

@@ -246,7 +246,7 @@ def test_json_knows_its_lines() -> None:
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        ('{"a": 1,\n "a": 2}', "f:2: 'a' is there twice"),
+        ('{"a": 1,\n "a": 2}', "f:2: 'a' is set twice"),
         ("[" * 50 + "]" * 50, "f:1: nested too deeply"),
         ('{"a": ]', "f:1: "),
         ("a: 1\n---\na: 2", "f:3: only one document is expected"),

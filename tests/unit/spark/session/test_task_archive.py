@@ -61,6 +61,6 @@ def test_an_archive_of_another_platform_leads_to_a_clear_error(
     monkeypatch.setattr(task_archive, "_platform", lambda: "3.11 .cpython-311-darwin.so darwin arm64")
     archive = task_archive.write_archive(tmp_path / "jsctl.zip")
     output = sign(archive, seed)
-    assert output.startswith("MissingDependency PyNaCl is not installed, and this login signs with it")
+    assert output.startswith("MissingDependency PyNaCl is not installed, and this login needs it to sign")
     assert "executors" in output
     assert [path.name for path in tmp_path.iterdir()] == ["jsctl.zip"]
