@@ -107,7 +107,7 @@ RECURSIVE = {"type": "record", "name": "Node", "fields": [{"name": "next", "type
     [
         (Decoding("avro", b"{"), "the Avro schema is not valid"),
         (Decoding("avro", b'"string"'), "is not that of a record"),
-        (Decoding("avro", json.dumps(RECURSIVE).encode()), "Node holds itself"),
+        (Decoding("avro", json.dumps(RECURSIVE).encode()), "Node contains itself"),
         (Decoding("protobuf", b"\xff"), "the descriptor file is not valid"),
         (Decoding("protobuf", descriptors()), "name one of shop.Order, shop.Address"),
         (Decoding("protobuf", descriptors(), "shop.None"), "has no message shop.None"),
