@@ -11,7 +11,7 @@ import pytest
 from tests.support import js
 from tests.support.connections import wait_for_subscribers
 from tests.support.run import Cli
-from tests.support.servers import HubLeaf
+from tests.support.servers import HubLeaf, RealServer
 
 pytestmark = pytest.mark.slow
 
@@ -150,3 +150,22 @@ def test_a_count_that_is_not_reached_in_time(cli: Cli) -> None:
         assert ended.err.endswith("jsctl: 0 of 2 events; no more came in 200ms\n")
         assert ended.out in ("", "[]\n")
     assert cli("events --wait 200ms", status=0).out == ""
+
+
+@pytest.mark.parametrize("line", ["events --js-advisory", "consumer events S C"])
+def test_events_of_an_outage_are_told_as_missed(tmp_path: Path, line: str) -> None:
+    config = 'listen: "127.0.0.1:{port}"\njetstream { store_dir: "{store}" }\n'
+    server = RealServer(tmp_path / "server", config).start()
+    try:
+        js.stream(server.url, "S", "s")
+        consumer = {"stream_name": "S", "config": {"name": "C", "durable_name": "C"}}
+        js.ask(server.url, "CONSUMER.CREATE.S.C", consumer)
+        with Cli(tmp_path / "config", server.url).terminal(line) as screen:
+            screen.expect("Listening for events")
+            screen.expect("\n")
+            server.kill()
+            screen.expect("connection lost")
+            server.start()
+            screen.expect("events published meanwhile are missed")
+    finally:
+        server.stop()

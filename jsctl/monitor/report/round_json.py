@@ -7,9 +7,14 @@ from typing import Any, NamedTuple
 from jsctl.jetstream.api import Json
 from jsctl.monitor.report.overview import Hosting, Limits, Overview
 from jsctl.monitor.report.places import Answers, Place
-from jsctl.monitor.stream.rows import ReplicationRow, StreamRow
+from jsctl.monitor.stream.rows import STREAM_KEYS, ReplicationRow, StreamRow
 from jsctl.monitor.trouble import Trouble
 from jsctl.units import format_rfc3339, seconds_to_ns, to_datetime
+
+_STREAM = ("context", "domain", *STREAM_KEYS)
+_LINK = ["context", "domain", "stream", "kind", "api_prefix", "origin", "filters", "active", "lag", "error"]
+_LIMITS = ["messages", "bytes", "retention"]
+_HOSTING = ["leads", "follows", "behind", "offline", "lag"]
 
 
 class PlaceRound(NamedTuple):
@@ -87,17 +92,17 @@ def _answers(answers: Answers) -> Json:
 def _overview(overview: Overview) -> Json:
     return {
         "at": format_rfc3339(overview.at),
-        "streams": [row._asdict() for row in overview.streams],
+        "streams": [_record(row, _STREAM) for row in overview.streams],
         "troubles": {
             name: [[one.words, one.bad] for one in troubles] for name, troubles in overview.troubles.items()
         },
-        "links": [row._asdict() for row in overview.links],
+        "links": [_record(row, _LINK) for row in overview.links],
         "consumers": None if overview.consumers is None else list(overview.consumers),
         "account": overview.account,
         "consumed": dict(overview.consumed),
         "gaps": list(overview.gaps),
-        "limits": {name: one._asdict() for name, one in overview.limits.items()},
-        "hosting": {name: one._asdict() for name, one in overview.hosting.items()},
+        "limits": {name: _record(one, _LIMITS) for name, one in overview.limits.items()},
+        "hosting": {name: _record(one, _HOSTING) for name, one in overview.hosting.items()},
     }
 
 
@@ -109,19 +114,23 @@ def _parse_overview(document: Json) -> Overview:
             name: [Trouble(str(words), bool(bad)) for words, bad in troubles]
             for name, troubles in document["troubles"].items()
         },
-        links=[ReplicationRow(**_values(row, ReplicationRow._fields)) for row in document["links"]],
+        links=[ReplicationRow(**_values(row, _LINK)) for row in document["links"]],
         consumers=document["consumers"],
         account=document["account"],
         consumed=document["consumed"],
         gaps=document["gaps"],
-        limits={name: Limits(**_values(one, Limits._fields)) for name, one in document["limits"].items()},
-        hosting={name: Hosting(**_values(one, Hosting._fields)) for name, one in document["hosting"].items()},
+        limits={name: Limits(**_values(one, _LIMITS)) for name, one in document["limits"].items()},
+        hosting={name: Hosting(**_values(one, _HOSTING)) for name, one in document["hosting"].items()},
     )
 
 
 def _stream(row: Json) -> StreamRow:
-    values = _values(row, StreamRow._fields)
+    values = _values(row, _STREAM)
     return StreamRow(**{**values, "peers": tuple(values["peers"])})
+
+
+def _record(row: Any, keys: Sequence[str]) -> Json:
+    return {key: getattr(row, key) for key in keys}
 
 
 def _values(row: Mapping[str, Any], keys: Sequence[str]) -> Json:

@@ -69,6 +69,32 @@ class StreamRow(NamedTuple):
     raft_group: str = ""  #: empty where there is no cluster
 
 
+STREAM_KEYS = (
+    "stream",
+    "storage",
+    "placement",
+    "created",
+    "replicas",
+    "consumers",
+    "messages",
+    "bytes",
+    "lost",
+    "lost_bytes",
+    "deleted",
+    "subjects",
+    "first_seq",
+    "last_seq",
+    "first_ts",
+    "last_ts",
+    "api_level",
+    "cluster",
+    "leader",
+    "peers",
+    "offline",
+)
+"""Keys of a stream in the JSON of reports and recordings, beside its context and domain."""
+
+
 class ReplicationRow(NamedTuple):
     """A mirror's or source's line: one for each stream and origin."""
 

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from jsctl.monitor.stream.rows import STREAM_KEYS
 from jsctl.views.report.records import CONSUMER_KEYS
-from jsctl.views.shared.tables import LINK_KEYS, STREAM_KEYS
+from jsctl.views.shared.tables import LINK_KEYS
 
 _RATES = ("message_rate", "byte_rate", "lag_rate", "unprocessed_rate")
 _NOTHING: Mapping[str, Any] = {

@@ -3,7 +3,8 @@
 from typing import Any, NamedTuple
 
 from jsctl.monitor.report.rows import ConsumerStatus, LinkStatus, StreamStatus, level
-from jsctl.views.shared.tables import LINK_KEYS, STREAM_KEYS, recorder
+from jsctl.monitor.stream.rows import STREAM_KEYS
+from jsctl.views.shared.tables import LINK_KEYS, recorder
 
 Record = dict[str, Any]
 

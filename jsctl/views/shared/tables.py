@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
-from jsctl.monitor.stream.rows import StreamRow
 from jsctl.views.result import Column, Table
 
 
@@ -15,9 +14,6 @@ def raw_columns(columns: Sequence[Column]) -> list[Column]:
         for column in columns
     ]
 
-
-STREAM_KEYS = tuple(key for key in StreamRow._fields if key not in ("context", "domain"))
-"""Keys of a stream in the JSON of reports."""
 
 LINK_KEYS = ("stream", "kind", "api_prefix", "origin", "filters", "active_ns", "lag", "error")
 """Keys of a mirror or source in the JSON of reports."""

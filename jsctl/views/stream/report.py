@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from jsctl.monitor.stream.rows import ReplicationRow, Report, StreamRow
+from jsctl.monitor.stream.rows import STREAM_KEYS, ReplicationRow, Report, StreamRow
 from jsctl.units import NEVER, format_bytes, format_count
 from jsctl.views.result import Cell, Column, LazySequence, Part, Result, Table
 from jsctl.views.shared import columns
 from jsctl.views.shared.leaders import leader_report
-from jsctl.views.shared.tables import LINK_KEYS, STREAM_KEYS, raw_columns, recorder, unreachable_streams
+from jsctl.views.shared.tables import LINK_KEYS, raw_columns, recorder, unreachable_streams
 
 _STREAMS = (
     columns.STREAM,

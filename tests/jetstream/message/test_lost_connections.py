@@ -225,25 +225,6 @@ def test_nothing_is_lost_when_the_server_restarts_before_the_first_message(
             reading.process.communicate()
 
 
-@pytest.mark.parametrize("line", ["events --js-advisory", "consumer events S C"])
-def test_events_of_an_outage_are_told_as_missed(own: Cli, server: RealServer, line: str) -> None:
-    js.stream(server.url, "S", "s")
-    js.ask(
-        server.url, "CONSUMER.CREATE.S.C", {"stream_name": "S", "config": {"name": "C", "durable_name": "C"}}
-    )
-    process = jsctl(own, *line.split())
-    try:
-        read_until(process, "Listening for events")
-        wait_for(lambda: clients(server.port) >= 1, "it is not connected")
-        server.kill()
-        read_until(process, "connection lost")
-        server.start()
-        read_until(process, "events published meanwhile are missed")
-    finally:
-        process.kill()
-        process.communicate()
-
-
 def test_a_consumer_that_is_removed(own: Cli, server: RealServer) -> None:
     js.stream(server.url, "S", "s")
     js.publish(server.url, "s", b"x", 3)
