@@ -292,21 +292,24 @@ class Env:
 
         from jsctl.signals import unlost_cancellation
 
-        async def scoped() -> T:
+        outcome: list[T] = []  # not the task's result: asyncio.run makes text of that, which no one sees
+
+        async def scoped() -> None:
             async with AsyncExitStack() as stack, unlost_cancellation():
                 self._stack = stack
                 try:
-                    return await work
+                    outcome.append(await work)
                 finally:
                     self._open.clear()
                     self._stack = None
 
         self.begin()
         try:
-            return self.session.run(scoped()) if self.session else asyncio.run(scoped())
+            (self.session.run if self.session else asyncio.run)(scoped())
         finally:
             if not self.session:
                 work.close()  # ctrl-C can come before it began
+        return outcome[0]
 
     async def finish(self, verb: "Awaitable[Result | Events[Any] | None]") -> "Result | ExitStatus | None":
         """Await a verb and write the Events that it returns. Returns what is to be shown last, or the exit

@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from jsctl.errors import ApiError, MalformedAnswer, NoJetStream, NoResponders, RequestTimeout
-from jsctl.jetstream.shapes import Malformed, check_answer, check_error
+from jsctl.jetstream.shape_check import Malformed
+from jsctl.jetstream.shapes import check_answer, check_error
 from jsctl.json_text import parse_json
 from jsctl.nats.codes import ErrorCode
 from jsctl.nats.connection import Connection
@@ -49,7 +50,7 @@ def parse_response(data: bytes, subject: str) -> Json:
     Raises ApiError for an error in it, MalformedAnswer.
     """
     try:
-        reply = parse_json(data)
+        reply = parse_json(data, any_depth=True)
     except ValueError:
         raise MalformedAnswer(subject, "it is not JSON") from None
     if not isinstance(reply, dict):

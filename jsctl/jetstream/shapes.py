@@ -3,33 +3,12 @@
 Fields that are not known stay as they are (ADR-1; nats-server: jetstream_api.go, stream.go, consumer.go).
 """
 
-import binascii
 import re
-from collections.abc import Iterable, Mapping
-from datetime import datetime
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from jsctl.units import parse_time_ns
-
-_LARGEST = 1 << 64
-_SMALLEST = -_LARGEST
-
-Fields = dict[str, Any]
-"""A field's shape by name: a type, `TIME` or `BASE64`, a Shape, a list of one shape, or a dict of `*` to the
-shape of all values of an object."""
-
-TIME, BASE64 = object(), object()
-
-
-class Shape:
-    """An object. required: fields that every server sends."""
-
-    __slots__ = ("fields", "required")
-
-    def __init__(self, fields: Fields, required: Iterable[str] = ()) -> None:
-        self.fields = fields
-        self.required = frozenset(required)
+from jsctl.jetstream.shape_check import BASE64, TIME, Fields, Malformed, Shape, check
 
 
 def _fields(kind: Any, names: str) -> Fields:
@@ -251,32 +230,15 @@ _VERB = (
 )
 
 
-class Malformed(ValueError):
-    """An answer that no server gives. place: where in the answer, outermost name first; empty for all."""
-
-    def __init__(self, what: str) -> None:
-        super().__init__(what)
-        self.place = ""
-
-    def __str__(self) -> str:
-        return f"{self.place or 'it'} {super().__str__()}"
-
-    def within(self, name: str) -> "Malformed":
-        """Add the name or number of what holds this place."""
-        dot = "" if self.place[:1] in ("", "[") else "."
-        self.place = name[:40] + dot + self.place
-        return self
-
-
 def check_answer(answer: Any, subject: str) -> None:
     """Raise Malformed, with the place in it, unless an answer on `subject` looks as it must."""
-    _check(answer, _shape_of(subject))
+    check(answer, _shape_of(subject))
 
 
 def check_error(error: Any) -> None:
     """As `check_answer`, for the `error` of one."""
     try:
-        _check(error, _ERROR)
+        check(error, _ERROR)
     except Malformed as fault:
         raise fault.within("error") from None
 
@@ -288,86 +250,3 @@ def _shape_of(subject: str) -> Shape:
     if match := re.search(_VERB, subject):
         return _SHAPES[match[1]]
     return _ACCOUNT if subject.endswith("API.INFO") else _OTHER
-
-
-def _check(value: Any, shape: Any) -> None:
-    if isinstance(shape, Shape):
-        _check_object(value, shape)
-    elif isinstance(shape, list):
-        if type(value) is not list:
-            raise Malformed("is not a list")
-        _check_items(enumerate(value), shape[0], "[{}]")
-    elif isinstance(shape, dict):
-        if type(value) is not dict:
-            raise Malformed("is not an object")
-        _check_items(value.items(), shape["*"], "{}")
-    else:
-        _check_scalar(value, shape)
-
-
-def _check_object(value: Any, shape: Shape) -> None:
-    if type(value) is not dict:
-        raise Malformed("is not an object")
-    required, expected_of = shape.required, shape.fields.get
-    if not required <= value.keys():
-        raise Malformed("is missing").within(min(required - value.keys()))
-    least, most = _SMALLEST, _LARGEST
-    for name, item in value.items():
-        expected = expected_of(name)
-        # Lists hold thousands of objects, and most of their fields are numbers, texts and switches.
-        if type(item) is expected:
-            if expected is not int or least < item < most:
-                continue
-        elif expected is None or (expected is TIME and _is_servers_time(item)):
-            continue
-        elif item is None:
-            if name in required:
-                raise Malformed("is missing").within(name)
-            if not isinstance(expected, type):
-                continue
-        try:
-            if type(expected) is Shape:
-                _check_object(item, expected)
-            else:
-                _check(item, expected)
-        except Malformed as fault:
-            raise fault.within(name) from None
-
-
-def _check_items(items: Iterable[tuple[Any, Any]], shape: Any, place: str) -> None:
-    check = _check_object if isinstance(shape, Shape) else _check
-    for name, item in items:
-        if type(item) is shape and shape is not int:
-            continue
-        try:
-            check(item, shape)
-        except Malformed as fault:
-            raise fault.within(place.format(name)) from None
-
-
-def _check_scalar(value: Any, kind: Any) -> None:
-    if kind is TIME:
-        try:
-            parse_time_ns(value)
-        except (ValueError, TypeError, AttributeError, OverflowError):
-            raise Malformed("is not a time") from None
-    elif kind is BASE64:
-        try:
-            binascii.a2b_base64(value, strict_mode=True) if value else b""
-        except (ValueError, TypeError):
-            raise Malformed("is not base64") from None
-    elif type(value) is not kind or (kind is int and not _SMALLEST < value < _LARGEST):
-        what = {int: "a number", str: "a text", bool: "true or false"}[kind]
-        raise Malformed(f"is not {what}")
-
-
-def _is_servers_time(text: Any) -> bool:
-    """Whether a text is a time as servers write it, `2026-11-21T06:57:05.123456789Z`: all that
-    `parse_time_ns` takes of this form, in a tenth of its time."""
-    try:
-        if len(text) > 30 or text[19] not in ".Z" or text[-1] != "Z":
-            return False
-        datetime.fromisoformat(text)
-    except (ValueError, TypeError, LookupError):
-        return False
-    return True

@@ -51,7 +51,10 @@ def placement_text(config: Json) -> str:
 
 def peers(cluster: Json) -> tuple[str, ...]:
     """Return the followers of a Raft group by name; `!` marks one that is offline or behind."""
+    replicas = cluster.get("replicas")
+    if not replicas:  # of 10,000 streams, most
+        return ()
     return tuple(
         peer["name"] + ("!" if peer.get("offline") or not peer.get("current") else "")
-        for peer in sorted(cluster.get("replicas") or [], key=lambda peer: str(peer["name"]))
+        for peer in sorted(replicas, key=lambda peer: str(peer["name"]))
     )

@@ -43,6 +43,7 @@ def boxed(
         (lambda text: paint(text, border)) if color and border else (lambda text: text)
     )
     bar = edge("│")
+    beside = _joiner(widths, right, f"{bar} ", f" {bar} ", f" {bar}")
 
     def rule(left: str, middle: str, end: str) -> str:
         return edge(left + middle.join("─" * (w + 2) for w in widths) + end)
@@ -52,10 +53,12 @@ def boxed(
             row, raw = [row[at] for at in shown], [raw[at] for at in shown] if raw else None
         styles: list[Style] = [c.style if isinstance(c, Cell) else "" for c in raw] if raw and color else []
         for piece in (row,) if fits else _fitted(row, widths, prose):
-            padded = [f" {_padded(text, w, r)} " for text, w, r in zip(piece, widths, right, strict=True)]
-            if styles:
+            if any(styles):
+                padded = [f" {_padded(text, w, r)} " for text, w, r in zip(piece, widths, right, strict=True)]
                 padded = [paint(p, s) if s else p for p, s in zip(padded, styles, strict=True)]
-            yield bar + bar.join(padded) + bar
+                yield bar + bar.join(padded) + bar
+            else:
+                yield beside(piece)
 
     if title:
         inner = sum(widths) + 3 * len(widths) - 1
@@ -88,14 +91,24 @@ def plain(table: Table) -> Iterator[str]:
     if table.title:
         yield clean(table.title)
     widths = _measure(rows)
-    if all(map(str.isascii, map("".join, rows))):
-        # A template for all rows: half the time of padding each text.
-        line = "  ".join(f"%{'' if r else '-'}{width}s" for width, r in zip(widths, right, strict=True))
-        for row in rows:
-            yield (line % tuple(row)).rstrip()
-        return
+    beside = _joiner(widths, right, "", "  ", "")
     for row in rows:
-        yield "  ".join(map(_padded, row, widths, right)).rstrip()
+        yield beside(row).rstrip()
+
+
+def _joiner(
+    widths: Sequence[int], right: Sequence[bool], start: str, between: str, end: str
+) -> Callable[[Sequence[str]], str]:
+    """Return what makes a line of a row's texts, each as wide as its column."""
+    columns = between.join(f"%{'' if r else '-'}{width}s" for width, r in zip(widths, right, strict=True))
+    line = f"{start}{columns}{end}"
+
+    def join(row: Sequence[str]) -> str:
+        if "".join(row).isascii():  # then a character takes a column, and one look at the row is enough
+            return line % tuple(row)
+        return start + between.join(map(_padded, row, widths, right)) + end
+
+    return join
 
 
 def _shown(table: Table) -> tuple[list[Sequence[str]], Sequence[str] | None]:

@@ -47,12 +47,12 @@ def _visible(match: re.Match[str]) -> str:
 
 def show(value: Any, kind: Kind) -> str:
     """Return the human form of a raw value; None is an empty cell."""
+    if isinstance(value, str) and kind != "time":
+        return clean(value)
     if isinstance(value, Cell):
         return clean(value.shown)
     if value is None:
         return ""
-    if isinstance(value, str) and kind != "time":
-        return clean(value)
     form = _FORMS.get(kind)
     return form(value) if form else clean(str(value))
 
