@@ -83,6 +83,8 @@ def _run(args: Sequence[str], env: Env) -> int:
             return value
         status = env.emit(value) if value is not None else ExitStatus.OK
         env.streams.stdout.flush()
+        if value is not None and value.error is not None:
+            raise value.error
         return status
     except Declined as error:
         env.say(f"jsctl: {error}")

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from jsctl.monitor.exporter.metrics import Names
 from jsctl.monitor.report.places import Place
 from jsctl.signals import interrupts
 from jsctl.units import SECOND
+from jsctl.views.events import Events, results
 from jsctl.views.result import Result, Text
 
 _DEFAULT = "127.0.0.1:7777"
@@ -71,7 +72,7 @@ class Options:
     default="all",
     help="Metrics with the names of prometheus-nats-exporter, those of jsctl, or all",
 )
-async def exporter(env: Env, options: Options) -> Result | None:
+async def exporter(env: Env, options: Options) -> Events[Result]:
     """Streams, consumers, replication and problems, with the login of an account; the figures of servers,
     where a context has that of the system account. --context and --js-domain may be repeated. Servers are
     asked once an interval, however often it is scraped; jsctl_up is 0 for a context or domain that does not
@@ -83,6 +84,23 @@ async def exporter(env: Env, options: Options) -> Result | None:
     check_interval(options.interval, "15s is the default", "--interval")
     _check_folder(options.textfile)
     stop = asyncio.Event()
+    known: list[Place] = []
+
+    def last() -> Result | None:
+        if options.count is None or stop.is_set() or not any(place.error for place in known):
+            return None
+        return Result(data={"places": len(known)}, status=ExitStatus.UNREACHABLE)
+
+    return results(_rounds(env, options, stop, known), last)
+
+
+async def _rounds(
+    env: Env, options: Options, stop: asyncio.Event, known: list[Place]
+) -> AsyncGenerator[Result, None]:
+    """Collect the metrics of each round, until `stop` is set; yield those that go to stdout.
+
+    known: takes the contexts and domains of the last round.
+    """
     exporting = Exporter(
         targets(env),
         pattern=options.pattern,
@@ -91,7 +109,6 @@ async def exporter(env: Env, options: Options) -> Result | None:
         clock=env.clock,
         trace=env.trace,
     )
-    known: Sequence[Place] = ()
     with interrupts(stop.set):
         async with contextlib.AsyncExitStack() as stack:
             stack.push_async_callback(exporting.close)
@@ -100,13 +117,15 @@ async def exporter(env: Env, options: Options) -> Result | None:
                 host, every = address[0] or "every address", options.interval / SECOND
                 env.say(f"Metrics on {host}, port {server.port}, path /metrics, asking every {every:g}s")
             errors: dict[str, str] = {}
-            async for known in exporting.rounds(options.interval / SECOND, options.count, stop):
+            async for places in exporting.rounds(options.interval / SECOND, options.count, stop):
+                known[:] = places
                 _tell(env, known, errors)
-                _write(env, options.textfile, exporting.text)
-    if options.count is None or stop.is_set():
-        return None
-    down = any(place.error for place in known)
-    return Result(data={"places": len(known)}, status=ExitStatus.UNREACHABLE) if down else None
+                if options.textfile == "-":
+                    yield Result(
+                        [Text(exporting.text.rstrip("\n"), whole=True)], data={"metrics": exporting.text}
+                    )
+                elif options.textfile:
+                    _write(options.textfile, exporting.text)
 
 
 def _tell(env: Env, known: Sequence[Place], errors: dict[str, str]) -> None:
@@ -120,14 +139,11 @@ def _tell(env: Env, known: Sequence[Place], errors: dict[str, str]) -> None:
         errors[place.title] = place.error
 
 
-def _write(env: Env, file: str, text: str) -> None:
-    if file == "-":
-        env.emit(Result([Text(text.rstrip("\n"), whole=True)], data={"metrics": text}))
-    elif file:
-        try:
-            write_atomically(Path(file).expanduser(), text, mode=0o644)
-        except OSError as error:
-            raise JsctlError(f"cannot write {file}: {error.strerror}") from None
+def _write(file: str, text: str) -> None:
+    try:
+        write_atomically(Path(file).expanduser(), text, mode=0o644)
+    except OSError as error:
+        raise JsctlError(f"cannot write {file}: {error.strerror}") from None
 
 
 def _check_folder(file: str) -> None:

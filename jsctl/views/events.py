@@ -124,16 +124,24 @@ async def one_by_one(events: AsyncIterator[E]) -> AsyncGenerator[Sequence[E], No
             await close()
 
 
-def repeated(results: AsyncIterator[Result], live: "Live") -> Events[Result]:
-    """Return results that replace each other: `--watch` of a table; on a terminal, the screen `live`. Ctrl-C
-    ends them with status 130."""
+def results(
+    each: AsyncIterator[Result], last: Callable[[], Result | ExitStatus | None] = _no_result
+) -> Events[Result]:
+    """Return results that are written below each other, each when it is there: for a verb that shows
+    something and then goes on. last: see `Events.result`."""
     return Events(
-        batches=one_by_one(results),
+        batches=one_by_one(each),
         record=lambda result: result.document(),
         snapshot=lambda result: result,
-        live=live,
-        noun="round",
+        noun="result",
+        result=last,
     )
+
+
+def repeated(rounds: AsyncIterator[Result], live: "Live") -> Events[Result]:
+    """Return results that replace each other: `--watch` of a table; on a terminal, the screen `live`. Ctrl-C
+    ends them with status 130."""
+    return results(rounds)._replace(live=live, noun="round")
 
 
 def text_in_pieces(pieces: Iterable[str]) -> Events[str]:

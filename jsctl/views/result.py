@@ -8,7 +8,7 @@ Named tuples, not dataclasses, which would cost every start 5 ms.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from jsctl.errors import ExitStatus
+from jsctl.errors import ExitStatus, JsctlError
 
 Kind = Literal[
     "text",  #: names and the like, cut in the middle where a terminal has no room
@@ -201,12 +201,14 @@ class Result(NamedTuple):
     records
         (one table: a list; several: a mapping by title). A long list in it may be an iterator.
     table: what CSV and TSV hold, where people see no table.
+    error: what ended the work, raised when the result, what was done until then, has been shown.
     """
 
     parts: Sequence[Part] = ()
     data: Any = UNSET
     status: ExitStatus = ExitStatus.OK
     table: Table | None = None
+    error: JsctlError | None = None
 
     def document(self) -> Any:
         """The one JSON document that stands for this result."""

@@ -40,7 +40,7 @@ def make_plan(kind: Kind, flags: Shared, **more: Any) -> Plan:
 
 
 async def run(env: Env, plan: Plan, flags: Shared) -> Result:
-    """Run a benchmark. What was measured is shown after a failure, too, which is raised then."""
+    """Run a benchmark. What was measured is shown after a failure, too."""
     connection = await env.connection()
     await connection.close()  # the clients have their own, and tell of their end
     if not env.wants_json:
@@ -57,9 +57,9 @@ async def run(env: Env, plan: Plan, flags: Shared) -> Result:
     if result.status is ExitStatus.INTERRUPTED and not outcome.messages:
         raise KeyboardInterrupt
     if failure is not None:
-        if outcome.messages:
-            env.emit(result._replace(status=ExitStatus.OK))
-        raise failure
+        if not outcome.messages:
+            raise failure
+        return result._replace(error=failure)
     return result
 
 

@@ -104,8 +104,8 @@ def _walk(
         shutil.rmtree(folder, ignore_errors=True)
         raise Stopped("the walkthrough was stopped; nothing of it is left") from None
     except JsctlError as error:
-        env.emit(view.ended(folder, player.records))
-        raise JsctlError(str(error), f"configurations and logs are in {folder}") from None
+        error = JsctlError(str(error), f"configurations and logs are in {folder}")
+        return view.ended(folder, player.records)._replace(error=error)
     finally:
         if is_complete and not to and not keep:
             shutil.rmtree(folder, ignore_errors=True)

@@ -1,6 +1,7 @@
 """`jsctl server run`."""
 
 import asyncio
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from jsctl.localserver.short_forms import named, single
 from jsctl.localserver.spec import NetworkSpec
 from jsctl.localserver.topology import Topology, as_configured
 from jsctl.signals import Stopped, stoppable
+from jsctl.views.events import Events, results
 from jsctl.views.result import Result, Text
 from jsctl.views.server import local as view
 
@@ -113,7 +115,7 @@ class Options:
 @option("--logs", is_flag=True, help="Show the servers' logs")
 @option("--background", is_flag=True, help="Return once the servers run; jsctl server stop ends them")
 @argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[TOPOLOGY] [-- NATS-SERVER ARGUMENTS]")
-async def run(env: Env, options: Options) -> Result | None:
+async def run(env: Env, options: Options) -> Events[Result]:
     """TOPOLOGY hub-leaf starts the two servers of the leaf node guide: domain hub on port 4222 and domain
     leaf on port 4111, with the users acc/acc and admin/admin. Without a topology one server starts, which
     needs no login.
@@ -123,13 +125,21 @@ async def run(env: Env, options: Options) -> Result | None:
     ~/.local/share/jsctl/NAME, or to the folder of --store.
     """
     plan = options.plan(env)
-    server = binary.find(env.environ)
+    return results(_run(env, options, plan, binary.find(env.environ)))
+
+
+async def _run(env: Env, options: Options, plan: Plan, server: binary.Binary) -> AsyncGenerator[Result, None]:
+    """Start a network, yield what runs, and wait for its end or ctrl-C."""
     try:
         async with stoppable(), Network.start(plan, server, env.environ) as network:
-            _announce(env, network, server.version, options.background)
+            for sentence in view.kept_files(network):
+                env.say(sentence)
+            yield view.running(network)
+            for sentence in view.notes(network, server.version, background=options.background):
+                env.say(sentence)
             if options.background:
                 await network.leave()
-                return None
+                return
             async with asyncio.TaskGroup() as group:
                 shown = network.servers.values() if options.logs else ()
                 tails = [group.create_task(_show_log(env, one)) for one in shown]
@@ -140,20 +150,9 @@ async def run(env: Env, options: Options) -> Result | None:
                 raise failure
         env.say("stopped")
     except Ended as ended:
-        return Result([Text(str(ended).rstrip())])
+        yield Result([Text(str(ended).rstrip())])
     except Stopped:
         env.say("stopped")  # ctrl-C is the ordinary end of a server in the foreground
-    return None
-
-
-def _announce(env: Env, network: Network, version: str, background: bool) -> None:
-    """Show what runs and how to reach it."""
-    for sentence in view.kept_files(network):
-        env.say(sentence)
-    env.emit(view.running(network))
-    env.streams.stdout.flush()
-    for sentence in view.notes(network, version, background=background):
-        env.say(sentence)
 
 
 async def _show_log(env: Env, server: Server) -> None:
