@@ -1,5 +1,6 @@
 """The rules of the house, held by tests: imports, file sizes, what start-up may load."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -42,6 +43,16 @@ def test_json_is_parsed_in_one_place() -> None:
         if any(call in path.read_text() for call in ("json.loads(", "json.load("))
     }
     assert parsing == {"json_text.py", "localserver/relay.py"}
+
+
+def test_no_command_writes_its_output_itself() -> None:
+    """Commands return a Result or Events, or yield Results; those who run them write these."""
+    writing = {
+        str(path.relative_to(PACKAGE))
+        for path in (PACKAGE / "commands").rglob("*.py")
+        if re.search(r"\benv\.emit\(", path.read_text())
+    }
+    assert writing == {"commands/cli/results.py"}
 
 
 @pytest.mark.parametrize("args", [["--help"], ["--version"], ["stream", "--help"], ["stream"]])

@@ -1,7 +1,6 @@
 """Commands, which take the global flags, and groups, which import their commands when they are called."""
 
 import copy
-import inspect
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from jsctl import registry
 from jsctl.commands.cli.alone import alone
 from jsctl.commands.cli.global_flags import GlobalOption, GroupOption, global_options, is_own
 from jsctl.commands.cli.help_text import Context, plain_row
+from jsctl.commands.cli.results import finish
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -96,7 +96,7 @@ class _WithGlobals(click.Command):
             ctx.obj.begin()
         try:
             value = super().invoke(ctx)
-            return ctx.obj.run(ctx.obj.finish(value)) if inspect.iscoroutine(value) else value
+            return finish(ctx.obj, value)
         except BrokenPipeError:
             # click would end with status 1; a reader that has read enough (| head) is not a failure.
             ctx.obj.discard_output()
@@ -104,7 +104,8 @@ class _WithGlobals(click.Command):
 
 
 class Command(_WithGlobals):
-    """A verb. Its callback takes Env first and returns a Result or None; a coroutine may return Events.
+    """A verb. Its callback takes Env first and returns a Result or None; a coroutine may return Events, and a
+    generator yield Results ahead of the one that it returns.
 
     takes_number: whether its last argument may be a negative number, which is then no flag.
     """

@@ -6,6 +6,7 @@ import io
 import shlex
 import shutil
 import sys
+from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ from jsctl.localserver.network import Network, Plan
 from jsctl.localserver.short_forms import named
 from jsctl.signals import Stopped, stoppable
 from jsctl.spark.session.session import check_environment as check_spark
-from jsctl.views.result import Result, Text
+from jsctl.views.events import Events, results
+from jsctl.views.result import Result
 from jsctl.views.server import demo as view
 
 
@@ -28,18 +30,26 @@ from jsctl.views.server import demo as view
 @option("--to", metavar="DIR", default="", help="New folder for all files of the demo (jsctl-demo)")
 @option("--keep", is_flag=True, help="Leave the network running")
 @option("--no-spark", is_flag=True, help="Leave out the export, which needs Java and PySpark")
-async def demo(env: Env, to: str, keep: bool, no_spark: bool) -> Result:
+async def demo(env: Env, to: str, keep: bool, no_spark: bool) -> Events[Result]:
     """Starts a hub and a leaf node on free ports and walks through the leaf node guide: shows each command
     with its output, exports the reports to Parquet and queries them with SQL. At the end a consumer falls
     behind and catches up on the live report. Then it stops what it started. After ctrl-C nothing is left.
     """
-    server = binary.find(env.environ)
-    folder = choose_folder(to)
+    ending: list[Result] = []
+    shown = _run_and_clean(env, binary.find(env.environ), choose_folder(to), keep, no_spark, ending)
+    return results(shown, lambda: ending[0])
+
+
+async def _run_and_clean(
+    env: Env, server: binary.Binary, folder: Path, keep: bool, no_spark: bool, ending: list[Result]
+) -> AsyncGenerator[Result, None]:
     try:
         async with stoppable() as signals:
             create_folder(folder)
             try:
-                return await _run(env, server, folder, keep, no_spark)
+                async with contextlib.aclosing(_run(env, server, folder, keep, no_spark, ending)) as shown:
+                    async for result in shown:
+                        yield result
             finally:
                 if signals:
                     shutil.rmtree(folder, ignore_errors=True)
@@ -47,7 +57,10 @@ async def demo(env: Env, to: str, keep: bool, no_spark: bool) -> Result:
         raise Stopped("the demo was stopped; nothing of it is left") from None
 
 
-async def _run(env: Env, server: binary.Binary, folder: Path, keep: bool, no_spark: bool) -> Result:
+async def _run(
+    env: Env, server: binary.Binary, folder: Path, keep: bool, no_spark: bool, ending: list[Result]
+) -> AsyncGenerator[Result, None]:
+    """Yield what is shown ahead of each step. ending: takes what is shown last."""
     plan = Plan(
         compile_network(named("hub-leaf", "demo"), folder.absolute()),
         folder.absolute(),
@@ -67,20 +80,21 @@ async def _run(env: Env, server: binary.Binary, folder: Path, keep: bool, no_spa
         runner = Demo(values, network.servers["hub"].url.replace("//", "//acc:acc@"), env.environ)
         missing: MissingDependency | None = None
         try:
-            for step in GUIDE:
-                steps.append(await _show_step(env, runner, step))
+            played = [*GUIDE, *LIVE]
             if not no_spark:
                 try:
                     check_spark()
-                    for step in SPARK:
-                        steps.append(await _show_step(env, runner, step))
+                    played = [*GUIDE, *SPARK, *LIVE]
                 except MissingDependency as error:
                     missing = error  # the rest of the demo needs no Spark
-            for step in LIVE:
-                steps.append(await _show_step(env, runner, step))
+            for step in played:
+                if not env.wants_json:
+                    yield view.step(step.note, _line(runner.arguments(step)))
+                steps.append(await _play_step(env, runner, step))
         except _StepFailed:
             env.say(f"the demo ends here; configurations and logs are in {folder}")
-            return view.failed(folder, steps)
+            ending.append(view.failed(folder, steps))
+            return
         except JsctlError as error:
             raise JsctlError(str(error), f"configurations and logs are in {folder}") from None
         if keep:
@@ -88,7 +102,7 @@ async def _run(env: Env, server: binary.Binary, folder: Path, keep: bool, no_spa
     if missing:
         raise MissingDependency(missing.message, f"{missing.hint}; all else is in {folder}")
     running = tuple(contexts.values()) if keep else ()
-    return view.done(folder, running, steps, spark=not no_spark, program=_program(env))
+    ending.append(view.done(folder, running, steps, spark=not no_spark, program=_program(env)))
 
 
 def _program(env: Env) -> str:
@@ -104,16 +118,17 @@ class _StepFailed(Exception):
     """A command of the demo failed, and has reported why."""
 
 
-async def _show_step(env: Env, runner: Demo, step: Step) -> dict[str, Any]:
-    """Show a step's command line and its output. Returns both for the JSON document.
+def _line(args: Sequence[str]) -> str:
+    return shlex.join(["jsctl", *args])
+
+
+async def _play_step(env: Env, runner: Demo, step: Step) -> dict[str, Any]:
+    """Run a step's command line and show its output. Returns both for the JSON document.
 
     Raises _StepFailed, JsctlError.
     """
     args = runner.arguments(step)
-    line = shlex.join(["jsctl", *args])
-    if not env.wants_json:
-        note = f"# {step.note}\n" if step.note else ""
-        env.emit(Result([Text(f"\n{note}$ {line}\n", "bold")]))
+    line = _line(args)
     if step.copied:
         await runner.wait_until_copied(step.copied)
     if form := env.flags.get("form"):

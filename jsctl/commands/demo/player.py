@@ -3,6 +3,7 @@
 import re
 import subprocess
 import time
+from collections.abc import Generator, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -71,20 +72,20 @@ class Player:
         """Leave the network running."""
         self._keep = True
 
-    def play(self, first: int, last: int) -> None:
-        """Play the steps up to `last`; show those from `first` on.
+    def play(self, first: int, last: int) -> Iterator[Result]:
+        """Play the steps up to `last`; yield what is to be shown of those from `first` on.
 
         Raises CheckFailed, JsctlError; Left, Stopped when the user ends it.
         """
         if first > 1:
-            self._write(view.unshown(first - 1))
+            yield view.unshown(first - 1)
         for step in self._walkthrough.steps[:last]:
             shown = step.number >= first
-            self._play(step, shown)
+            yield from self._play(step, shown)
             if shown and self._wait_for_key and step.number < last:
                 self._ask_for_key()
 
-    def _play(self, step: Step, shown: bool) -> None:
+    def _play(self, step: Step, shown: bool) -> Iterator[Result]:
         record: Json = {
             "step": step.number,
             "part": step.part,
@@ -95,29 +96,31 @@ class Player:
         }
         if shown:
             self.records.append(record)
-            self._head(step)
+            yield from self._head(step)
         if step.file:
-            self._write_file(step, shown)
+            self._write_file(step)
+            if shown:
+                yield view.file(step.file)
         output = ""
         for line in step.lines:
-            output += self._play_line(step, self._runner.fill(line), shown, record)
+            output += yield from self._play_line(step, self._runner.fill(line), shown, record)
         if self._env.is_terminal and any(check.says for check in step.checks):
             output = self._read_again(step) or output
         for check in step.checks:
             sentence = self._hold(step, check, output)
             record["checks"].append(sentence)
             if shown:
-                self._write(view.held(sentence))
+                yield view.held(sentence)
 
-    def _head(self, step: Step) -> None:
+    def _head(self, step: Step) -> Iterator[Result]:
         if step.part != self._shown_part:
             self._shown_part = step.part
-            self._write(view.part(self._walkthrough.parts[step.part]))
-        self._write(view.step(step, len(self._walkthrough.steps)))
+            yield view.part(self._walkthrough.parts[step.part])
+        yield view.step(step, len(self._walkthrough.steps))
         if step.note:
-            self._write(view.note(step.note))
+            yield view.note(step.note)
 
-    def _write_file(self, step: Step, shown: bool) -> None:
+    def _write_file(self, step: Step) -> None:
         if step.file is None:
             return
         path = self._folder / step.file.name
@@ -127,13 +130,11 @@ class Player:
                 raise JsctlError(f"step {step.number}: {step.file.name} has no {old!r}")
             text = text.replace(old, new)
         path.write_text(text, encoding="utf-8")
-        if shown:
-            self._write(view.file(step.file))
 
-    def _play_line(self, step: Step, line: str, shown: bool, record: Json) -> str:
+    def _play_line(self, step: Step, line: str, shown: bool, record: Json) -> Generator[Result, None, str]:
         into = f" > {step.to}" if step.to else ""
         if shown:
-            self._write(view.command(f"jsctl {line}{into}", self._env.width if self._env.is_terminal else 0))
+            yield view.command(f"jsctl {line}{into}", self._env.width if self._env.is_terminal else 0)
         prompter = ShownPrompter(step.answers) if step.answers else None
         is_visible = shown and not self._env.wants_json and not step.silent and not step.to
         status, out, err = self._runner.run(line, show=is_visible, prompter=prompter)
@@ -205,11 +206,6 @@ class Player:
             if surplus := sorted(set(parse_json(out)) - set(check.streams)):
                 return f"it has {', '.join(surplus)}, too"
         return ""
-
-    def _write(self, result: Result) -> None:
-        if not self._env.wants_json:
-            self._env.emit(result)
-            self._env.streams.stdout.flush()
 
     def _ask_for_key(self) -> None:
         self._env.streams.stderr.write("-- any key continues, q ends --")

@@ -3,7 +3,7 @@
 import shutil
 import signal
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,9 @@ from jsctl.localserver.walkthrough import Walkthrough, load_walkthrough
 from jsctl.signals import Stopped
 from jsctl.views.result import Result
 from jsctl.views.server import walkthrough as view
+
+Shown = Generator[Result, None, Result]
+"""Yields what is shown while steps are played, and returns what is shown last."""
 
 
 def _flags(verb: Callable[..., Any]) -> Callable[..., Any]:
@@ -41,7 +44,7 @@ def _flags(verb: Callable[..., Any]) -> Callable[..., Any]:
     examples=["jsctl demo guide", "jsctl demo guide --step", "jsctl demo guide --only accounts"],
 )
 @_flags
-def guide(env: Env, to: str, keep: bool, show_list: bool, from_: str, only: str, step: bool) -> Result:
+def guide(env: Env, to: str, keep: bool, show_list: bool, from_: str, only: str, step: bool) -> Shown:
     """Two servers: a stream in the hub's domain and one in the leaf node's, a mirror and a source between
     them, a mirror in another account, and a consumer that is read through an import.
 
@@ -57,7 +60,7 @@ def guide(env: Env, to: str, keep: bool, show_list: bool, from_: str, only: str,
     examples=["jsctl demo hub-spokes", "jsctl demo hub-spokes --from outage --step"],
 )
 @_flags
-def hub_spokes(env: Env, to: str, keep: bool, show_list: bool, from_: str, only: str, step: bool) -> Result:
+def hub_spokes(env: Env, to: str, keep: bool, show_list: bool, from_: str, only: str, step: bool) -> Shown:
     """Nine servers in three clusters: a stream mirrored into each spoke, two sources of one name, a backup
     from spoke to spoke that survives an outage of the hub, and streams across and through accounts.
 
@@ -77,7 +80,7 @@ def _walk(
     from_: str,
     only: str,
     step: bool,
-) -> Result:
+) -> Shown:
     if from_ and only:
         raise BadInput("--from and --only cannot be used together")
     first, last = 1, len(walkthrough.steps)
@@ -96,7 +99,9 @@ def _walk(
     try:
         with _signals(), player:
             with suppress(Left):
-                player.play(first, last)
+                for result in player.play(first, last):
+                    if not env.wants_json:
+                        yield result
             if keep:
                 player.keep()
         is_complete = True

@@ -9,6 +9,12 @@ from jsctl.errors import ExitStatus
 from jsctl.views.result import Field, Result, Section, Sheet, Text
 
 
+def step(note: str, line: str) -> Result:
+    """Show a command line ahead of its output. note: why it is run."""
+    heading = f"# {note}\n" if note else ""
+    return Result([Text(f"\n{heading}$ {line}\n", "bold")])
+
+
 def done(
     folder: Path, contexts: Sequence[str], steps: Sequence[Mapping[str, Any]], *, spark: bool, program: str
 ) -> Result:

@@ -1,0 +1,32 @@
+"""From what a verb's function gives back to the one result that the app writes."""
+
+import inspect
+from collections.abc import Generator
+from typing import Any
+
+from jsctl.env import Env
+
+
+def finish(env: Env, value: Any) -> Any:
+    """Await a coroutine, with the Events that it returns, and write what a generator yields. Returns what is
+    to be shown last."""
+    if inspect.iscoroutine(value):
+        return env.run(env.finish(value))
+    return _write_each(env, value) if inspect.isgenerator(value) else value
+
+
+def _write_each(env: Env, results: Generator[Any, Any, Any]) -> Any:
+    """Write results as a verb without an event loop yields them. Returns its last one. A failure to write is
+    raised in the verb, which may have to clean up."""
+    try:
+        result = next(results)
+        while True:
+            try:
+                env.emit(result)
+                env.streams.stdout.flush()
+            except BaseException as error:
+                result = results.throw(error)
+            else:
+                result = next(results)
+    except StopIteration as end:
+        return end.value
