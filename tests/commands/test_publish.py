@@ -13,6 +13,7 @@ import pytest
 from jsctl.nats.headers import parse_headers
 from tests.support import js
 from tests.support.run import Cli
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -218,13 +219,7 @@ def test_ttl_and_schedules(cli: Cli, url: str) -> None:
     cli("pub s.a x --ttl 2m", status=0)
     assert headers(url, 1) == [("Nats-TTL", "120s")]
     cli("pub s.plan x --schedule-after 1s --schedule-dest s.target", status=0)
-    deadline = time.monotonic() + 10
-    while True:
-        outcome = cli("sub s.target --all -T --raw", status=0)
-        if outcome.out == "x\n":
-            break
-        assert time.monotonic() < deadline, outcome
-        time.sleep(0.2)
+    wait_until(lambda: cli("sub s.target --all -T --raw", status=0), lambda outcome: outcome.out == "x\n")
     for wrong in ("--schedule-after 1s", "--ttl 10ms", "--schedule-at soon --schedule-dest s.x"):
         assert cli(f"pub s.a x {wrong}", status=64).err.count("\n") == 1
 

@@ -21,6 +21,7 @@ from jsctl.units import SECOND
 from tests.support.run import Cli
 from tests.support.servers import Account, RealServer, binary, free_port
 from tests.support.socks import socks5
+from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.slow
 
@@ -55,10 +56,7 @@ class TlsServer(RealServer):
     def start(self) -> "RealServer":
         with self.log.open("ab") as log:
             self.process = subprocess.Popen([binary(), "-c", str(self.config)], stdout=log, stderr=log)
-        deadline = time.monotonic() + 20
-        while "Server is ready" not in self.log.read_text():
-            assert time.monotonic() < deadline and self.process.poll() is None, self.log.read_text()
-            time.sleep(0.02)
+        wait_for(lambda: "Server is ready" in self.log.read_text(), f"it did not start; see {self.log}")
         return self
 
 

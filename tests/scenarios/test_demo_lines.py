@@ -5,7 +5,6 @@ accounts between the domains, which need the operator's accounts.
 """
 
 import re
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from tests.scenarios.test_documents import Run, runner
 from tests.support import documents
 from tests.support.run import Cli
 from tests.support.servers import RealServer, free_port
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -88,10 +88,7 @@ def servers(tmp_path: Path) -> Iterator[dict[str, RealServer]]:
 
 def until(run: Run, line: str, pattern: str, **replacements: tuple[str, str]) -> None:
     """Run a line until it says this."""
-    deadline = time.monotonic() + 30
-    while not re.search(pattern, out := run(line, **replacements), re.M):
-        assert time.monotonic() < deadline, out
-        time.sleep(0.2)
+    wait_until(lambda: run(line, **replacements), lambda out: re.search(pattern, out, re.M))
 
 
 def test_the_demo(servers: dict[str, RealServer], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ import contextlib
 import os
 import signal
 import threading
+from collections.abc import Callable
 
 import pytest
 
@@ -22,6 +23,13 @@ def _handlers_are_restored() -> object:
     before = [signal.getsignal(number) for number in numbers]
     yield None
     assert [signal.getsignal(number) for number in numbers] == before
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Let the loop run until the condition is true."""
+    async with asyncio.timeout(10):
+        while not condition():  # noqa: ASYNC110  (set by a signal)
+            await asyncio.sleep(0)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -44,12 +52,12 @@ def test_an_inner_handler_goes_first_and_the_outer_one_is_back_after_it() -> Non
         with signals.handled({signal.SIGTERM: lambda number: called.append("outer")}):
             with signals.handled({signal.SIGTERM: lambda number: called.append("inner")}) as restore:
                 send(signal.SIGTERM)
-                await asyncio.sleep(0.05)
+                await until(lambda: len(called) == 1)
                 restore()
                 send(signal.SIGTERM)
-                await asyncio.sleep(0.05)
+                await until(lambda: len(called) == 2)
             send(signal.SIGTERM)
-            await asyncio.sleep(0.05)
+            await until(lambda: len(called) == 3)
 
     asyncio.run(work())
     assert called == ["inner", "outer", "outer"]
@@ -78,7 +86,7 @@ def test_work_that_is_stopped_may_clean_up() -> None:
                 await asyncio.sleep(10)
             finally:
                 send(signal.SIGTERM)
-                await asyncio.sleep(0.05)
+                await until(lambda: len(arrived) == 2)
                 cleaned.append(",".join(one.name for one in arrived))
 
     with pytest.raises(Stopped, match="stopped by SIGHUP"):

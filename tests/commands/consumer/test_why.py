@@ -88,8 +88,7 @@ def listening(url: str, subject: str, queue: str) -> Iterator[None]:
         async with connection.subscribe(subject, queue=queue):
             await connection.flush()
             ready.set()
-            while not end.is_set():  # noqa: ASYNC110  (set by another thread)
-                await asyncio.sleep(0.02)
+            await asyncio.to_thread(end.wait)
         await connection.close()
 
     thread = threading.Thread(target=lambda: asyncio.run(work()))

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.support.run import Cli
+from tests.support.waiting import wait_for, wait_until
 
 pytestmark = pytest.mark.spark
 
@@ -31,32 +32,29 @@ def start(cli: Cli, folder: Path, *args: str) -> subprocess.Popen[str]:
 
 def java_of(process: subprocess.Popen[str]) -> int:
     """The pid of the JVM below a process, once there is one."""
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline:
-        listing = subprocess.run(
-            ["ps", "--ppid", str(process.pid), "-o", "pid=,comm="],
-            capture_output=True,
-            text=True,
-            check=False,
-        ).stdout
-        for line in listing.splitlines():
-            pid, name = line.split(None, 1)
-            if name.strip() == "java":
-                return int(pid)
-        time.sleep(0.05)
-    raise AssertionError("no JVM was started")
+
+    def find() -> list[int]:
+        line = ["ps", "--ppid", str(process.pid), "-o", "pid=,comm="]
+        listing = subprocess.run(line, capture_output=True, text=True, check=False).stdout
+        return [int(row.split()[0]) for row in listing.splitlines() if row.split()[1] == "java"]
+
+    return wait_until(find, bool)[0]
 
 
 def wait_for_end(pid: int) -> None:
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline:
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return
-        time.sleep(0.05)
-    os.kill(pid, signal.SIGKILL)
-    raise AssertionError("the JVM outlived jsctl")
+    try:
+        wait_for(lambda: not alive(pid), "the JVM outlived jsctl", 20)
+    finally:
+        if alive(pid):
+            os.kill(pid, signal.SIGKILL)
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 @pytest.fixture

@@ -54,7 +54,7 @@ def test_streams_and_consumers(system: Cli, shared_cluster: Cluster) -> None:
     line = "server consumer-check --stream R3 --consumer C3"
     wait_for(lambda: len(system(f"{line} --json", status=0).json) == 3, "three replicas of the consumer")
     rows = system(f"{line} --json --expected 3", status=0).json
-    assert all(row["statuses"] == ["EMPTY"] and row["num_waiting"] == 0 for row in rows)
+    assert [(row["statuses"], row["num_waiting"]) for row in rows] == [(["EMPTY"], 0)] * 3
 
     sent = system("server request jetstream --all --config", status=0).out
     again = system("server stream-check --stdin --stream R3 --json", stdin=sent, status=0).json

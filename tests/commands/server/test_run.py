@@ -50,7 +50,7 @@ def test_the_next_terminal_needs_only_the_context(start: Callable[..., Run]) -> 
 def test_signals_stop_it_cleanly(start: Callable[..., Run], number: signal.Signals) -> None:
     run = start("hub-leaf", "--port", "0")
     run.ready()
-    assert all(alive(pid) for pid in run.pids)
+    assert [alive(pid) for pid in run.pids] == [True, True]
     run.process.send_signal(number)
     code, err = run.end()
     assert code == 0

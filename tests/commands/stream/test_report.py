@@ -1,10 +1,10 @@
 import re
-import time
 from pathlib import Path
 
 from tests.support import js
 from tests.support.golden import check
 from tests.support.run import Cli
+from tests.support.waiting import wait_until
 
 
 def replicating(cli: Cli, url: str) -> None:
@@ -14,16 +14,13 @@ def replicating(cli: Cli, url: str) -> None:
     cli("stream add M --mirror ORDERS --storage memory", status=0)
     cli("stream add P --subjects p --max-msgs 9", status=0)
     cli("stream add S --source ORDERS,filter=ORDERS.a --source P,filter=p:b,filter=x --source NOPE", status=0)
-    deadline = time.monotonic() + 10
-    while True:
-        report = cli("stream report --json", status=0).json
-        links = report["replication"]
-        if all(link["active_ns"] is not None for link in links if link["origin"] != "NOPE") and any(
-            link["error"] for link in links
-        ):
-            return
-        assert time.monotonic() < deadline, links
-        time.sleep(0.1)
+    wait_until(
+        lambda: cli("stream report --json", status=0).json["replication"],
+        lambda links: (
+            all(link["active_ns"] is not None for link in links if link["origin"] != "NOPE")
+            and any(link["error"] for link in links)
+        ),
+    )
 
 
 def test_the_report(cli: Cli, url: str) -> None:

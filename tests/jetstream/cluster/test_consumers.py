@@ -1,6 +1,5 @@
 """Consumers on a cluster of three: leaders moved and balanced, and told when they are gone."""
 
-import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import Cluster
+from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.cluster]
 
@@ -111,13 +111,7 @@ def test_servers_that_die(own_cluster: Cluster, tmp_path: Path) -> None:
     own_cluster.wait()
 
     def eventually(line: str, expected: Any) -> Any:
-        deadline = time.monotonic() + 30
-        while True:
-            done = cli(line)
-            if expected(done):
-                return done
-            assert time.monotonic() < deadline, done
-            time.sleep(0.3)
+        return wait_until(lambda: cli(line), expected)
 
     done = eventually(
         f"consumer why R {deleted} --json --timeout 2s",

@@ -1,13 +1,13 @@
 """What a cluster adds to a stream's sheet and report."""
 
 import re
-import time
 
 import pytest
 
 from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import Cluster
+from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.cluster]
 
@@ -17,15 +17,14 @@ def test_the_sheet_in_a_cluster(cluster_cli: Cli, shared_cluster: Cluster) -> No
     js.stream(url, "ORDERS", "orders", num_replicas=3)
     js.stream(url, "M", num_replicas=1, mirror={"name": "ORDERS"})
     js.publish(url, "orders")
-    deadline = time.monotonic() + 20
-    while True:
-        out = cluster_cli("stream info ORDERS", status=0).out
-        replicas = re.findall(r"^ +Replica: (n\d), current, seen \S+ ago$", out, re.M)
-        alternates = re.search(r"^ +Alternates: (.+\n.+)$", out, re.M)
-        if len(replicas) == 2 and alternates:
-            break
-        assert time.monotonic() < deadline, out
-        time.sleep(0.1)
+    alternates_shown = r"^ +Alternates: (.+\n.+)$"
+    current = r"^ +Replica: (n\d), current, seen \S+ ago$"
+    out = wait_until(
+        lambda: cluster_cli("stream info ORDERS", status=0).out,
+        lambda out: len(re.findall(current, out, re.M)) == 2 and re.search(alternates_shown, out, re.M),
+    )
+    replicas, alternates = re.findall(current, out, re.M), re.search(alternates_shown, out, re.M)
+    assert alternates is not None
     leader = re.search(r"^ +Leader: (n\d) \([\d.]+m?s\)$", out, re.M)
     assert leader is not None, out
     assert {leader[1], *replicas} == set(shared_cluster.servers)

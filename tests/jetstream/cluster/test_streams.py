@@ -1,6 +1,5 @@
 """`stream cluster` on real clusters of three and four."""
 
-import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,21 +12,19 @@ from jsctl.jetstream.cluster.peers import peers
 from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import Cluster
-from tests.support.waiting import wait_for
+from tests.support.waiting import wait_for, wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.cluster]
 
 
 def current(url: str, stream: str) -> dict[str, Any]:
     """The stream's info once it has a leader and all its followers are there."""
-    deadline = time.monotonic() + 20
-    while True:
-        info = js.info(url, stream)
+
+    def complete(info: dict[str, Any]) -> bool:
         group = info["cluster"]
-        if group.get("leader") and all(peer.get("current") for peer in group.get("replicas") or []):
-            return info
-        assert time.monotonic() < deadline, group
-        time.sleep(0.05)
+        return bool(group.get("leader")) and all(peer.get("current") for peer in group.get("replicas") or [])
+
+    return wait_until(lambda: js.info(url, stream), complete)
 
 
 def leader(url: str, stream: str) -> str:

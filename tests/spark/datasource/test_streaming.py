@@ -3,7 +3,6 @@
 import contextlib
 import json
 import shutil
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import pytest
 
 from tests.spark.datasource.test_source import fill, more, sequences
 from tests.support import js
+from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.spark
 
@@ -102,14 +102,9 @@ def test_latest_is_where_a_new_query_starts(spark: Any, url: str, tmp_path: Path
         .start()
     )
     try:
-        deadline = time.monotonic() + 30
-        while not query.lastProgress:
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        wait_for(lambda: query.lastProgress, "the query has not begun", 30)
         more(url, 50)
-        while spark.table("latest").count() < 50:
-            assert time.monotonic() < deadline, query.exception()
-            time.sleep(0.05)
+        wait_for(lambda: spark.table("latest").count() >= 50, "messages are missing", 30)
         assert sequences(spark.table("latest")) == list(range(101, 151))
     finally:
         query.stop()
