@@ -15,28 +15,52 @@ from tests.support import js
 pytestmark = [
     pytest.mark.spark,
     pytest.mark.slow,
+    pytest.mark.timeout(300),
     pytest.mark.skipif(find_spec("pyspark.pipelines") is None, reason="this Spark has no pipelines"),
 ]
 
 EXAMPLE = Path(__file__).parent / "pipeline"
 
 
-def run(project: Path, url: str) -> None:
-    """Run the pipeline once, until it has processed what is there."""
+AUTO_CDC = """
+dp.create_streaming_table("current")
+dp.create_auto_cdc_flow(
+    target="current", source="changes", keys=["key"], sequence_by="revision",
+    apply_as_deletes="operation <> 'put'", except_column_list=["bucket", "operation"],
+)
+"""
+
+
+def pipeline(project: Path, url: str, verb: str) -> "subprocess.CompletedProcess[str]":
+    """Run spark-pipelines, as its user would."""
     environ = {**os.environ, "NATS_URL": url, "PYSPARK_PYTHON": sys.executable}
     environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environ["PATH"]])
-    line = [str(Path(sys.executable).parent / "spark-pipelines"), "run"]
-    done = subprocess.run(line, cwd=project, env=environ, capture_output=True, text=True, check=False)
+    line = [str(Path(sys.executable).parent / "spark-pipelines"), verb]
+    return subprocess.run(line, cwd=project, env=environ, capture_output=True, text=True, check=False)
+
+
+def run(project: Path, url: str) -> None:
+    """Run the pipeline once, until it has processed what is there."""
+    done = pipeline(project, url, "run")
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def copy_example(folder: Path) -> Path:
+    project = folder / "project"
+    shutil.copytree(EXAMPLE, project)
+    spec = project / "spark-pipeline.yaml"
+    spec.write_text(spec.read_text().replace("file:///tmp/orders-pipeline", (folder / "storage").as_uri()))
+    return project
+
+
+def change(url: str, key: str, value: bytes, operation: str = "") -> None:
+    header = f"KV-Operation: {operation}\r\n" if operation else ""
+    js.publish_framed(url, f"$KV.SETTINGS.{key}", f"NATS/1.0\r\n{header}\r\n".encode(), value)
 
 
 @pytest.mark.long
 def test_the_example(url: str, tmp_path: Path) -> None:
-    project = tmp_path / "project"
-    shutil.copytree(EXAMPLE, project)
-    spec = project / "spark-pipeline.yaml"
-    text = spec.read_text().replace("file:///tmp/orders-pipeline", (tmp_path / "storage").as_uri())
-    spec.write_text(text)
+    project = copy_example(tmp_path)
     for name in ("ORDERS", "LARGE"):
         js.stream(url, name, f"{name.lower()}.>", allow_direct=True)
 
@@ -44,7 +68,33 @@ def test_the_example(url: str, tmp_path: Path) -> None:
         return "orders.new", b'{"id": %d, "country": "nl", "price": %d}' % (number, number)
 
     js.publish_all(url, map(order, range(90, 115)))
+    js.stream(url, "KV_SETTINGS", "$KV.SETTINGS.>", allow_direct=True, max_msgs_per_subject=5)
+    change(url, "a", b"1")
+    change(url, "gone", b"1")
+    change(url, "a", b"2")
+    change(url, "gone", b"", "DEL")
     run(project, url)
     assert js.info(url, "LARGE")["state"]["messages"] == 15
     (totals,) = pq.read_table(project / "spark-warehouse" / "totals").to_pylist()
     assert (totals["country"], totals["orders"], totals["price"]) == ("nl", 25, sum(range(90, 115)))
+    (setting,) = pq.read_table(project / "spark-warehouse" / "settings").to_pylist()
+    assert (setting["key"], setting["value"], setting["revision"]) == ("a", b"2", 3)
+
+
+@pytest.mark.long
+def test_auto_cdc_takes_the_changes_of_a_bucket(url: str, tmp_path: Path) -> None:
+    """Up to its target: Spark's own tables have no MERGE, and those that do are not in this Spark."""
+    pipelines = pytest.importorskip("pyspark.pipelines")
+    if not hasattr(pipelines, "create_auto_cdc_flow"):
+        pytest.skip("Auto CDC came with Spark 4.3")
+    js.stream(url, "KV_SETTINGS", "$KV.SETTINGS.>", allow_direct=True, max_msgs_per_subject=5)
+    project = copy_example(tmp_path)
+    (project / "transformations" / "orders.py").unlink()
+    with (project / "transformations" / "settings.py").open("a") as file:
+        file.write(AUTO_CDC)
+    valid = pipeline(project, url, "dry-run")
+    assert valid.returncode == 0, valid.stdout + valid.stderr
+    wrong = project / "transformations" / "settings.py"
+    wrong.write_text(wrong.read_text().replace('keys=["key"]', 'keys=["none"]'))
+    refused = pipeline(project, url, "dry-run")  # it looks at our columns
+    assert "AUTOCDC_KEY_NOT_IN_SELECTED_SCHEMA" in refused.stdout + refused.stderr
