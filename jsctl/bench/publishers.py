@@ -138,7 +138,7 @@ async def publish(client: Client) -> None:
 
 async def request(client: Client) -> None:
     """Send requests, each after the reply to the last."""
-    async with Exchange(client.connection, client.timeout) as exchange:
+    async with Exchange(client) as exchange:
         frames = Frames(client, exchange.reply)
         check_size(client, frames)
         await _one_by_one(client, exchange, frames, lambda message, subject: None)
@@ -146,7 +146,7 @@ async def request(client: Client) -> None:
 
 async def publish_sync(client: Client) -> None:
     """Publish to a stream, each message after the acknowledgement of the last."""
-    async with Exchange(client.connection, client.timeout) as exchange:
+    async with Exchange(client) as exchange:
         frames = Frames(client, exchange.reply)
         check_size(client, frames)
         try:
@@ -275,7 +275,7 @@ class _Window:
 async def publish_batches(client: Client) -> None:
     """Publish atomic batches to a stream, each after the acknowledgement of the last (ADR-50)."""
     plan, meter, pace = client.plan, client.meter, client.pace
-    async with Exchange(client.connection, client.timeout) as exchange:
+    async with Exchange(client) as exchange:
         frames = Frames(client)
         check_size(client, frames)
         await client.start()

@@ -28,7 +28,7 @@ async def get_sync(client: Client) -> None:
         raise _empty(plan.name)
     direct = bool(info["config"].get("allow_direct"))
     subject = f"{api.prefix}.{'DIRECT.GET' if direct else 'STREAM.MSG.GET'}.{plan.name}"
-    async with Exchange(client.connection, client.timeout) as exchange:
+    async with Exchange(client) as exchange:
         sequence = first
         await client.start()
         while client.wants_more:
@@ -139,7 +139,7 @@ async def put_values(client: Client) -> None:
     plan, meter, pace = client.plan, client.meter, client.pace
     bucket = await open_bucket(client.api, plan.name)
     client.connection.check_size(OutgoingMessage("", plan.payload))
-    async with Exchange(client.connection, client.timeout) as exchange:
+    async with Exchange(client) as exchange:
         await client.start()
         while client.wants_more:
             subject = bucket.target + _key(client)
@@ -154,7 +154,7 @@ async def get_values(client: Client) -> None:
     """Get values of a bucket, one after the other."""
     meter, pace = client.meter, client.pace
     bucket = await open_bucket(client.api, client.plan.name)
-    async with Exchange(client.connection, client.timeout) as exchange:
+    async with Exchange(client) as exchange:
         await client.start()
         while client.wants_more:
             key = _key(client)

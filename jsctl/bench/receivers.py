@@ -192,7 +192,7 @@ class _Pull:
         client = self._client
         async with (
             client.connection.receive(self._inbox, self._take),
-            Exchange(client.connection, client.timeout) as exchange,
+            Exchange(client) as exchange,
         ):
             await client.start()
             while client.wants_more:

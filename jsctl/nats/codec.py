@@ -142,6 +142,11 @@ class FrameParser:
         self._needed = 0  #: bytes that must be there before the next frame is complete
         self._resets = 0
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no part of a frame is left."""
+        return not self._chunks
+
     def reset(self) -> None:
         """Forget what is left of another connection."""
         self._chunks, self._size, self._needed = [], 0, 0

@@ -16,7 +16,7 @@ from jsctl.nats.nats_py import ClientError, NatsClient, Receiver, StaleConnectio
 # isort: split
 from jsctl.contexts.model import public_url as public_url
 from jsctl.contexts.settings import Settings
-from jsctl.errors import BadInput, Denied, JsctlError, NoResponders, RequestTimeout, Unreachable
+from jsctl.errors import BadInput, JsctlError, NoResponders, RequestTimeout, Unreachable
 from jsctl.nats import login
 from jsctl.nats.addresses import ServerAddress, parse_addresses
 from jsctl.nats.codec import ServerError, encode_publish
@@ -30,7 +30,7 @@ from jsctl.nats.events import (
     Reconnected,
     denied,
 )
-from jsctl.nats.failures import TooManyConnections, connection_failure, reason
+from jsctl.nats.failures import connection_failure, most_telling, reason
 from jsctl.nats.message import Message, MessageHandler, OutgoingMessage
 from jsctl.nats.subscription import Subscription as Subscription
 from jsctl.nats.tls import tls_options
@@ -93,7 +93,7 @@ class Connection:
             finally:
                 if not self._is_live:
                     await self._client.abandon()
-        raise _most_telling(failures, settings)
+        raise most_telling(failures, settings)
 
     async def _connect(self, address: ServerAddress, options: Mapping[str, Any]) -> None:
         """Make one attempt at one server. Raises what nats-py raises."""
@@ -277,6 +277,11 @@ class Connection:
         to the system before this returns."""
         (self._client.write if now else self._client.post)(frames)
 
+    def read_now(self, seconds: float) -> bool:
+        """Wait for what arrives next and call its handlers, while the event loop stands still: for an answer
+        that comes at once. Returns False where the loop has to be waited for."""
+        return self._client.read_now(seconds)
+
     async def reconnected(self, timeout: int | None = None) -> None:
         """Wait for a connection that was lost, `timeout` ns at most. Raises Unreachable."""
         deadline = asyncio.get_running_loop().time() + (timeout or self.settings.timeout) / SECOND
@@ -387,14 +392,3 @@ class Connection:
 def is_no_responders(message: Message) -> bool:
     """Whether the server says that nobody listens on the subject of a request."""
     return not message.data and message.status[0] == 503
-
-
-def _most_telling(failures: list[JsctlError], settings: Settings) -> JsctlError:
-    """A refused login says more than a server that is away."""
-    telling = (Denied, TooManyConnections)
-    chosen = next((f for kind in telling for f in failures if isinstance(f, kind)), failures[-1])
-    if len(failures) == 1 or isinstance(chosen, telling):
-        return chosen
-    return Unreachable(
-        f"cannot connect to any of {public_url(settings.url)}; the last: {chosen.message}", chosen.hint
-    )

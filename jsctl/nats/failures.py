@@ -3,6 +3,7 @@
 import ssl
 from urllib.parse import urlsplit
 
+from jsctl.contexts.model import public_url
 from jsctl.contexts.settings import Settings
 from jsctl.errors import Denied, JsctlError, Unreachable
 from jsctl.nats.addresses import ServerAddress
@@ -83,3 +84,14 @@ def reason(error: BaseException) -> str:
     if isinstance(error, OSError) and "Connect call failed" in str(error):
         return "connection refused"
     return (str(error) or type(error).__name__).removeprefix("nats: ").strip("'\r\n ")
+
+
+def most_telling(failures: list[JsctlError], settings: Settings) -> JsctlError:
+    """A refused login says more than a server that is away."""
+    telling = (Denied, TooManyConnections)
+    chosen = next((f for kind in telling for f in failures if isinstance(f, kind)), failures[-1])
+    if len(failures) == 1 or isinstance(chosen, telling):
+        return chosen
+    return Unreachable(
+        f"cannot connect to any of {public_url(settings.url)}; the last: {chosen.message}", chosen.hint
+    )

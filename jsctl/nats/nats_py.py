@@ -8,10 +8,13 @@ asked for, and can connect through a SOCKS5 proxy.
 import asyncio
 import contextlib
 import logging
+import os
+import re
+import select
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+import types
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Mapping
 from importlib.util import find_spec
-from types import SimpleNamespace
 from typing import Any
 
 from jsctl.nats.lean_import import cheap_version, deferred
@@ -62,7 +65,7 @@ async def _wait_for(awaitable: Awaitable[Any], timeout: float | None) -> Any:
 
 
 if sys.version_info < (3, 12):
-    _asyncio = SimpleNamespace(**{**vars(asyncio), "wait_for": _wait_for})
+    _asyncio = types.SimpleNamespace(**{**vars(asyncio), "wait_for": _wait_for})
     for _module in (nats.aio.client, nats.aio.transport):
         vars(_module)["asyncio"] = _asyncio
 
@@ -77,8 +80,9 @@ logging.getLogger("asyncio").addFilter(lambda record: "eof_received()" not in re
 logging.getLogger("nats.aio.client").addFilter(lambda record: False)
 
 
-_BUFFER, _READ = 256 << 10, 1 << 20
-"""Bytes: of what has arrived and is not read yet (twice as many make asyncio wait), and read at once."""
+_AT_ONCE = 64 << 10  #: bytes that are read past the event loop
+_CONTROL = re.compile(rb"\n(?:PING|PONG|INFO|-ERR|\+OK)", re.IGNORECASE)
+"""What begins the other lines of a server; payloads may have it, too."""
 
 
 class NatsClient(Client):
@@ -102,6 +106,7 @@ class NatsClient(Client):
         self._broken = failed
         self._timeout = settings.timeout
         self.frames = FrameParser()
+        self.failing: asyncio.Future[None] | None = None
         self._ps = _Parser(self, self._ps)  # type: ignore[assignment]
         if settings.socks_proxy:
             self._transport = _Proxied(proxy.parse_proxy(settings.socks_proxy))
@@ -186,8 +191,6 @@ class NatsClient(Client):
                 raise BadInput("a SOCKS5 proxy cannot be used with a websocket address")
             if not find_spec("aiohttp"):
                 raise MissingDependency("websocket addresses need aiohttp", "pip install aiohttp")
-        elif not self._transport:
-            self._transport = _Tcp()  # type: ignore[no-untyped-call]
         try:
             await super()._connect_to_server(s)
         except Exception:
@@ -233,6 +236,34 @@ class NatsClient(Client):
         transport: Any = self._transport
         transport.writelines(block)
 
+    def read_now(self, seconds: float) -> bool:
+        """Wait for what arrives next, and call its handlers, past the event loop.
+
+        Returns False where that is left to the loop: for TLS, for what is more than messages, for the
+        connection's end, and when nothing arrives in time.
+        """
+        reader, writer = (getattr(self._transport, name, None) for name in ("_io_reader", "_io_writer"))
+        parser: Any = self._ps
+        if not (parser.is_idle and reader and writer and self.is_connected) or reader._buffer:
+            return False
+        handle = -1 if writer.get_extra_info("ssl_object") else writer.get_extra_info("socket").fileno()
+        if handle < 0 or not select.select([handle], [], [], seconds)[0]:
+            return False
+        try:
+            data = os.read(handle, _AT_ONCE)
+        except OSError:  # the loop will see it, too
+            return False
+        if not data.startswith((b"MSG ", b"HMSG ")) or _CONTROL.search(data):
+            reader.feed_data(data)
+            return False
+        work = parser.parse(data)
+        try:
+            awaited = work.send(None)
+        except StopIteration:
+            return True
+        self.failing = asyncio.ensure_future(_go_on(work, awaited))
+        return False
+
     def send_ahead(self, size: int | None) -> None:
         """Set how many bytes are handed over before the system takes them; None for asyncio's default."""
         if writer := getattr(self._transport, "_io_writer", None):
@@ -258,6 +289,13 @@ class NatsClient(Client):
                 if before is not None and left >= before:
                     writer.transport.abort()
                     raise ConnectionError(f"it took nothing for {timeout:g} seconds") from None
+
+
+@types.coroutine
+def _go_on(work: Coroutine[Any, Any, None], awaited: Any) -> Generator[Any, Any, None]:
+    """Await the rest of a coroutine that was started without a task."""
+    yield awaited
+    yield from work
 
 
 class Receiver:
@@ -302,12 +340,14 @@ class _Parser:
     def __init__(self, client: NatsClient, original: Any) -> None:
         self._client = client
         self._original = original
+        self.is_idle = True  #: whether all that was read has been handled
 
     def reset(self) -> None:
         self._client.frames.reset()
         self._original.reset()
 
     async def parse(self, data: bytes) -> None:
+        self.is_idle = False
         try:
             await self._parse(data)
         except nats.errors.ProtocolError:
@@ -318,6 +358,8 @@ class _Parser:
             await self._client.fail(error)
         except Exception as error:
             await self._client.fail(ProtocolError(f"what it sent cannot be read ({reason(error)})"))
+        finally:
+            self.is_idle = self._client.frames.is_empty
 
     async def _parse(self, data: bytes) -> None:
         handlers = self._client.handlers
@@ -341,21 +383,7 @@ class _Parser:
         await self._original.parse(line)
 
 
-class _Tcp(TcpTransport):
-    """A TCP transport that reads all that has arrived: nats-py takes 32 KiB at a time."""
-
-    async def connect(self, uri: Any, buffer_size: int, connect_timeout: float) -> None:
-        await super().connect(uri, _BUFFER, connect_timeout)  # type: ignore[arg-type]
-
-    async def read(self, buffer_size: int) -> bytes:
-        data: bytes = await super().read(_READ)
-        return data
-
-    def __bool__(self) -> bool:
-        return True  # nats-py puts a plain transport in the place of one that is false
-
-
-class _Proxied(_Tcp):
+class _Proxied(TcpTransport):
     """A TCP transport through a SOCKS5 proxy, which looks the host up."""
 
     def __init__(self, proxy: proxy.Proxy) -> None:
@@ -364,6 +392,9 @@ class _Proxied(_Tcp):
 
     async def connect(self, uri: Any, buffer_size: int, connect_timeout: float) -> None:
         connected = await proxy.connect(self._proxy, uri.hostname, uri.port, connect_timeout)
-        reader, writer = await asyncio.open_connection(sock=connected, limit=_BUFFER)
+        reader, writer = await asyncio.open_connection(sock=connected, limit=buffer_size)
         self._bare_io_reader = self._io_reader = reader
         self._bare_io_writer = self._io_writer = writer
+
+    def __bool__(self) -> bool:
+        return True  # nats-py puts a plain transport in the place of one that is false

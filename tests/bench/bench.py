@@ -106,7 +106,7 @@ def theirs(peer: str, verb: str, url: str, home: str) -> float:
 
 
 CONNECT = b'CONNECT {"verbose":false,"headers":true,"no_responders":true}\r\nSUB _INBOX.floor 1\r\n'
-REQUEST = b"PUB b.service _INBOX.floor 128\r\n%b\r\n" % (b"x" * 128)
+REQUEST = b"PUB $JS.API.DIRECT.GET.KV_B-jsctl.$KV.B-jsctl.0 _INBOX.floor 0\r\n\r\n"  #: as `bench kv get`
 
 
 def blocking(url: str, count: int) -> float:
