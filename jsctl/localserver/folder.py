@@ -18,6 +18,7 @@ from jsctl.localserver import processes
 from jsctl.localserver.topology import Topology, fill
 
 LOCK = ".changing"
+_ELSEWHERE = ".elsewhere"  #: among the default folders: links to the other ones
 
 _HEAD = "# Written by jsctl, and written again unless edited: "
 
@@ -28,6 +29,38 @@ def default(environ: Mapping[str, str], name: str) -> Path:
     home = environ.get("HOME")
     base = Path(data) if data else (Path(home) if home else Path.home()) / ".local" / "share"
     return base / "jsctl" / name
+
+
+def known(environ: Mapping[str, str]) -> list[Path]:
+    """Return the folders that may hold networks: the default ones, and others that `remember` was told of."""
+    base = default(environ, _ELSEWHERE)
+    remembered = []
+    for link in base.glob("*"):
+        target = link.resolve()
+        if target.is_dir():
+            remembered.append(target)
+        else:  # removed by hand
+            link.unlink(missing_ok=True)
+    folders = [*(path for path in base.parent.glob("*") if path.name != _ELSEWHERE), *remembered]
+    return sorted(folders, key=lambda path: (path.name, str(path)))
+
+
+def remember(environ: Mapping[str, str], folder: Path) -> None:
+    """Remember a folder that is not a default one; where that cannot be written, it is known by its path."""
+    link = _link_to(environ, folder)
+    if folder.resolve().parent != link.parent.parent.resolve():
+        with contextlib.suppress(OSError):
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(folder.resolve())
+
+
+def forget(environ: Mapping[str, str], folder: Path) -> None:
+    """Forget a folder that `remember` was told of."""
+    _link_to(environ, folder).unlink(missing_ok=True)
+
+
+def _link_to(environ: Mapping[str, str], folder: Path) -> Path:
+    return default(environ, _ELSEWHERE) / _digest(str(folder.resolve()))
 
 
 @contextlib.contextmanager

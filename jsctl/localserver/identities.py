@@ -1,29 +1,33 @@
-"""The operator, accounts and users of a network in operator mode: created once, kept in its folder."""
+"""The operator, accounts and users of a network in operator mode: created once, kept in its folder.
 
+The claims that the network's file gives are kept beside them: a file that has changed changes what differs in
+it, and not what `jsctl auth` has changed since.
+"""
+
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from jsctl.auth import changes
+from jsctl.auth.claims import as_object
 from jsctl.auth.jwt import decode_jwt, encode_jwt
 from jsctl.auth.keys import ACCOUNT, OPERATOR, USER, KeyPair, create_key, key_of_seed
+from jsctl.auth.records import Record
 from jsctl.auth.store import AuthStore
-from jsctl.errors import BadInput
-from jsctl.files import read_text
+from jsctl.files import read_text, write_atomically
+from jsctl.json_text import parse_json
 from jsctl.localserver.spec import AccountSpec, NetworkSpec
+from jsctl.localserver.spec_accounts import LIMITS
 
 Json = dict[str, Any]
 
 FOLDER = "auth"  #: below the folder of the network
+_DECLARED = "declared.json"  #: below that: the claims in the network's file, by account; "": its operator
 
 _UNLIMITED = ("subs", "data", "payload", "imports", "exports", "conn", "leaf")
-_JETSTREAM_LIMITS = {
-    "max_file": "disk_storage",
-    "max_mem": "mem_storage",
-    "max_streams": "streams",
-    "max_consumers": "consumer",
-}
-"""nats-server's options of an account -> the claim."""
+_JETSTREAM = ("disk_storage", "mem_storage", "streams", "consumer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,39 +43,82 @@ class Identities:
 def create_identities(spec: NetworkSpec, folder: Path, *, keep: bool = False) -> Identities:
     """Return the identities of a network, and create those that its folder does not have yet.
 
-    JWTs of accounts whose claims differ from the network's file are signed again, unless `keep`; keys and
-    users stay.
-    Raises BadInput, OSError.
+    Accounts whose claims the network's file changes are signed again, unless `keep`; keys and users stay.
+    Raises BadInput for a broken store, OSError.
     """
     store = AuthStore(folder / FOLDER, spec.operator)
     operator = _key(store, store.operator_jwt, OPERATOR)
     accounts = {one.name: _key(store, store.account_jwt(one.name), ACCOUNT) for one in spec.accounts}
     system = next(account.name for account in spec.accounts if account.system)
-    claims = {"type": "operator", "version": 2, "system_account": accounts[system].public}
-    has_operator = store.operator_jwt.exists() and (keep or _signed_before(store.operator_jwt, claims))
-    if not has_operator:  # servers take no other one while they run
-        store.write_operator(_sign(claims, operator, spec.operator, operator))
+    wanted: dict[str, Json] = {
+        "": {"type": "operator", "version": 2, "system_account": accounts[system].public},
+        **{account.name: _account_claims(account, accounts) for account in spec.accounts},
+    }
+    declared = _read_declared(folder)
+    if not store.operator_jwt.exists():
+        store.write_operator(_sign(wanted[""], operator, spec.operator, operator))
+    elif not keep and (changed := _follow(store.read_operator(), declared.get(""), wanted[""])):
+        changes.change_operator(store, changed)  # servers take no other one while they run
     tokens, creds = {}, {}
     for account in spec.accounts:
-        key = accounts[account.name]
-        file = store.account_jwt(account.name)
-        if keep and file.exists():
-            token = read_text(file).strip()
-        else:
-            token = _signed_before(file, _account_claims(account, accounts))
-        if not token:
-            token = _sign(_account_claims(account, accounts), key, account.name, operator)
-            store.write_account(account.name, token)
-        tokens[key.public] = token
-        for name in account.users:
-            _create_user(store, account.name, name, key)
-            creds[name] = str(store.creds(account.name, name).relative_to(folder))
+        name, key = account.name, accounts[account.name]
+        if not store.account_jwt(name).exists():
+            store.write_account(name, _sign(wanted[name], key, name, operator))
+        elif not keep and (changed := _follow(store.read_account(name), declared.get(name), wanted[name])):
+            changes.change_account(store, name, changed)
+        tokens[key.public] = store.read_account(name).token
+        for user in account.users:
+            _create_user(store, name, user, key)
+            creds[user] = str(store.creds(name, user).relative_to(folder))
+    if not keep and wanted != declared:
+        # Last: after a kill, what was changed is what the file says.
+        write_atomically(folder / FOLDER / _DECLARED, json.dumps(wanted, indent=2) + "\n")
     return Identities(
         str(store.operator_jwt.relative_to(folder)),
         {name: key.public for name, key in accounts.items()},
         tokens,
         creds,
     )
+
+
+def _read_declared(folder: Path) -> dict[str, Json]:
+    path = folder / FOLDER / _DECLARED
+    try:
+        return as_object(parse_json(read_text(path))) if path.exists() else {}
+    except ValueError:
+        return {}
+
+
+def _follow(record: Record, before: Json | None, after: Json) -> changes.Change | None:
+    """Return the change of claims that a network's file asks for; None without one.
+
+    before: what the file gave the last time; None where that is not known, and the file is followed in all.
+    """
+    claims = after if before is None else _merge(record.nats, before, after)
+    if claims == record.nats:
+        return None
+
+    def change(nats: Json) -> None:
+        nats.clear()
+        nats.update(claims)
+
+    return change
+
+
+def _merge(live: Json, before: Json, after: Json) -> Json:
+    """Return `live` with what differs between `before` and `after`."""
+    merged = dict(live)
+    for key in {**before, **after}:
+        old, new = before.get(key), after.get(key)
+        if old == new:
+            continue
+        if isinstance(old, dict) and isinstance(new, dict):
+            merged[key] = _merge(as_object(live.get(key)), old, new)
+        elif key in after:
+            merged[key] = new
+        else:
+            merged.pop(key, None)
+    return merged
 
 
 def _key(store: AuthStore, token_file: Path, kind: str) -> KeyPair:
@@ -97,51 +144,32 @@ def _sign(claims: Json, subject: KeyPair, name: str, signer: KeyPair) -> str:
     return encode_jwt({"sub": subject.public, "name": name, "nats": claims}, signer)
 
 
-def _signed_before(file: Path, claims: Json) -> str:
-    """Return the JWT of a file if it has these claims, and nothing else; else an empty text."""
-    if not file.exists():
-        return ""
-    token = read_text(file).strip()
-    return token if decode_jwt(token).get("nats") == claims else ""
-
-
 def _account_claims(account: AccountSpec, keys: Mapping[str, KeyPair]) -> Json:
     limits: Json = {**dict.fromkeys(_UNLIMITED, -1), "wildcards": True}
     if account.jetstream is not None:
-        limits.update(dict.fromkeys(_JETSTREAM_LIMITS.values(), -1))
-        for option, value in account.jetstream.items():
-            if option not in _JETSTREAM_LIMITS:
-                raise BadInput(
-                    f"account {account.name}: jetstream takes no {option!r} with an operator",
-                    f"use {', '.join(_JETSTREAM_LIMITS)}",
-                )
-            limits[_JETSTREAM_LIMITS[option]] = value
+        limits.update(dict.fromkeys(_JETSTREAM, -1))
+        limits.update({LIMITS[option]: value for option, value in account.jetstream.items()})
     return {
         "type": "account",
         "version": 2,
         "limits": limits,
         "default_permissions": {"pub": {}, "sub": {}},
-        "exports": [_export(account.name, one) for one in account.exports],
-        "imports": [_import(account.name, one, keys) for one in account.imports],
+        "exports": [_export(one) for one in account.exports],
+        "imports": [_import(one, keys) for one in account.imports],
     }
 
 
-def _export(account: str, option: Json) -> Json:
-    kind = _kind(account, option, "export")
+def _export(option: Json) -> Json:
+    kind = _kind(option)
     claim = {"name": option[kind], "subject": option[kind], "type": kind}
     if response := option.get("response_type"):
         claim["response_type"] = str(response).capitalize()
     return claim
 
 
-def _import(account: str, option: Json, keys: Mapping[str, KeyPair]) -> Json:
-    kind = _kind(account, option, "import")
+def _import(option: Json, keys: Mapping[str, KeyPair]) -> Json:
+    kind = _kind(option)
     origin = option[kind]
-    if not isinstance(origin, dict) or origin.get("account") not in keys or "subject" not in origin:
-        raise BadInput(
-            f"account {account}: an import names no account of this network",
-            f"write {{{kind}: {{account: ACCOUNT, subject: SUBJECT}}, to: SUBJECT}}",
-        )
     subject = origin["subject"]
     local = option.get("to") or (f"{option['prefix']}.{subject}" if option.get("prefix") else "")
     claim = {
@@ -153,8 +181,5 @@ def _import(account: str, option: Json, keys: Mapping[str, KeyPair]) -> Json:
     return {**claim, "local_subject": local} if local else claim
 
 
-def _kind(account: str, option: Json, what: str) -> str:
-    kinds = [kind for kind in ("service", "stream") if kind in option]
-    if len(kinds) != 1:
-        raise BadInput(f"account {account}: an {what} has neither service nor stream, or both")
-    return kinds[0]
+def _kind(option: Json) -> str:
+    return "service" if "service" in option else "stream"

@@ -62,16 +62,16 @@ class LocalNetwork:
 
 
 def list_networks(environ: Mapping[str, str]) -> list[LocalNetwork]:
-    """Return the networks whose files are in the default folder, by name."""
+    """Return the networks of this machine, by name."""
     networks = []
-    for path in sorted(folder.default(environ, "x").parent.glob(f"*/{FILE}")):
+    for path in folder.known(environ):
         try:
-            state = load_state(path.parent)
+            state = load_state(path)
         except JsctlError:
             continue  # `down` can still remove it by its folder
         if state:
-            networks.append(LocalNetwork(path.parent, state))
-    return networks
+            networks.append(LocalNetwork(path, state))
+    return sorted(networks, key=lambda network: network.state.name)
 
 
 def network_names(environ: Mapping[str, str]) -> list[str]:
@@ -95,14 +95,23 @@ def find_network(environ: Mapping[str, str], name: str = "") -> LocalNetwork:
             raise NotFound("there is no local network", "start one with jsctl server network up hub-leaf")
         names = ", ".join(network.state.name for network in candidates)
         raise BadInput(f"there are several networks: {names}", "name one")
-    for network in networks:
-        if network.state.name == name:
-            return network
+    same = [network for network in networks if network.state.name == name]
+    if len(same) > 1:
+        folders = ", ".join(str(network.folder) for network in same)
+        raise BadInput(f"there are several networks {name}", f"name one by its folder: {folders}")
+    if same:
+        return same[0]
     path = Path(name).expanduser().absolute()
     state = load_state(path) if path.is_dir() else None
     if state:
         return LocalNetwork(path, state)
     raise NotFound(*noun("network").missing(name, known=[network.state.name for network in networks]))
+
+
+def label_of(network: LocalNetwork, environ: Mapping[str, str]) -> str:
+    """Return what tells a network from all others: its name, where no other has it, else its folder."""
+    same = [other for other in list_networks(environ) if other.state.name == network.state.name]
+    return network.state.name if len(same) == 1 else str(network.folder)
 
 
 async def bring_up(
@@ -120,8 +129,7 @@ async def bring_up(
     with folder.changing(where):
         digest = digest_of(spec)
         spec = with_scale(spec, state.scale if state else {})
-        is_same = state is not None and state.digest == digest
-        topology = compile_network(spec, where, keep_accounts=is_same)
+        topology = compile_network(spec, where)
         plan = Plan(topology, where, port=port, private=True, source=source, digest=digest)
         started = await start_network(plan, binary, environ)
         state = load_state(where)
@@ -239,6 +247,7 @@ async def take_down(network: LocalNetwork, environ: Mapping[str, str], *, keep_d
         names = [login.context for login in network.state.logins if store.exists(login.context)]
         contexts.forget(environ, names, str(network.folder))
         shutil.rmtree(network.folder)
+        folder.forget(environ, network.folder)
 
 
 async def scale(

@@ -1,6 +1,7 @@
 """Reads the description of a network; see `spec` for its form."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from jsctl.localserver.spec import (
     Remote,
     ServerSpec,
 )
+from jsctl.localserver.spec_accounts import read_export, read_import, read_limits
 from jsctl.registry.noun_record import nearest_name
 
 Json = dict[str, Any]
@@ -116,7 +118,8 @@ class _Reader:
             raise self._root.error(
                 "the network has no accounts", "see jsctl server network topology hub-leaf"
             )
-        accounts = tuple(self._account(name, one) for name, one in node.keys("accounts").items())
+        every = node.keys("accounts")
+        accounts = tuple(self._account(name, one, every) for name, one in every.items())
         system = [account.name for account in accounts if account.system]
         if len(system) > 1:
             raise node.error(
@@ -124,10 +127,10 @@ class _Reader:
             )
         return accounts
 
-    def _account(self, name: str, node: Node) -> AccountSpec:
+    def _account(self, name: str, node: Node, every: Collection[str]) -> AccountSpec:
         keys = _keys(node, "an account", ("system", "users", "jetstream", "exports", "imports", "mappings"))
         system = _flag(keys.get("system"), "system")
-        jetstream = _options(keys.get("jetstream"), default=False)
+        jetstream = _options(keys.get("jetstream"), read_limits, default=False)
         if system and jetstream is not None:
             raise keys["jetstream"].error("the system account cannot have JetStream", "use another account")
         users = self._account_users(keys.get("users"))
@@ -139,8 +142,8 @@ class _Reader:
             system,
             users,
             jetstream,
-            [dict(_json(one, "an export")) for one in exports],
-            [dict(_json(one, "an import")) for one in imports],
+            [read_export(one) for one in exports],
+            [read_import(one, every) for one in imports],
             dict(_json(keys["mappings"], "mappings")) if "mappings" in keys else {},
         )
 
@@ -181,7 +184,7 @@ class _Reader:
             _name(keys["domain"], "domain") if "domain" in keys else "",
             self._cluster_servers(name, keys.get("servers"), node, binary),
             tuple(remotes),
-            _options(keys.get("jetstream"), default=True),
+            _options(keys.get("jetstream"), partial(_json, what="jetstream"), default=True),
             monitoring,
         )
 
@@ -319,12 +322,12 @@ def _flag(node: Node | None, what: str) -> bool:
     return node.value
 
 
-def _options(node: Node | None, *, default: bool) -> Json | None:
+def _options(node: Node | None, read: Callable[[Node], Json], *, default: bool) -> Json | None:
     """JetStream's options; None for off."""
     if node is None or isinstance(node.value, bool):
         on = default if node is None else node.value
         return {} if on else None
-    return _json(node, "jetstream")
+    return read(node)
 
 
 def _port(node: Node) -> int:

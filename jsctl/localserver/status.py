@@ -11,7 +11,14 @@ from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api
 from jsctl.localserver.network import private_store
 from jsctl.localserver.networks import LocalNetwork
-from jsctl.localserver.readiness import context_settings, find_behind, find_unhealthy
+from jsctl.localserver.readiness import (
+    HEALTH,
+    STREAMS,
+    context_settings,
+    find_behind,
+    find_unhealthy,
+    forgive_lone_streams,
+)
 from jsctl.localserver.state import LoginState, NodeState
 from jsctl.monitor.server.reports import health_rows
 from jsctl.monitor.server.requests import ping
@@ -108,7 +115,7 @@ async def fetch_status(network: LocalNetwork) -> NetworkStatus:
             server = by_name.get(reply["server"]["name"])
             if server is not None:
                 server.gateways = len((reply.get("data") or {}).get("outbound_gateways") or {})
-        for row in health_rows(answers["HEALTHZ"]):
+        for row in health_rows(forgive_lone_streams(answers["HEALTHZ"], answers["JSZ"])):
             if row.server in by_name:
                 by_name[row.server].error = row.reason
     status.streams = [streams[key] for key in sorted(streams)]
@@ -206,7 +213,7 @@ async def _ask(settings: Settings, expect: int) -> dict[str, Sequence[Json]]:
     except (TimeoutError, JsctlError):
         return dict.fromkeys(kinds, ())
     try:
-        bodies: dict[str, Json] = {"JSZ": {"accounts": True, "streams": True, "config": True, "limit": 1024}}
+        bodies = {"JSZ": STREAMS, "HEALTHZ": HEALTH}
         requests = [ping(connection, kind, bodies.get(kind), expect=expect) for kind in kinds]
         return dict(zip(kinds, await asyncio.gather(*requests), strict=True))
     except JsctlError:
@@ -227,7 +234,7 @@ def _streams(reply: Json) -> Iterator[StreamStatus]:
                 account.get("name", ""),
                 stream["name"],
                 cluster.get("leader", "") or reply["server"]["name"],
-                1 + len(replicas),
+                max(1 + len(replicas), int((stream.get("config") or {}).get("num_replicas", 1))),
                 1 + sum(bool(peer.get("current")) for peer in replicas),
                 int((stream.get("state") or {}).get("messages", 0)),
                 max((int(origin.get("lag", 0)) for origin in origins), default=-1),

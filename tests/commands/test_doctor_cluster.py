@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -117,6 +118,13 @@ def test_replicas_and_leaders_that_are_away(shared_cluster: Cluster, tmp_path: P
     assert away.code == "REPLICA_OFFLINE"
     assert away.objects == [f"server {follower['name']}", "stream DOCTOR"]
     follower["offline"] = False
+    others = cluster.pop("replicas")
+    assert [finding.code for finding in diagnose(snapshot)] == []  # it was created just now
+    snapshot = snapshot._replace(at=snapshot.at + timedelta(minutes=1))
+    [few] = diagnose(snapshot)
+    assert (few.code, few.objects) == ("REPLICAS_FEW", ["stream DOCTOR"])
+    assert "jsctl stream edit DOCTOR --replicas 1" in few.mend
+    cluster["replicas"] = others
     cluster["leader"] = ""
     assert [finding.code for finding in diagnose(snapshot)] == ["STREAM_NO_LEADER"]
 
@@ -135,9 +143,14 @@ def test_servers_that_are_away(cluster: Cluster, tmp_path: Path) -> None:
     first.kill()
     name = first.config.stem
     wait_for(lambda: patient.codes() == ["REPLICA_OFFLINE"], "the server is not missed", 40)
-    [away] = patient.findings()
-    assert away["about"] == f"server {name}"
-    assert "stream ORDERS" in away["objects"]
+
+    def missed() -> list[str]:
+        [away] = patient.findings()
+        assert away["about"] == f"server {name}"
+        return list(away["objects"])
+
+    # The meta group misses it first.
+    wait_for(lambda: "stream ORDERS" in missed(), "the stream does not miss the server", 20)
     second.kill()
     wait_for(
         lambda: patient.codes("--all-contexts --timeout 2s") == ["META_NO_LEADER"], "a leader is there", 40

@@ -75,6 +75,7 @@ RULES = (
     ),
     Rule("SUBJECT_TWICE", "streams of several domains store one subject", subjects.subject_twice),
     Rule("REPLICA_OFFLINE", "a server with replicas is away", servers.replica_offline, ("META_NO_LEADER",)),
+    Rule("REPLICAS_FEW", "a stream has fewer replicas than it should", servers.replicas_few),
     Rule("STREAM_NO_LEADER", "a stream has no leader", servers.stream_without_leader, ("META_NO_LEADER",)),
     Rule("API_LEVEL_DIFFERS", "servers of a cluster have different API levels", servers.api_level_differs),
     Rule("CLOCKS_APART", "clocks of servers differ", servers.clocks_apart),

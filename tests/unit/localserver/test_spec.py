@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from jsctl.errors import BadInput, JsctlError, NotFound
+from jsctl.errors import BadInput, NotFound
 from jsctl.localserver.compile import compile_network
 from jsctl.localserver.spec_reader import BUILTIN, load_spec, parse_spec
 
@@ -54,6 +54,28 @@ def test_contexts_come_by_themselves() -> None:
         ("clusters:", "gateways: [hub, west]\nclusters:", "shop.yaml:5: there is no cluster 'west'"),
         ("clusters:", "tls: {cert: x}\nclusters:", "shop.yaml:5: tls has no key; write {cert: FILE"),
         ("clusters:", "- x", "shop.yaml:"),
+        (
+            "jetstream: true",
+            "jetstream: {max_fil: 1}",
+            "shop.yaml:4: jetstream of an account has no key 'max_fil'; did you mean max_file?",
+        ),
+        ("jetstream: true", "jetstream: {max_file: 1XB}", "shop.yaml:4: max_file: '1XB' is not a size"),
+        ("jetstream: true", "jetstream: {max_streams: a}", "shop.yaml:4: max_streams must be a number"),
+        (
+            "jetstream: true",
+            "exports: [{srv: a}]",
+            "shop.yaml:4: an export must have either",
+        ),
+        (
+            "jetstream: true",
+            "imports: [{stream: {account: AP, subject: a}}]",
+            "shop.yaml:4: there is no account 'AP'; did you mean APP?",
+        ),
+        (
+            "jetstream: true",
+            "imports: [{stream: a}]",
+            "shop.yaml:4: an import needs an account",
+        ),
     ],
 )
 def test_a_mistake_names_file_and_line(old: str, new: str, message: str) -> None:
@@ -84,5 +106,9 @@ def test_imports_become_claims(tmp_path: Path) -> None:
     topology = compile_network(parse_spec(text, "shop.yaml"), tmp_path)
     assert (tmp_path / "auth" / "stores" / "OP" / "accounts" / "IN" / "IN.jwt").is_file()
     assert "resolver_preload" in topology.files["operator.conf"]
-    with pytest.raises(JsctlError, match="account IN: an import names no account of this network"):
-        compile_network(parse_spec(text.replace("account: APP", "account: APQ"), "shop.yaml"), tmp_path)
+
+
+@pytest.mark.parametrize(("size", "number"), [("1GB", 1 << 30), ("1G", 10**9), ("2048", 2048), ("-1", -1)])
+def test_sizes_are_those_of_nats_server(size: str, number: int) -> None:
+    spec = parse_spec(GOOD.replace("jetstream: true", f"jetstream: {{max_file: {size}}}"), "shop.yaml")
+    assert spec.accounts[1].jetstream == {"max_file": number}

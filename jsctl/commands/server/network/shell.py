@@ -2,19 +2,20 @@
 
 import os
 import shlex
+from collections.abc import Mapping
 
 from jsctl.commands.cli import command
 from jsctl.commands.server.network.choose import network_argument
 from jsctl.contexts.environment import forget_secrets
 from jsctl.env import Env
 from jsctl.errors import JsctlError
-from jsctl.localserver.networks import VARIABLE, LocalNetwork, find_network
+from jsctl.localserver.networks import VARIABLE, LocalNetwork, find_network, label_of
 from jsctl.localserver.state import CONTEXTS
 from jsctl.views.result import Result, Text
 
 
-def _variables(network: LocalNetwork) -> dict[str, str]:
-    return {"XDG_CONFIG_HOME": str(network.folder / CONTEXTS), VARIABLE: network.state.name}
+def _variables(network: LocalNetwork, environ: Mapping[str, str]) -> dict[str, str]:
+    return {"XDG_CONFIG_HOME": str(network.folder / CONTEXTS), VARIABLE: label_of(network, environ)}
 
 
 @command("env", examples=["jsctl server network env hub-leaf"])
@@ -23,7 +24,7 @@ async def env_(env: Env, network: str) -> Result:
     """In a shell: eval "$(jsctl server network env NETWORK)". The contexts of the network are then the only
     ones that jsctl and nats see.
     """
-    variables = _variables(find_network(env.environ, network))
+    variables = _variables(find_network(env.environ, network), env.environ)
     lines = [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
     return Result([Text("\n".join(lines), whole=True)], data=variables)
 
@@ -34,7 +35,7 @@ async def shell(env: Env, network: str) -> None:
     """Opens your shell with the contexts of the network, and these alone. The first is selected."""
     local = find_network(env.environ, network)
     program = env.environ.get("SHELL") or "/bin/sh"
-    environ = {**env.environ, **_variables(local)}
+    environ = {**env.environ, **_variables(local, env.environ)}
     forget_secrets(environ)
     environ.pop("NATS_CONTEXT", None)
     environ.pop("NATS_URL", None)

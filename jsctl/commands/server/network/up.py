@@ -9,7 +9,7 @@ from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
 from jsctl.localserver import binary, folder
 from jsctl.localserver.network import private_store
-from jsctl.localserver.networks import VARIABLE, bring_up, copy_contexts
+from jsctl.localserver.networks import VARIABLE, bring_up, copy_contexts, label_of
 from jsctl.localserver.short_forms import named
 from jsctl.localserver.spec_reader import BUILTIN
 from jsctl.localserver.status import wait_until_ready
@@ -47,6 +47,7 @@ async def up(env: Env, source: str, name: str, store: str, port: int | None, int
     server = binary.find(env.environ)
     try:
         async with stoppable():
+            folder.remember(env.environ, where)
             running, started = await bring_up(spec, where, path, server, env.environ, port)
             changes = [] if started else await update_network(running, spec, path, server, env.environ)
             await wait_until_ready(running, env.say)
@@ -70,6 +71,6 @@ async def up(env: Env, source: str, name: str, store: str, port: int | None, int
     ]
     env.say(f"nats-server {running.state.version} runs; everything is in {where}")
     if not into_contexts and env.environ.get(VARIABLE) != str(where):
-        label = spec.name if where == folder.default(env.environ, spec.name) else shlex.quote(str(where))
+        label = shlex.quote(label_of(running, env.environ))
         env.say(f"try: jsctl server network shell {label}        jsctl server network down {label} ends it")
     return view.started(running, contexts)

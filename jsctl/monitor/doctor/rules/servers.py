@@ -8,7 +8,7 @@ from jsctl.jetstream.api import api_prefix
 from jsctl.monitor.doctor.finding import Finding, counted
 from jsctl.monitor.doctor.rules.contexts import has_no_leader
 from jsctl.monitor.doctor.snapshot import ServerView, Snapshot
-from jsctl.monitor.trouble import has_leader, of_replicas
+from jsctl.monitor.trouble import has_leader, is_settled, of_replicas
 from jsctl.units import SECOND, format_duration
 
 _APART = SECOND
@@ -128,6 +128,25 @@ def replica_offline(snapshot: Snapshot) -> Iterator[Finding]:
             f" jsctl server cluster peer-remove {peer}",
             list(dict.fromkeys([f"server {peer}", *held])),
         )
+
+
+def replicas_few(snapshot: Snapshot) -> Iterator[Finding]:
+    """Streams on fewer servers than they should be, as after an evacuation."""
+    for view in snapshot.domains:
+        for name, info in view.streams.items():
+            wanted = int(info["config"].get("num_replicas") or 1)
+            group = info.get("cluster") or {}
+            there = 1 + len(group.get("replicas") or ())
+            if group.get("leader") and there < wanted and is_settled(info.get("created"), snapshot.at):
+                yield Finding(
+                    "REPLICAS_FEW",
+                    f"stream {view.named(name)}",
+                    f"it has {there} of {counted(wanted, 'replica')}, as after an evacuation of servers",
+                    "with each server that goes away it is nearer to a stop, or to the loss of its messages",
+                    f"bring a server back, then: jsctl stream edit {name} --replicas {there} --force,"
+                    f" and the same with --replicas {wanted}",
+                    [f"stream {view.named(name)}"],
+                )
 
 
 def stream_without_leader(snapshot: Snapshot) -> Iterator[Finding]:

@@ -86,5 +86,14 @@ def test_what_auth_has_changed_stays_while_the_file_does(network: Cli, tmp_path:
     network(up, status=0)
     info = network(["auth", "account", "info", "APP", "--store", store, "--json"], status=0).out
     assert '"conn": 77' in info
-    file.write_text(ONE.replace("users: {app: app}", "users: {app: app, more: more}") + "operator: OP")
+    # A file that changes other accounts, and other claims of this one, leaves alone what it does not change.
+    key = network(["auth", "account", "info", "APP", "--store", store, "--json"], status=0).json["sub"]
+    network(["auth", "account", "keys", "add", "APP", "role", "--store", store], status=0)
+    limited = ONE.replace("jetstream: true, users: {app", "jetstream: {max_file: 1G}, users: {app")
+    file.write_text(limited + "operator: OP")
     assert "pushed accounts" in network(up, status=0).err
+    account = network(["auth", "account", "info", "APP", "--store", store, "--json"], status=0).json
+    assert account["sub"] == key
+    assert account["nats"]["limits"]["conn"] == 77
+    assert account["nats"]["limits"]["disk_storage"] == 10**9
+    assert [one["role"] for one in account["nats"]["signing_keys"]] == ["role"]

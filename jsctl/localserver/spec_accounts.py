@@ -1,0 +1,100 @@
+"""What an account of a network's description shares and may use, checked with the lines where it stands."""
+
+import re
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from jsctl.jetstream.config.nodes import Node
+from jsctl.registry.noun_record import nearest_name
+from jsctl.units import parse_bytes
+
+Json = dict[str, Any]
+
+LIMITS: Mapping[str, str] = {
+    "max_memory": "mem_storage",
+    "max_mem": "mem_storage",
+    "max_file": "disk_storage",
+    "max_store": "disk_storage",
+    "max_streams": "streams",
+    "max_consumers": "consumer",
+    "max_ack_pending": "max_ack_pending",
+    "max_bytes_required": "max_bytes_required",
+    "mem_max_stream_bytes": "mem_max_stream_bytes",
+    "disk_max_stream_bytes": "disk_max_stream_bytes",
+}
+"""nats-server's options of an account's JetStream (server/opts.go: parseJetStreamForAccount) -> the claim."""
+
+_COUNTS = ("max_streams", "max_consumers", "max_ack_pending")
+_THOUSANDS = {"k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+_FLAGS = ("max_bytes_required",)
+
+
+def read_limits(node: Node) -> Json:
+    """Return the limits of an account's JetStream by option; sizes in bytes. Raises BadInput."""
+    return {option: _limit(option, one, LIMITS) for option, one in node.keys("jetstream").items()}
+
+
+def _limit(option: str, node: Node, known: Collection[str]) -> int | bool:
+    if option not in known:
+        near = nearest_name(option, list(known))
+        hint = f"did you mean {near}?" if near else f"it takes {', '.join(known)}"
+        raise node.error(f"jetstream of an account has no key {option!r}", hint)
+    value = node.value
+    if option in _FLAGS:
+        if not isinstance(value, bool):
+            raise node.error(f"{option} must be true or false")
+        return value
+    if isinstance(value, int) and not isinstance(value, bool) and value >= -1:
+        return value
+    if option not in _COUNTS and isinstance(value, str):
+        return _bytes(node, option)
+    raise node.error(
+        f"{option} must be a number" if option in _COUNTS else f"{option} must be a size, such as 1GB"
+    )
+
+
+def _bytes(node: Node, option: str) -> int:
+    """A size as nats-server reads it: 1G is decimal there, 1GB and 1GiB are not."""
+    text = node.string(option).strip()
+    if match := re.fullmatch(r"(\d{1,15})([kKmMgGtT])", text):
+        return int(match[1]) * _THOUSANDS[match[2].lower()]
+    try:
+        return parse_bytes(text)
+    except ValueError as error:
+        raise node.error(f"{option}: {error}") from None
+
+
+def read_export(node: Node) -> Json:
+    """Return an export. Raises BadInput."""
+    kind, subject = _shared(node, "an export")
+    subject.string(f"the {kind} of an export")
+    return _json(node)
+
+
+def read_import(node: Node, accounts: Collection[str]) -> Json:
+    """Return an import. accounts: the names of all. Raises BadInput."""
+    kind, origin = _shared(node, "an import")
+    write = f"write {{{kind}: {{account: ACCOUNT, subject: SUBJECT}}, to: SUBJECT}}"
+    parts = origin.value if isinstance(origin.value, dict) else {}
+    if not {"account", "subject"} <= parts.keys():
+        raise origin.error("an import needs an account and a subject", write)
+    parts["subject"].string("the subject of an import")
+    name = parts["account"].string("the account of an import")
+    if name not in accounts:
+        near = nearest_name(name, list(accounts))
+        hint = f"did you mean {near}?" if near else f"use {' or '.join(accounts)}"
+        raise parts["account"].error(f"there is no account {name!r}", hint)
+    return _json(node)
+
+
+def _shared(node: Node, what: str) -> tuple[str, Node]:
+    keys = node.keys(what)
+    kinds = [kind for kind in ("service", "stream") if kind in keys]
+    if len(kinds) != 1:
+        raise node.error(f"{what} must have either service or stream")
+    return kinds[0], keys[kinds[0]]
+
+
+def _json(node: Node) -> Json:
+    value: Json = node.to_json()
+    return value
