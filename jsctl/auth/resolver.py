@@ -111,9 +111,14 @@ def temporary_user(store: AuthStore) -> tuple[str, KeyPair]:
             f"operator {operator.name} has no system account",
             "jsctl auth operator edit --system-account sets it",
         )
-    account = store.find_account(system)
+    return temporary_user_of(store, store.find_account(system))
+
+
+def temporary_user_of(store: AuthStore, account: Record) -> tuple[str, KeyPair]:
+    """Return the JWT and the key of a user of an account, in memory alone. Raises NotFound, BadInput."""
     signer = user_signer(store, account)
-    nats = new_user()
+    # With permissions of its own, so that the account's default permissions do not bind it.
+    nats = {**new_user(), "pub": {"allow": [">"]}, "sub": {"allow": [">"]}}
     if signer.public != account.public:
         nats["issuer_account"] = account.public
     key = create_key(USER)
@@ -123,6 +128,7 @@ def temporary_user(store: AuthStore) -> tuple[str, KeyPair]:
 # -- differences ------------------------------------------------------------------------------------
 
 SAME, NEW, CHANGED, NEWER, ONLY_THERE = "same", "new", "changed", "newer on servers", "only on servers"
+REMOVED = "removed"
 
 
 class Difference(NamedTuple):

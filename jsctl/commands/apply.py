@@ -1,9 +1,19 @@
 """`jsctl apply`."""
 
 import asyncio
+from functools import partial
+from typing import TYPE_CHECKING
 
 from jsctl.commands.cli import command, option
-from jsctl.commands.shared.declared import file_flags, open_targets, plan_operators, read_texts
+from jsctl.commands.shared.declared import (
+    account_logins,
+    ask_servers,
+    file_flags,
+    open_targets,
+    plan_operators,
+    push_flags,
+    read_texts,
+)
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus, JsctlError
 from jsctl.jetstream.declared.execute import execute
@@ -13,6 +23,9 @@ from jsctl.jetstream.declared.plan import Plan, Step, make_plan
 from jsctl.jetstream.declared.variables import parse_variables
 from jsctl.views.declared import plan as view
 from jsctl.views.result import Result
+
+if TYPE_CHECKING:
+    from jsctl.commands.shared.declared_accounts import AccountLogins
 
 
 @command(
@@ -24,6 +37,7 @@ from jsctl.views.result import Result
     ],
 )
 @file_flags
+@push_flags
 @option("--prune", is_flag=True, help="Remove what carries a label of the files and is no longer declared")
 @option("--dry-run", is_flag=True, help="Only show what would change")
 @option("--force", "--yes", "-y", "force", is_flag=True, help="Change and remove without asking")
@@ -33,6 +47,7 @@ async def apply(
     var: tuple[str, ...],
     store: str,
     prune: bool,
+    push: bool | None,
     dry_run: bool,
     force: bool,
 ) -> Result:
@@ -40,6 +55,7 @@ async def apply(
     label: logs                       # for --prune; goes into the metadata
     context: hub                      # optional, here or on a stream
     domain: leaf
+    account: SALES                    # of the operators below, or of the store; login is made for it
     vars: {keep: 1d}
     streams:
       - for: {i: 0..9}                # a stream for each; or a list: [eu, us]
@@ -64,24 +80,30 @@ async def apply(
     Keys are those of `jsctl stream info --json`. What a file does not name stays as it is; null removes a
     key; a key that jsctl does not know yet goes below `extra:`. {{name}} is a variable, \\{{name}} plain
     text. On a terminal it asks before it changes what exists; only --prune removes anything.
+    With --push, accounts are sent to the servers before streams are made.
     """
     texts, variables = read_texts(env, files), parse_variables(var)
     declared = load(texts, variables)
     auth = plan_operators(env, texts, variables, store, prune=prune)
     if prune and not (declared.labels or (auth and auth.has_label)):
         raise BadInput("--prune needs a label", "give the file `label: NAME`")
+    logins = account_logins(env, declared, auth, store, is_planning=dry_run)
+    await ask_servers(env, auth, logins, push, is_planning=dry_run)
+    apply_streams = partial(_apply_streams, env, declared, logins, prune=prune, dry_run=dry_run, force=force)
     if auth is None:
-        return await _apply_streams(env, declared, prune=prune, dry_run=dry_run, force=force)
+        return await apply_streams()
     if dry_run:
-        streams = await _apply_streams(env, declared, prune=prune, dry_run=True, force=force)
-        return auth.show_plan(streams)._replace(status=ExitStatus.OK)
-    done = await auth.apply(env, force)
-    streams = await _apply_streams(env, declared, prune=prune, dry_run=False, force=force)
-    return auth.show_outcome(streams, done)
+        return auth.show_plan(await apply_streams())._replace(status=ExitStatus.OK)
+    outcome = await auth.apply(env, force)
+    if logins:
+        logins.pushed = frozenset(name for name, _, _ in outcome.sent)
+    return auth.show_outcome(await apply_streams(), outcome)
 
 
-async def _apply_streams(env: Env, declared: Declared, *, prune: bool, dry_run: bool, force: bool) -> Result:
-    plan = await make_plan(declared, await open_targets(env, declared), prune=prune)
+async def _apply_streams(
+    env: Env, declared: Declared, logins: "AccountLogins | None", *, prune: bool, dry_run: bool, force: bool
+) -> Result:
+    plan = await make_plan(declared, await open_targets(env, declared, logins), prune=prune)
     for warning in plan.warnings:
         env.say(f"warning: {warning}")
     if dry_run or not plan.steps:

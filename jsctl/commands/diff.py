@@ -1,7 +1,15 @@
 """`jsctl diff`."""
 
 from jsctl.commands.cli import command, option
-from jsctl.commands.shared.declared import file_flags, open_targets, plan_operators, read_texts
+from jsctl.commands.shared.declared import (
+    account_logins,
+    ask_servers,
+    file_flags,
+    open_targets,
+    plan_operators,
+    push_flags,
+    read_texts,
+)
 from jsctl.env import Env
 from jsctl.jetstream.declared.load import load
 from jsctl.jetstream.declared.plan import make_plan
@@ -19,13 +27,18 @@ from jsctl.views.result import Result
     ],
 )
 @file_flags
+@push_flags
 @option("--prune", is_flag=True, help="Also show what apply --prune would remove")
-async def diff(env: Env, files: tuple[str, ...], var: tuple[str, ...], store: str, prune: bool) -> Result:
+async def diff(
+    env: Env, files: tuple[str, ...], var: tuple[str, ...], store: str, prune: bool, push: bool | None
+) -> Result:
     """jsctl apply --help explains the files."""
     texts, variables = read_texts(env, files), parse_variables(var)
     declared = load(texts, variables)
     auth = plan_operators(env, texts, variables, store, prune=prune)
-    plan = await make_plan(declared, await open_targets(env, declared), prune=prune)
+    logins = account_logins(env, declared, auth, store, is_planning=True)
+    await ask_servers(env, auth, logins, push, is_planning=True)
+    plan = await make_plan(declared, await open_targets(env, declared, logins), prune=prune)
     for warning in plan.warnings:
         env.say(f"warning: {warning}")
     result = view.plan_result(plan)

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple, TypeVar
 
 from jsctl.auth.resolver import Trust, count_servers, fetch_trust, lookup_account
 from jsctl.auth.store import AuthStore
-from jsctl.commands.auth.system import system_connection
 from jsctl.commands.cli import option
+from jsctl.commands.shared.system import system_connection
 from jsctl.env import Env
 
 F = TypeVar("F", bound=Callable[..., Any])

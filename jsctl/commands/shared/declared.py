@@ -17,6 +17,7 @@ from jsctl.jetstream.declared.variables import Variables
 from jsctl.nats.connection import Connection
 
 if TYPE_CHECKING:
+    from jsctl.commands.shared.declared_accounts import AccountLogins
     from jsctl.commands.shared.declared_auth import DeclaredAuth
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -44,6 +45,14 @@ def file_flags(function: F) -> F:
     )(function)
 
 
+def push_flags(function: F) -> F:
+    """Add --push and --no-push; the function gets True, False or None as `push`."""
+    text = (
+        "Also send the accounts to servers, as jsctl auth account push does; by itself where streams name one"
+    )
+    return option("--push/--no-push", default=None, help=text)(function)
+
+
 def read_texts(env: Env, files: tuple[str, ...]) -> list[tuple[str, str]]:
     """Name and text of each file. files: the values of -f. Raises BadInput, NotFound."""
     paths = [path for file in files for path in _list_paths(file)]
@@ -61,19 +70,69 @@ def plan_operators(
     return plan_auth(env, texts, variables, store, prune=prune)
 
 
-async def open_targets(env: Env, declared: Declared) -> dict[Place, Target]:
-    """Every place with its API; one connection for each context, all opened at once. Raises BadInput."""
+def account_logins(
+    env: Env, declared: Declared, auth: "DeclaredAuth | None", store: str, *, is_planning: bool
+) -> "AccountLogins | None":
+    """Logins for the places that name an account; None where there are none. store: the flag's value."""
+    if not any(place.account for place in declared.places):
+        return None
+    from jsctl.auth.store import store_folder
+    from jsctl.commands.shared.declared_accounts import AccountLogins
+
+    root = Path(store).expanduser() if store else store_folder(env.environ)
+    return AccountLogins(root, auth.operators if auth else (), is_planning=is_planning)
+
+
+async def ask_servers(
+    env: Env,
+    auth: "DeclaredAuth | None",
+    logins: "AccountLogins | None",
+    push: bool | None,
+    *,
+    is_planning: bool,
+) -> None:
+    """Find which declared accounts servers lack, where they are to be sent.
+
+    push: the value of --push, which streams in accounts imply. Raises what connecting raises, JsctlError.
+    """
+    if auth and (push or (push is None and logins)):
+        await auth.open_pushes(env, is_planning=is_planning)
+        if logins and is_planning:
+            logins.lacking = auth.lacking
+
+
+async def open_targets(env: Env, declared: Declared, logins: "AccountLogins | None") -> dict[Place, Target]:
+    """Every place with its API; one connection for each context and account, all opened at once.
+
+    logins: for places that name an account. Raises BadInput.
+    """
     contexts = {place.context for place in declared.places}
     explicit = "server" in env.flags and "server" not in env.from_environment
     if explicit and len(contexts) > 1:
         raise BadInput("--server goes with at most one context", "each context has its own")
     settings = {context: _resolve_settings(env, context) for context in contexts}
-    connections = await open_connections(env, list(settings.values()))
-    by_context = dict(zip(settings, connections, strict=True))
-    return {
-        place: _make_target(env, place, settings[place.context], by_context[place.context])
+    # A context whose places all name an account needs no login of its own.
+    own = [
+        context for context in settings if any(not p.account for p in declared.places if p.context == context)
+    ]
+    connections = await open_connections(env, [settings[context] for context in own])
+    opened = {
+        (context, ""): (connection, False) for context, connection in zip(own, connections, strict=True)
+    }
+    if logins:
+        named = list(
+            dict.fromkeys((place.context, place.account) for place in declared.places if place.account)
+        )
+        logged_in = await gather_all(logins.connect(env, settings[one], account) for one, account in named)
+        opened.update(zip(named, logged_in, strict=True))
+    targets = {
+        place: _make_target(env, place, settings[place.context], *opened[place.context, place.account])
         for place in declared.places
     }
+    for place, target in targets.items():
+        if place.account and logins and not target.is_missing:
+            await logins.wait(target.api, place.account)
+    return targets
 
 
 async def open_connections(env: Env, settings: Sequence[Settings]) -> list[Connection]:
@@ -94,12 +153,15 @@ def _resolve_settings(env: Env, context: str) -> Settings:
     return resolve(own, env.contexts.find(context), variables)
 
 
-def _make_target(env: Env, place: Place, settings: Settings, connection: Connection) -> Target:
+def _make_target(
+    env: Env, place: Place, settings: Settings, connection: Connection, is_missing: bool
+) -> Target:
     domain, prefix = place.domain, ""
     if domain is None:
         domain, prefix = settings.js_domain, settings.js_api_prefix
     api = Api(connection, domain=domain, prefix=prefix, trace=env.trace)
-    return Target(api, settings.context, api.own_domain)
+    domain = api.domain if is_missing else api.own_domain
+    return Target(api, settings.context, domain, place.account, is_missing)
 
 
 def _list_paths(file: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from jsctl.auth.check import check
 from jsctl.auth.check.model import Finding
@@ -10,13 +11,23 @@ from jsctl.auth.declared.load import load_operators
 from jsctl.auth.declared.model import DeclaredOperator
 from jsctl.auth.declared.plan import AuthPlan, AuthStep, make_auth_plan
 from jsctl.auth.environment import read_environment
+from jsctl.auth.resolver import NEW, SAME, Difference
 from jsctl.auth.store import store_folder
+from jsctl.commands.shared.declared_push import OperatorPush, open_pushes
+from jsctl.commands.shared.pushing import Sent
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.jetstream.declared.variables import Variables
 from jsctl.views.auth.findings import format_findings
 from jsctl.views.declared import environment as view
 from jsctl.views.result import Result
+
+
+class AuthOutcome(NamedTuple):
+    """The steps that were done, and what servers did with accounts."""
+
+    done: Sequence[AuthStep]
+    sent: Sequence[Sent]
 
 
 class DeclaredAuth:
@@ -29,6 +40,8 @@ class DeclaredAuth:
         self.operators = operators
         self.plan = plan
         self._prune = prune
+        self._pushes: Sequence[OperatorPush] = ()
+        self._differences: Sequence[Difference] = ()
 
     @property
     def has_label(self) -> bool:
@@ -37,12 +50,33 @@ class DeclaredAuth:
 
     def show_plan(self, result: Result) -> Result:
         """The plan above the other one."""
-        return view.add_plan(result, self.plan)
+        return view.add_plan(result, self.plan, self._differences if self._pushes else None)
 
-    async def apply(self, env: Env, force: bool) -> list[AuthStep]:
-        """Ask, and carry out the plan; return the steps that were done. Raises Cancelled, BadInput,
-        OSError."""
+    async def open_pushes(self, env: Env, *, is_planning: bool) -> None:
+        """Ask servers which of the accounts they have; `apply` then sends what differs, too.
+
+        Raises BadInput, JsctlError, and what connecting raises.
+        """
+        self._pushes = await open_pushes(env, self.root, self.operators, self.plan, is_planning=is_planning)
+        self._differences = [
+            one for push in self._pushes for one in push.find_differences(self.plan) if one.state != SAME
+        ]
+
+    @property
+    def lacking(self) -> frozenset[str]:
+        """The accounts that servers do not have, as far as `open_pushes` asked."""
+        return frozenset(one.account for one in self._differences if one.state == NEW)
+
+    async def apply(self, env: Env, force: bool) -> AuthOutcome:
+        """Ask, and carry out the plan; return what was done. Raises Cancelled, BadInput, OSError."""
         await self._confirm(env, force)
+        for push in self._pushes:  # first: the store forgets them
+            await push.remove(self._differences)
+        done = self._write(env)
+        sent = [one for push in self._pushes for one in await push.send(env)]
+        return AuthOutcome(done, sent)
+
+    def _write(self, env: Env) -> list[AuthStep]:
         done: list[AuthStep] = []
         try:
             with env.progress("Applying", len(self.plan.steps)) as advance:
@@ -50,24 +84,26 @@ class DeclaredAuth:
         except (JsctlError, OSError):
             env.say(f"{len(done)} of {len(self.plan.steps)} were done; run apply again to continue")
             raise
-        if any(step.account and not step.user for step in done):
-            env.say("servers have the accounts after jsctl auth account push --all")
+        if not self._pushes and any(step.account and not step.user for step in done):
+            env.say("servers have the accounts after jsctl apply --push")
         if findings := self._find_errors():
             env.say(format_findings(findings))
         return done
 
-    def show_outcome(self, result: Result, done: Sequence[AuthStep]) -> Result:
+    def show_outcome(self, result: Result, outcome: AuthOutcome) -> Result:
         """What was done, above what else was."""
-        return view.add_outcome(result, done, self.plan)
+        sent = outcome.sent if self._pushes else None
+        return view.add_outcome(result, outcome.done, self.plan, sent)
 
     async def _confirm(self, env: Env, force: bool) -> None:
-        """Ask before removals always, before changes on a terminal."""
+        """Ask before removals always, before changes and before accounts are sent on a terminal."""
         actions = [step.action for step in self.plan.steps]
-        if force or not ("remove" in actions or ("change" in actions and env.can_ask)):
+        changes = "change" in actions or bool(self._differences)
+        if force or not ("remove" in actions or (changes and env.can_ask)):
             return
         env.say(view.format_auth_plan(self.plan))
         env.say("")
-        await env.confirm(view.format_auth_question(self.plan), force=False)
+        await env.confirm(view.format_auth_question(self.plan, self._differences), force=False)
 
     def _find_errors(self) -> list[Finding]:
         environments = [read_environment(self.root, operator.name) for operator in self.operators]

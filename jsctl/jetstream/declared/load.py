@@ -3,6 +3,7 @@
 label: logs                     # marks what is created here, for --prune
 context: hub                    # for all streams of the document; each may have its own
 domain: leaf
+account: SALES                  # of an operator of jsctl auth, instead of that of the context's login
 vars: {keep: 1d}
 streams:
   - for: {i: 0..9}
@@ -43,12 +44,13 @@ from jsctl.jetstream.stream.config import STREAM
 from jsctl.jetstream.stream.origins import origins_of
 from jsctl.nats.subjects import validate_name
 
-_DOCUMENT_KEYS = ("label", "context", "domain", "vars", "streams", *(kind.key for kind in KINDS), "operators")
+_PLACE_KEYS = ("context", "domain", "account")
+_DOCUMENT_KEYS = ("label", *_PLACE_KEYS, "vars", "streams", *(kind.key for kind in KINDS), "operators")
 """What is below `operators` is not of JetStream, and read elsewhere."""
 
-_HEAD_KEYS = ("label", "context", "domain")
-_STREAM_KEYS = frozenset({"for", "context", "domain", "consumers"})
-_BUCKET_KEYS = frozenset({"for", "context", "domain"})
+_HEAD_KEYS = ("label", *_PLACE_KEYS)
+_STREAM_KEYS = frozenset({"for", "consumers", *_PLACE_KEYS})
+_BUCKET_KEYS = frozenset({"for", *_PLACE_KEYS})
 _CONSUMER_KEYS = frozenset({"for"})
 
 
@@ -108,7 +110,7 @@ def _read_document(
         # What a file no longer declares is looked for where the file names a place, even when no stream of it
         # is left there.
         places = {stream.place for stream in streams[before:]}
-        names_place = bool({"context", "domain"} & head.keys())
+        names_place = bool(head.keys() & {*_PLACE_KEYS})
         if names_place or not (places or ("operators" in keys and not {"streams", "buckets"} & keys.keys())):
             places.add(place)
         for labelled in places:
@@ -191,7 +193,7 @@ def _read_name(node: Node, noun: str) -> str:
 
 
 def _read_place(keys: Mapping[str, Node], above: Place) -> Place:
-    """The place that `context` and `domain` name; what they leave out is that of `above`."""
+    """The place that `context`, `domain` and `account` name; what they leave out is that of `above`."""
     place = above
     if "context" in keys:
         context = "" if keys["context"].value is None else keys["context"].string("context")
@@ -203,6 +205,10 @@ def _read_place(keys: Mapping[str, Node], above: Place) -> Place:
         except BadInput as error:
             raise keys["domain"].error(error.message, error.hint) from None
         place = replace(place, domain=domain)
+    if "account" in keys:
+        place = replace(
+            place, account="" if keys["account"].value is None else keys["account"].string("account")
+        )
     return place
 
 

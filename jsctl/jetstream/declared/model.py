@@ -18,11 +18,12 @@ def without_label(config: Json) -> Json:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where streams are: a context (empty: the one of the command line) and a JetStream domain in it (None:
-    the context's)."""
+    """Where streams are: a context (empty: the one of the command line), a JetStream domain in it (None: the
+    context's), and an account of an operator that `jsctl auth` has (empty: that of the context's login)."""
 
     context: str = ""
     domain: str | None = None
+    account: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,11 +28,14 @@ Action = Literal["create", "change", "remove"]
 
 
 class Target(NamedTuple):
-    """Where a place is. domain: the server's own where the place names none."""
+    """Where a place is. domain: the server's own where the place names none. account: that the place names.
+    is_missing: whether servers do not have that account yet; nothing is in it then."""
 
     api: Api
     context: str
     domain: str
+    account: str = ""
+    is_missing: bool = False
 
     @property
     def key(self) -> tuple[int, str]:
@@ -124,6 +127,7 @@ async def make_plan(declared: Declared, targets: Mapping[Place, Target], *, prun
         removals = await gather_all(
             _plan_removals(targets[place], labels, declared, targets)
             for place, labels in declared.labels.items()
+            if not targets[place].is_missing
         )
         unique = {(step.target.key, step.stream): step for group in removals for step in group}
         steps += unique.values()
@@ -146,7 +150,9 @@ async def _as_coroutine(awaitable: Awaitable[T]) -> T:
 
 async def _plan_stream(stream: Stream, target: Target, declared: Declared, prune: bool) -> list[Step | None]:
     """The steps for a stream and its consumers; None for each that is as declared."""
-    live = await _fetch_config(streams.info(target.api, stream.name), "STREAM_NOT_FOUND")
+    live = None
+    if not target.is_missing:
+        live = await _fetch_config(streams.info(target.api, stream.name), "STREAM_NOT_FOUND")
     if stream.kind:
         step = _plan_bucket(stream.kind, stream, target, live)
     else:

@@ -5,10 +5,12 @@ from typing import Any
 
 from jsctl.auth.claims import as_list, as_object
 from jsctl.auth.declared.plan import AuthPlan, AuthStep
+from jsctl.auth.resolver import REMOVED, Outcome
+from jsctl.auth.resolver import Difference as Account
 from jsctl.errors import ExitStatus
 from jsctl.jetstream.config.differences import Difference
 from jsctl.views.declared.plan import DONE, MARKS, join_counts, question
-from jsctl.views.result import Column, Part, Result, Table, Text
+from jsctl.views.result import Cell, Column, Part, Result, Table, Text
 from jsctl.views.shared.config import format_change, format_value
 from jsctl.views.shared.text import plural
 
@@ -18,24 +20,47 @@ _COLUMNS = (
     Column("Account", "account"),
     Column("User", "user"),
 )
+_TO_SEND = (Column("State", "state"), Column("Account", "account"), Column("Changes", "changes", "prose"))
+_SENT = (Column("Account", "account"), Column("Server", "server"))
+_AS_THERE = "Servers have the accounts as they are"
 
 
-def add_plan(result: Result, plan: AuthPlan) -> Result:
-    """Show a plan above what else would change; the status says whether anything would."""
+def add_plan(result: Result, plan: AuthPlan, differences: Sequence[Account] | None) -> Result:
+    """Show a plan above what else would change; the status says whether anything would.
+
+    differences: of accounts on servers; None where these were not asked.
+    """
     parts: list[Part] = [Text("\n".join(_lines(step)), MARKS[step.action][1]) for step in plan.steps]
     parts.append(Text(_summary(plan)))
+    data = _with_auth(result, plan)
+    if differences is not None:
+        rows = [
+            (one.state, one.account, Cell(list(one.changes), "; ".join(one.changes))) for one in differences
+        ]
+        table = Table("To Send to Servers", _TO_SEND, rows, empty=_AS_THERE, optional=("changes",))
+        parts.append(table)
+        data["auth"]["push"] = table.records()
     streams = [] if _is_empty(result) else result.parts
-    status = ExitStatus.DIFFERENT if plan.steps else result.status
-    return result._replace(parts=[*parts, *streams], data=_with_auth(result, plan), status=status)
+    status = ExitStatus.DIFFERENT if plan.steps or differences else result.status
+    return result._replace(parts=[*parts, *streams], data=data, status=status)
 
 
-def add_outcome(result: Result, done: Sequence[AuthStep], plan: AuthPlan) -> Result:
-    """Show what was done above what else was."""
+def add_outcome(
+    result: Result, done: Sequence[AuthStep], plan: AuthPlan, sent: Sequence[tuple[str, str, Outcome]] | None
+) -> Result:
+    """Show what was done above what else was. sent: accounts to servers; None where these were not asked."""
     rows = [(DONE[step.action], step.operator, step.account, step.user) for step in done]
     table = Table("Applied to the Store", _COLUMNS, rows)
     parts: list[Part] = [table, Text(f"{format_counts(done)} done")] if done else [Text(_summary(plan))]
+    auth: dict[str, Any] = {"applied": table.records(), "unchanged": _same(plan)}
+    if sent is not None:
+        pushed = Table(
+            "Sent to Servers", _SENT, [(name, one.server) for name, _, one in sent], empty=_AS_THERE
+        )
+        parts.append(pushed)
+        auth["pushed"] = pushed.records()
     streams = [] if _is_empty(result) else result.parts
-    data = {**result.document(), "auth": {"applied": table.records(), "unchanged": _same(plan)}}
+    data = {**result.document(), "auth": auth}
     return result._replace(parts=[*parts, *streams], data=data)
 
 
@@ -44,11 +69,12 @@ def format_auth_plan(plan: AuthPlan) -> str:
     return "\n".join([*(line for step in plan.steps for line in _lines(step)), "", _summary(plan)])
 
 
-def format_auth_question(plan: AuthPlan) -> str:
-    """What to ask before removals and changes; names what is removed."""
+def format_auth_question(plan: AuthPlan, differences: Sequence[Account] = ()) -> str:
+    """What to ask before removals and changes; names what is removed, and which accounts are sent."""
     removed = [format_name(step) + _loss(step) for step in plan.steps if step.action == "remove"]
     changed = [step for step in plan.steps if step.action == "change"]
-    return question(removed, format_counts(changed) if changed else "")
+    sent = [one.account for one in differences if one.state != REMOVED]
+    return question(removed, format_counts(changed) if changed else "", ", ".join(sent))
 
 
 def format_name(step: AuthStep) -> str:

@@ -23,6 +23,7 @@ _COLUMNS = (
     Column("Consumer", "consumer"),
     Column("Context", "context"),
     Column("Domain", "domain"),
+    Column("Account", "account"),
     Column("Remark", "remark", "prose"),
 )
 
@@ -48,10 +49,12 @@ def format_question(plan: Plan) -> str:
     return question(removed, format_counts(changed) if changed else "")
 
 
-def question(removed: Sequence[str], changed: str) -> str:
-    """What to ask before a plan is carried out. removed: names, with what is lost. changed: in words."""
+def question(removed: Sequence[str], changed: str, sent: str = "") -> str:
+    """What to ask before a plan is carried out. removed: names, with what is lost. changed: in words. sent:
+    names of accounts."""
     actions = [f"remove {', '.join(removed)}"] if removed else []
     actions += [f"change {changed}"] if changed else []
+    actions += [f"send {sent} to the servers"] if sent else []
     return "Really " + " and ".join(actions)
 
 
@@ -60,7 +63,7 @@ def apply_result(outcome: Outcome, plan: Plan) -> Result:
     rows = [_row(step, DONE[step.action]) for step in outcome.done]
     rows += [_row(step, "failed", str(error)) for step, error in outcome.failed]
     rows += [_row(step, "not done") for step in outcome.not_tried]
-    table = Table("Applied", _COLUMNS, rows)
+    table = Table("Applied", _COLUMNS, rows, optional=("account",))
     status = ExitStatus(outcome.failure.status) if outcome.failure else ExitStatus.OK
     summary = f"{format_counts(outcome.done)} done"
     if outcome.failed:
@@ -112,7 +115,8 @@ def _style(step: Step) -> Style:
 
 
 def _where(step: Step) -> str:
-    parts = [("context", step.target.context), ("domain", step.target.domain)]
+    target = step.target
+    parts = [("context", target.context), ("domain", target.domain), ("account", target.account)]
     known = ", ".join(f"{what} {value}" for what, value in parts if value)
     return f"  [{known}]" if known else ""
 
@@ -141,7 +145,8 @@ def _same(plan: Plan) -> dict[str, int]:
 
 
 def _row(step: Step, status: str, remark: str = "") -> tuple[str, ...]:
-    return status, step.stream, step.consumer, step.target.context, step.target.domain, remark
+    target = step.target
+    return status, step.stream, step.consumer, target.context, target.domain, target.account, remark
 
 
 def _record(step: Step) -> dict[str, Any]:
@@ -152,6 +157,7 @@ def _record(step: Step) -> dict[str, Any]:
         **({"bucket": step.kind.bucket_of(step.stream)} if step.kind else {}),
         "context": step.target.context,
         "domain": step.target.domain,
+        **({"account": step.target.account} if step.target.account else {}),
         "at": step.position,
         "differences": [
             {**change.to_json(), "refused": step.refused.get(change.key)} for change in step.changes

@@ -3,28 +3,24 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jsctl.auth.check import check_for_push
-from jsctl.auth.environment import read_environment
 from jsctl.auth.records import Record
 from jsctl.auth.resolver import (
-    NEWER,
     ONLY_THERE,
     Difference,
     Outcome,
     compare,
     count_servers,
     delete_accounts,
-    fetch_trust,
     list_accounts,
     lookup_account,
-    push_account,
 )
 from jsctl.auth.store import AuthStore
 from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
-from jsctl.commands.auth.system import system_connection
 from jsctl.commands.cli import command, option
+from jsctl.commands.shared.pushing import check_accounts, refuse_older, refuse_untrusted, send_accounts
+from jsctl.commands.shared.system import system_connection
 from jsctl.env import Env
-from jsctl.errors import BadInput, JsctlError
+from jsctl.errors import BadInput
 from jsctl.nats.connection import Connection
 from jsctl.views.auth import push as view
 from jsctl.views.result import Result
@@ -85,7 +81,7 @@ async def push(env: Env, options: Options) -> Result:
     store = await pick_operator(env, options.operator)
     accounts = await _choose(env, store, options)
     if not options.diff:
-        _check(env, store, accounts, force=options.force)
+        check_accounts(env, store, accounts, force=options.force)
     connection = await system_connection(env, store, as_system=options.as_system)
     servers = await count_servers(connection)
     differences = [
@@ -97,17 +93,10 @@ async def push(env: Env, options: Options) -> Result:
     if options.diff:
         return view.differences([*differences, *surplus])
     if not options.force:
-        _refuse_older(differences)
-        await _refuse_untrusted(connection, accounts, servers)
+        refuse_older(differences)
+        await refuse_untrusted(connection, accounts, servers)
     tokens = {account.name: account.token for account in accounts} if options.show else {}
-    outcomes: list[tuple[str, str, Outcome]] = []
-    with env.progress("Pushing", len(accounts)) as advance:
-        for account in accounts:
-            sent = await push_account(connection, account, servers)
-            outcomes += [(account.name, account.public, outcome) for outcome in sent]
-            if not sent:
-                outcomes.append((account.name, account.public, Outcome("", "no server answered")))
-            advance(1)
+    outcomes = await send_accounts(env, connection, accounts, servers)
     removed: Sequence[Outcome] = ()
     if surplus:
         keys = [one.public for one in surplus]
@@ -122,39 +111,6 @@ async def _choose(env: Env, store: AuthStore, options: Options) -> list[Record]:
     if options.account:
         return [await pick_account(env, store, name) for name in options.account]
     return [await pick_account(env, store)]
-
-
-def _check(env: Env, store: AuthStore, accounts: Sequence[Record], *, force: bool) -> None:
-    """Show what is wrong with accounts. Raises JsctlError for errors, unless `force`."""
-    environment = read_environment(store.root, store.operator)
-    errors = 0
-    for account in accounts:
-        for finding in check_for_push(environment, account.name, now=env.clock()):
-            errors += finding.severity == "error"
-            env.say(f"jsctl: {finding.severity}: {finding.where}: {finding.message}; {finding.fix}")
-    if errors and not force:
-        count = "1 error" if errors == 1 else f"{errors} errors"
-        raise JsctlError(f"nothing was pushed, there is {count}", "fix it as described, or give --force")
-
-
-def _refuse_older(differences: Sequence[Difference]) -> None:
-    newer = [one.account for one in differences if one.state == NEWER]
-    if newer:
-        raise JsctlError(
-            f"servers have a newer JWT of {', '.join(newer)}",
-            "jsctl auth account pull --save fetches it, --force replaces it",
-        )
-
-
-async def _refuse_untrusted(connection: Connection, accounts: Sequence[Record], servers: int) -> None:
-    """Raise JsctlError where a server's operator does not know the key that signed an account."""
-    for trust in await fetch_trust(connection, servers):
-        for account in accounts:
-            if account.issuer not in trust.keys:
-                raise JsctlError(
-                    f"server {trust.server} has an operator without the key that signed {account.name}",
-                    "give it the operator's new JWT with jsctl auth operator config, and reload it",
-                )
 
 
 async def _surplus(connection: Connection, store: AuthStore, servers: int) -> list[Difference]:

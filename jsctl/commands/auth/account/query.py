@@ -10,8 +10,8 @@ from jsctl.auth.resolver import compare, count_servers, list_accounts, lookup_ac
 from jsctl.auth.shapes import check_shape
 from jsctl.auth.store import AuthStore, check_name
 from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
-from jsctl.commands.auth.system import system_connection
 from jsctl.commands.cli import argument, command, option
+from jsctl.commands.shared.system import system_connection
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
 from jsctl.files import write_atomically

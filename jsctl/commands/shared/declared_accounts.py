@@ -1,0 +1,79 @@
+"""Streams in accounts of declared operators: logins there, signed as they are needed."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from jsctl.auth.declared.model import DeclaredOperator
+from jsctl.auth.records import Record
+from jsctl.auth.store import AuthStore, operator_names
+from jsctl.commands.shared.system import account_connection
+from jsctl.contexts.settings import Settings
+from jsctl.env import Env
+from jsctl.errors import BadInput, Denied, JsctlError, NotFound
+from jsctl.jetstream.api import Api
+from jsctl.nats.connection import Connection
+
+_PAUSE_SECONDS = 0.1
+
+
+class AccountLogins:
+    """Connections as users of accounts.
+
+    is_planning: an account that servers do not have is no error. lacking: accounts that they do not have.
+    pushed: those that were sent just now.
+    """
+
+    def __init__(self, root: Path, operators: Sequence[DeclaredOperator], *, is_planning: bool) -> None:
+        self._root = root
+        self._operators = operators
+        self._is_planning = is_planning
+        self.lacking: frozenset[str] = frozenset()
+        self.pushed: frozenset[str] = frozenset()
+
+    async def connect(self, env: Env, settings: Settings, name: str) -> tuple[Connection, bool]:
+        """Return a connection, and whether servers lack the account: the connection is not open then.
+
+        Raises NotFound, BadInput, Denied, Unreachable.
+        """
+        found = self._find(name)
+        if found is None or name in self.lacking:
+            return Connection(settings, None), True
+        try:
+            return await account_connection(env, settings, *found), False
+        except Denied as error:
+            hint = "apply --push sends it to them"
+            if not self._is_planning:
+                raise Denied(f"servers refuse account {name}: {error.message}", hint) from None
+            env.say(f"servers refuse account {name}, so that what is in it is not known; {hint}")
+            return Connection(settings, None), True
+
+    async def wait(self, api: Api, name: str) -> None:
+        """Wait until JetStream knows an account that was pushed just now."""
+        if name not in self.pushed:
+            return
+        try:
+            async with asyncio.timeout(api.connection.settings.timeout / 1e9):
+                while True:
+                    try:
+                        await api.call("INFO")
+                        return
+                    except JsctlError:
+                        await asyncio.sleep(_PAUSE_SECONDS)
+        except TimeoutError:
+            return  # what comes next says why
+
+    def _find(self, name: str) -> tuple[AuthStore, Record] | None:
+        """The account, and the store that it is in; None for one that apply is about to create."""
+        is_declared = [one.name for one in self._operators if one.find_account(name)]
+        stores = [AuthStore(self._root, operator) for operator in operator_names(self._root)]
+        having = [store for store in stores if name in store.account_names()]
+        chosen = [store for store in having if store.operator in is_declared] or having
+        if len(chosen) > 1:
+            names = ", ".join(store.operator for store in chosen)
+            raise BadInput(f"operators {names} have an account {name}", "declare one of them in the file")
+        if chosen:
+            return chosen[0], chosen[0].read_account(name)
+        if is_declared and self._is_planning:
+            return None
+        raise NotFound(f"there is no account {name!r}", "declare it below operators, or create it")

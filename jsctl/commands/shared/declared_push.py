@@ -1,0 +1,141 @@
+"""What `apply` and `diff` do with the servers of declared operators: which accounts these lack, and sending
+them.
+
+Nothing of it is remembered: a run that was killed is gone on with by the next, which finds what servers have.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from jsctl.auth.declared.model import DeclaredOperator
+from jsctl.auth.declared.plan import AuthPlan
+from jsctl.auth.records import Record
+from jsctl.auth.resolver import (
+    CHANGED,
+    NEW,
+    REMOVED,
+    SAME,
+    Difference,
+    compare,
+    count_servers,
+    delete_accounts,
+    lookup_account,
+)
+from jsctl.auth.store import AuthStore, operator_names
+from jsctl.commands.shared.pushing import (
+    Sent,
+    check_accounts,
+    refuse_older,
+    refuse_untrusted,
+    send_accounts,
+)
+from jsctl.commands.shared.system import system_connection
+from jsctl.env import Env
+from jsctl.errors import BadInput, JsctlError
+from jsctl.nats.connection import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorPush:
+    """The servers of an operator. tokens: the JWTs that they have, by the account's name."""
+
+    store: AuthStore
+    declared: DeclaredOperator
+    connection: Connection
+    servers: int
+    tokens: Mapping[str, str]
+
+    def find_differences(self, plan: AuthPlan) -> list[Difference]:
+        """Return how declared accounts will differ from those on the servers once the plan is carried out."""
+        steps = [step for step in plan.steps if step.operator == self.store.operator and step.account]
+        # A user that goes is revoked in its account.
+        changed = {step.account for step in steps if not step.user or step.action == "remove"}
+        found = [self._find_difference(one.name, one.name in changed) for one in self.declared.accounts]
+        gone = [step.account for step in steps if step.action == "remove" and not step.user]
+        return found + [
+            Difference(name, self.store.read_account(name).public, REMOVED)
+            for name in gone
+            if self.tokens.get(name)
+        ]
+
+    def _find_difference(self, name: str, is_changed: bool) -> Difference:
+        token = self.tokens.get(name, "")
+        if name not in self.store.account_names():
+            return Difference(name, "", NEW)
+        found = compare(self.store.read_account(name), token)
+        return found._replace(state=CHANGED) if is_changed and found.state == SAME else found
+
+    async def remove(self, differences: Sequence[Difference]) -> None:
+        """Remove from the servers what the store is about to lose. Raises JsctlError."""
+        removed = [one for one in differences if one.state == REMOVED]
+        if not removed:
+            return
+        keys = [one.public for one in removed]
+        for outcome in await delete_accounts(self.connection, self.store, keys, self.servers):
+            if outcome.error:
+                names = ", ".join(one.account for one in removed)
+                raise JsctlError(
+                    f"server {outcome.server} does not remove {names}: {outcome.error}",
+                    "let its resolver have allow_delete, or apply with --no-push",
+                )
+
+    async def send(self, env: Env) -> list[Sent]:
+        """Send what the servers lack. Raises JsctlError when not every server takes it."""
+        accounts = [
+            record
+            for declared in self.declared.accounts
+            if (record := self.store.read_account(declared.name)).token != self.tokens.get(declared.name)
+        ]
+        if not accounts:
+            return []
+        check_accounts(env, self.store, accounts, force=False)
+        await refuse_untrusted(self.connection, accounts, self.servers)
+        sent = await send_accounts(env, self.connection, accounts, self.servers)
+        _refuse_failures(sent, accounts, self.servers)
+        return sent
+
+
+async def open_pushes(
+    env: Env, root: Path, operators: Sequence[DeclaredOperator], plan: AuthPlan, *, is_planning: bool
+) -> list[OperatorPush]:
+    """Connect to the servers of each operator, and ask what they have. is_planning: nothing will be sent.
+
+    Raises BadInput for an operator that no server can know, JsctlError for accounts that are newer there.
+    """
+    pushes = []
+    for declared in operators:
+        if declared.name not in operator_names(root):
+            if is_planning:
+                continue
+            raise BadInput(
+                f"operator {declared.name} is new, so that no server knows it",
+                f"apply with --no-push, let servers include what jsctl auth operator config {declared.name}"
+                " prints, and apply again",
+            )
+        store = AuthStore(root, declared.name)
+        system = str(store.read_operator().nats.get("system_account") or "")
+        connection = await system_connection(env, store, as_system=store.has_seed(system))
+        servers = await count_servers(connection)
+        tokens = {
+            name: await lookup_account(connection, store.read_account(name).public, servers)
+            for name in store.account_names()
+        }
+        push = OperatorPush(store, declared, connection, servers, tokens)
+        if not is_planning:
+            refuse_older(push.find_differences(plan))
+        pushes.append(push)
+    return pushes
+
+
+def _refuse_failures(sent: Sequence[Sent], accounts: Sequence[Record], servers: int) -> None:
+    for name, _, outcome in sent:
+        if outcome.error:
+            server = f"server {outcome.server}" if outcome.server else "the servers"
+            raise JsctlError(f"account {name} did not reach {server}: {outcome.error}", "apply again goes on")
+    for account in accounts:
+        took = sum(name == account.name for name, _, _ in sent)
+        if took < servers:
+            raise JsctlError(
+                f"{took} of {servers} servers took account {account.name}", "apply again goes on"
+            )

@@ -1,0 +1,64 @@
+"""Accounts that are sent to servers: what `auth account push` and `apply` share."""
+
+from collections.abc import Sequence
+
+from jsctl.auth.check import check_for_push
+from jsctl.auth.environment import read_environment
+from jsctl.auth.records import Record
+from jsctl.auth.resolver import NEWER, Difference, Outcome, fetch_trust, push_account
+from jsctl.auth.store import AuthStore
+from jsctl.env import Env
+from jsctl.errors import JsctlError
+from jsctl.nats.connection import Connection
+
+Sent = tuple[str, str, Outcome]
+"""The name and key of an account, and what a server did with it."""
+
+
+def check_accounts(env: Env, store: AuthStore, accounts: Sequence[Record], *, force: bool) -> None:
+    """Show what is wrong with accounts. Raises JsctlError for errors, unless `force`."""
+    environment = read_environment(store.root, store.operator)
+    errors = 0
+    for account in accounts:
+        for finding in check_for_push(environment, account.name, now=env.clock()):
+            errors += finding.severity == "error"
+            env.say(f"jsctl: {finding.severity}: {finding.where}: {finding.message}; {finding.fix}")
+    if errors and not force:
+        count = "1 error" if errors == 1 else f"{errors} errors"
+        raise JsctlError(f"nothing was pushed, there is {count}", "fix it as described, or give --force")
+
+
+def refuse_older(differences: Sequence[Difference]) -> None:
+    """Raise JsctlError where servers have a newer JWT than the store."""
+    newer = [one.account for one in differences if one.state == NEWER]
+    if newer:
+        raise JsctlError(
+            f"servers have a newer JWT of {', '.join(newer)}",
+            "jsctl auth account pull --save fetches it, jsctl auth account push --force replaces it",
+        )
+
+
+async def refuse_untrusted(connection: Connection, accounts: Sequence[Record], servers: int) -> None:
+    """Raise JsctlError where a server's operator does not know the key that signed an account."""
+    for trust in await fetch_trust(connection, servers):
+        for account in accounts:
+            if account.issuer not in trust.keys:
+                raise JsctlError(
+                    f"server {trust.server} has an operator without the key that signed {account.name}",
+                    "give it the operator's new JWT with jsctl auth operator config, and reload it",
+                )
+
+
+async def send_accounts(
+    env: Env, connection: Connection, accounts: Sequence[Record], servers: int
+) -> list[Sent]:
+    """Send accounts to all servers, and return what each did. servers: how many; 0 where that is unknown."""
+    outcomes: list[Sent] = []
+    with env.progress("Pushing", len(accounts)) as advance:
+        for account in accounts:
+            sent = await push_account(connection, account, servers)
+            outcomes += [(account.name, account.public, outcome) for outcome in sent]
+            if not sent:
+                outcomes.append((account.name, account.public, Outcome("", "no server answered")))
+            advance(1)
+    return outcomes

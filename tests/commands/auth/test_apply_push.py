@@ -1,0 +1,138 @@
+"""`apply` of accounts with their streams: the store, then the servers, then the streams, in one run."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.operator_site import Site
+
+pytestmark = pytest.mark.slow
+
+FILE = """
+label: prod
+account: SALES
+operators:
+  - name: ACME
+    accounts:
+      - name: SALES
+        limits: {disk_storage: 10GB}
+        default_permissions: {pub: {deny: ["$JS.>"]}}
+        exports: [{subject: "orders.>", type: stream}]
+        users: [{name: clerk, pub: {allow: ["orders.>"]}}]
+      - name: SHOP
+        limits: {disk_storage: 1GB}
+        imports: [{account: SALES, subject: "orders.>", type: stream}]
+        users: [{name: till}]
+streams:
+  - {name: ORDERS, subjects: ["orders.>"], consumers: [{name: BILL, ack_policy: explicit}]}
+  - {name: COPY, account: SHOP, subjects: ["orders.>"]}
+"""
+
+
+class Declared(Site):
+    """A file of that operator."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.file = folder / "environment.yaml"
+        self.file.write_text(FILE)
+
+    def replace(self, before: str, after: str) -> None:
+        text = self.file.read_text()
+        assert before in text
+        self.file.write_text(text.replace(before, after))
+
+    def run(self, verb: str, flags: str = "", status: int = 0) -> str:
+        outcome = self.cli(f"{verb} -f {self.file} {flags}", status=status)
+        return outcome.out + outcome.err
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Declared]:
+    site = Declared(tmp_path)
+    yield site
+    site.server.stop()
+
+
+def test_accounts_and_their_streams_in_one_run(site: Declared) -> None:
+    shown = site.run("diff", status=2)
+    assert "To Send to Servers\nState  Account\nnew    SALES\nnew    SHOP\n" in shown
+    assert "+ stream COPY  [account SHOP]" in shown
+    document = site.cli(f"apply -f {site.file} --force --json", status=0).json
+    assert document["auth"]["pushed"] == [
+        {"account": "SALES", "server": "n1"},
+        {"account": "SHOP", "server": "n1"},
+    ]
+    assert [one["account"] for one in document["applied"]] == ["SALES", "SALES", "SHOP"]
+    site.cli(f"auth user credential {site.file.parent}/till.creds till SHOP --operator ACME", status=0)
+    login = f"--server {site.server.url} --creds {site.file.parent}/till.creds"
+    assert site.cli(f"stream ls --names {login}", status=0).out == "COPY\n"
+    assert "Nothing to change: 2 streams and 1 consumer are as declared" in site.run("diff")
+
+    site.replace("10GB", "20GB")
+    assert "changed  SALES" in site.run("diff", status=2)
+    asked = site.cli(f"apply -f {site.file}", tty=True, answers=[True], status=0).asked
+    assert asked == ["Really change 1 account and send SALES to the servers"]
+    site.run("diff")
+
+    # What is only in the store differs from the servers, and is sent.
+    site.cli("auth account edit SHOP --connections 9 --operator ACME", status=0)
+    assert "limits.conn: -1 -> 9" in site.run("diff", status=2)
+    site.run("apply", "--force")
+    site.run("diff")
+
+
+def test_an_account_that_is_no_longer_declared_leaves_the_servers(site: Declared) -> None:
+    site.run("apply", "--force")
+    shop = site.store.read_account("SHOP").public
+    site.file.write_text(FILE[: FILE.index("      - name: SHOP")] + FILE[FILE.index("streams:") :])
+    site.replace("  - {name: COPY, account: SHOP", "#")
+    assert "removed  SHOP" in site.run("diff", "--prune", status=2)
+    site.run("apply", "--prune --force")
+    assert "SHOP" not in site.store.account_names()
+    assert shop not in site.cli("auth account push --all --diff --operator ACME", status=0).out
+    site.run("diff", "--prune")
+
+
+def test_accounts_without_streams_are_sent_when_asked(site: Declared) -> None:
+    site.file.write_text(FILE[: FILE.index("streams:")].replace("account: SALES\noperators", "operators"))
+    assert "servers have the accounts after jsctl apply --push" in site.run("apply", "--force")
+    assert "new    SALES" in site.run("diff", "--push", status=2)
+    assert "SHOP     n1" in site.run("apply", "--push --force")
+    site.run("diff", "--push")
+    site.cli("auth account edit SHOP --connections 9 --operator ACME", status=0)
+    site.server.stop()
+    assert "cannot connect" in site.run("apply", "--push --force", status=4)
+
+
+def test_what_is_wrong(site: Declared) -> None:
+    site.file.write_text("account: NONE\nstreams: [{name: A, subjects: [a]}]\n")
+    assert "there is no account 'NONE'; declare it below operators" in site.run("diff", status=3)
+    site.file.write_text(FILE.replace("name: ACME", "name: OTHER"))
+    assert "+ stream ORDERS  [account SALES]" in site.run("diff", status=2)
+    assert "operator OTHER is new, so that no server knows it" in site.run("apply", "--force", 64)
+    site.file.write_text(FILE)
+    assert "servers refuse account SALES" in site.run("apply", "--no-push --force", status=5)
+    assert "to create, 0 to change" in site.run("diff", "--no-push", status=2)
+    site.run("apply", "--force")
+    site.run("diff")
+
+
+def test_killed_at_any_moment(site: Declared) -> None:
+    environ = {**os.environ, **site.cli.environ}
+    line = [sys.executable, "-m", "jsctl", "apply", "-f", str(site.file), "--force"]
+    for number in range(6):
+        process = subprocess.Popen(line, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(0.25 + number * 0.06)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        for account in site.store.read_accounts():
+            assert site.store.has_seed(account.public)
+    site.run("apply", "--force")
+    assert "Nothing to change" in site.run("diff")

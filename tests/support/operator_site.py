@@ -1,0 +1,24 @@
+"""An operator, and a server that takes its accounts."""
+
+from pathlib import Path
+
+from jsctl.auth.store import AuthStore
+from tests.support.run import Cli
+from tests.support.servers import RealServer, free_port
+
+
+class Site:
+    """An operator's store, and a server with a full resolver."""
+
+    def __init__(self, folder: Path) -> None:
+        self.cli = Cli(folder / "config")
+        self.cli.environ["XDG_DATA_HOME"] = str(folder / "data")
+        self.store = AuthStore(folder / "data" / "nats" / "nsc", "ACME")
+        port = free_port()
+        self.cli(f"auth operator add ACME --service nats://127.0.0.1:{port}", status=0)
+        config = self.cli(f"auth operator config ACME --dir {folder / 'jwt'}", status=0).out
+        common = 'listen: "127.0.0.1:{port}"\nserver_name: n1\njetstream { store_dir: "{store}" }\n'
+        self.server = RealServer(folder / "server", "", port)
+        text = common.replace("{port}", str(port)).replace("{store}", str(folder / "server" / "js"))
+        self.server.config.write_text(text + config)
+        self.server.start()
