@@ -209,7 +209,10 @@ def server_config(store: AuthStore, resolver: str, folder: str, options: Mapping
 
 def format_config(config: Json, names: Mapping[str, str]) -> str:
     """Return options as nats-server's configuration has them. names: of accounts, for comments."""
-    lines = [f"operator: {config['operator']}", f"system_account: {config['system_account']}", ""]
+    lines = [f"operator: {config['operator']}", f"system_account: {config['system_account']}"]
+    if sentinel := config.get("default_sentinel"):
+        lines.append(f"default_sentinel: {sentinel}")
+    lines.append("")
     resolver = config["resolver"]
     if isinstance(resolver, str):
         lines.append(f"resolver: {resolver}")

@@ -55,7 +55,7 @@ async def apply(
     label: logs                       # for --prune; goes into the metadata
     context: hub                      # optional, here or on a stream
     domain: leaf
-    account: SALES                    # of the operators below, or of the store; login is made for it
+    account: SALES                    # of an operator, below or in the store
     vars: {keep: 1d}
     streams:
       - for: {i: 0..9}                # a stream for each; or a list: [eu, us]

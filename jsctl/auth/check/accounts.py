@@ -140,6 +140,10 @@ def _check_mappings(account: Account, owner: Owner) -> Iterator[Finding]:
                 yield owner.error("mapping-weight", path, why, fix)
 
 
+def _keys_of(account: Account) -> set[str]:
+    return {user.public for user in account.users}
+
+
 def _check_callout(environment: Environment, account: Account, owner: Owner) -> Iterator[Finding]:
     claims = as_object(account.nats.get("authorization"))
     users, accounts = as_texts(claims.get("auth_users")), as_texts(claims.get("allowed_accounts"))
@@ -150,10 +154,13 @@ def _check_callout(environment: Environment, account: Account, owner: Owner) -> 
 
     if accounts and not users:
         yield error("auth_users", "accounts are allowed, and no user answers")
-    known = {user.public for user in account.users}
+    known = _keys_of(account)
     for at, user in enumerate(users):
         if kind_of_key(user) != USER:
             yield error(f"auth_users[{at}]", f"{user!r} is not the public key of a user")
+        elif other := next((one for one in environment.accounts if user in _keys_of(one) - known), None):
+            why = f"user {user} is of account {other.name}: the service must be of {account.name} itself"
+            yield error(f"auth_users[{at}]", why)
         elif user not in known and known:
             why = f"authorization callout: user {user} is not in the store"
             yield owner.warning("callout-user-missing", f"authorization.auth_users[{at}]", why, fix)

@@ -142,9 +142,6 @@ class _Worker:
 
     def _write_user(self, step: AuthStep) -> None:
         owner = self._store.read_account(step.account)
-        if [change.key for change in step.changes] == ["credentials"]:  # all that is missing
-            self._write_credentials(owner, self._store.read_user(step.account, step.user))
-            return
         declared = next(user for user in self._account(step.account).users if user.name == step.user)
         key = find_role_key(owner.nats, declared.role, owner.name) if declared.role else ""
         signer = store_changes.user_signer(self._store, owner, key)
@@ -162,11 +159,9 @@ class _Worker:
     ) -> None:
         end = _end(declared.expires)
         user = store_changes.change_user(self._store, owner, declared.name, change, end, signer)
-        self._write_credentials(owner, user)
-
-    def _write_credentials(self, owner: Record, user: Record) -> None:
-        if self._store.has_seed(user.public):
-            self._store.write_user(owner.name, user.name, user.token, self._store.read_key(user.public))
+        if self._store.has_seed(user.public):  # credentials may be missing where the claims are in order
+            key = self._store.read_key(user.public)
+            self._store.write_user(owner.name, declared.name, user.token, key)
 
     def _remove(self, step: AuthStep) -> None:
         if not step.user:

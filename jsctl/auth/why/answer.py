@@ -9,7 +9,7 @@ from jsctl.auth.check.model import owner_of
 from jsctl.auth.claims import as_object, as_text, as_texts
 from jsctl.auth.environment import Account, Environment, User
 from jsctl.auth.scopes import scope_of
-from jsctl.auth.why.connecting import Check, Visit, explain_connection
+from jsctl.auth.why.connecting import Check, Visit, explain_callout, explain_connection
 from jsctl.auth.why.permissions import Verdict, decide_publish, decide_subscribe, permissions_of
 from jsctl.auth.why.routes import Route, find_imports, find_offers
 
@@ -30,7 +30,8 @@ class Answer(NamedTuple):
     account, user: None where the store does not have them, or the question is not about one. verdict: of
         permissions; None where none was asked for. fix: the line that would allow it; empty where none would.
     routes: the imports that the subject meets. checks: of a connection, up to the first that fails. offers:
-        where nothing is imported, what accounts export there, each with the line that imports it.
+        where nothing is imported, what accounts export there, each with the line that imports it. notes: on
+        what the store does not show.
     """
 
     question: Question
@@ -41,6 +42,7 @@ class Answer(NamedTuple):
     routes: Sequence[Route]
     checks: Sequence[Check]
     offers: Sequence[tuple[str, str]] = ()
+    notes: Sequence[str] = ()
 
     @property
     def refused(self) -> Check | None:
@@ -79,7 +81,9 @@ def answer(
     offers: list[tuple[str, str]] = []
     if account and question.action == IMPORT and not routes:
         offers = list(_list_offers(environment, account, question.subject))
-    return Answer(question, account, user, verdict, fix, routes, checks, offers)
+    callout = explain_callout(account, user) if account and user else ""
+    notes = [callout] if callout else []
+    return Answer(question, account, user, verdict, fix, routes, checks, offers, notes)
 
 
 def _list_offers(environment: Environment, account: Account, subject: str) -> Iterator[tuple[str, str]]:

@@ -43,6 +43,7 @@ def _parts(answer: Answer) -> Iterator[Part]:
             yield from _route_parts(answer.account.name, route)
     if answer.user:
         yield from _connection_parts(answer)
+    yield from (Text(f"  {note}", "warn") for note in answer.notes)
 
 
 def _route_parts(account: str, route: Route) -> Iterator[Part]:
@@ -104,6 +105,7 @@ def _document(answer: Answer) -> dict[str, Any]:
             "notes": list(verdict.notes),
             "fix": answer.fix,
         }
+    document["notes"] = list(answer.notes)
     document["imports"] = [_route_record(route) for route in answer.routes]
     document["offers"] = [{"export": text, "fix": fix} for text, fix in answer.offers]
     document["connection"] = [

@@ -4,10 +4,13 @@ from dataclasses import dataclass
 
 import click
 
+from jsctl.auth.claims import as_object, as_texts
 from jsctl.auth.resolver import CACHE, FULL, MEMORY, format_config, server_config
-from jsctl.commands.auth.choose import operator_argument, pick_operator
+from jsctl.auth.store import AuthStore
+from jsctl.commands.auth.choose import operator_argument, pick_operator, pick_user, pick_user_account
 from jsctl.commands.cli import command, option
 from jsctl.env import Env
+from jsctl.errors import BadInput
 from jsctl.files import open_output
 from jsctl.views.result import Result, Text
 
@@ -20,6 +23,7 @@ class Options:
     allow_delete: bool
     interval: str
     limit: int
+    sentinel: str
     output: str
 
 
@@ -46,6 +50,12 @@ class Options:
 @option(
     "--limit", metavar="N", type=click.IntRange(min=1), default=1000, help="Accounts in the folder (1000)"
 )
+@option(
+    "--sentinel",
+    metavar="USER",
+    default="",
+    help="User that clients without a JWT come as, for an account with an auth callout; ACCOUNT/USER",
+)
 @option("--output", metavar="FILE", default="", help="Write the configuration to a file")
 async def config(env: Env, options: Options) -> Result:
     """Operator, system account and resolver, to `include` in the configuration of nats-server.
@@ -59,9 +69,29 @@ async def config(env: Env, options: Options) -> Result:
     else:
         further = {"ttl": "1h", **further}
     document = server_config(store, options.resolver, options.dir, further)
+    if options.sentinel:
+        document["default_sentinel"] = await _find_sentinel(env, store, options.sentinel)
     names = {account.public: account.name for account in store.read_accounts()}
     text = format_config(document, names)
     if options.output:
         with open_output(options.output) as file:
             file.write((text + "\n").encode())
     return Result([] if options.output else [Text(text, whole=True)], data=document)
+
+
+async def _find_sentinel(env: Env, store: AuthStore, wanted: str) -> str:
+    """Return the JWT of a sentinel. Raises NotFound, BadInput for a user that cannot be one."""
+    above, _, name = wanted.rpartition("/")
+    account = await pick_user_account(env, store, name, above)
+    user = await pick_user(env, store, account, name)
+    if not user.nats.get("bearer_token"):
+        raise BadInput(
+            f"user {user.name} has a key, which clients without a JWT do not know",
+            f"jsctl auth user edit {user.name} {account.name} --bearer",
+        )
+    if not as_texts(as_object(account.nats.get("authorization")).get("auth_users")):
+        raise BadInput(
+            f"account {account.name} has no auth callout, so that everybody would get in as {user.name}",
+            f"jsctl auth account callout {account.name} --auth-user USER --allow ACCOUNT",
+        )
+    return user.token
