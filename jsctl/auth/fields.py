@@ -214,7 +214,7 @@ ACCOUNT_LIMITS = (
         "bearer",
         "Allow bearer tokens: users without a key",
         "Bearer Tokens Allowed",
-        blank=True,
+        blank=False,
     ),
     _cap("subs", "subscriptions", "Subscriptions of the account", "Subscriptions", "Subscriptions"),
     _cap("conn", "connections", "Client connections", "Connections", "Client connections"),

@@ -32,7 +32,7 @@ def default(environ: Mapping[str, str], name: str) -> Path:
 
 
 def known(environ: Mapping[str, str]) -> list[Path]:
-    """Return the folders that may hold networks: the default ones, and others that `remember` was told of."""
+    """Return the folders that may hold networks: the default ones, and those of `remember`."""
     base = default(environ, _ELSEWHERE)
     remembered = []
     for link in base.glob("*"):
@@ -55,7 +55,7 @@ def remember(environ: Mapping[str, str], folder: Path) -> None:
 
 
 def forget(environ: Mapping[str, str], folder: Path) -> None:
-    """Forget a folder that `remember` was told of."""
+    """Forget a folder that `remember` was called with."""
     _link_to(environ, folder).unlink(missing_ok=True)
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -17,6 +18,7 @@ from jsctl.monitor.doctor.gather import take_snapshot
 from jsctl.nats.connection import Connection
 from tests.support import js
 from tests.support.doctor import Patient
+from tests.support.run import Cli
 from tests.support.servers import Cluster
 from tests.support.waiting import wait_for
 
@@ -94,6 +96,29 @@ def test_servers_that_differ(shared_cluster: Cluster, tmp_path: Path) -> None:
         wait_for(lambda: patient.codes() == ["CLOCKS_APART"], "the clocks are not compared")
     with another_server(url, old):
         wait_for(lambda: patient.codes() == ["API_LEVEL_DIFFERS"], "the API levels are not compared")
+
+
+OLD = [path for path in os.environ.get("JSCTL_OLD_SERVER", "").split(os.pathsep) if path]
+
+
+@pytest.mark.skipif(not OLD, reason="JSCTL_OLD_SERVER")
+def test_a_server_of_an_older_version(tmp_path: Path) -> None:
+    """A real one: JSCTL_OLD_SERVER names nats-servers of other versions, separated by colons."""
+    cli = Cli(tmp_path / "config")
+    cli.environ["XDG_DATA_HOME"] = str(tmp_path / "data")
+    file = tmp_path / "mixed.yaml"
+    file.write_text(
+        "name: mixed\naccounts:\n  SYS: {system: true, users: [admin]}\n"
+        "  APP: {jetstream: true, users: [app]}\n"
+        f"clusters:\n  c: {{servers: [n1, n2, {{name: n3, binary: {OLD[0]}}}]}}\n"
+    )
+    cli(f"server network up {file} --port 0", status=0)
+    try:
+        variables = cli("server network env mixed --json", status=0).json
+        [finding] = cli("doctor --all-contexts --json", environ=variables, status=1).json["findings"]
+        assert (finding["code"], finding["objects"]) == ("API_LEVEL_DIFFERS", ["server n3"])
+    finally:
+        cli("server network down mixed --force", status=0)
 
 
 def test_replicas_and_leaders_that_are_away(shared_cluster: Cluster, tmp_path: Path) -> None:

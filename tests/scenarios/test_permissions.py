@@ -41,6 +41,7 @@ ARGUMENTS = {
     "consumer why": "S C",
     "consumer rm --force": "S C",
     "report": "",
+    "doctor": "",
 }
 """What follows each command; N is a new name."""
 
@@ -91,6 +92,27 @@ def test_the_permissions_of_a_row_are_enough(number: int, server: RealServer, of
 
 def test_all_commands_of_the_table_are_run() -> None:
     assert {command for commands, _ in ROWS for command in commands} == set(ARGUMENTS)
+
+
+def test_what_doctor_asks_the_system_account(tmp_path: Path, offline_cli: Cli) -> None:
+    text = README.read_text().split("Its context of the system account needs")[1].split("\n\n")[0]
+    rights = {"publish": re.findall(r"`([^`]+)`", text), "subscribe": ["_INBOX.>"]}
+    system = {"user": "system", "password": "system", "permissions": rights}
+    accounts = {
+        "SYS": {"users": [system]},
+        "A": {"jetstream": "enabled", "users": [{"user": "a", "password": "a"}]},
+    }
+    config = 'listen: "127.0.0.1:{port}"\njetstream { store_dir: "{store}" }\nsystem_account: SYS\naccounts: '
+    one = RealServer(tmp_path, config + json.dumps(accounts)).start()
+    try:
+        for name in ("system", "a"):
+            offline_cli(f"context add {name} --server {one.url_for(name)}", status=0)
+        js.stream(one.url_for("a"), "S", "s")
+        done = offline_cli("doctor --all-contexts", status=0)
+        assert "could not be asked" not in done.out + done.err
+        assert "1 stream and 1 server" in done.out
+    finally:
+        one.stop()
 
 
 # -- Spark --------------------------------------------------------------------------------------------

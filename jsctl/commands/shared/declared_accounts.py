@@ -20,7 +20,7 @@ _PAUSE_SECONDS = 0.1
 class AccountLogins:
     """Connections as users of accounts.
 
-    is_planning: an account that servers do not have is no error. lacking: accounts that they do not have.
+    is_planning: servers may lack an account. lacking: accounts that they do not have.
     pushed: those that were sent just now.
     """
 
@@ -36,11 +36,11 @@ class AccountLogins:
 
         Raises NotFound, BadInput, Denied, Unreachable.
         """
-        found = self._find(name)
-        if found is None or name in self.lacking:
+        place = self._find(name)
+        if place is None or name in self.lacking:
             return Connection(settings, None), True
         try:
-            return await account_connection(env, settings, *found), False
+            return await account_connection(env, settings, *place), False
         except Denied as error:
             hint = "apply --push sends it to them"
             if not self._is_planning:

@@ -51,11 +51,11 @@ class OperatorPush:
         steps = [step for step in plan.steps if step.operator == self.store.operator and step.account]
         # A user that goes is revoked in its account.
         changed = {step.account for step in steps if not step.user or step.action == "remove"}
-        found = [self._find_difference(one.name, one.name in changed) for one in self.declared.accounts]
-        gone = [step.account for step in steps if step.action == "remove" and not step.user]
-        return found + [
+        differences = [self._find_difference(one.name, one.name in changed) for one in self.declared.accounts]
+        removals = [step.account for step in steps if step.action == "remove" and not step.user]
+        return differences + [
             Difference(name, self.store.read_account(name).public, REMOVED)
-            for name in gone
+            for name in removals
             if self.tokens.get(name)
         ]
 
@@ -63,8 +63,10 @@ class OperatorPush:
         token = self.tokens.get(name, "")
         if name not in self.store.account_names():
             return Difference(name, "", NEW)
-        found = compare(self.store.read_account(name), token)
-        return found._replace(state=CHANGED) if is_changed and found.state == SAME else found
+        difference = compare(self.store.read_account(name), token)
+        if is_changed and difference.state == SAME:
+            return difference._replace(state=CHANGED)
+        return difference
 
     async def remove(self, differences: Sequence[Difference]) -> None:
         """Remove from the servers what the store is about to lose. Raises JsctlError."""

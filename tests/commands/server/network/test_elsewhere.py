@@ -62,7 +62,7 @@ def test_it_is_found_by_its_name_and_ready_after_an_evacuation(cli: Cli, tmp_pat
     assert cli("server network ls --names", status=0).out == ""
 
 
-def test_two_of_one_name_are_told_by_their_folders(cli: Cli, tmp_path: Path) -> None:
+def test_two_of_one_name_have_folders(cli: Cli, tmp_path: Path) -> None:
     first, second = tmp_path / "data" / "jsctl" / "mine", tmp_path / "elsewhere"
     for path in (first, second):
         path.mkdir(parents=True)
