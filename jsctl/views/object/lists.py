@@ -51,7 +51,7 @@ def buckets(collected: Collected[Json], now: float) -> Result:
     infos = sorted(collected.items.values(), key=lambda info: (info["state"]["bytes"], bucket_of(info)))
     unreachable = unreachable_streams(collected.missing, collected.offline)
     if not infos and not unreachable:
-        return Result([Text("No Object Store buckets object_info")], data=[])
+        return Result([Text("No Object Store buckets found")], data=[])
     rows = [
         (
             bucket_of(info),
@@ -70,7 +70,7 @@ def objects(infos: Sequence[ObjectInfo]) -> Result:
     """The objects of a bucket; the document is their descriptions."""
     data = [object_info.data for object_info in infos]
     if not infos:
-        return Result([Text("No entries object_info")], data=data)
+        return Result([Text("No entries found")], data=data)
     has_links = any(object_info.link for object_info in infos)
     columns = _OBJECTS if has_links else _OBJECTS[:-1]
     rows = [
@@ -88,7 +88,7 @@ def objects(infos: Sequence[ObjectInfo]) -> Result:
 def status(rows: Sequence[tuple[Json, int, int]]) -> Result:
     """The state of buckets. rows: a bucket's info, its number of objects, and of unfinished puts."""
     if not rows:
-        return Result([Text("No Object Store buckets object_info")], data=[])
+        return Result([Text("No Object Store buckets found")], data=[])
     cells = [
         (
             bucket_of(info),

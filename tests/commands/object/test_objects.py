@@ -55,6 +55,12 @@ def test_what_is_put_is_got(size: int, files: Path, cli: Cli) -> None:
     assert written["path"] == str(files / "an object")
 
 
+def test_nothing_is_listed_in_words(cli: Cli) -> None:
+    assert cli("object ls", status=0).out == "No Object Store buckets found\n"
+    cli("object add FILES", status=0)
+    assert cli("object ls FILES", status=0).out == "No entries found\n"
+
+
 def test_stdin_and_stdout(files: Path, cli: Cli) -> None:
     environ = {**os.environ, **cli.environ}
     run = [sys.executable, "-m", "jsctl", "object"]
