@@ -1,7 +1,7 @@
 """The state of a screen as lines of styled text: (model, size) -> cells. Pure."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from jsctl.monitor.report.rows import BAD, WARN
@@ -263,7 +263,7 @@ def _columns(model: Model, grid: Grid, shown: Sequence[Any], width: int) -> list
     wanted = [
         column
         for column in grid.columns
-        if (model.wide or not column.wide) and not (column.optional and not any(map(column.raw, grid.rows)))
+        if (model.wide or not column.wide) and (not column.optional or any(_raws(column, grid.rows)))
     ]
     widths = []
     for column in wanted:
@@ -287,8 +287,13 @@ def _columns(model: Model, grid: Grid, shown: Sequence[Any], width: int) -> list
 
 
 def _longest(column: GridColumn, rows: Sequence[Any]) -> int:
-    read = column.raw
-    return max((len(value) for row in rows if isinstance(value := read(row), str)), default=0)
+    return max((len(value) for value in _raws(column, rows) if isinstance(value, str)), default=0)
+
+
+def _raws(column: GridColumn, rows: Sequence[Any]) -> Iterator[Any]:
+    """Yield the raw values of a column: of all rows, in every round, so that a call for each would tell."""
+    for value in map(column.value, rows):
+        yield value.raw if type(value) is Cell else value
 
 
 def _is_right(column: GridColumn) -> bool:
@@ -341,11 +346,10 @@ def _row(
         ):
             style = _join(style, "changed")
         gap = " " * _GAP if at + 1 < len(columns) else ""
-        line.append((_join(base, style), _padded(text, room, right)))
-        if gap:
-            line.append((base, gap))
+        line.append((_join(base, style), _padded(text, room, right) + gap))
         used += room + len(gap)
-    line.append((base, " " * max(0, width - used)))
+    if base:  # what is not drawn is blank, and costs nothing
+        line.append((base, " " * max(0, width - used)))
     return line
 
 

@@ -9,6 +9,7 @@ import contextlib
 import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import TextIO
 
 from prompt_toolkit.application import Application
@@ -194,6 +195,7 @@ def _fragments(line: Line) -> StyleAndTextTuples:
     return [(_classes(style), text) for style, text in line]
 
 
+@cache
 def _classes(style: str) -> str:
     if style == "tab on":
         return "class:tab.on"
