@@ -11,24 +11,14 @@ from typing import Any
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Json
 from jsctl.monitor.audit.archive import LOG, METADATA, UNCLUSTERED, ArchiveWriter
+from jsctl.monitor.audit.replay import KINDS, LISTS
 from jsctl.monitor.doctor.finding import counted
 from jsctl.monitor.server.list_ import fetch_servers
 from jsctl.monitor.server.requests import ask_server, parse_reply, ping
 from jsctl.nats.connection import Connection
 from jsctl.units import SECOND, format_rfc3339, seconds_to_ns
 
-_SERVER_ENDPOINTS: Mapping[str, str] = {
-    "VARZ": "variables",
-    "EXPVARZ": "exp_variables",
-    "CONNZ": "connections",
-    "ROUTEZ": "routes",
-    "GATEWAYZ": "gateways",
-    "LEAFZ": "leafs",
-    "SUBSZ": "subs",
-    "JSZ": "jetstream_info",
-    "ACCOUNTZ": "accounts",
-    "HEALTHZ": "health",
-}
+_SERVER_ENDPOINTS: Mapping[str, str] = {**KINDS, "EXPVARZ": "exp_variables"}
 """What servers are asked for, and the type of its file."""
 
 _DETAILS: Mapping[str, Json] = {
@@ -40,13 +30,6 @@ _DETAILS: Mapping[str, Json] = {
     "ROUTEZ": {"subscriptions": True, "subscriptions_detail": True},
     "SUBSZ": {"subscriptions": True},
 }
-_PAGED: Mapping[str, str] = {
-    "CONNZ": "connections",
-    "SUBSZ": "subscriptions_list",
-    "JSZ": "account_details",
-}
-"""What servers send in pages, and the list that a page holds."""
-
 _ACCOUNT_ENDPOINTS: Mapping[str, str] = {
     "CONNZ": "account_connections",
     "LEAFZ": "account_leafs",
@@ -213,7 +196,7 @@ class Gatherer:
             if endpoint == "JSZ" and not server.get("jetstream"):
                 continue
             details = _DETAILS.get(endpoint) if self._chosen.details else None
-            paged = _PAGED.get(endpoint) if details else None
+            paged = LISTS.get(endpoint) if details else None
             offset = 0
             while True:
                 body = {**(details or {}), **({"offset": offset, "limit": _PAGE} if paged else {})}

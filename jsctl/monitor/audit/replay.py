@@ -22,12 +22,12 @@ KINDS: Mapping[str, str] = {
 }
 """Requests, and the type of the files that hold their answers."""
 
-_LISTS: Mapping[str, str] = {
+LISTS: Mapping[str, str] = {
     "CONNZ": "connections",
     "SUBSZ": "subscriptions_list",
     "JSZ": "account_details",
 }
-"""What an answer of several pages has in each."""
+"""What servers send in pages, and the list that each of them holds."""
 
 
 def archived(archive: Archive, what: str, only: Filter | None = None) -> list[Json]:
@@ -44,7 +44,7 @@ def archived(archive: Archive, what: str, only: Filter | None = None) -> list[Js
         if not isinstance(server, dict) or not _is_wanted(server, only):
             continue
         known = replies.setdefault(str(server.get("id", "")), document)
-        key = _LISTS.get(what, "")
+        key = LISTS.get(what, "")
         if known is not document and key:
             known["data"][key] = [
                 *(known["data"].get(key) or ()),
