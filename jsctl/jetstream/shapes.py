@@ -198,6 +198,16 @@ _JSZ = Shape(
         "disabled": bool,
     }
 )
+_CONNECTION = Shape(
+    {
+        **_fields(int, "cid port in_msgs out_msgs in_bytes out_bytes subscriptions"),
+        **_fields(str, "kind name ip name_tag account reason uptime idle lang version authorized_user"),
+    },
+    ("cid",),
+)
+_CONNZ = Shape(
+    {"server": _SERVER, "data": Shape({"connections": [_CONNECTION], "total": int, "now": TIME})}, ("server",)
+)
 
 
 def _page(key: str, item: Any) -> Shape:
@@ -222,6 +232,8 @@ _SHAPES: Mapping[str, Shape] = {
     "CONSUMER.LIST": _page("consumers", _CONSUMER_INFO),
     "INFO": _ACCOUNT,
     "$SYS.REQ.SERVER.PING": Shape({"server": _SERVER, "statsz": _STATSZ}, ("server",)),
+    "$SYS.REQ.SERVER.PING.CONNZ": _CONNZ,
+    "$SYS.REQ.ACCOUNT.PING.CONNZ": _CONNZ,
     "$SYS.REQ.SERVER.PING.JSZ": Shape({"server": _SERVER, "data": _JSZ}, ("server",)),
 }
 _VERB = (

@@ -1,25 +1,37 @@
-"""The command lines of every verb that asks a server, made from the examples in its help."""
+"""The command lines of every verb but those that start servers, made from the examples in its help."""
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from jsctl import registry
 from jsctl.contexts.settings import Settings
-from jsctl.errors import ApiError
+from jsctl.errors import ApiError, MissingDependency
 from jsctl.jetstream.api import Api
 from jsctl.nats.connection import Connection
+from jsctl.spark.session.session import preload
 from tests.contract.test_commands import VERBS, resolve
 from tests.contract.test_nouns import NAMES, add_object, command_line
 from tests.support.run import Cli
 
-LOCAL = ("demo", "errors", "context", "export", "import", "report history", "cheat", "completion", "schema")
-LOCAL_TOO = ("server run", "server stop", "server network")
-"""Verbs that ask no server, or start servers or Spark."""
+STARTING = ("demo", "server run", "server stop", "server network")
+"""Verbs that start servers, or are about servers that were started."""
 
-ASKING = ("export config", "schema request")
-"""And those that ask one all the same."""
+SESSIONS = (
+    "jsctl.spark.export.stream_run",
+    "jsctl.spark.export.table_writer",
+    "jsctl.spark.importing.run",
+    "jsctl.commands.export.kv",
+    "jsctl.commands.export.query",
+    "jsctl.commands.export.rollup",
+)
+"""Modules that open a session of Spark. Verbs are run up to there."""
 
-ENDLESS = ("reply", "events", "subscribe", "latency", "service serve", "service stats", "trace")
+ENDLESS = ("reply", "events", "subscribe", "latency", "service serve", "service stats", "trace", "exporter")
 ENDLESS_TOO = (
     "stream graph",
     "consumer graph",
@@ -39,7 +51,7 @@ def lines(folder: Path) -> dict[str, list[str]]:
     """A command line for each verb, by its path in the registry. folder: for what they read and write."""
     results = {}
     for path in VERBS:
-        if path.startswith((*LOCAL, *LOCAL_TOO)) and path not in ASKING:
+        if f"{path} ".startswith(tuple(f"{start} " for start in STARTING)):
             continue
         line = [*command_line(path, _NAMES, folder), "--timeout", "300ms"]
         if any("--force" in param.opts for param in resolve(path.split()).params):
@@ -47,8 +59,22 @@ def lines(folder: Path) -> dict[str, list[str]]:
         if path.startswith("bench ") and path != "bench compare":
             line += ["--msgs", "20", "--processes", "0"]
         results[path] = line
-    assert len(results) > 70 and registry.all_commands()
+    assert len(results) > 200 and registry.all_commands()
     return results
+
+
+@contextmanager
+def without_spark() -> Iterator[None]:
+    """No session of Spark can be opened."""
+
+    def refuse(*args: Any, **more: Any) -> Any:
+        raise MissingDependency("there is no Spark here")
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in SESSIONS:
+            patch.setattr(f"{module}.open_session", refuse)
+        preload()  # its memory is not that of a command
+        yield
 
 
 def is_endless(path: str) -> bool:

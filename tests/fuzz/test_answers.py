@@ -18,7 +18,7 @@ import pytest
 from jsctl.jetstream.api import parse_response
 from jsctl.jetstream.backup import snapshot
 from jsctl.units import SECOND
-from tests.fuzz.commands import is_endless, make_again, prepare
+from tests.fuzz.commands import is_endless, make_again, prepare, without_spark
 from tests.fuzz.commands import lines as command_lines
 from tests.fuzz.record import MAX_SECONDS, Record, cases
 from tests.support import js
@@ -79,13 +79,14 @@ def test_commands(
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    """Twice each verb of the registry that asks a server; JSCTL_FUZZ times that."""
+    """Twice each verb of the registry that starts no server; JSCTL_FUZZ times that. Those of Spark end where
+    its session would begin; test_spark_reader has what reads in it."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(snapshot, "_MIN_TIMEOUT", SECOND)  # a server may take long to read a stream
     prepare(Cli(tmp_path, own_account.url), own_account.url, tmp_path)
     lines = command_lines(tmp_path)
     faults = []
-    with Record("mutated answers of commands") as record:
+    with without_spark(), Record("mutated answers of commands") as record:
         for number in range(cases(2 * len(lines))):
             path = list(lines)[number % len(lines)]
             make_again(own_account.url)
