@@ -1,7 +1,7 @@
 """The connection of Spark's tasks: messages of a stream become Arrow batches as they are read.
 
-Long runs of replies to direct gets are parsed together (see `jsctl.spark.source.messages`), everything else
-frame by frame. nats-py delivers one message at a time, at a tenth of the rate that a task can read.
+Long runs of replies to direct gets are cut together (see `jsctl.spark.source.cutting`), everything else is
+parsed frame by frame. nats-py delivers one message at a time, at a tenth of the rate that a task can read.
 """
 
 import json
@@ -21,7 +21,7 @@ from jsctl.nats.direct_get import STREAM_MARK
 from jsctl.spark.source.replies import Reply
 
 RUN, LONG = 16 << 10, 512 << 10
-"""Bytes of replies to a direct get: at least RUN are parsed together, and beyond LONG no more are waited for.
+"""Bytes of replies to a direct get: at least RUN are cut together, and beyond LONG no more are waited for.
 """
 
 LARGE = 3 << 10
@@ -114,19 +114,17 @@ class StreamConnection(BlockingConnection):
 
     def _parse(self) -> None:
         buffer, filled, at, one_by_one = self._buffer, self._filled, 0, 0
-        ends = [filled]
-        while (end := buffer.rfind(_STATUS, 0, ends[-1])) >= 0:  # backwards is the fast direction
-            ends.append(end)
         while at < filled:
             end = at
-            if at >= one_by_one and buffer.startswith(self._mark[2:], at) and self._size_at(at) < LARGE:
-                while ends[-1] < at:
-                    ends.pop()
-                # Until the last one, which may be incomplete, or is the end of the answer.
-                run = buffer.rfind(self._mark, at, ends[-1])
-                if run - at >= RUN:
-                    end = self._parse_run(at, run)
-                    one_by_one = run
+            if (
+                at >= one_by_one
+                and filled - at >= RUN
+                and buffer.startswith(self._mark[2:], at)
+                and self._size_at(at) < LARGE
+            ):
+                end = self._cut_run(at)
+                # What ended it comes by itself. Where there is more of that, all would be searched for each.
+                one_by_one = end + (1 if end - at >= RUN else RUN)
             if end == at:
                 end = self._parse_frame(at)
             if end == at:
@@ -141,19 +139,17 @@ class StreamConnection(BlockingConnection):
         size = self._buffer[at : max(at, end)].rpartition(b" ")[2]
         return int(size) if size.isdigit() and len(size) < 10 else 0
 
-    def _parse_run(self, at: int, run: int) -> int:
-        """Hand out the replies from `at` until `run`; returns where the next one starts, or `at` when there
-        is something else among them."""
-        from jsctl.spark.source import messages
-
-        with memoryview(self._buffer) as whole, whole[at:run] as replies:
-            batches = messages.parse_run(replies, self._mark, self._middle)
-        if batches is None:
+    def _cut_run(self, at: int) -> int:
+        """Hand out the replies from `at` on that can be cut together. Return where the rest starts."""
+        try:
+            from jsctl.spark.source import cutting
+        except ImportError:  # without numpy, which comes with pandas, everything is parsed frame by frame
             return at
+        with memoryview(self._buffer) as whole, whole[at : self._filled] as run:
+            batches, size = cutting.cut_run(run, self._mark, self._replies, self._middle)
         for key, batch in batches:
-            if key in self._replies:
-                self._replies[key].add(batch)
-        return run + 2
+            self._replies[key].add(batch)
+        return at + size
 
     def _dispatch(self, subject: bytes, reply: bytes, header_block: bytes, data: bytes) -> None:
         if reply:

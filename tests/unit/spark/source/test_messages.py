@@ -1,6 +1,7 @@
 """Cutting what a server sends: together and one by one must give the same."""
 
 import socket
+import sys
 import time
 from typing import Any
 
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsctl.contexts.settings import Settings
-from jsctl.spark.source import connection, messages
+from jsctl.spark.source import connection, cutting, messages
 from jsctl.spark.source.replies import Reply
 
 INBOX = b"_INBOX.0123456789abcdef01234567"
@@ -24,7 +25,7 @@ def reply(key: int, stream: bytes, sequence: int, subject: bytes, own: bytes, pa
     head = (
         b"NATS/1.0\r\n%bNats-Stream: %b\r\nNats-Subject: %b\r\nNats-Sequence: %d\r\n"
         b"Nats-Time-Stamp: 2026-11-21T06:57:05.%09dZ\r\nNats-Num-Pending: 9\r\nNats-Last-Sequence: %d\r\n\r\n"
-        % (own, stream, subject, sequence, sequence, sequence - 1)
+        % (own, stream, subject, sequence, sequence % 10**9, sequence - 1)
     )
     total = len(head) + len(payload)
     return b"HMSG %b.%d 1 %d %d\r\n%b%b\r\n" % (INBOX, key, len(head), total, head, payload)
@@ -89,23 +90,59 @@ def test_together_and_one_by_one(
         assert [row["sequence"] for row in rows] == [n + 1 for n, one in enumerate(sent) if one[0] == key]
 
 
+MIDDLE = b"\r\nNats-Stream: S\r\nNats-Subject: "
+
+
 def test_usual_answers_are_cut_together() -> None:
     """With headers of their own, of several requests, and payloads with line ends."""
     data = b"".join(reply(n % 2, b"S", n, b"S.a", b"A: 1\r\n" * (n % 3), b"x\r\n") for n in range(1, 50))
-    result = messages.parse_run(memoryview(data)[:-2], MARK, b"\r\nNats-Stream: S\r\nNats-Subject: ")
-    assert result is not None
+    result, end = cutting.cut_run(memoryview(data), MARK, [b"7", b"0", b"1"], MIDDLE)
+    assert data.rindex(MARK) == end - 2  # what is behind the last one is not there yet
     assert {key: batch["sequence"].to_pylist() for key, batch in result} == {
-        b"0": list(range(2, 50, 2)),
-        b"1": list(range(1, 50, 2)),
+        b"0": list(range(2, 49, 2)),
+        b"1": list(range(1, 49, 2)),
     }
 
 
-def test_replies_of_as_many_lines_take_the_fastest_way() -> None:
-    data = b"".join(reply(1, b"S", n, b"S.a", b"A: 1\r\nB: 2\r\n", b"x" * n) for n in range(1, 50))
-    parts = messages._split_uniform(memoryview(data)[:-2], MARK, b"\r\nNats-Stream: S\r\nNats-Subject: ")
-    assert parts is not None
-    assert parts.headers.to_pylist() == [b"NATS/1.0\r\nA: 1\r\nB: 2"] * 49
-    assert messages._validate(parts) is not None
+@pytest.mark.parametrize("first", [1, 9_999_990, 99_999_990, 10**16 - 10, 10**18 - 20])
+def test_parts_of_answers_that_are_cut_together(first: int) -> None:
+    numbers = range(first, first + 20)
+    replies = [
+        reply(1, b"S", n, b"S.%d" % n, b"A: 1\r\nB: 2\r\n" if n % 2 else b"", b"x" * (n - first) * 7)
+        for n in numbers
+    ]
+    [(key, batch)], end = cutting.cut_run(memoryview(b"".join([*replies, status(1)])), MARK, [b"1"], MIDDLE)
+    assert key == b"1"
+    assert end == sum(map(len, replies))
+    assert batch["sequence"].to_pylist() == [*numbers]
+    assert batch["subject"].to_pylist() == [b"S.%d" % n for n in numbers]
+    assert batch["data"].to_pylist() == [b"x" * 7 * n for n in range(20)]
+    assert batch["headers"].to_pylist() == [b"NATS/1.0" + b"\r\nA: 1\r\nB: 2" * (n % 2) for n in numbers]
+
+
+def test_usual_answers_are_not_parsed_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two answers in what is received at once: only their ends, and what stands before them."""
+    frames: list[int] = []
+    parse = connection.StreamConnection._parse_frame
+    monkeypatch.setattr(
+        connection.StreamConnection,
+        "_parse_frame",
+        lambda self, at: frames.append(at) or parse(self, at),  # type: ignore[func-returns-value]
+    )
+    answers = [
+        b"".join(reply(key, b"S", n, b"S.a", b"", b"x" * 100) for n in range(1, 300)) for key in (1, 2)
+    ]
+    read(answers[0] + status(1) + answers[1] + status(2), [], connection.RUN, monkeypatch)
+    assert len(frames) == 2
+
+
+def test_without_numpy_all_is_parsed_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = b"".join(reply(1, b"S", n, b"S.a", b"", b"x" * 100) for n in range(1, 300)) + status(1)
+    together = read(data, [], connection.RUN, monkeypatch)
+    monkeypatch.setitem(sys.modules, "jsctl.spark.source.cutting", None)
+    monkeypatch.delattr("jsctl.spark.source.cutting")
+    assert read(data, [], connection.RUN, monkeypatch) == together
+    assert len(together[1][2]) == 299
 
 
 @pytest.mark.parametrize("count", [0, 1, 2])

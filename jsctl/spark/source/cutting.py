@@ -1,0 +1,178 @@
+"""Cut long runs of replies to direct gets into columns, without a step of Python for each message.
+
+numpy finds all line ends of a run at once. Where a reply ends follows from the sizes in its first line, and
+must be where the next one begins: what looks like a reply in a payload is noticed. A reply that is not as
+expected ends the run, and is parsed by itself, as everything else (see `connection`).
+"""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from jsctl.nats.direct_get import TAIL
+from jsctl.nats.headers import VERSION
+from jsctl.spark.source.messages import SCHEMA, TIME
+
+Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+END = b"\r\n"
+_NO_STATUS = VERSION + END
+_SEQUENCE, _TIME = END + TAIL[0], END + TAIL[1]
+_ADDED = 2 + len(TAIL)  #: lines that the server adds to the stored headers
+_SID = b" 1 "  #: the number of the subscription, behind the subject
+
+
+class _Replies(NamedTuple):
+    """Replies, by places in their run, the names of headers left out."""
+
+    begin: Ints
+    headers: Ints
+    headers_end: Ints
+    subject: Ints
+    subject_end: Ints
+    time: Ints
+    time_end: Ints
+    data: Ints
+    data_end: Ints
+    sequence: Ints  #: the number itself
+
+    def batch(self, run: memoryview) -> pa.RecordBatch:
+        """Return the messages. Raises ArrowInvalid for what is not a time."""
+        count = len(self.begin)
+        # The parts and all between them, without a copy, of which the parts are then taken.
+        edges = np.stack(self[1:9], axis=1).astype(np.int32)
+        buffers: list[Any] = [None, pa.py_buffer(edges), pa.py_buffer(run)]
+        every = pa.Array.from_buffers(pa.binary(), edges.size - 1, buffers)
+        # That of a message without headers is the same for all.
+        has_headers = bool((self.headers_end - self.headers != len(VERSION)).any())
+        which = np.array([2, 4, 6, 0] if has_headers else [2, 4, 6])
+        taken = every.take(pa.array((which[:, None] + 8 * np.arange(count)).ravel()))
+        headers = taken[3 * count :] if has_headers else pa.repeat(pa.scalar(VERSION, pa.binary()), count)
+        time = taken[count : 2 * count].view(pa.string()).cast(TIME)
+        columns = [taken[:count], pa.array(self.sequence), time, taken[2 * count : 3 * count], headers]
+        return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
+
+
+def cut_run(
+    run: memoryview, mark: bytes, keys: Iterable[bytes], middle: bytes
+) -> tuple[list[tuple[bytes, pa.RecordBatch]], int]:
+    """Cut replies from the beginning of a run, as many as are as expected and have another one behind them.
+
+    Args:
+        run: from the beginning of a reply on.
+        mark: a line end, and how a reply begins, up to the key of its request.
+        keys: of the requests.
+        middle: what is between the stored headers and the subject.
+
+    Returns (key of the request, messages) for each request, and where the rest begins.
+    """
+    if len(run) < len(mark) + len(middle):
+        return [], 0
+    replies, end = _find_replies(run, mark, middle)
+    if not end:
+        return [], 0
+    try:
+        batch = replies.batch(run)
+    except pa.ArrowInvalid:
+        return [], 0
+    batches = []
+    for key in keys:
+        is_of_key = _are(run, replies.begin + len(mark) - len(END), key + _SID)
+        if is_of_key.all():
+            return [(key, batch)], end
+        if is_of_key.any():
+            batches.append((key, batch.filter(pa.array(is_of_key))))
+    return batches, end
+
+
+def _find_replies(run: memoryview, mark: bytes, middle: bytes) -> tuple[_Replies, int]:
+    """Return the replies that are as expected, and where the last one ends."""
+    characters = np.frombuffer(run, np.uint8)
+    lines = np.flatnonzero(characters == END[0])
+    # Behind few lines is what may be a mark.
+    likely = np.flatnonzero(characters.take(lines + len(END), mode="clip") == mark[len(END)])
+    marks = likely[_are(run, lines[likely], mark)]
+    begins = np.concatenate([[0], lines[marks] + len(END)])
+    first = np.concatenate([[0], marks + 1])[:-1]
+    # What is taken for a number or a line may be anything, until all of it has been compared.
+    head_end = lines[first]
+    total, total_digits = _numbers(run, head_end)
+    header_size, _ = _numbers(run, head_end - total_digits - 1)
+    headers = head_end + len(END)
+    data, data_end = headers + header_size, headers + total
+    blank = np.minimum(np.searchsorted(lines, data - len(END)), len(lines) - 1)
+    stored = np.maximum(blank - _ADDED - 1, 0)
+    headers_end, stream_end, subject_end, sequence_end, time_end = (
+        lines.take(stored + added, mode="clip") for added in range(5)
+    )
+    sequence, digits = _numbers(run, sequence_end)
+    is_expected = (
+        (data_end + len(END) == begins[1:])
+        & (data <= data_end)
+        & (lines[blank] == data - len(END))
+        & (stored > first)
+        & (stream_end - headers_end == middle.rindex(END))
+        & (sequence_end - digits == subject_end + len(_SEQUENCE))
+        & _are(run, headers, _NO_STATUS)
+        & _are(run, headers_end, middle)
+        & _are(run, subject_end, _SEQUENCE)
+        & _are(run, sequence_end, _TIME)
+    )
+    count = len(first) if is_expected.all() else int(is_expected.argmin())
+    subject, time = headers_end + len(middle), sequence_end + len(_TIME)
+    places = (begins, headers, headers_end, subject, subject_end, time, time_end, data, data_end, sequence)
+    return _Replies(*(place[:count] for place in places)), int(begins[count])
+
+
+def _are(run: memoryview, at: Ints, text: bytes) -> Flags:
+    """Return at which places of a run a text stands."""
+    size, last = len(text), len(run) - len(text)
+    every = np.ndarray((last + 1,), f"V{size}", run, 0, (1,))  # the bytes from each place on, without a copy
+    characters = every[np.minimum(at, last)].tobytes()
+    if characters == text * len(at):
+        return at <= last
+    rows = np.frombuffer(characters, np.uint8).reshape(len(at), size)
+    are: Flags = (rows == np.frombuffer(text, np.uint8)).all(axis=1)
+    return are & (at <= last)
+
+
+def _numbers(run: memoryview, ends: Ints) -> tuple[Ints, Ints]:
+    """Return the decimal numbers that end at places of a run, and how many digits they have; 0 for none, or
+    for more than 18."""
+    value, digits = _last_digits(run, ends)
+    for known in (8, 16):
+        longer = digits == known
+        if not longer.any():
+            return value, digits
+        more, more_digits = _last_digits(run, ends - known)
+        value += np.where(longer, more * 10**known, 0)
+        digits += np.where(longer, more_digits, 0)
+    return value, np.where(digits > 18, 0, digits)
+
+
+_ZEROS = np.uint64(0x3030303030303030)
+_LOW_BITS, _HIGH_BIT = np.uint64(0x7F7F7F7F7F7F7F7F), np.uint64(0x8080808080808080)
+_BEYOND_9 = np.uint64(0x7676767676767676)
+_EVERY_FOURTH = np.uint64(0x000000FF000000FF)
+_TEN, _BYTE, _TWO, _FOUR, _THREE_BITS = (np.uint64(number) for number in (10, 8, 16, 32, 3))
+_PLACES = np.uint64(100 + (1_000_000 << 32)), np.uint64(1 + (10_000 << 32))
+
+
+def _last_digits(run: memoryview, ends: Ints) -> tuple[Ints, Ints]:
+    """Return the numbers in the digits among the 8 bytes before each place of a run, and how many these are.
+
+    The 8 bytes are computed with at once, as one integer whose highest byte is the last digit.
+    """
+    words = np.ndarray((len(run) - 7,), "<u8", run, 0, (1,))
+    values = words[np.minimum(np.maximum(ends - 8, 0), len(words) - 1)] ^ _ZEROS  # digits are 0 to 9 now
+    others = (((values & _LOW_BITS) + _BEYOND_9) | values) & _HIGH_BIT
+    # The exponent tells the highest byte that is not a digit, in bits; all up to it is cut off.
+    bits = np.frexp(others.astype(np.float64))[1].astype(np.uint64)
+    values = (values >> bits) << bits
+    pairs = values * _TEN + (values >> _BYTE)
+    fours = (pairs & _EVERY_FOURTH) * _PLACES[0] + ((pairs >> _TWO) & _EVERY_FOURTH) * _PLACES[1]
+    return (fours >> _FOUR).view(np.int64), 8 - (bits >> _THREE_BITS).view(np.int64)
