@@ -60,6 +60,21 @@ async def pick_account(env: Env, store: AuthStore, name: str = "", *, flag: str 
         raise
 
 
+async def pick_operator_account(env: Env, operator: str, account: str) -> tuple[AuthStore, Record]:
+    """The store of an operator and an account of it. Raises NotFound, BadInput."""
+    store = await pick_operator(env, operator)
+    return store, await pick_account(env, store, account)
+
+
+async def pick_operator_user(
+    env: Env, operator: str, account: str, user: str
+) -> tuple[AuthStore, Record, Record]:
+    """The store of an operator, an account of it and a user of that. Raises NotFound, BadInput."""
+    store = await pick_operator(env, operator)
+    owner = await pick_user_account(env, store, user, account)
+    return store, owner, await pick_user(env, store, owner, user)
+
+
 async def pick_user(env: Env, store: AuthStore, account: Record, name: str = "") -> Record:
     """A user of an account, by name; one that the user picks where there is no name.
 

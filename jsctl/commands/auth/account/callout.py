@@ -9,7 +9,7 @@ from jsctl.commands.auth.choose import (
     account_argument,
     operator_option,
     pick_account,
-    pick_operator,
+    pick_operator_account,
     pick_user,
 )
 from jsctl.commands.cli import command, option
@@ -71,8 +71,7 @@ async def callout(env: Env, options: Options) -> Result:
     """Servers ask a service of the account who a user is (auth callout). Without flags, shows the
     settings.
     """
-    store = await pick_operator(env, options.operator)
-    account = await pick_account(env, store, options.account)
+    store, account = await pick_operator_account(env, options.operator, options.account)
     users = []
     for name in options.auth_user:
         user = name if is_public_key(name, USER) else (await pick_user(env, store, account, name)).public

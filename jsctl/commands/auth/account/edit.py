@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from jsctl.auth.changes import change_account
 from jsctl.auth.settings import expiry_claims, refuse_jetstream_of_system
 from jsctl.commands.auth.account.flags import SECTIONS, AccountFlags, account_flags
-from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
+from jsctl.commands.auth.choose import account_argument, operator_option, pick_operator_account
 from jsctl.commands.cli import command, option
 from jsctl.env import Env
 from jsctl.units import seconds_to_ns
@@ -40,8 +40,7 @@ async def edit(env: Env, options: Options) -> Result:
     """
     flags = options.flags
     settings = flags.settings(options.no_tags)
-    store = await pick_operator(env, options.operator)
-    account = await pick_account(env, store, options.account)
+    store, account = await pick_operator_account(env, options.operator, options.account)
     claims = expiry_claims(flags.expiry, seconds_to_ns(env.clock()))
 
     def change(nats: dict[str, object]) -> None:

@@ -1,6 +1,6 @@
 """`jsctl auth account info`."""
 
-from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
+from jsctl.commands.auth.choose import account_argument, operator_option, pick_operator_account
 from jsctl.commands.cli import command
 from jsctl.env import Env
 from jsctl.views.auth import account as view
@@ -12,5 +12,5 @@ from jsctl.views.result import Result
 @operator_option()
 async def info(env: Env, account: str, operator: str) -> Result:
     """--json prints the claims as they are in the JWT."""
-    store = await pick_operator(env, operator)
-    return view.sheet(await pick_account(env, store, account), store)
+    store, owner = await pick_operator_account(env, operator, account)
+    return view.sheet(owner, store)

@@ -1,7 +1,7 @@
 """`jsctl auth account rm`."""
 
 from jsctl.auth.records import members, signing_keys
-from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
+from jsctl.commands.auth.choose import account_argument, operator_option, pick_operator_account
 from jsctl.commands.cli import command, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -19,8 +19,7 @@ async def rm(env: Env, account: str, operator: str, remove_keys: bool, force: bo
     """
     if force and not account:
         raise BadInput("--force needs the account's name", "give ACCOUNT")
-    store = await pick_operator(env, operator)
-    owner = await pick_account(env, store, account)
+    store, owner = await pick_operator_account(env, operator, account)
     if store.read_operator().nats.get("system_account") == owner.public:
         raise BadInput(
             f"{owner.name} is the system account",

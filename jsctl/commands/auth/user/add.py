@@ -8,7 +8,7 @@ from jsctl.auth.keys import USER as USER_KEY
 from jsctl.auth.keys import is_public_key
 from jsctl.auth.records import new_scoped_user, new_user
 from jsctl.auth.settings import expiry_claims
-from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
+from jsctl.commands.auth.choose import account_argument, operator_option, pick_operator_account
 from jsctl.commands.auth.credentials import check_free, save_context, write_creds
 from jsctl.commands.auth.user.flags import SECTIONS, UserFlags
 from jsctl.commands.cli import argument, command, option
@@ -67,8 +67,7 @@ async def add(env: Env, options: Options) -> Result:
         raise BadInput(f"{options.public_key!r} is not a public key of a user", "they start with U")
     if options.public_key and (options.credential or options.save_context):
         raise BadInput("without the user's seed there are no credentials", "leave out --public-key")
-    store = await pick_operator(env, options.operator)
-    account = await pick_account(env, store, options.account)
+    store, account = await pick_operator_account(env, options.operator, options.account)
     signer = user_signer(store, account, options.key)
     settings = options.flags.settings()
     key = find_signing_key(account, options.key) if options.key not in ("", account.public) else None

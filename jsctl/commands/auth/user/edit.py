@@ -6,14 +6,7 @@ from jsctl.auth.changes import change_user, find_signing_key, user_signer
 from jsctl.auth.fields import USER
 from jsctl.auth.records import is_scoped, signing_key
 from jsctl.auth.settings import expiry_claims
-from jsctl.commands.auth.choose import (
-    account_argument,
-    operator_option,
-    pick_operator,
-    pick_user,
-    pick_user_account,
-    user_argument,
-)
+from jsctl.commands.auth.choose import account_argument, operator_option, pick_operator_user, user_argument
 from jsctl.commands.auth.credentials import check_free, write_creds
 from jsctl.commands.auth.user.flags import SECTIONS, UserFlags
 from jsctl.commands.cli import command, option
@@ -66,9 +59,7 @@ async def edit(env: Env, options: Options) -> Result:
     """
     settings = options.flags.settings(options.no_tags)
     check_free(options.credential, force=True)
-    store = await pick_operator(env, options.operator)
-    account = await pick_user_account(env, store, options.name, options.account)
-    user = await pick_user(env, store, account, options.name)
+    store, account, user = await pick_operator_user(env, options.operator, options.account, options.name)
     if is_scoped(user, account.nats):
         key = signing_key(account.nats, user.issuer)
         settings.refuse_in_scope(key.role if key else "")

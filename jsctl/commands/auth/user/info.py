@@ -1,13 +1,6 @@
 """`jsctl auth user info`."""
 
-from jsctl.commands.auth.choose import (
-    account_argument,
-    operator_option,
-    pick_operator,
-    pick_user,
-    pick_user_account,
-    user_argument,
-)
+from jsctl.commands.auth.choose import account_argument, operator_option, pick_operator_user, user_argument
 from jsctl.commands.cli import command
 from jsctl.env import Env
 from jsctl.views.auth import user as view
@@ -20,6 +13,5 @@ from jsctl.views.result import Result
 @operator_option()
 async def info(env: Env, name: str, account: str, operator: str) -> Result:
     """--json prints the claims as they are in the JWT."""
-    store = await pick_operator(env, operator)
-    owner = await pick_user_account(env, store, name, account)
-    return view.sheet(await pick_user(env, store, owner, name), owner)
+    _, owner, user = await pick_operator_user(env, operator, account, name)
+    return view.sheet(user, owner)

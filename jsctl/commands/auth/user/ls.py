@@ -1,6 +1,6 @@
 """`jsctl auth user ls`."""
 
-from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
+from jsctl.commands.auth.choose import account_argument, operator_option, pick_operator_account
 from jsctl.commands.cli import command, option
 from jsctl.env import Env
 from jsctl.errors import JsctlError
@@ -14,8 +14,7 @@ from jsctl.views.result import Result
 @operator_option()
 @option("--names", is_flag=True, help="Only names, one per line")
 async def ls(env: Env, account: str, operator: str, names: bool) -> Result:
-    store = await pick_operator(env, operator)
-    owner = await pick_account(env, store, account)
+    store, owner = await pick_operator_account(env, operator, account)
     if names:
         return names_result(store.user_names(owner.name))
     users = []

@@ -7,7 +7,7 @@ from jsctl.auth.keys import ACCOUNT, is_public_key
 from jsctl.auth.settings import expiry_claims
 from jsctl.auth.sharing import check_subject, sign_activation
 from jsctl.commands.auth.account.exports.choose import pick_export
-from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
+from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator_account
 from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -45,8 +45,7 @@ async def add(env: Env, options: Options) -> Result:
 
     IMPORTER may be the public key of an account that is not in the store.
     """
-    store = await pick_operator(env, options.operator)
-    owner = await pick_account(env, store, options.account)
+    store, owner = await pick_operator_account(env, options.operator, options.account)
     export = await pick_export(env, owner, options.subject)
     key = options.importer
     if not is_public_key(key, ACCOUNT):

@@ -7,7 +7,7 @@ from typing import Any
 from jsctl.auth.changes import change_account
 from jsctl.auth.sharing import SERVICE, STREAM, add_export, change_export, check_subject
 from jsctl.commands.auth.account.exports.flags import export_flags
-from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
+from jsctl.commands.auth.choose import account_argument, operator_option, pick_operator_account
 from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
 from jsctl.views.auth import sharing as view
@@ -40,8 +40,7 @@ class Options:
 @export_flags
 async def add(env: Env, options: Options) -> Result:
     """Other accounts then import the subject: jsctl auth account imports add."""
-    store = await pick_operator(env, options.operator)
-    account = await pick_account(env, store, options.account)
+    store, account = await pick_operator_account(env, options.operator, options.account)
     export: dict[str, Any] = {"name": options.name, "subject": check_subject(options.subject)}
     export["type"] = SERVICE if options.service else STREAM
     change_export(export, options.export)

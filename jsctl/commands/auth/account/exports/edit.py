@@ -9,7 +9,7 @@ from jsctl.auth.records import Json
 from jsctl.auth.sharing import change_export, find_export
 from jsctl.commands.auth.account.exports.choose import pick_export
 from jsctl.commands.auth.account.exports.flags import export_flags
-from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
+from jsctl.commands.auth.choose import account_argument, operator_option, pick_operator_account
 from jsctl.commands.cli import argument, command
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -34,8 +34,7 @@ async def edit(env: Env, options: Options) -> Result:
     """Settings that no flag names stay as they are."""
     if not options.export:
         raise BadInput("nothing to change", "say with flags what to set")
-    store = await pick_operator(env, options.operator)
-    account = await pick_account(env, store, options.account)
+    store, account = await pick_operator_account(env, options.operator, options.account)
     await pick_export(env, account, options.subject)
 
     def change(nats: Json) -> None:

@@ -1,7 +1,7 @@
 """`jsctl auth account exports info`."""
 
 from jsctl.commands.auth.account.exports.choose import pick_export
-from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
+from jsctl.commands.auth.choose import account_argument, operator_option, pick_operator_account
 from jsctl.commands.cli import argument, command
 from jsctl.env import Env
 from jsctl.views.auth import sharing as view
@@ -14,6 +14,5 @@ from jsctl.views.result import Result
 @operator_option()
 async def info(env: Env, subject: str, account: str, operator: str) -> Result:
     """Also shows which accounts of the operator import it."""
-    store = await pick_operator(env, operator)
-    owner = await pick_account(env, store, account)
+    store, owner = await pick_operator_account(env, operator, account)
     return view.export_sheet(await pick_export(env, owner, subject), store, owner)

@@ -4,7 +4,7 @@ from jsctl.auth.changes import change_account
 from jsctl.auth.records import Json
 from jsctl.auth.sharing import find_export, importers
 from jsctl.commands.auth.account.exports.choose import pick_export
-from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
+from jsctl.commands.auth.choose import account_argument, operator_option, pick_operator_account
 from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
 from jsctl.views.result import Result
@@ -16,8 +16,7 @@ from jsctl.views.result import Result
 @operator_option()
 @option("--force", "-f", is_flag=True, help="Remove without asking")
 async def rm(env: Env, subject: str, account: str, operator: str, force: bool) -> Result:
-    store = await pick_operator(env, operator)
-    owner = await pick_account(env, store, account)
+    store, owner = await pick_operator_account(env, operator, account)
     export = await pick_export(env, owner, subject)
     if importing := importers(store, owner, export):
         env.say(f"jsctl: {', '.join(importing)} import it")

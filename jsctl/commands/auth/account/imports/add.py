@@ -15,7 +15,7 @@ from jsctl.auth.sharing import (
     sign_activation,
 )
 from jsctl.auth.store import AuthStore
-from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
+from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator_account
 from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
@@ -64,8 +64,7 @@ class Options:
 @option("--token", metavar="FILE", default="", help="File of the activation token for a private export")
 async def add(env: Env, options: Options) -> Result:
     """For a private export of an account in the store, the activation token is signed, too."""
-    store = await pick_operator(env, options.operator)
-    account = await pick_account(env, store, options.account)
+    store, account = await pick_operator_account(env, options.operator, options.account)
     source = await _source(env, store, options.source, account)
     public = source.public if source else options.source
     imported = new_import(options.name, options.subject, public, options.service, options.local)

@@ -7,7 +7,7 @@ from jsctl.auth.changes import change_account
 from jsctl.auth.records import Json, local_subject
 from jsctl.auth.sharing import SERVICE, check_activation, check_local, find_import, kind_of
 from jsctl.commands.auth.account.exports.choose import pick_import
-from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
+from jsctl.commands.auth.choose import account_argument, operator_option, pick_operator_account
 from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -44,8 +44,7 @@ async def edit(env: Env, options: Options) -> Result:
     flags = (options.token, options.share, options.traceable)
     if not options.local and all(flag is None for flag in flags):
         raise BadInput("nothing to change", "say with flags what to set")
-    store = await pick_operator(env, options.operator)
-    account = await pick_account(env, store, options.account)
+    store, account = await pick_operator_account(env, options.operator, options.account)
     imported = await pick_import(env, account, options.subject)
     service = kind_of(imported) == SERVICE
     if options.share and not service:

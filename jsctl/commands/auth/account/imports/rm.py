@@ -4,7 +4,7 @@ from jsctl.auth.changes import change_account
 from jsctl.auth.records import Json
 from jsctl.auth.sharing import find_import
 from jsctl.commands.auth.account.exports.choose import pick_import
-from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
+from jsctl.commands.auth.choose import account_argument, operator_option, pick_operator_account
 from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
 from jsctl.views.result import Result
@@ -17,8 +17,7 @@ from jsctl.views.result import Result
 @option("--force", "-f", is_flag=True, help="Remove without asking")
 async def rm(env: Env, subject: str, account: str, operator: str, force: bool) -> Result:
     """SUBJECT is the one in this account."""
-    store = await pick_operator(env, operator)
-    owner = await pick_account(env, store, account)
+    store, owner = await pick_operator_account(env, operator, account)
     await pick_import(env, owner, subject)
     await env.confirm(f"Really remove the import {subject} of {owner.name}?", force=force)
 

@@ -7,7 +7,7 @@ from jsctl.auth.fields import USER
 from jsctl.auth.keys import ACCOUNT, create_key, is_public_key
 from jsctl.auth.records import Json, new_permissions, signing_key, signing_keys
 from jsctl.auth.settings import UserSettings
-from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
+from jsctl.commands.auth.choose import account_argument, operator_option, pick_operator_account
 from jsctl.commands.auth.user.flags import SECTIONS
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.shared.field_flags import ConfigFlags, config_flags
@@ -54,8 +54,7 @@ class Options:
 @config_flags(USER, "add")
 async def add(env: Env, options: Options) -> Result:
     """Users signed with the key have these permissions and limits, also when they are changed later."""
-    store = await pick_operator(env, options.operator)
-    account = await pick_account(env, store, options.account)
+    store, account = await pick_operator_account(env, options.operator, options.account)
     role = options.role
     if not role and not options.no_scope:
         if not env.can_ask:

@@ -9,8 +9,7 @@ from jsctl.auth.settings import UserSettings
 from jsctl.commands.auth.choose import (
     account_argument,
     operator_option,
-    pick_account,
-    pick_operator,
+    pick_operator_account,
     pick_signing_key,
 )
 from jsctl.commands.auth.user.flags import SECTIONS
@@ -48,8 +47,7 @@ async def edit(env: Env, options: Options) -> Result:
     """
     if not options.config.values and options.description is None:
         raise BadInput("nothing to change", "say with flags what to set")
-    store = await pick_operator(env, options.operator)
-    account = await pick_account(env, store, options.account)
+    store, account = await pick_operator_account(env, options.operator, options.account)
     key = await pick_signing_key(env, account, options.role, "ROLE")
     if key.scope is None:
         raise BadInput(f"the key {key.public} has no scope", "its users have permissions of their own")

@@ -3,8 +3,7 @@
 from jsctl.commands.auth.choose import (
     account_argument,
     operator_option,
-    pick_account,
-    pick_operator,
+    pick_operator_account,
     pick_signing_key,
 )
 from jsctl.commands.cli import argument, command
@@ -18,7 +17,6 @@ from jsctl.views.result import Result
 @argument("role", default="", metavar="[ROLE|KEY]")
 @operator_option()
 async def info(env: Env, account: str, role: str, operator: str) -> Result:
-    store = await pick_operator(env, operator)
-    owner = await pick_account(env, store, account)
+    store, owner = await pick_operator_account(env, operator, account)
     chosen = await pick_signing_key(env, owner, role, "ROLE")
     return view.sheet(store, owner, chosen.public)

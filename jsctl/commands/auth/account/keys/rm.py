@@ -5,8 +5,7 @@ from jsctl.auth.records import Json
 from jsctl.commands.auth.choose import (
     account_argument,
     operator_option,
-    pick_account,
-    pick_operator,
+    pick_operator_account,
     pick_signing_key,
 )
 from jsctl.commands.cli import command, option
@@ -21,8 +20,7 @@ from jsctl.views.result import Result
 @option("--force", "-f", is_flag=True, help="Remove without asking")
 async def rm(env: Env, account: str, key: str, operator: str, force: bool) -> Result:
     """Servers refuse users that it signed once the account is pushed. The seed is removed, too."""
-    store = await pick_operator(env, operator)
-    owner = await pick_account(env, store, account)
+    store, owner = await pick_operator_account(env, operator, account)
     chosen = await pick_signing_key(env, owner, key, "--key")
     signed = [user.name for user in store.read_users(owner.name) if user.issuer == chosen.public]
     if signed:

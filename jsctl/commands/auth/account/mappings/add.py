@@ -7,7 +7,7 @@ import click
 from jsctl.auth.changes import change_account
 from jsctl.auth.mappings import mappings_of, new_target, parse_mappings, set_targets
 from jsctl.auth.records import Json
-from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
+from jsctl.commands.auth.choose import account_argument, operator_option, pick_operator_account
 from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -47,8 +47,7 @@ async def add(env: Env, options: Options) -> Result:
 
     A file has `source: [{subject: target, weight: 20, cluster: east}]`.
     """
-    store = await pick_operator(env, options.operator)
-    account = await pick_account(env, store, options.account)
+    store, account = await pick_operator_account(env, options.operator, options.account)
     if options.config:
         added = parse_mappings(read_input(options.config, env.streams.stdin), options.config)
     else:

@@ -2,7 +2,7 @@
 
 from jsctl.auth.mappings import targets_of
 from jsctl.commands.auth.account.mappings.choose import pick_source
-from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
+from jsctl.commands.auth.choose import account_argument, operator_option, pick_operator_account
 from jsctl.commands.cli import argument, command
 from jsctl.env import Env
 from jsctl.views.auth import mappings as view
@@ -14,7 +14,6 @@ from jsctl.views.result import Result
 @argument("source", default="")
 @operator_option()
 async def info(env: Env, account: str, source: str, operator: str) -> Result:
-    store = await pick_operator(env, operator)
-    owner = await pick_account(env, store, account)
+    _, owner = await pick_operator_account(env, operator, account)
     source = await pick_source(env, owner, source)
     return view.sheet(owner, {source: targets_of(owner.nats, source, owner.name)})

@@ -1,6 +1,6 @@
 """`jsctl auth account mappings ls`."""
 
-from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
+from jsctl.commands.auth.choose import account_argument, operator_option, pick_operator_account
 from jsctl.commands.cli import command
 from jsctl.env import Env
 from jsctl.views.auth import mappings as view
@@ -11,5 +11,5 @@ from jsctl.views.result import Result
 @account_argument()
 @operator_option()
 async def ls(env: Env, account: str, operator: str) -> Result:
-    store = await pick_operator(env, operator)
-    return view.listing(await pick_account(env, store, account))
+    _, owner = await pick_operator_account(env, operator, account)
+    return view.listing(owner)

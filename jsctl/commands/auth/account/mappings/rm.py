@@ -4,7 +4,7 @@ from jsctl.auth.changes import change_account
 from jsctl.auth.mappings import set_targets, targets_of
 from jsctl.auth.records import Json
 from jsctl.commands.auth.account.mappings.choose import pick_source
-from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
+from jsctl.commands.auth.choose import account_argument, operator_option, pick_operator_account
 from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
 from jsctl.views.result import Result
@@ -17,8 +17,7 @@ from jsctl.views.result import Result
 @option("--force", "-f", is_flag=True, help="Remove without asking")
 async def rm(env: Env, account: str, source: str, operator: str, force: bool) -> Result:
     """Removes all targets of SOURCE."""
-    store = await pick_operator(env, operator)
-    owner = await pick_account(env, store, account)
+    store, owner = await pick_operator_account(env, operator, account)
     source = await pick_source(env, owner, source)
     targets = targets_of(owner.nats, source, owner.name)
     if env.can_ask:  # nats asks nothing here: its scripts, which have no --force, go on as they are

@@ -2,7 +2,7 @@
 
 from jsctl.auth.changes import change_account
 from jsctl.auth.revocations import Revocation, add_revocation, find_key
-from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
+from jsctl.commands.auth.choose import account_argument, operator_option, pick_operator_account
 from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -34,8 +34,7 @@ async def add(env: Env, name: str, account: str, operator: str, export: str, at:
         time = (parse_past_time(at, now) if at else now) // SECOND
     except ValueError as error:
         raise BadInput(f"--at: {error}") from None
-    store = await pick_operator(env, operator)
-    owner = await pick_account(env, store, account)
+    store, owner = await pick_operator_account(env, operator, account)
     key = find_key(store, owner, name, of_export=bool(export))
     revocation = Revocation(export, key, time)
     owner = change_account(store, owner.name, lambda nats: add_revocation(nats, revocation, owner.name))

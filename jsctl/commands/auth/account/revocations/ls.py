@@ -1,6 +1,6 @@
 """`jsctl auth account revocations ls`."""
 
-from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
+from jsctl.commands.auth.choose import account_argument, operator_option, pick_operator_account
 from jsctl.commands.cli import command
 from jsctl.env import Env
 from jsctl.views.auth import revocations as view
@@ -12,5 +12,5 @@ from jsctl.views.result import Result
 @operator_option()
 async def ls(env: Env, account: str, operator: str) -> Result:
     """Lists revocations of users, and of activation tokens by export."""
-    store = await pick_operator(env, operator)
-    return view.listing(store, await pick_account(env, store, account))
+    store, owner = await pick_operator_account(env, operator, account)
+    return view.listing(store, owner)

@@ -4,7 +4,7 @@ import copy
 
 from jsctl.auth.changes import change_account
 from jsctl.auth.revocations import find_key, remove_revocation
-from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
+from jsctl.commands.auth.choose import account_argument, operator_option, pick_operator_account
 from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
 from jsctl.views.auth import revocations as view
@@ -19,8 +19,7 @@ from jsctl.views.result import Result
 @option("--force", "-f", is_flag=True, help="Remove without asking")
 async def rm(env: Env, name: str, account: str, operator: str, export: str, force: bool) -> Result:
     """Old credentials are valid again once the account is pushed."""
-    store = await pick_operator(env, operator)
-    owner = await pick_account(env, store, account)
+    store, owner = await pick_operator_account(env, operator, account)
     key = find_key(store, owner, name, of_export=bool(export))
     remove_revocation(copy.deepcopy(owner.nats), export, key, owner.name)  # before it asks
     await env.confirm(f"Really accept what was signed for {name} again?", force=force)
