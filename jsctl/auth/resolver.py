@@ -104,14 +104,18 @@ async def delete_accounts(
 
 def temporary_user(store: AuthStore) -> tuple[str, KeyPair]:
     """Return the JWT and the key of a user of the system account, in memory alone. Raises NotFound."""
-    operator = store.read_operator()
+    system = _system_account(store.read_operator())
+    return temporary_user_of(store, store.find_account(system))
+
+
+def _system_account(operator: Record) -> str:
     system = str(operator.nats.get("system_account") or "")
     if not system:
         raise BadInput(
             f"operator {operator.name} has no system account",
             "jsctl auth operator edit --system-account sets it",
         )
-    return temporary_user_of(store, store.find_account(system))
+    return system
 
 
 def temporary_user_of(store: AuthStore, account: Record) -> tuple[str, KeyPair]:
@@ -192,12 +196,7 @@ def server_config(store: AuthStore, resolver: str, folder: str, options: Mapping
     options: further ones of the resolver. Raises NotFound, BadInput.
     """
     operator = store.read_operator()
-    system = str(operator.nats.get("system_account") or "")
-    if not system:
-        raise BadInput(
-            f"operator {operator.name} has no system account",
-            "jsctl auth operator edit --system-account sets it",
-        )
+    system = _system_account(operator)
     accounts = store.read_accounts()
     preload = {one.public: one.token for one in accounts if resolver == MEMORY or one.public == system}
     config: Json = {"operator": operator.token, "system_account": system}
