@@ -195,6 +195,11 @@ def format_count(value: int) -> str:
     return f"{value:,}"
 
 
+def plural(count: int, noun: str) -> str:
+    """A count with its noun: `1 message`, `1,204 messages`."""
+    return f"{format_count(count)} {noun}{'' if count == 1 else 's'}"
+
+
 def format_bytes(value: int) -> str:
     """`45 B`, `82 KiB`, `1.1 GiB`: one decimal below ten, none above."""
     if value < 0:

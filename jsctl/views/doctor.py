@@ -6,10 +6,9 @@ from jsctl.errors import ExitStatus
 from jsctl.monitor.doctor.diagnosis import RULES
 from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.snapshot import Json, Snapshot
-from jsctl.units import format_rfc3339, to_ns
+from jsctl.units import format_rfc3339, plural, to_ns
 from jsctl.views.result import Cell, Column, Field, Part, Result, Section, Sheet, Table, Text
 from jsctl.views.shared.tables import recorder
-from jsctl.views.shared.text import plural
 
 _COLUMNS = (
     Column("Code", "code"),

@@ -18,9 +18,9 @@ from jsctl.jetstream.declared import write
 from jsctl.jetstream.declared.buckets import KINDS
 from jsctl.jetstream.declared.collect import collect_declarations
 from jsctl.render.delimited import TABLES
+from jsctl.units import plural
 from jsctl.views.events import Events, text_in_pieces
 from jsctl.views.result import Result, Text
-from jsctl.views.shared.text import plural
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from jsctl.env import Env
 from jsctl.jetstream.kv import write
 from jsctl.jetstream.kv.transfer import read_entries
 from jsctl.nats.message import OutgoingMessage
+from jsctl.units import plural
 from jsctl.views.kv import changes as view
 from jsctl.views.result import Result
-from jsctl.views.shared.text import plural
 
 
 @command(

@@ -6,10 +6,9 @@ from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.object import buckets, requests
-from jsctl.units import format_bytes
+from jsctl.units import format_bytes, plural
 from jsctl.views.object import lists, sheets
 from jsctl.views.result import Result, Text
-from jsctl.views.shared.text import plural
 
 
 @command(

@@ -17,9 +17,9 @@ from jsctl.jetstream.object import sync as plans
 from jsctl.jetstream.object.files import open_source
 from jsctl.jetstream.object.model import ObjectInfo
 from jsctl.jetstream.object.upload import PutOptions, Source
+from jsctl.units import plural
 from jsctl.views.object import lists as view
 from jsctl.views.result import Result
-from jsctl.views.shared.text import plural
 
 _AT_ONCE = 8  #: small files that are transferred at once
 _SMALL = 4 << 20  #: bytes

@@ -4,12 +4,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from jsctl.monitor.doctor.snapshot import Snapshot
-from jsctl.units import format_count
+from jsctl.units import plural
 
-
-def counted(number: int, noun: str) -> str:
-    """Returns a number with its noun: `1 stream`, `2 streams`."""
-    return f"{format_count(number)} {noun}{'' if number == 1 else 's'}"
+counted = plural  # the name that gathering for an audit knows
 
 
 class Finding(NamedTuple):

@@ -5,8 +5,8 @@ from typing import Any
 
 from jsctl.auth.check.model import Finding, has_errors
 from jsctl.errors import ExitStatus
+from jsctl.units import plural
 from jsctl.views.result import Column, Part, Result, Table, Text
-from jsctl.views.shared.text import plural
 
 _COLUMNS = (
     Column("Severity", "severity"),

@@ -8,9 +8,8 @@ from jsctl.jetstream.message.deliveries import Acknowledgement, Deliveries, Deli
 from jsctl.jetstream.message.payload import data_field, headers_field, shown
 from jsctl.nats.acks import ACK, NAK, TERM
 from jsctl.nats.message import Message
-from jsctl.units import exact_duration, format_clock, format_count, format_rfc3339, seconds_to_ns
+from jsctl.units import exact_duration, format_clock, format_count, format_rfc3339, plural, seconds_to_ns
 from jsctl.views.events import Ending, Events
-from jsctl.views.shared.text import plural
 
 _ACKNOWLEDGED = {
     ACK: "Acknowledged message",

@@ -9,10 +9,10 @@ from jsctl.auth.resolver import REMOVED, Outcome
 from jsctl.auth.resolver import Difference as Account
 from jsctl.errors import ExitStatus
 from jsctl.jetstream.config.differences import Difference
+from jsctl.units import plural
 from jsctl.views.declared.plan import DONE, MARKS, join_counts, question
 from jsctl.views.result import Cell, Column, Part, Result, Table, Text
 from jsctl.views.shared.config import format_change, format_value
-from jsctl.views.shared.text import plural
 
 _COLUMNS = (
     Column("Status", "status"),

@@ -6,10 +6,9 @@ from typing import Any
 from jsctl.errors import ExitStatus
 from jsctl.jetstream.declared.execute import Outcome
 from jsctl.jetstream.declared.plan import Plan, Step
-from jsctl.units import format_bytes
+from jsctl.units import format_bytes, plural
 from jsctl.views.result import Column, Part, Result, Style, Table, Text
 from jsctl.views.shared.config import format_change, format_value
-from jsctl.views.shared.text import plural
 
 MARKS: dict[str, tuple[str, Style]] = {
     "create": ("+", "good"),

@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from jsctl.errors import ExitStatus
-from jsctl.units import SECOND, format_bytes, format_count
+from jsctl.units import SECOND, format_bytes, format_count, plural
 from jsctl.views.result import Column, Kind, Result, Table, Text
-from jsctl.views.shared.text import plural
 
 _KINDS: dict[str, Kind] = {
     "bigint": "count",

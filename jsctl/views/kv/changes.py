@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 
 from jsctl.jetstream.api import Json
-from jsctl.units import format_bytes
+from jsctl.units import format_bytes, plural
 from jsctl.views.result import Result, Text
-from jsctl.views.shared.text import plural
 
 _LISTED = 10
 """Keys that a question lists."""

@@ -13,8 +13,8 @@ from jsctl.json_text import parse_json
 from jsctl.monitor import events as domain
 from jsctl.monitor.event_listener import EventListener, ServerEvent
 from jsctl.monitor.events import Kind
+from jsctl.units import plural
 from jsctl.views.events import Events
-from jsctl.views.shared.text import plural
 
 _REFUSED = Kind(
     "Client Authentication Error",

@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from jsctl.jetstream.message.receive import Received
-from jsctl.units import format_bytes, format_clock
+from jsctl.units import format_bytes, format_clock, plural
 from jsctl.views.board import Board, table_board
 from jsctl.views.result import Chart, Column, Result, Table
-from jsctl.views.shared.text import plural
 
 _HEIGHT = 20  #: rows of all plots together
 _LOWEST = 3  #: rows of a plot at least

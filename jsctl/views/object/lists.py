@@ -8,11 +8,11 @@ from jsctl.jetstream.object.buckets import bucket_of
 from jsctl.jetstream.object.model import ObjectInfo
 from jsctl.jetstream.object.sync import Change
 from jsctl.jetstream.paging import Collected
-from jsctl.units import age, format_bytes, format_duration, seconds_to_ns
+from jsctl.units import age, format_bytes, format_duration, plural, seconds_to_ns
 from jsctl.views.object.sheets import one_object
 from jsctl.views.result import Column, Result, Table, Text
 from jsctl.views.shared.tables import unreachable_streams
-from jsctl.views.shared.text import plural, transfer_rate
+from jsctl.views.shared.text import transfer_rate
 
 _BUCKETS = (
     Column("Bucket", "bucket"),

@@ -4,10 +4,9 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.object.buckets import bucket_of
 from jsctl.jetstream.object.model import ObjectInfo, parse_digest
 from jsctl.jetstream.stream.config import STREAM
-from jsctl.units import format_bytes, format_server_time
+from jsctl.units import format_bytes, format_server_time, plural
 from jsctl.views.result import Field, Result, Section, Sheet, Text
 from jsctl.views.shared.config import config_lines
-from jsctl.views.shared.text import plural
 from jsctl.views.stream.info import cluster_section, present
 
 _RESERVED = "_nats."

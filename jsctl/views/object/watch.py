@@ -3,9 +3,8 @@
 from collections.abc import AsyncGenerator, Callable, Sequence
 
 from jsctl.jetstream.object.model import ObjectInfo
-from jsctl.units import format_bytes, format_time
+from jsctl.units import format_bytes, format_time, plural
 from jsctl.views.events import Events
-from jsctl.views.shared.text import plural
 
 
 def events(

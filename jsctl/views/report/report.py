@@ -8,13 +8,20 @@ from jsctl.errors import ExitStatus
 from jsctl.monitor.report import health
 from jsctl.monitor.report.rows import BAD, FINE, WARN, DomainState, Report, Sort, build_report
 from jsctl.monitor.report.spark_queries import SparkQuery
-from jsctl.units import SECOND, format_bytes, format_duration, format_rfc3339, format_time, seconds_to_ns
+from jsctl.units import (
+    SECOND,
+    format_bytes,
+    format_duration,
+    format_rfc3339,
+    format_time,
+    plural,
+    seconds_to_ns,
+)
 from jsctl.views.report import spark_queries
 from jsctl.views.report.panes import STYLES, Pane, Section
 from jsctl.views.report.records import Line, consumer_line, link_line, stream_line
 from jsctl.views.result import Cell, Column, Part, Result, Table, Text
 from jsctl.views.shared import columns
-from jsctl.views.shared.text import plural
 
 _STREAMS = (
     columns.STREAM,

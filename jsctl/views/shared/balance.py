@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from jsctl.errors import ExitStatus
 from jsctl.jetstream.cluster.balance import Move
+from jsctl.units import plural
 from jsctl.views.result import Column, Part, Result, Table, Text
-from jsctl.views.shared.text import plural
 
 
 def balanced(

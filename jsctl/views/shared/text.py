@@ -1,11 +1,6 @@
 """Small texts that several views share."""
 
-from jsctl.units import SECOND, format_bytes, format_count
-
-
-def plural(count: int, noun: str) -> str:
-    """Return a count with its noun: `1 message`, `1,204 messages`."""
-    return f"{format_count(count)} {noun}{'' if count == 1 else 's'}"
+from jsctl.units import SECOND, format_bytes
 
 
 def transfer_rate(size: int, duration: int) -> str:

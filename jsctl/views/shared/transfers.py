@@ -19,8 +19,7 @@ from jsctl.jetstream.backup.events import (
     RestoreStarted,
     ServerCheckStarted,
 )
-from jsctl.units import format_bytes, format_count
-from jsctl.views.shared.text import plural
+from jsctl.units import format_bytes, format_count, plural
 
 
 def sentence(event: Event) -> str:

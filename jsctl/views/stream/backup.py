@@ -2,9 +2,9 @@
 
 from jsctl.jetstream.backup.files import DATA
 from jsctl.jetstream.backup.stream_backup import StreamBackup
-from jsctl.units import format_bytes, format_duration
+from jsctl.units import format_bytes, format_duration, plural
 from jsctl.views.result import Result, Text
-from jsctl.views.shared.text import plural, transfer_rate
+from jsctl.views.shared.text import transfer_rate
 
 
 def saved(backup: StreamBackup) -> Result:

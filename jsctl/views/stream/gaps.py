@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 
 from jsctl.jetstream.message.gaps import Gap
-from jsctl.units import format_bytes, format_count
+from jsctl.units import format_bytes, format_count, plural
 from jsctl.views.result import Column, Part, Result, Table, Text
-from jsctl.views.shared.text import plural
 
 _COLUMNS = (
     Column("First Message", "first", "count"),

@@ -6,9 +6,8 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.message.purge_estimate import Loss
 from jsctl.jetstream.message.removal import Purged
 from jsctl.jetstream.stream.requests import is_internal
-from jsctl.units import format_bytes
+from jsctl.units import format_bytes, plural
 from jsctl.views.result import Part, Result, Text
-from jsctl.views.shared.text import plural
 from jsctl.views.stream import info as stream_info
 
 _LISTED = 10

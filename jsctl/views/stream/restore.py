@@ -1,9 +1,9 @@
 """`stream restore`."""
 
 from jsctl.jetstream.backup.stream_restore import StreamRestore
-from jsctl.units import format_duration
+from jsctl.units import format_duration, plural
 from jsctl.views.result import Result, Text
-from jsctl.views.shared.text import plural, transfer_rate
+from jsctl.views.shared.text import transfer_rate
 from jsctl.views.stream import info as stream_info
 
 

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 from jsctl.jetstream.api import Json
 from jsctl.nats.message import Message
-from jsctl.units import format_bytes
+from jsctl.units import format_bytes, plural
 from jsctl.views.result import Result, Text
-from jsctl.views.shared.text import plural
 
 
 def dry_run(stream: str, messages: Sequence[Message], size: int) -> Result:

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from statistics import median_low
 
 from jsctl.jetstream.api import api_prefix
-from jsctl.monitor.doctor.finding import Finding, counted
+from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.rules.contexts import has_no_leader
 from jsctl.monitor.doctor.snapshot import ServerView, Snapshot
 from jsctl.monitor.trouble import has_leader, is_settled, of_replicas
-from jsctl.units import SECOND, format_duration
+from jsctl.units import SECOND, format_duration, plural
 
 _APART = SECOND
 """Clocks within it are together: a server that is busy answers late."""
@@ -76,7 +76,7 @@ def meta_no_leader(snapshot: Snapshot) -> Iterator[Finding]:
             server.name for server in snapshot.servers if server.domain == domain and server.jetstream
         )
         seen = (
-            f"of its {counted(size, 'server')} only {', '.join(there)}"
+            f"of its {plural(size, 'server')} only {', '.join(there)}"
             f" {'answers' if len(there) == 1 else 'answer'}"
             if size > len(there)
             else "they answer, and are electing one"
@@ -122,7 +122,7 @@ def replica_offline(snapshot: Snapshot) -> Iterator[Finding]:
         yield Finding(
             "REPLICA_OFFLINE",
             f"server {peer}",
-            f"{words[peer]}; it holds replicas of {counted(streams, 'stream')}" if streams else words[peer],
+            f"{words[peer]}; it holds replicas of {plural(streams, 'stream')}" if streams else words[peer],
             "one more server away, and these streams stop; until it is back they have fewer copies",
             f"start server {peer} (jsctl server list shows which run); for one that will not come back:"
             f" jsctl server cluster peer-remove {peer}",
@@ -141,7 +141,7 @@ def replicas_few(snapshot: Snapshot) -> Iterator[Finding]:
                 yield Finding(
                     "REPLICAS_FEW",
                     f"stream {view.named(name)}",
-                    f"it has {there} of {counted(wanted, 'replica')}, as after an evacuation of servers",
+                    f"it has {there} of {plural(wanted, 'replica')}, as after an evacuation of servers",
                     "with each server that goes away it is nearer to a stop, or to the loss of its messages",
                     f"bring a server back, then: jsctl stream edit {name} --replicas {there} --force,"
                     f" and the same with --replicas {wanted}",
