@@ -9,12 +9,12 @@ from typing import Any
 import click
 
 from jsctl.commands.cli import DURATION, argument, command, option
-from jsctl.commands.shared.watch import watched
+from jsctl.commands.shared.watch import check_every, watched
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
 from jsctl.files import write_atomically
 from jsctl.monitor.server.top import SORTS, Top
-from jsctl.units import MS, SECOND
+from jsctl.units import SECOND
 from jsctl.views.events import Events
 from jsctl.views.result import Result
 from jsctl.views.server import top as view
@@ -44,8 +44,7 @@ class Options:
     subs: bool
 
     def __post_init__(self) -> None:
-        if self.interval < 100 * MS:
-            raise BadInput("--interval is too short", "100ms at least")
+        check_every(self.interval, "--interval")
         if self.delimiter and not self.output:
             raise BadInput("--delimiter needs --output", "it is for the file")
         if len(self.delimiter) > 1:

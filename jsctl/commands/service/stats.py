@@ -5,13 +5,12 @@ from functools import partial
 
 from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.commands.service.flags import pick_service, silence_flag
-from jsctl.commands.shared.watch import once_or_repeated
+from jsctl.commands.shared.watch import check_every, once_or_repeated
 from jsctl.env import Env
-from jsctl.errors import BadInput
 from jsctl.nats.connection import Connection
 from jsctl.services import statistics
 from jsctl.services.discovery import gather, validate_service
-from jsctl.units import MS, SECOND
+from jsctl.units import SECOND
 from jsctl.views.events import Events
 from jsctl.views.result import Result
 from jsctl.views.service import documents as view
@@ -36,8 +35,7 @@ async def stats(
     """With --watch, shows a line per endpoint, over all instances; without SERVICE, for all services. Skew
     compares the busiest instance with an even share: 1 is even, 2 is twice that.
     """
-    if every < 100 * MS:
-        raise BadInput("--every is too short", "100ms at least")
+    check_every(every)
     connection = await env.connection()
     if not watch:
         name = await pick_service(env, service)

@@ -14,9 +14,18 @@ from jsctl.views.result import Result
 Report = Result | Events[Result]
 
 
+_SHORTEST = 100 * MS
+
+
+def check_every(every: int, flag: str = "--every") -> None:
+    """Raise BadInput for an interval that is too short. every: ns."""
+    if every < _SHORTEST:
+        raise BadInput(f"{flag} is too short", "100ms at least")
+
+
 def check_interval(watch: int | None, hint: str = "", flag: str = "--watch") -> None:
     """Raise BadInput for an interval that is too short. watch: ns; None without the flag."""
-    if watch is not None and watch < 100 * MS:
+    if watch is not None and watch < _SHORTEST:
         raise BadInput(f"{flag} takes 100ms or more", hint)
 
 

@@ -6,10 +6,9 @@ from typing import Any
 import click
 
 from jsctl.commands.cli import DURATION, option
-from jsctl.commands.shared.watch import watched
+from jsctl.commands.shared.watch import check_every, watched
 from jsctl.env import Env
-from jsctl.errors import BadInput
-from jsctl.units import MS, SECOND
+from jsctl.units import SECOND
 from jsctl.views.events import Events
 from jsctl.views.result import Result
 
@@ -26,6 +25,5 @@ number_flag = option(
 
 def watch(env: Env, fetch: Callable[[], Any], every: int, count: int | None) -> Events[Result]:
     """Return what is shown every `every` ns. Raises BadInput for an interval that is too short."""
-    if every < 100 * MS:
-        raise BadInput("--every is too short", "100ms at least")
+    check_every(every)
     return watched(fetch, every, count)
