@@ -98,17 +98,28 @@ def _batch_flag(text: str, most: int | None = None) -> Callable[[F], F]:
     return option("--batch", type=click.IntRange(1, most), default=500, metavar="N", help=f"{text} (500)")
 
 
-async def _publish(
-    env: Env, kind: Kind, subject: str, batch: int, sending: Sending, target: Target
-) -> Result:
+@dataclass(frozen=True, slots=True)
+class Options:
+    subject: str
+    sending: Sending
+    target: Target
+
+
+@dataclass(frozen=True, slots=True)
+class BatchOptions(Options):
+    batch: int
+
+
+async def _publish(env: Env, kind: Kind, options: Options, batch: int) -> Result:
+    sending, target = options.sending, options.target
     flags = shared(env, kind)
-    validate_subject(subject, "publish to")
+    validate_subject(options.subject, "publish to")
     if target.persistasync and kind in ("js pub batch", "js pub fast"):
         raise BadInput("--persistasync cannot be used with batches")
     plan = make_plan(
         kind,
         flags,
-        subject=subject,
+        subject=options.subject,
         name=flags.stream or STREAM,
         subjects=sending.subjects,
         random=sending.multisubjectrandomize,
@@ -128,21 +139,6 @@ async def _publish(
     return await run(env, plan, flags)
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    subject: str
-    sending: Sending
-    target: Target
-
-
-@dataclass(frozen=True, slots=True)
-class BatchOptions:
-    subject: str
-    sending: Sending
-    target: Target
-    batch: int
-
-
 @command(
     "sync",
     options=Options,
@@ -154,7 +150,7 @@ class BatchOptions:
 @_publish_flags
 async def sync(env: Env, options: Options) -> Result:
     """Each client sends its next message after the ack of the last."""
-    return await _publish(env, "js pub sync", options.subject, 1, options.sending, options.target)
+    return await _publish(env, "js pub sync", options, 1)
 
 
 @command(
@@ -169,9 +165,7 @@ async def sync(env: Env, options: Options) -> Result:
 @_batch_flag("Messages sent ahead of their acks")
 async def async_(env: Env, options: BatchOptions) -> Result:
     """Acks are received while further messages are sent; latency is the time from a message to its ack."""
-    return await _publish(
-        env, "js pub async", options.subject, options.batch, options.sending, options.target
-    )
+    return await _publish(env, "js pub async", options, options.batch)
 
 
 @command(
@@ -185,9 +179,7 @@ async def batch(env: Env, options: BatchOptions) -> Result:
     """Each batch is stored as a whole or not at all, which needs nats-server 2.12. Latency is that of whole
     batches.
     """
-    return await _publish(
-        env, "js pub batch", options.subject, options.batch, options.sending, options.target
-    )
+    return await _publish(env, "js pub batch", options, options.batch)
 
 
 @command(
@@ -201,4 +193,4 @@ async def fast(env: Env, options: BatchOptions) -> Result:
     """The stream acknowledges half of --batch at once, which needs nats-server 2.14. Latency is the time from
     a message to the ack of its group.
     """
-    return await _publish(env, "js pub fast", options.subject, options.batch, options.sending, options.target)
+    return await _publish(env, "js pub fast", options, options.batch)

@@ -20,6 +20,15 @@ def kv(env: Env) -> None: ...
 add_shared(kv, ("--bucket", {"metavar": "BUCKET", "help": f"The bucket to use ({BUCKET}, which is created)"}))
 
 
+_randomize_flag = option(
+    "--randomize",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="Choose from the keys 0 to N-1 at random; 0 takes them in order",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     storage: str
@@ -44,13 +53,7 @@ class Options:
 )
 @option("--purge", is_flag=True, help="Remove the bucket's values first")
 @option("--force", "-f", is_flag=True, help="Purge a bucket that no benchmark created, without asking")
-@option(
-    "--randomize",
-    type=click.IntRange(min=0),
-    default=0,
-    metavar="N",
-    help="Choose from the keys 0 to N-1 at random; 0 takes them in order",
-)
+@_randomize_flag
 async def put(env: Env, options: Options) -> Result:
     """The keys are numbers. Each client puts its next value after the ack of the last."""
     flags = shared(env, "kv put")
@@ -71,13 +74,7 @@ async def put(env: Env, options: Options) -> Result:
 
 
 @command("get", examples=["jsctl bench kv get", "jsctl bench kv get --clients 4 --randomize 1000"])
-@option(
-    "--randomize",
-    type=click.IntRange(min=0),
-    default=0,
-    metavar="N",
-    help="Choose from the keys 0 to N-1 at random; 0 takes them in order",
-)
+@_randomize_flag
 async def get(env: Env, randomize: int) -> Result:
     """Reads what bench kv put has stored."""
     flags = shared(env, "kv get")
