@@ -9,7 +9,7 @@ import click
 from jsctl.bench.plan import CONSUMER, STREAM, Kind
 from jsctl.commands.bench.flags import shared
 from jsctl.commands.bench.running import make_plan, purge, run, run_consumer
-from jsctl.commands.cli import command, option
+from jsctl.commands.cli import all_of, command, option
 from jsctl.env import Env
 from jsctl.jetstream.stream import requests as streams
 from jsctl.views.result import Result
@@ -56,9 +56,7 @@ def _reading_flags(function: F) -> F:
             "--force", "-f", is_flag=True, help="Purge a stream that no benchmark created, without asking"
         ),
     )
-    for flag in reversed(flags):
-        function = flag(function)
-    return function
+    return all_of(flags)(function)
 
 
 def _consumer_flags(function: F) -> F:
@@ -77,9 +75,7 @@ def _consumer_flags(function: F) -> F:
         ),
         option("--doubleack/--no-doubleack", default=False, help="Wait until each ack is confirmed (no)"),
     )
-    for flag in reversed(flags):
-        function = flag(function)
-    return _reading_flags(function)
+    return _reading_flags(all_of(flags)(function))
 
 
 async def _consume(env: Env, kind: Kind, options: Options) -> Result:

@@ -10,7 +10,7 @@ from jsctl.bench import targets
 from jsctl.bench.plan import STREAM, Kind
 from jsctl.commands.bench.flags import Sending, sending_flags, shared
 from jsctl.commands.bench.running import create_stream, make_plan, purge, run
-from jsctl.commands.cli import DURATION, SIZE, argument, command, option
+from jsctl.commands.cli import DURATION, SIZE, all_of, argument, command, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.message.publish_atomic import LARGEST_BATCH
@@ -89,9 +89,7 @@ def _publish_flags(function: F) -> F:
             help="Change or purge a stream that no benchmark created, without asking",
         ),
     )
-    for flag in reversed(flags):
-        function = flag(function)
-    return argument("subject")(sending_flags(function))
+    return argument("subject")(sending_flags(all_of(flags)(function)))
 
 
 def _batch_flag(text: str, most: int | None = None) -> Callable[[F], F]:

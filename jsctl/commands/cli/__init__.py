@@ -4,8 +4,8 @@ A global flag works anywhere on the line because every command and group takes i
 was given wins. Only the root reads the environment.
 """
 
-from jsctl.commands.cli.declare import argument, command, option
+from jsctl.commands.cli.declare import all_of, argument, command, option
 from jsctl.commands.cli.global_flags import GroupOption
 from jsctl.commands.cli.values import DURATION, SIZE
 
-__all__ = ["DURATION", "SIZE", "GroupOption", "argument", "command", "option"]
+__all__ = ["DURATION", "SIZE", "GroupOption", "all_of", "argument", "command", "option"]

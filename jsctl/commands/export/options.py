@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from jsctl.commands.cli import option
+from jsctl.commands.cli import all_of, option
 from jsctl.errors import BadInput
 from jsctl.files import CONFIG_SIZE, read_bytes
 from jsctl.spark.decoding.model import KINDS, WITH_FIELDS
@@ -91,37 +91,34 @@ class DecodeOptions:
 
 def decode_options(function: F) -> F:
     """Declare the flags of DecodeOptions."""
-    for declare in reversed(
-        (
-            option(
-                "--decode",
-                metavar="AS",
-                default="",
-                help="Decode payloads into columns: json, variant, avro, protobuf, text or base64",
-            ),
-            option(
-                "--schema", metavar="DDL", default="", help="Fields for --decode json (those in the messages)"
-            ),
-            option(
-                "--schema-file",
-                metavar="FILE",
-                default="",
-                help="Avro schema, or Protobuf descriptors (protoc --include_imports --descriptor_set_out)",
-            ),
-            option(
-                "--message",
-                metavar="NAME",
-                default="",
-                help="Protobuf message, if the file has several (shop.Order)",
-            ),
-            option("--registry", is_flag=True, help="Payloads begin with the schema id of a schema registry"),
-            option(
-                "--decompress",
-                type=click.Choice(["gzip", "s2", "zstd", "auto"]),
-                help="Decompress payloads first; auto goes by their first bytes",
-            ),
-            option("--keep-data", is_flag=True, help="Beside decoded fields: also a column with the payload"),
-        )
-    ):
-        function = declare(function)
-    return function
+    flags = (
+        option(
+            "--decode",
+            metavar="AS",
+            default="",
+            help="Decode payloads into columns: json, variant, avro, protobuf, text or base64",
+        ),
+        option(
+            "--schema", metavar="DDL", default="", help="Fields for --decode json (those in the messages)"
+        ),
+        option(
+            "--schema-file",
+            metavar="FILE",
+            default="",
+            help="Avro schema, or Protobuf descriptors (protoc --include_imports --descriptor_set_out)",
+        ),
+        option(
+            "--message",
+            metavar="NAME",
+            default="",
+            help="Protobuf message, if the file has several (shop.Order)",
+        ),
+        option("--registry", is_flag=True, help="Payloads begin with the schema id of a schema registry"),
+        option(
+            "--decompress",
+            type=click.Choice(["gzip", "s2", "zstd", "auto"]),
+            help="Decompress payloads first; auto goes by their first bytes",
+        ),
+        option("--keep-data", is_flag=True, help="Beside decoded fields: also a column with the payload"),
+    )
+    return all_of(flags)(function)

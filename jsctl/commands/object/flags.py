@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import click
 
 from jsctl import registry
-from jsctl.commands.cli import DURATION, SIZE, argument, option
+from jsctl.commands.cli import DURATION, SIZE, all_of, argument, option
 from jsctl.commands.shared.pick import pick
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -85,9 +85,7 @@ def bucket_flags(function: F) -> F:
         ),
         option("--compress/--no-compress", default=None, help="Compress the data"),
     )
-    for add_flag in reversed(flags):
-        function = add_flag(function)
-    return function
+    return all_of(flags)(function)
 
 
 def parse_metadata(pairs: Sequence[str]) -> dict[str, str]:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from jsctl.commands.cli import option
+from jsctl.commands.cli import all_of, option
 from jsctl.commands.shared.repeat import place_flags
 from jsctl.env import Env
 from jsctl.errors import Cancelled, JsctlError
@@ -70,9 +70,7 @@ class AddOptions:
 
 def add_flags(function: F) -> F:
     """Add the flags that every add takes, for `AddOptions`."""
-    for add_option in reversed(_FLAGS):
-        function = add_option(function)
-    return function
+    return all_of(_FLAGS)(function)
 
 
 async def ask_all(

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from jsctl.auth.fields import ACCOUNT, ACCOUNT_LIMITS, JETSTREAM_LIMITS
 from jsctl.auth.settings import AccountSettings
-from jsctl.commands.cli import option
+from jsctl.commands.cli import all_of, option
 from jsctl.commands.shared.field_flags import ConfigFlags, config_flags
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -58,9 +58,4 @@ def account_flags(verb: str) -> Callable[[F], F]:
         option("--tags", metavar="TAG", multiple=True, help="Tags to add; may be repeated"),
     ]
 
-    def declare(function: F) -> F:
-        for flag in reversed(flags):
-            function = flag(function)
-        return function
-
-    return declare
+    return all_of(flags)
