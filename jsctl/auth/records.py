@@ -82,6 +82,13 @@ def members(nats: Json, key: str) -> list[Json]:
     return [item for item in nats.get(key) or () if isinstance(item, dict)]
 
 
+def remove_member(nats: Json, key: str, member: Json) -> None:
+    """Remove an object from a list in the claims in place, and with the last one the list."""
+    nats[key].remove(member)
+    if not nats[key]:
+        del nats[key]
+
+
 def local_subject(imported: Json) -> str:
     """Where an import's messages are in the importing account: `local_subject`, the older `to`, else the
     exporter's subject. Of a stream, `to` is a prefix; of a service, `to` is the exporter's subject."""

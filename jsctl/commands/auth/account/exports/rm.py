@@ -1,7 +1,7 @@
 """`jsctl auth account exports rm`."""
 
 from jsctl.auth.changes import change_account
-from jsctl.auth.records import Json
+from jsctl.auth.records import Json, remove_member
 from jsctl.auth.sharing import find_export, importers
 from jsctl.commands.auth.account.exports.choose import pick_export
 from jsctl.commands.auth.choose import account_argument, operator_option, pick_operator_account
@@ -23,9 +23,7 @@ async def rm(env: Env, subject: str, account: str, operator: str, force: bool) -
     await env.confirm(f"Really remove the export {subject} of {owner.name}?", force=force)
 
     def change(nats: Json) -> None:
-        nats["exports"].remove(find_export(nats, subject, owner.name))
-        if not nats["exports"]:
-            del nats["exports"]
+        remove_member(nats, "exports", find_export(nats, subject, owner.name))
 
     change_account(store, owner.name, change)
     return Result(data={"account": owner.name, "removed": subject, "importers": importing})

@@ -1,7 +1,7 @@
 """`jsctl auth account imports rm`."""
 
 from jsctl.auth.changes import change_account
-from jsctl.auth.records import Json
+from jsctl.auth.records import Json, remove_member
 from jsctl.auth.sharing import find_import
 from jsctl.commands.auth.account.exports.choose import pick_import
 from jsctl.commands.auth.choose import account_argument, operator_option, pick_operator_account
@@ -22,9 +22,7 @@ async def rm(env: Env, subject: str, account: str, operator: str, force: bool) -
     await env.confirm(f"Really remove the import {subject} of {owner.name}?", force=force)
 
     def change(nats: Json) -> None:
-        nats["imports"].remove(find_import(nats, subject, owner.name))
-        if not nats["imports"]:
-            del nats["imports"]
+        remove_member(nats, "imports", find_import(nats, subject, owner.name))
 
     change_account(store, owner.name, change)
     return Result(data={"account": owner.name, "removed": subject})
