@@ -2,7 +2,7 @@
 
 import time
 from types import TracebackType
-from typing import TextIO
+from typing import Any, Self, TextIO
 
 from rich.console import Console
 from rich.progress import (
@@ -32,8 +32,36 @@ class _Rate(ProgressColumn):
         return Text("" if speed is None else f"{format_bytes(int(speed))}/s")
 
 
-class Bar:
-    """A progress bar, as a context manager. It is erased at the end.
+class ErasedBar:
+    """A bar with its label and the time it took, as a context manager. It is erased at the end.
+
+    columns: between these two. attrs: of rich's Progress.
+    """
+
+    def __init__(self, out: TextIO, *columns: ProgressColumn, **attrs: Any) -> None:
+        self._progress = Progress(
+            TextColumn("{task.description}", markup=False),
+            *columns,
+            TimeElapsedColumn(),
+            console=Console(file=out, force_terminal=True, markup=False, highlight=False, emoji=False),
+            **attrs,
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+
+class Bar(ErasedBar):
+    """A progress bar of counted work.
 
     in_bytes: the steps are bytes, shown with their rate.
     """
@@ -42,29 +70,10 @@ class Bar:
         amount: list[ProgressColumn] = (
             [DownloadColumn(binary_units=True), _Rate()] if in_bytes else [MofNCompleteColumn()]
         )
-        self._progress = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            *amount,
-            TimeElapsedColumn(),
-            console=Console(file=out, force_terminal=True, markup=False, highlight=False, emoji=False),
-            auto_refresh=False,
-            transient=True,
-            redirect_stdout=False,
-            redirect_stderr=False,
-        )
+        super().__init__(out, BarColumn(), *amount, auto_refresh=False)
         self._task = self._progress.add_task(clean(label), total=total)
         self._done = 0
         self._drawn = 0.0
-
-    def __enter__(self) -> "Bar":
-        self._progress.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._progress.stop()
 
     def advance(self, steps: int = 1) -> None:
         """Add steps that are done."""

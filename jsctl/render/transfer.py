@@ -2,18 +2,18 @@
 
 import threading
 import time
-from types import TracebackType
 from typing import TextIO
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, TextColumn
 
+from jsctl.render.progress import ErasedBar
 from jsctl.render.text import clean
 from jsctl.units import SECOND, format_bytes, format_count, format_duration
 
 
-class Transfer:
-    """A progress bar of a transfer, as a context manager. It is erased at the end.
+class Transfer(ErasedBar):
+    """A progress bar of a transfer.
 
     messages, size: in all, size in bytes; 0 for an unknown size.
     """
@@ -24,27 +24,9 @@ class Transfer:
         self._began = time.monotonic()
         self._part = 0.0
         self._lock = threading.Lock()
-        self._progress = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=24),
-            TextColumn("{task.fields[numbers]}", markup=False),
-            TimeElapsedColumn(),
-            console=Console(file=out, force_terminal=True, markup=False, highlight=False, emoji=False),
-            refresh_per_second=4,
-            transient=True,
-            redirect_stdout=False,
-            redirect_stderr=False,
-        )
+        numbers = TextColumn("{task.fields[numbers]}", markup=False)
+        super().__init__(out, BarColumn(bar_width=24), numbers, refresh_per_second=4)
         self._task = self._progress.add_task(clean(label), total=1.0, numbers=self.numbers(0.0))
-
-    def __enter__(self) -> "Transfer":
-        self._progress.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._progress.stop()
 
     def reach(self, part: float) -> None:
         """Set the part that is done, from 0 to 1; any thread may. It never goes back: Spark learns of new
