@@ -5,7 +5,6 @@ See `processes` for the locks that say which servers run.
 
 import asyncio
 import contextlib
-import fcntl
 import hashlib
 import os
 from collections import deque
@@ -18,6 +17,7 @@ from jsctl.localserver import processes
 from jsctl.localserver.topology import Topology, fill
 
 LOCK = ".changing"
+_MOMENT_SECONDS = 0.5  #: a process that a killed jsctl was starting has its lock for a moment
 _ELSEWHERE = ".elsewhere"  #: among the default folders: links to the other ones
 
 _HEAD = "# Written by jsctl, and written again unless edited: "
@@ -77,12 +77,11 @@ def changing(folder: Path) -> Iterator[None]:
             f"cannot write to {folder}: {error.strerror}", "choose another folder with --store"
         ) from None
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not processes.take_lock(handle, _MOMENT_SECONDS):
+            raise JsctlError(
+                f"another jsctl starts or stops servers in {folder}", "try again when it has finished"
+            )
         yield
-    except BlockingIOError:
-        raise JsctlError(
-            f"another jsctl starts or stops servers in {folder}", "try again when it has finished"
-        ) from None
     finally:
         os.close(handle)
 

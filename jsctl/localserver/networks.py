@@ -142,17 +142,20 @@ async def start_nodes(network: LocalNetwork, nodes: Sequence[NodeState], environ
     """Start servers that do not run, resume those that are paused, and wait until they accept clients."""
     with folder.changing(network.folder):
         start_relay(network.folder, network.state, environ)
-        started = []
+        new = []
         for node in nodes:
             process = network.running(node)
             if process is None:
                 process = launch(network.folder, node, environ)
-                started.append((node, process))
+                node.url = ""
             elif node.wanted == "paused":
                 processes.send(process, signal.SIGCONT)
             node.wanted = "up"
+            if not node.url:  # nor may a jsctl that was killed have seen it ready
+                new.append((node, process))
         save_state(network.folder, network.state)
-        await wait_for_servers(network.folder, started)
+        await wait_for_servers(network.folder, new)
+        save_state(network.folder, network.state)
 
 
 async def stop_nodes(network: LocalNetwork, nodes: Sequence[NodeState]) -> None:

@@ -11,6 +11,7 @@ import fcntl
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,8 +22,13 @@ from jsctl.errors import JsctlError
 GRACE_SECONDS = 8.0
 """How long processes may take to stop until they are killed."""
 
+_BIRTH_SECONDS = 5.0
+"""How long a process may take to write its number. It does so even if the jsctl that started it is killed."""
+
+_PAUSE_SECONDS = 0.005
+
 _SUFFIX = ".lock"
-# The number stands in the file before the process is what it shall be: nobody sees a lock without it.
+# The number stands in the file before the process is what it shall be. If it cannot be written, it ends.
 _EXEC = ("/bin/sh", "-c", 'echo $$ >"$0" && exec "$@"')
 
 
@@ -56,10 +62,13 @@ def start(
     forget_secrets(inherited)
     handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        raise JsctlError(f"{name} in {folder} runs already{_owner(folder, name)}") from None
-    else:
+        # Those who look whether it runs have the lock for a moment, too.
+        while not take_lock(handle, _PAUSE_SECONDS):
+            process = find(folder, name)
+            if process or is_running(folder, name):
+                owner = f" (process {process.pid})" if process else ""
+                raise JsctlError(f"{name} in {folder} runs already{owner}")
+        os.ftruncate(handle, 0)  # the number of an earlier process
         with log.open("ab") as output:
             try:
                 child = subprocess.Popen(
@@ -79,6 +88,18 @@ def start(
         os.close(handle)
 
 
+def take_lock(handle: int, seconds: float = 0.0) -> bool:
+    """Take the lock of an open file. Returns whether it was free, or became so in this time."""
+    end = time.monotonic() + seconds
+    while True:
+        with contextlib.suppress(BlockingIOError):
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        if time.monotonic() >= end:
+            return False
+        time.sleep(_PAUSE_SECONDS)
+
+
 def is_running(folder: Path, name: str) -> bool:
     """Whether a process of a network runs."""
     try:
@@ -86,7 +107,7 @@ def is_running(folder: Path, name: str) -> bool:
     except OSError:
         return False
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)  # shared: others may look at the same time
     except OSError:
         return True
     finally:
@@ -95,13 +116,13 @@ def is_running(folder: Path, name: str) -> bool:
 
 
 def find(folder: Path, name: str) -> Process | None:
-    """Return a process that runs."""
-    if not is_running(folder, name):
-        return None
-    try:
-        return Process(folder, name, int((folder / f"{name}{_SUFFIX}").read_text()))
-    except (OSError, ValueError):
-        return None
+    """Return a process that runs. Waits for the number of one that was started at this moment."""
+    end = time.monotonic() + _BIRTH_SECONDS
+    while is_running(folder, name) and time.monotonic() < end:
+        with contextlib.suppress(OSError, ValueError):
+            return Process(folder, name, int((folder / f"{name}{_SUFFIX}").read_text()))
+        time.sleep(_PAUSE_SECONDS)
+    return None
 
 
 def find_all(folder: Path) -> dict[str, Process]:
@@ -139,8 +160,3 @@ async def wait_until_ended(processes: Sequence[Process], seconds: float) -> bool
     except TimeoutError:
         return False
     return True
-
-
-def _owner(folder: Path, name: str) -> str:
-    process = find(folder, name)
-    return f" (process {process.pid})" if process else ""

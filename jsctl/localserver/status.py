@@ -200,8 +200,8 @@ def _system_logins(network: LocalNetwork) -> Iterator[Settings]:
     raw = private_store(network.folder).load(login.context).raw
     for cluster in dict.fromkeys(node.cluster for node in network.state.nodes):
         nodes = [n for n in network.state.nodes if n.cluster == cluster and network.status_of(n) == "up"]
-        if nodes:
-            yield context_settings({**raw, "url": ",".join(node.url for node in nodes)})
+        if urls := [node.url for node in nodes if node.url]:  # without one until it accepts clients
+            yield context_settings({**raw, "url": ",".join(urls)})
 
 
 async def _ask(settings: Settings, expect: int) -> dict[str, Sequence[Json]]:
