@@ -145,6 +145,9 @@ async def start_nodes(network: LocalNetwork, nodes: Sequence[NodeState], environ
         new = []
         for node in nodes:
             process = network.running(node)
+            if process and node.wanted in ("stopped", "killed"):  # in lame duck mode, or a stop was killed
+                await processes.stop([process])
+                process = None
             if process is None:
                 process = launch(network.folder, node, environ)
                 node.url = ""

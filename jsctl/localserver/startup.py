@@ -2,12 +2,13 @@
 
 import asyncio
 import contextlib
+import shutil
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from jsctl.errors import BadInput, JsctlError
+from jsctl.errors import BadInput, JsctlError, MissingDependency
 from jsctl.files import read_text
 from jsctl.json_text import parse_json
 from jsctl.localserver import folder, processes
@@ -23,6 +24,12 @@ START_SECONDS = 120
 
 def launch(where: Path, node: NodeState, environ: Mapping[str, str]) -> Process:
     """Start a server. Raises JsctlError."""
+    program = node.argv[0]
+    if not shutil.which(Path(node.cwd, program) if "/" in program else program, path=environ.get("PATH")):
+        raise MissingDependency(
+            f"{program}, which {node.name} was started with, has gone or cannot be run",
+            f"stop {where} with jsctl server stop, and start it again with jsctl server network up",
+        )
     log = folder.start_log(where, node.name)
     return processes.start(where, node.name, node.argv, Path(node.cwd), log, environ)
 

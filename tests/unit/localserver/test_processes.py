@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from jsctl.errors import JsctlError
+from jsctl.errors import JsctlError, MissingDependency
 from jsctl.localserver import folder
 from jsctl.localserver.processes import Process, find, find_all, is_running, start
+from jsctl.localserver.startup import launch
+from jsctl.localserver.state import NodeState
 
 NAME = "n1"
 # As after a kill of the jsctl that started it: it has the lock, and has not written its number.
@@ -105,3 +107,10 @@ def test_the_lock_of_the_folder_may_end_a_moment_after_its_jsctl(
         with pytest.raises(TimeoutError):
             changed.result(0.05)
     assert changed.result()
+
+
+def test_a_program_that_has_gone(tmp_path: Path) -> None:
+    node = NodeState("n1", "c", "", [str(tmp_path / "nats-server")], str(tmp_path))
+    with pytest.raises(MissingDependency, match=r"nats-server, which n1 was started with, has gone"):
+        launch(tmp_path, node, os.environ)
+    assert not is_running(tmp_path, "n1")

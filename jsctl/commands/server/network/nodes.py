@@ -9,7 +9,7 @@ from typing import Any
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.server.network.choose import choose_network
 from jsctl.env import Env
-from jsctl.errors import BadInput
+from jsctl.errors import BadInput, JsctlError
 from jsctl.localserver import networks
 from jsctl.localserver.networks import LocalNetwork, find_network
 from jsctl.localserver.state import NodeState
@@ -36,6 +36,13 @@ def _select(env: Env, network: str, servers: Names, everything: bool) -> tuple[L
 
 async def _act(env: Env, network: str, servers: Names, everything: bool, act: Act, what: str) -> None:
     local, nodes = _select(env, network, servers, everything)
+    if act is not networks.stop_nodes:
+        chosen, nodes = nodes, [node for node in nodes if local.running(node)]
+        if not nodes:
+            names = " ".join(node.name for node in chosen)
+            raise JsctlError(
+                f"{names.replace(' ', ', ')} does not run", f"jsctl server network start {names}"
+            )
     await act(local, nodes)
     env.say(f"{what} {', '.join(node.name for node in nodes)}")
 

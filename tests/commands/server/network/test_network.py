@@ -106,6 +106,16 @@ def test_up_again_starts_what_has_ended(networks: Networks, pair: str) -> None:
     assert processes.find(networks.folder(pair), "hub") == before
 
 
+def test_a_server_in_lame_duck_mode_is_started_anew(networks: Networks, pair: str) -> None:
+    before = processes.find(networks.folder(pair), "leaf")
+    assert before
+    networks(f"lame-duck leaf -n {pair}")
+    networks(f"start leaf -n {pair}")
+    after = processes.find(networks.folder(pair), "leaf")
+    assert after and after.pid != before.pid
+    networks(f"wait {pair}")
+
+
 def test_wait_for_mirrors_and_faults(networks: Networks, pair: str) -> None:
     networks.at(pair, "stream add SITE --subjects site --js-domain leaf --defaults")
     networks.at(pair, "pub site hello --count 500 -J --context pair-leaf")
@@ -119,6 +129,8 @@ def test_wait_for_mirrors_and_faults(networks: Networks, pair: str) -> None:
     networks(f"link up --all --network {pair}")
     networks(f"kill hub --network {pair}")
     assert networks.servers(pair) == {"hub": "killed", "leaf": "up"}
+    for verb in ("pause", "resume", "kill", "lame-duck"):
+        assert "hub does not run; jsctl server network start hub" in networks(f"{verb} hub -n {pair}", 1)
     networks(f"start hub --network {pair}")
     networks(f"wait {pair}")
     assert networks.servers(pair) == {"hub": "up", "leaf": "up"}
