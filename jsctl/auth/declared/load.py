@@ -75,13 +75,11 @@ def _read_document(document: Node, variables: Variables, budget: Budget) -> list
 
 
 def _read_operator(node: Node, known: Variables, label: str, budget: Budget) -> DeclaredOperator:
-    own = _without(node, "an operator", "accounts")
-    expanded = expand(own, known)
-    budget.write(expanded)
+    expanded = budget.expand(node, "an operator", known, "accounts")
     name = _read_name(expanded, "operator")
     claims = OPERATOR.read(expanded, "an operator", ignored=_NAMES)
     accounts: list[DeclaredAccount] = []
-    for item in _items(node, "accounts"):
+    for item in node.items_of("accounts"):
         for variables in _rounds(item, "an account", known, budget):
             accounts.append(_read_account(item, variables, budget))
     seen: dict[str, DeclaredAccount] = {}
@@ -95,15 +93,14 @@ def _read_operator(node: Node, known: Variables, label: str, budget: Budget) -> 
 
 
 def _read_account(node: Node, known: Variables, budget: Budget) -> DeclaredAccount:
-    expanded = expand(_without(node, "an account", "for", "users"), known)
-    budget.write(expanded)
+    expanded = budget.expand(node, "an account", known, "for", "users")
     name = _read_name(expanded, "account")
     claims = ACCOUNT.read(expanded, "an account", ignored=_NAMES)
     lists = {key: claims.pop(key, None) or [] for key in ("exports", "imports", "signing_keys")}
     expires = _read_expiry(claims)
     _validate(ACCOUNT, claims, node)
     users: list[DeclaredUser] = []
-    for item in _items(node, "users"):
+    for item in node.items_of("users"):
         for variables in _rounds(item, "a user", known, budget):
             users.append(_read_user(item, variables, budget))
     seen: dict[str, DeclaredUser] = {}
@@ -114,8 +111,7 @@ def _read_account(node: Node, known: Variables, budget: Budget) -> DeclaredAccou
 
 
 def _read_user(node: Node, known: Variables, budget: Budget) -> DeclaredUser:
-    expanded = expand(_without(node, "a user", "for"), known)
-    budget.write(expanded)
+    expanded = budget.expand(node, "a user", known, "for")
     name = _read_name(expanded, "user")
     claims = USER.read(expanded, "a user", ignored=_NAMES)
     role, expires = str(claims.pop("role", None) or ""), _read_expiry(claims)
@@ -153,15 +149,6 @@ def _rounds(node: Node, what: str, known: Variables, budget: Budget) -> Iterable
     loop = node.keys(what).get("for")
     budget.make(count_rounds(loop, known), node)
     return iterate_loop(loop, known)
-
-
-def _without(node: Node, what: str, *names: str) -> Node:
-    return node._replace(value={key: value for key, value in node.keys(what).items() if key not in names})
-
-
-def _items(node: Node, key: str) -> list[Node]:
-    below = node.keys("this").get(key)
-    return below.items(key) if below and below.value is not None else []
 
 
 def _read_name(node: Node, what: str) -> str:

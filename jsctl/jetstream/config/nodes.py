@@ -36,6 +36,11 @@ class Node(NamedTuple):
             raise self.error(f"{what} must be a list", self._hint())
         return self.value
 
+    def items_of(self, key: str) -> "list[Node]":
+        """The list below a key of an object; empty where there is none, or null. Raises BadInput."""
+        below = self.keys("this").get(key)
+        return below.items(key) if below and below.value is not None else []
+
     def string(self, what: str) -> str:
         """The value as text, as it was written. Raises BadInput."""
         if isinstance(self.value, (dict, list)) or self.value is None:

@@ -94,10 +94,10 @@ def _read_document(
     label = head["label"].string("label") if "label" in head else ""
     place = _read_place(head, Place())
     before = len(streams)
-    nodes = _list_items(keys, "streams")
+    nodes = document.items_of("streams")
     for node in nodes:
         _count(node, known, budget)
-    bucket_nodes = [(kind, node) for kind in KINDS for node in _list_items(keys, kind.key)]
+    bucket_nodes = [(kind, node) for kind in KINDS for node in document.items_of(kind.key)]
     for _, node in bucket_nodes:
         budget.make(count_rounds(_loop_of(node, "bucket"), known), node)
     for node in nodes:
@@ -117,11 +117,6 @@ def _read_document(
             labels.setdefault(labelled, set()).add(label)
 
 
-def _list_items(keys: Mapping[str, Node], key: str) -> list[Node]:
-    node = keys.get(key)
-    return node.items(key) if node and node.value is not None else []
-
-
 def _loop_of(node: Node, noun: str) -> Node | None:
     return node.keys(f"a {noun}").get("for")
 
@@ -130,23 +125,21 @@ def _count(node: Node, known: Variables, budget: Budget) -> None:
     """Count what the loops of a stream and its consumers make."""
     loop = _loop_of(node, "stream")
     budget.make(count_rounds(loop, known), node)
-    loops = [inner for item in _list_items(node.value, "consumers") if (inner := _loop_of(item, "consumer"))]
+    loops = [inner for item in node.items_of("consumers") if (inner := _loop_of(item, "consumer"))]
     for round_variables in iterate_loop(loop, known) if loops else ():
         for inner in loops:
             budget.make(count_rounds(inner, round_variables), inner)
 
 
 def _read_stream(node: Node, known: Variables, place: Place, label: str, budget: Budget) -> Stream:
-    members = {key: value for key, value in node.value.items() if key not in ("for", "consumers")}
-    expanded = expand(node._replace(value=members), known)
-    budget.write(expanded)
+    expanded = budget.expand(node, "a stream", known, "for", "consumers")
     name = _read_name(expanded, "stream")
     place = _read_place(expanded.value, place)
     declared = STREAM.read(expanded, "a stream", ignored=_STREAM_KEYS)
     config = _with_label({**declared, "name": name}, label)
     _validate(STREAM, config, expanded)
     consumers: list[Consumer] = []
-    for item in _list_items(node.value, "consumers"):
+    for item in node.items_of("consumers"):
         for round_variables in iterate_loop(_loop_of(item, "consumer"), known):
             consumers.append(_read_consumer(item, round_variables, label, budget))
     _refuse_same_consumers(consumers, name)
@@ -156,9 +149,7 @@ def _read_stream(node: Node, known: Variables, place: Place, label: str, budget:
 def _read_bucket(
     kind: BucketKind, node: Node, known: Variables, place: Place, label: str, budget: Budget
 ) -> Stream:
-    members = {key: value for key, value in node.value.items() if key != "for"}
-    expanded = expand(node._replace(value=members), known)
-    budget.write(expanded)
+    expanded = budget.expand(node, "a bucket", known, "for")
     name = _read_name(expanded, "bucket")
     place = _read_place(expanded.value, place)
     declared = kind.schema.read(expanded, kind.schema.what, ignored=_BUCKET_KEYS)
@@ -168,9 +159,7 @@ def _read_bucket(
 
 
 def _read_consumer(node: Node, known: Variables, label: str, budget: Budget) -> Consumer:
-    members = {key: value for key, value in node.value.items() if key != "for"}
-    expanded = expand(node._replace(value=members), known)
-    budget.write(expanded)
+    expanded = budget.expand(node, "a consumer", known, "for")
     name = _read_name(expanded, "consumer")
     declared = CONSUMER.read(expanded, "a consumer", ignored=_CONSUMER_KEYS)
     config = {"durable_name": name, **declared, "name": name}

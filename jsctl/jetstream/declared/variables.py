@@ -91,6 +91,14 @@ class Budget:
         if self._characters < 0:
             raise node.error(f"what is declared has more than {MAX_CHARACTERS:,} characters")
 
+    def expand(self, node: Node, what: str, known: Variables, *apart: str) -> Node:
+        """A copy of an object without the members `apart`, with every variable replaced, and counted.
+        Raises BadInput."""
+        own = {key: value for key, value in node.keys(what).items() if key not in apart}
+        expanded = expand(node._replace(value=own), known)
+        self.write(expanded)
+        return expanded
+
 
 def count_rounds(loop: Node | None, known: Variables) -> int:
     """How many streams or consumers a loop makes, 0 without a loop. Raises BadInput."""
