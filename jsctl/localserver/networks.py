@@ -105,6 +105,10 @@ def find_network(environ: Mapping[str, str], name: str = "") -> LocalNetwork:
     state = load_state(path) if path.is_dir() else None
     if state:
         return LocalNetwork(path, state)
+    if name == environ.get(VARIABLE):
+        raise NotFound(
+            f"there is no network {name!r}, which {VARIABLE} names", "unset it, or name another one"
+        )
     raise NotFound(*noun("network").missing(name, known=[network.state.name for network in networks]))
 
 

@@ -182,6 +182,11 @@ def test_what_is_wrong(networks: Networks, pair: str, line: str, status: int, me
     assert len(result.splitlines()) == 1
 
 
+def test_a_shell_of_a_network_that_has_gone(networks: Networks) -> None:
+    outcome = networks.cli("server network link", environ={"JSCTL_NETWORK": "gone"}, status=3)
+    assert "there is no network 'gone', which JSCTL_NETWORK names; unset it" in outcome.err
+
+
 def test_a_taken_port_is_reported_and_nothing_runs(networks: Networks, pair: str) -> None:
     url = json.loads(networks.at(pair, "context info pair-hub --json"))["url"]
     port = url.rpartition(":")[2]
