@@ -14,10 +14,11 @@ _SMALLEST = -_LARGEST
 _MANY = 8  #: values of a list that are worth a look at all of them together
 
 Fields = dict[str, Any]
-"""A field's shape by name: a type, `TIME` or `BASE64`, a Shape, a list of one shape, or a dict of `*` to the
-shape of all values of an object."""
+"""A field's shape by name: a type, `TIME`, `BASE64` or `NUMBER`, a Shape, a list of one shape, or a dict of
+`*` to the shape of all values of an object."""
 
-TIME, BASE64 = object(), object()
+TIME, BASE64, NUMBER = object(), object(), object()
+"""NUMBER: with or without a fraction."""
 
 
 class Shape:
@@ -158,6 +159,9 @@ def _check_scalar(value: Any, kind: Any) -> None:
             binascii.a2b_base64(value, strict_mode=True) if value else b""
         except (ValueError, TypeError):
             raise Malformed("is not base64") from None
+    elif kind is NUMBER:
+        if type(value) not in (int, float) or not _SMALLEST < value < _LARGEST:
+            raise Malformed("is not a number")
     elif type(value) is not kind or (kind is int and not _SMALLEST < value < _LARGEST):
         what = {int: "a number", str: "a text", bool: "true or false"}[kind]
         raise Malformed(f"is not {what}")

@@ -11,16 +11,17 @@ from typing import Any
 from jsctl.jetstream.shape_check import BASE64, TIME, Fields, Malformed, Shape, check
 
 
-def _fields(kind: Any, names: str) -> Fields:
+def fields(kind: Any, names: str) -> Fields:
+    """Return the fields of these names, separated by spaces, all of one shape."""
     return dict.fromkeys(names.split(), kind)
 
 
-_TRANSFORM = Shape(_fields(str, "src dest"))
-_EXTERNAL = Shape(_fields(str, "api deliver"))
+_TRANSFORM = Shape(fields(str, "src dest"))
+_EXTERNAL = Shape(fields(str, "api deliver"))
 _TEXTS = {"*": str}
 _SOURCE = Shape(
     {
-        **_fields(str, "name filter_subject domain"),
+        **fields(str, "name filter_subject domain"),
         "opt_start_seq": int,
         "opt_start_time": TIME,
         "external": _EXTERNAL,
@@ -29,33 +30,33 @@ _SOURCE = Shape(
     ("name",),
 )
 _ERROR = Shape({"code": int, "err_code": int, "description": str})
-_SOURCE_INFO = Shape(
-    {**_SOURCE.fields, **_fields(int, "lag active"), "error": _ERROR},
+SOURCE_INFO = Shape(
+    {**_SOURCE.fields, **fields(int, "lag active"), "error": _ERROR},
     ("name",),
 )
-_STREAM_CONFIG = Shape(
+STREAM_CONFIG = Shape(
     {
-        **_fields(str, "name description retention storage discard compression persist_mode"),
-        **_fields(int, "max_consumers max_msgs max_msgs_per_subject max_bytes max_age max_msg_size"),
-        **_fields(int, "num_replicas duplicate_window first_seq subject_delete_marker_ttl"),
-        **_fields(bool, "no_ack sealed deny_delete deny_purge allow_rollup_hdrs allow_direct mirror_direct"),
-        **_fields(bool, "discard_new_per_subject allow_msg_ttl allow_msg_counter allow_atomic"),
-        **_fields(bool, "allow_msg_schedules allow_batched"),
+        **fields(str, "name description retention storage discard compression persist_mode"),
+        **fields(int, "max_consumers max_msgs max_msgs_per_subject max_bytes max_age max_msg_size"),
+        **fields(int, "num_replicas duplicate_window first_seq subject_delete_marker_ttl"),
+        **fields(bool, "no_ack sealed deny_delete deny_purge allow_rollup_hdrs allow_direct mirror_direct"),
+        **fields(bool, "discard_new_per_subject allow_msg_ttl allow_msg_counter allow_atomic"),
+        **fields(bool, "allow_msg_schedules allow_batched"),
         "subjects": [str],
         "placement": Shape({"cluster": str, "tags": [str], "preferred": str}),
         "mirror": _SOURCE,
         "sources": [_SOURCE],
-        "republish": Shape({**_fields(str, "src dest"), "headers_only": bool}),
+        "republish": Shape({**fields(str, "src dest"), "headers_only": bool}),
         "subject_transform": _TRANSFORM,
-        "consumer_limits": Shape(_fields(int, "inactive_threshold max_ack_pending")),
+        "consumer_limits": Shape(fields(int, "inactive_threshold max_ack_pending")),
         "metadata": _TEXTS,
     },
     ("name", "retention", "storage", "max_msgs", "max_bytes", "max_age", "num_replicas"),
 )
-_STATE = Shape(
+STATE = Shape(
     {
-        **_fields(int, "messages bytes first_seq last_seq consumer_count num_subjects num_deleted"),
-        **_fields(TIME, "first_ts last_ts"),
+        **fields(int, "messages bytes first_seq last_seq consumer_count num_subjects num_deleted"),
+        **fields(TIME, "first_ts last_ts"),
         "subjects": {"*": int},
         "deleted": [int],
         "lost": Shape({"msgs": [int], "bytes": int}),
@@ -63,26 +64,26 @@ _STATE = Shape(
     ("messages", "bytes", "first_seq", "last_seq", "first_ts", "last_ts", "consumer_count"),
 )
 _REPLICA = Shape(
-    {**_fields(str, "name peer"), **_fields(bool, "current offline"), **_fields(int, "active lag")}, ("name",)
+    {**fields(str, "name peer"), **fields(bool, "current offline"), **fields(int, "active lag")}, ("name",)
 )
-_CLUSTER = Shape(
+CLUSTER = Shape(
     {
-        **_fields(str, "name leader raft_group traffic_account"),
+        **fields(str, "name leader raft_group traffic_account"),
         "leader_since": TIME,
         "replicas": [_REPLICA],
     }
 )
-_PAGE = _fields(int, "total offset limit")
+_PAGE = fields(int, "total offset limit")
 _STREAM_INFO = Shape(
     {
         **_PAGE,
-        "config": _STREAM_CONFIG,
-        "state": _STATE,
-        **_fields(TIME, "created ts"),
-        "cluster": _CLUSTER,
-        "mirror": _SOURCE_INFO,
-        "sources": [_SOURCE_INFO],
-        "alternates": [Shape(_fields(str, "name cluster domain"))],
+        "config": STREAM_CONFIG,
+        "state": STATE,
+        **fields(TIME, "created ts"),
+        "cluster": CLUSTER,
+        "mirror": SOURCE_INFO,
+        "sources": [SOURCE_INFO],
+        "alternates": [Shape(fields(str, "name cluster domain"))],
         "domain": str,
         "did_create": bool,
     },
@@ -90,13 +91,13 @@ _STREAM_INFO = Shape(
 )
 _CONSUMER_CONFIG = Shape(
     {
-        **_fields(str, "name durable_name description deliver_policy ack_policy replay_policy sample_freq"),
-        **_fields(str, "filter_subject deliver_subject deliver_group priority_policy"),
-        **_fields(int, "opt_start_seq ack_wait max_deliver rate_limit_bps max_waiting max_ack_pending"),
-        **_fields(int, "idle_heartbeat max_batch max_expires max_bytes inactive_threshold num_replicas"),
+        **fields(str, "name durable_name description deliver_policy ack_policy replay_policy sample_freq"),
+        **fields(str, "filter_subject deliver_subject deliver_group priority_policy"),
+        **fields(int, "opt_start_seq ack_wait max_deliver rate_limit_bps max_waiting max_ack_pending"),
+        **fields(int, "idle_heartbeat max_batch max_expires max_bytes inactive_threshold num_replicas"),
         "priority_timeout": int,
-        **_fields(bool, "flow_control headers_only mem_storage direct"),
-        **_fields(TIME, "opt_start_time pause_until"),
+        **fields(bool, "flow_control headers_only mem_storage direct"),
+        **fields(TIME, "opt_start_time pause_until"),
         "filter_subjects": [str],
         "priority_groups": [str],
         "backoff": [int],
@@ -105,18 +106,18 @@ _CONSUMER_CONFIG = Shape(
     ("deliver_policy", "ack_policy", "replay_policy"),
 )
 _PLACE = Shape(
-    {**_fields(int, "consumer_seq stream_seq"), "last_active": TIME}, ("consumer_seq", "stream_seq")
+    {**fields(int, "consumer_seq stream_seq"), "last_active": TIME}, ("consumer_seq", "stream_seq")
 )
-_PINNED = Shape({**_fields(str, "group pinned_client_id"), "pinned_ts": TIME})
-_CONSUMER_INFO = Shape(
+_PINNED = Shape({**fields(str, "group pinned_client_id"), "pinned_ts": TIME})
+CONSUMER_INFO = Shape(
     {
-        **_fields(str, "stream_name name"),
-        **_fields(TIME, "created ts"),
+        **fields(str, "stream_name name"),
+        **fields(TIME, "created ts"),
         "config": _CONSUMER_CONFIG,
-        **_fields(_PLACE, "delivered ack_floor"),
-        **_fields(int, "num_ack_pending num_redelivered num_waiting num_pending pause_remaining"),
-        **_fields(bool, "push_bound paused"),
-        "cluster": _CLUSTER,
+        **fields(_PLACE, "delivered ack_floor"),
+        **fields(int, "num_ack_pending num_redelivered num_waiting num_pending pause_remaining"),
+        **fields(bool, "push_bound paused"),
+        "cluster": CLUSTER,
         "priority_groups": [_PINNED],
     },
     (
@@ -126,14 +127,14 @@ _CONSUMER_INFO = Shape(
 )
 _LIMITS = Shape(
     {
-        **_fields(int, "max_memory max_storage max_streams max_consumers max_ack_pending"),
-        **_fields(int, "memory_max_stream_bytes storage_max_stream_bytes"),
+        **fields(int, "max_memory max_storage max_streams max_consumers max_ack_pending"),
+        **fields(int, "memory_max_stream_bytes storage_max_stream_bytes"),
         "max_bytes_required": bool,
     }
 )
 _TIER = Shape(
     {
-        **_fields(int, "memory storage reserved_memory reserved_storage streams consumers"),
+        **fields(int, "memory storage reserved_memory reserved_storage streams consumers"),
         "limits": _LIMITS,
     }
 )
@@ -141,7 +142,7 @@ _ACCOUNT = Shape(
     {
         **_TIER.fields,
         "domain": str,
-        "api": Shape(_fields(int, "level total errors inflight")),
+        "api": Shape(fields(int, "level total errors inflight")),
         "tiers": {"*": _TIER},
     },
     ("memory", "storage", "streams", "consumers", "limits", "api"),
@@ -152,61 +153,12 @@ _MESSAGE = Shape(
 _OTHER = Shape(
     {
         **_PAGE,
-        **_fields(int, "purged seq count num_blks blk_size"),
-        **_fields(str, "stream domain batch val deliver_subject reply_subject"),
-        **_fields(bool, "success duplicate paused is_empty"),
+        **fields(int, "purged seq count num_blks blk_size"),
+        **fields(str, "stream domain batch val deliver_subject reply_subject"),
+        **fields(bool, "success duplicate paused is_empty"),
         "pause_remaining": int,
         "pause_until": TIME,
     }
-)
-
-
-_SERVER = Shape(
-    {
-        **_fields(str, "name host id cluster domain ver"),
-        "jetstream": bool,
-        "flags": int,
-        "seq": int,
-        "time": TIME,
-        "tags": [str],
-    },
-    ("name", "id"),
-)
-_STATSZ = Shape(
-    {
-        "start": TIME,
-        **_fields(
-            int, "mem cores connections total_connections active_accounts subscriptions slow_consumers"
-        ),
-        "routes": [Shape({**_fields(int, "rid pending"), "name": str})],
-        "gateways": [Shape({**_fields(int, "gwid inbound_connections"), "name": str})],
-    }
-)
-_PEER = Shape(
-    {**_fields(str, "name peer"), **_fields(bool, "current offline"), **_fields(int, "active lag")}, ("name",)
-)
-_META = Shape(
-    {**_fields(str, "name leader peer"), **_fields(int, "cluster_size pending"), "replicas": [_PEER]}
-)
-_JSZ = Shape(
-    {
-        **_fields(int, "streams consumers messages bytes memory storage reserved_memory reserved_storage"),
-        "api": Shape(_fields(int, "level total errors inflight")),
-        "meta_cluster": _META,
-        "config": Shape({**_fields(int, "max_memory max_storage"), **_fields(str, "domain store_dir")}),
-        "now": TIME,
-        "disabled": bool,
-    }
-)
-_CONNECTION = Shape(
-    {
-        **_fields(int, "cid port in_msgs out_msgs in_bytes out_bytes subscriptions"),
-        **_fields(str, "kind name ip name_tag account reason uptime idle lang version authorized_user"),
-    },
-    ("cid",),
-)
-_CONNZ = Shape(
-    {"server": _SERVER, "data": Shape({"connections": [_CONNECTION], "total": int, "now": TIME})}, ("server",)
 )
 
 
@@ -220,21 +172,17 @@ _SHAPES: Mapping[str, Shape] = {
     "STREAM.UPDATE": _STREAM_INFO,
     "STREAM.NAMES": _page("streams", str),
     "STREAM.LIST": _page("streams", _STREAM_INFO),
-    "STREAM.SNAPSHOT": Shape({"config": _STREAM_CONFIG, "state": _STATE}, ("config", "state")),
+    "STREAM.SNAPSHOT": Shape({"config": STREAM_CONFIG, "state": STATE}, ("config", "state")),
     "STREAM.RESTORE": Shape({"deliver_subject": str}, ("deliver_subject",)),
     "STREAM.PURGE": Shape({"success": bool, "purged": int}),
     "STREAM.MSG.GET": Shape({"message": _MESSAGE}, ("message",)),
-    "CONSUMER.INFO": _CONSUMER_INFO,
-    "CONSUMER.CREATE": _CONSUMER_INFO,
-    "CONSUMER.DURABLE.CREATE": _CONSUMER_INFO,
-    "CONSUMER.RESET": _CONSUMER_INFO,
+    "CONSUMER.INFO": CONSUMER_INFO,
+    "CONSUMER.CREATE": CONSUMER_INFO,
+    "CONSUMER.DURABLE.CREATE": CONSUMER_INFO,
+    "CONSUMER.RESET": CONSUMER_INFO,
     "CONSUMER.NAMES": _page("consumers", str),
-    "CONSUMER.LIST": _page("consumers", _CONSUMER_INFO),
+    "CONSUMER.LIST": _page("consumers", CONSUMER_INFO),
     "INFO": _ACCOUNT,
-    "$SYS.REQ.SERVER.PING": Shape({"server": _SERVER, "statsz": _STATSZ}, ("server",)),
-    "$SYS.REQ.SERVER.PING.CONNZ": _CONNZ,
-    "$SYS.REQ.ACCOUNT.PING.CONNZ": _CONNZ,
-    "$SYS.REQ.SERVER.PING.JSZ": Shape({"server": _SERVER, "data": _JSZ}, ("server",)),
 }
 _VERB = (
     r"(?:^|\.)((?:STREAM|CONSUMER)\."

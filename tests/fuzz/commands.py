@@ -42,7 +42,15 @@ ENDLESS_TOO = (
     "bench sub",
     "bench service serve",
 )
+ENDLESS_OF_SERVERS = (
+    *("server graph", "server watch servers", "server watch accounts"),
+    *("server watch jetstream", "server watch api requests", "top"),
+)
 """Verbs that ctrl-C ends."""
+
+ABOUT_SERVERS = ("server", "audit gather", "top", "doctor", "account report", "exporter")
+STOPPING = ("server cluster rescue", "server cluster evacuate", "server cluster peer-remove", "server passwd")
+_LOGIN = ("--user", "--password", "admin", "--context", "system")
 
 _NAMES = {**NAMES, "service": "demo", "schema": "x", "context": "x", "network": "x"}
 
@@ -79,7 +87,19 @@ def without_spark() -> Iterator[None]:
 
 def is_endless(path: str) -> bool:
     """Whether only ctrl-C ends a verb."""
-    return path in (*ENDLESS, *ENDLESS_TOO)
+    return path in (*ENDLESS, *ENDLESS_TOO, *ENDLESS_OF_SERVERS)
+
+
+def system_lines(folder: Path, server: str) -> dict[str, list[str]]:
+    """A command line for each verb that needs the system account and stops no server, by its path.
+
+    server: the name of the one that answers.
+    """
+    return {
+        path: [server if word == "n1" else word for word in line if word not in _LOGIN]
+        for path, line in lines(folder).items()
+        if path.startswith(ABOUT_SERVERS) and path not in STOPPING
+    }
 
 
 def prepare(cli: Cli, url: str, folder: Path) -> None:

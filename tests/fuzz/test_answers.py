@@ -18,7 +18,7 @@ import pytest
 from jsctl.jetstream.api import parse_response
 from jsctl.jetstream.backup import snapshot
 from jsctl.units import SECOND
-from tests.fuzz.commands import is_endless, make_again, prepare, without_spark
+from tests.fuzz.commands import is_endless, make_again, prepare, system_lines, without_spark
 from tests.fuzz.commands import lines as command_lines
 from tests.fuzz.record import MAX_SECONDS, Record, cases
 from tests.support import js
@@ -42,17 +42,20 @@ def man(own_account: Account) -> Iterator[Middleman]:
     cli_url = url
     with middleman(own_account.server.port) as raised:
         raised.account_url = cli_url.replace(str(own_account.server.port), str(raised.port))
+        raised.system_url = f"nats://admin:admin@127.0.0.1:{raised.port}"
         yield raised
 
 
-def run(cli: Cli, man: Middleman, line: Sequence[str], record: Record, *, endless: bool = False) -> None:
+def run(
+    cli: Cli, man: Middleman, line: Sequence[str], record: Record, *, endless: bool = False, url: str = ""
+) -> None:
     """Run a command through the man in the middle; one without an end is interrupted."""
     interrupt = threading.Timer(0.4, os.kill, (os.getpid(), signal.SIGINT))
     started = time.monotonic()
     if endless:
         interrupt.start()
     try:
-        outcome = cli(line, environ={"NATS_URL": man.account_url, "EDITOR": "true"})
+        outcome = cli(line, environ={"NATS_URL": url or man.account_url, "EDITOR": "true"})
         interrupt.cancel()
         interrupt.join() if endless else None
     except KeyboardInterrupt:  # it had just ended
@@ -99,6 +102,25 @@ def test_commands(
     record.count(f"verbs {len(lines)}")
     assert not faults, "\n".join(map(str, faults))
     assert "Traceback" not in capfd.readouterr().err
+
+
+def test_system_commands(
+    man: Middleman, offline_cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The verbs about servers, as the system account."""
+    monkeypatch.chdir(tmp_path)
+    lines = system_lines(tmp_path, "test-server")
+    faults = []
+    with Record("mutated answers to the system account") as record:
+        for number in range(cases(len(lines))):
+            path = list(lines)[number % len(lines)]
+            man.change = partial(_perhaps, random.Random(number))
+            try:
+                run(offline_cli, man, lines[path], record, endless=is_endless(path), url=man.system_url)
+            except AssertionError as fault:
+                faults.append((number, str(fault)[:1000]))
+    record.count(f"verbs {len(lines)}")
+    assert not faults, "\n".join(map(str, faults))
 
 
 def test_cut_and_drip(man: Middleman, offline_cli: Cli) -> None:

@@ -70,6 +70,7 @@ class Middleman(Relay):
     cut_at = -1
     drip = 0
     account_url = ""
+    system_url = ""
 
     def _pump(self, source: socket.socket, target: socket.socket, up: bool) -> None:
         if up:

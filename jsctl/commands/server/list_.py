@@ -8,7 +8,7 @@ import click
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.server.report.flags import ARCHIVE
 from jsctl.env import Env
-from jsctl.errors import ExitStatus
+from jsctl.errors import BadInput, ExitStatus
 from jsctl.monitor.server.list_ import fetch_servers
 from jsctl.units import NEVER, SECOND, known_time, to_ns
 from jsctl.views.result import Result
@@ -48,5 +48,8 @@ def _read(path: str) -> tuple[list[tuple[Json, int]], float]:
 
     with Archive(str(Path(path).expanduser())) as archive:
         pings = [(reply, NEVER) for reply in archived_pings(archive)]
-        taken = known_time(archive.special(METADATA).get("capture_timestamp"))
-    return pings, to_ns(taken) / SECOND if taken else 0.0
+        taken = str(archive.special(METADATA).get("capture_timestamp") or "")
+    try:
+        return pings, to_ns(taken) / SECOND if known_time(taken) else 0.0
+    except ValueError:
+        raise BadInput(f"{path} is damaged", "the time at which it was gathered is not one") from None

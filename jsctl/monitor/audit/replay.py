@@ -1,11 +1,13 @@
 """Answers of servers, read from an archive instead of asked for: what `--archive` shows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jsctl.errors import BadInput
+from jsctl.jetstream.shape_check import Malformed
 from jsctl.monitor.audit.archive import Archive
 from jsctl.monitor.server.requests import Filter
+from jsctl.monitor.server.shapes import check_reply
 
 Json = dict[str, Any]
 
@@ -39,17 +41,15 @@ def archived(archive: Archive, what: str, only: Filter | None = None) -> list[Js
     if what not in KINDS:
         raise BadInput(f"an archive has no answers to {what}", "leave out --archive")
     replies: dict[str, Json] = {}
-    for _, document in archive.load(artifact_type=KINDS[what]):
-        server = document.get("server")
-        if not isinstance(server, dict) or not _is_wanted(server, only):
+    for _, document in _answers(archive, what, KINDS[what]):
+        server = document["server"]
+        if not _is_wanted(server, only):
             continue
-        known = replies.setdefault(str(server.get("id", "")), document)
+        known = replies.setdefault(str(server["id"]), document)
         key = LISTS.get(what, "")
         if known is not document and key:
-            known["data"][key] = [
-                *(known["data"].get(key) or ()),
-                *((document.get("data") or {}).get(key) or ()),
-            ]
+            data = known["data"] = known.get("data") or {}
+            data[key] = [*(data.get(key) or ()), *((document.get("data") or {}).get(key) or ())]
     if not replies:
         raise BadInput(f"{archive.path} holds no answers to {what}", "it was gathered without them")
     if what == "CONNZ":
@@ -93,10 +93,22 @@ def _if_there(archive: Archive, what: str) -> list[Json]:
         return []
 
 
+def _answers(archive: Archive, what: str, kind: str) -> Iterator[tuple[dict[str, str], Json]]:
+    """Yield the answers to a request with their tags. kind: the type of their files. Raises BadInput."""
+    for tags, document in archive.load(artifact_type=kind):
+        if not document.get("server"):
+            continue
+        try:
+            check_reply(document, what)
+        except Malformed as fault:
+            raise BadInput(f"an answer to {what} in {archive.path} is damaged: {fault}") from None
+        yield tags, document
+
+
 def _add_accounts(archive: Archive, replies: Mapping[str, Json]) -> None:
     accounts = {
-        (str((document.get("server") or {}).get("id", "")), one.get("cid")): tags.get("account", "")
-        for tags, document in archive.load(artifact_type="account_connections")
+        (str(document["server"]["id"]), one.get("cid")): tags.get("account", "")
+        for tags, document in _answers(archive, "CONNZ", "account_connections")
         for one in (document.get("data") or {}).get("connections") or ()
     }
     for id, reply in replies.items():

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from jsctl.errors import ApiError, Denied, MalformedAnswer, NoResponders, NotFound
-from jsctl.jetstream.shapes import check_answer, check_error
 from jsctl.json_text import parse_json
+from jsctl.monitor.server.shapes import check_reply
 from jsctl.nats.connection import Connection
 from jsctl.units import SECOND
 
@@ -172,12 +172,10 @@ def parse_reply(data: bytes, subject: str) -> Json:
     """Parse a server's reply to `subject`. Raises ApiError for what it refuses, MalformedAnswer."""
     try:
         reply: Json = parse_json(data)
-        check_answer(reply, subject)
-        if (error := reply.get("error")) is not None:
-            check_error(error)
+        check_reply(reply, subject)
     except ValueError as fault:
         raise MalformedAnswer(subject, str(fault)) from None
-    if error is not None:
-        name = (reply.get("server") or {}).get("name", "a server")
+    if (error := reply.get("error")) is not None:
+        name = reply["server"]["name"]
         raise ApiError(int(error.get("code", 0)), 0, f"{name}: {error.get('description', 'refused')}")
     return reply
