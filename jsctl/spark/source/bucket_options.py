@@ -7,6 +7,7 @@ from jsctl.errors import BadInput
 from jsctl.jetstream.kv.names import stream_of, subject_prefix
 from jsctl.jetstream.object.model import info_filter, stream_name
 from jsctl.spark.source.option_values import OptionValues
+from jsctl.spark.source.payload_options import DECODE_OPTIONS
 
 KV_COLUMNS = ("bucket", "key", "value", "revision", "operation", "created")
 OBJECT_COLUMNS = (
@@ -32,13 +33,7 @@ _NOT_FOR_BUCKETS = (
     "includeHeaders",
     "includeData",
     "failOnDeleted",
-    "decode",
-    "schema",
-    "schemaFile",
-    "message",
-    "registry",
-    "decompress",
-    "keepData",
+    *DECODE_OPTIONS,
 )
 
 

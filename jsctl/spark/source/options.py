@@ -18,7 +18,7 @@ from jsctl.jetstream.api import api_prefix
 from jsctl.nats.subjects import covers, overlap
 from jsctl.spark.source.bucket_options import parse_bucket
 from jsctl.spark.source.option_values import OptionValues
-from jsctl.spark.source.payload_options import BESIDE_PAYLOADS, parse_columns
+from jsctl.spark.source.payload_options import BESIDE_PAYLOADS, DECODE_OPTIONS, parse_columns
 from jsctl.units import SECOND
 
 if TYPE_CHECKING:
@@ -99,13 +99,7 @@ OPTION_NAMES = (
     "includeHeaders",
     "includeData",
     "columns",
-    "decode",
-    "schema",
-    "schemaFile",
-    "message",
-    "registry",
-    "decompress",
-    "keepData",
+    *DECODE_OPTIONS,
     "committedConsumer",
     "bucket",
     "objects",

@@ -16,7 +16,9 @@ COLUMNS = ("stream", "subject", "sequence", "timestamp", "data", "headers")
 """All columns, in their order."""
 
 BESIDE_PAYLOADS = tuple(name for name in COLUMNS if name != "data")
-_DECODE_OPTIONS = ("schema", "schemaFile", "message", "registry", "keepData")
+DECODE_OPTIONS = ("decode", "schema", "schemaFile", "message", "registry", "decompress", "keepData")
+"""Options that say what payloads are decoded to."""
+
 _DDL_HINT = 'such as .option("schema", "id BIGINT, name STRING")'
 
 
@@ -57,7 +59,7 @@ def _choose(values: OptionValues, known: tuple[str, ...], left_out: set[str]) ->
 def _payload_columns(values: OptionValues) -> "PayloadColumns | None":
     kind, compression = values.text("decode"), values.text("decompress")
     if not kind and not compression:
-        for option in _DECODE_OPTIONS:
+        for option in DECODE_OPTIONS:
             if values.text(option):
                 raise BadInput(f"option {option} is for the option decode", "give both, or leave it out")
         return None
