@@ -58,7 +58,8 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         self._names_at = 0.0
         self._looked_at = 0.0  #: when the servers were asked last and had nothing new; 0 for never
         self._waiting_since = time.monotonic()  #: for minOffsetsPerTrigger
-        self._heads: dict[str, int] = {}  #: starts that promise nothing, by stream (see `plan.is_promised`)
+        self._initial: Offset | None = None
+        self._heads: set[tuple[str, int]] = set()  #: streams and starts that promise nothing (see `plan`)
         self._sizes: dict[str, admission.Sizes] = {}
         self._committed = CommittedConsumer(options) if options.consumer else None
 
@@ -71,14 +72,11 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
 
     @without_traceback
     def initialOffset(self) -> Offset:
-        def work(connection: StreamConnection) -> Offset:
-            names = self._stream_names(connection)
-            parts = {name: self._first_part(connection, name) for name in names}
-            if self._committed:
-                self._committed.check(connection, self.options)
-            return join_parts(self.options, parts)
-
-        return self._planning.run(work)
+        """Return where the query starts. Spark asks when it plans batch 0 and again when it runs it, and the
+        stream's head may be elsewhere by then."""
+        if self._initial is None:
+            self._initial = self._find_start()
+        return self._initial
 
     @without_traceback
     def prepareForTriggerAvailableNow(self) -> None:
@@ -155,6 +153,16 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
 
     # -- planning -----------------------------------------------------------------------------------
 
+    def _find_start(self) -> Offset:
+        def work(connection: StreamConnection) -> Offset:
+            names = self._stream_names(connection)
+            parts = {name: self._first_part(connection, name) for name in names}
+            if self._committed:
+                self._committed.check(connection, self.options)
+            return join_parts(self.options, parts)
+
+        return self._planning.run(work)
+
     def _wait_for_next_look(self) -> None:
         if self._looked_at:
             pause = min(POLL * max(1, len(self._names)), LONGEST_POLL)
@@ -178,7 +186,7 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         stream, options = self._fetch(connection, name), self._options_of(name)
         start = plan.resolve_start(connection, options, stream)
         if not plan.is_promised(options, stream, start):
-            self._heads[name] = start
+            self._heads.add((name, start))
         return _part(name, stream.created, start)
 
     def _next_parts(
@@ -195,7 +203,7 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
             if name in known:
                 _check(name, stream, known[name])
             else:  # it appeared later, and is read from its beginning
-                self._heads[name] = stream.first
+                self._heads.add((name, stream.first))
                 known[name] = _part(name, stream.created, stream.first)
         self._latest = join_parts(
             self.options, {name: _part(name, stream.created, stream.end) for name, stream in streams.items()}
@@ -245,8 +253,9 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
     ) -> Part:
         begin = int(start["next"])
         available = min(max(begin, stream.first), end)
-        if self._heads.get(name) == begin:
-            begin = self._heads[name] = available  # what fell off since was not promised
+        if (name, begin) in self._heads:
+            begin = available  # what fell off since was not promised
+            self._heads.add((name, begin))
         if available > begin:
             self._report_loss(name, begin, available)
         deleted = plan.count_deleted(connection, self._options_of(name), stream, available, end)
@@ -262,7 +271,7 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
     def _partitions(self, connection: StreamConnection, name: str, part: Part) -> list[RangePartition]:
         options = self._options_of(name)
         begin, end = int(part["from"]), int(part["next"])
-        is_promised = self._heads.get(name) != begin
+        is_promised = (name, begin) not in self._heads
         if not options.fail_on_loss:
             begin = min(begin + int(part.get("lost", 0)), end)
         direct = self._fetch(connection, name).direct

@@ -131,8 +131,11 @@ def test_a_stream_at_its_limit_is_read_whatever_falls_off(url: str, rate: int, l
 
         query = Query(url, startingOffsets="earliest")
         wait_for(lambda: js.info(url, "S")["state"]["first_seq"] > query.offset["next"], "a head that moves")
-        end_offset = query.plan()
+        planned = query.plan()
+        wait_for(lambda: js.info(url, "S")["state"]["first_seq"] > planned["from"], "a head that moves")
+        end_offset = query.plan()  # again, as after a lost connection
         wait_for(lambda: js.info(url, "S")["state"]["first_seq"] > end_offset["from"], "a head that moves")
+        assert query.reader.initialOffset() == query.offset  # Spark asks again before it runs batch 0
         rows = sequences(read(query.reader, query.reader.partitions(query.offset, end_offset)))
         assert rows[0] > end_offset["from"]
         assert rows == sorted(set(rows))

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.spark.datasource.test_source import fill, more, sequences
+from tests.spark.datasource.test_planning import publishing
+from tests.spark.datasource.test_source import fill, frame, more, sequences
 from tests.support import js
 from tests.support.waiting import wait_for
 
@@ -148,6 +149,32 @@ def test_a_purge_between_runs(spark: Any, url: str, tmp_path: Path) -> None:
     query.options["failOnDataLoss"] = "false"
     query.run()
     assert query.sequences() == [*range(1, 101), *range(151, 201)]
+
+
+@pytest.mark.parametrize(("rate", "limit"), [(40, 20), (2000, 500)])
+def test_a_stream_at_its_limit(spark: Any, url: str, tmp_path: Path, rate: int, limit: int) -> None:
+    """Half a second or less of messages, which is less than Spark takes from planning to reading."""
+    fill(url, limit, max_msgs=limit)
+    with publishing(url, "S.a", rate):
+        wait_for(lambda: js.info(url, "S")["state"]["first_seq"] > 1, "messages that fall off")
+        rows = sequences(frame(spark, url))
+        assert rows == sorted(set(rows))
+        query = Query(spark, url, tmp_path)
+        for _, lost, _ in missing(query.run()):  # what is gone was not promised
+            assert not lost
+        wait_for_gap(url, query)
+        with pytest.raises(Exception, match=r"are lost; .*set failOnDataLoss to false to read what is left"):
+            query.run()  # from where the first batch ended
+        query.options["failOnDataLoss"] = "false"
+        assert sum(lost for _, lost, _ in missing(query.run()))
+    rows = query.sequences()
+    assert len(rows) == len(set(rows))
+
+
+def wait_for_gap(url: str, query: Query) -> None:
+    """Wait until messages after the checkpoint have fallen off the head."""
+    end = json.loads((query.checkpoint / "offsets" / "0").read_text().splitlines()[-1])["next"]
+    wait_for(lambda: js.info(url, "S")["state"]["first_seq"] > end + 1, "a head that moves")
 
 
 def missing(query: Any) -> list[tuple[int, int, int | None]]:
