@@ -4,9 +4,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from jsctl.monitor.doctor.snapshot import Snapshot
-from jsctl.units import plural
-
-counted = plural  # the name that gathering for an audit knows
 
 
 class Finding(NamedTuple):
