@@ -251,7 +251,8 @@ class Watch(Generic[T]):
             pending = [task for task in pending if not task.done()]
             if pending:
                 await asyncio.wait(pending, timeout=min(SETTLE, left))
-                yield
+                if not all(task.done() for task in pending):  # else the last one follows at once
+                    yield
 
     def _poll_idle(self) -> None:
         for at, poller in enumerate(self.pollers):
