@@ -63,14 +63,14 @@ STATE = Shape(
     },
     ("messages", "bytes", "first_seq", "last_seq", "first_ts", "last_ts", "consumer_count"),
 )
-_REPLICA = Shape(
+REPLICA = Shape(
     {**fields(str, "name peer"), **fields(bool, "current offline"), **fields(int, "active lag")}, ("name",)
 )
 CLUSTER = Shape(
     {
         **fields(str, "name leader raft_group traffic_account"),
         "leader_since": TIME,
-        "replicas": [_REPLICA],
+        "replicas": [REPLICA],
     }
 )
 _PAGE = fields(int, "total offset limit")
@@ -138,11 +138,12 @@ _TIER = Shape(
         "limits": _LIMITS,
     }
 )
+API_USE = Shape(fields(int, "level total errors inflight"))
 _ACCOUNT = Shape(
     {
         **_TIER.fields,
         "domain": str,
-        "api": Shape(fields(int, "level total errors inflight")),
+        "api": API_USE,
         "tiers": {"*": _TIER},
     },
     ("memory", "storage", "streams", "consumers", "limits", "api"),

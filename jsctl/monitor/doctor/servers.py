@@ -149,21 +149,18 @@ async def _ask_all(
             except ApiError:
                 refused += 1
                 continue
-            if reply is not None:
-                replies.setdefault(reply.server["id"], reply)
+            replies.setdefault(reply.server["id"], reply)
     return list(replies.values())
 
 
-def _reply(answer: Json, started: int) -> Reply | None:
-    server, data = answer.get("server"), answer.get("data")
-    if not isinstance(server, dict) or not isinstance(server.get("id"), str):
-        return None
+def _reply(answer: Json, started: int) -> Reply:
+    server = answer["server"]
     spent = time.time_ns() - started
     try:
         ahead = parse_time_ns(server["time"]) - started - spent // 2
     except (KeyError, ValueError, TypeError, AttributeError):
         ahead = None
-    return Reply(server, data if isinstance(data, dict) else {}, ahead, spent // 2)
+    return Reply(server, answer.get("data") or {}, ahead, spent // 2)
 
 
 def _view(reply: Reply) -> ServerView:

@@ -8,8 +8,10 @@ from typing import Any
 
 from jsctl.jetstream.shape_check import NUMBER, TIME, Shape, check
 from jsctl.jetstream.shapes import (
+    API_USE,
     CLUSTER,
     CONSUMER_INFO,
+    REPLICA,
     SOURCE_INFO,
     STATE,
     STREAM_CONFIG,
@@ -31,21 +33,17 @@ _SERVER = Shape(
 _TRAFFIC = fields(int, "in_msgs out_msgs in_bytes out_bytes subscriptions")
 _COUNTED = fields(int, "msgs bytes")
 _EXCHANGED = fields(Shape({**_COUNTED, **fields(Shape(_COUNTED), "gateways routes leafs")}), "sent received")
-_PEER = Shape(
-    {**fields(str, "name peer"), **fields(bool, "current offline"), **fields(int, "active lag")}, ("name",)
-)
 _META = Shape(
     {
         **fields(str, "name leader peer"),
         **fields(int, "cluster_size pending pending_requests pending_infos quorum_needed"),
-        "replicas": [_PEER],
+        "replicas": [REPLICA],
         "snapshot": Shape({**fields(int, "pending_entries pending_size last_duration"), "last_time": TIME}),
     }
 )
-_API = Shape(fields(int, "level total errors inflight"))
 _USE = {
     **fields(int, "memory storage reserved_memory reserved_storage accounts ha_assets"),
-    "api": _API,
+    "api": API_USE,
 }
 _CONFIG = Shape(
     {
