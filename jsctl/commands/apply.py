@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from jsctl.commands.cli import command, option
 from jsctl.commands.shared.declared import (
-    account_logins,
     ask_servers,
     file_flags,
     open_targets,
@@ -87,8 +86,7 @@ async def apply(
     auth = plan_operators(env, texts, variables, store, prune=prune)
     if prune and not (declared.labels or (auth and auth.has_label)):
         raise BadInput("--prune needs a label", "give the file `label: NAME`")
-    logins = account_logins(env, declared, auth, store, is_planning=dry_run)
-    await ask_servers(env, auth, logins, push, is_planning=dry_run)
+    logins = await ask_servers(env, declared, auth, store, push, is_planning=dry_run)
     apply_streams = partial(_apply_streams, env, declared, logins, prune=prune, dry_run=dry_run, force=force)
     if auth is None:
         return await apply_streams()

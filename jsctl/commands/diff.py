@@ -2,7 +2,6 @@
 
 from jsctl.commands.cli import command, option
 from jsctl.commands.shared.declared import (
-    account_logins,
     ask_servers,
     file_flags,
     open_targets,
@@ -36,8 +35,7 @@ async def diff(
     texts, variables = read_texts(env, files), parse_variables(var)
     declared = load(texts, variables)
     auth = plan_operators(env, texts, variables, store, prune=prune)
-    logins = account_logins(env, declared, auth, store, is_planning=True)
-    await ask_servers(env, auth, logins, push, is_planning=True)
+    logins = await ask_servers(env, declared, auth, store, push, is_planning=True)
     plan = await make_plan(declared, await open_targets(env, declared, logins), prune=prune)
     for warning in plan.warnings:
         env.say(f"warning: {warning}")

@@ -70,10 +70,33 @@ def plan_operators(
     return plan_auth(env, texts, variables, store, prune=prune)
 
 
-def account_logins(
+async def ask_servers(
+    env: Env,
+    declared: Declared,
+    auth: "DeclaredAuth | None",
+    store: str,
+    push: bool | None,
+    *,
+    is_planning: bool,
+) -> "AccountLogins | None":
+    """Find which declared accounts servers lack, where they are to be sent.
+
+    Returns logins for the places that name an account; None where there are none.
+
+    store, push: the values of the flags; places that name an account imply --push. Raises what connecting
+    raises, JsctlError.
+    """
+    logins = _account_logins(env, declared, auth, store, is_planning=is_planning)
+    if auth and (push or (push is None and logins)):
+        await auth.open_pushes(env, is_planning=is_planning)
+        if logins and is_planning:
+            logins.lacking = auth.lacking
+    return logins
+
+
+def _account_logins(
     env: Env, declared: Declared, auth: "DeclaredAuth | None", store: str, *, is_planning: bool
 ) -> "AccountLogins | None":
-    """Logins for the places that name an account; None where there are none. store: the flag's value."""
     if not any(place.account for place in declared.places):
         return None
     from jsctl.auth.store import store_folder
@@ -81,24 +104,6 @@ def account_logins(
 
     root = Path(store).expanduser() if store else store_folder(env.environ)
     return AccountLogins(root, auth.operators if auth else (), is_planning=is_planning)
-
-
-async def ask_servers(
-    env: Env,
-    auth: "DeclaredAuth | None",
-    logins: "AccountLogins | None",
-    push: bool | None,
-    *,
-    is_planning: bool,
-) -> None:
-    """Find which declared accounts servers lack, where they are to be sent.
-
-    push: the value of --push, which streams in accounts imply. Raises what connecting raises, JsctlError.
-    """
-    if auth and (push or (push is None and logins)):
-        await auth.open_pushes(env, is_planning=is_planning)
-        if logins and is_planning:
-            logins.lacking = auth.lacking
 
 
 async def open_targets(env: Env, declared: Declared, logins: "AccountLogins | None") -> dict[Place, Target]:
