@@ -13,6 +13,7 @@ from jsctl.env import Env
 from jsctl.errors import BadInput, Denied, JsctlError, NotFound
 from jsctl.jetstream.api import Api
 from jsctl.nats.connection import Connection
+from jsctl.units import SECOND
 
 _PAUSE_SECONDS = 0.1
 
@@ -53,7 +54,7 @@ class AccountLogins:
         if name not in self.pushed:
             return
         try:
-            async with asyncio.timeout(api.connection.settings.timeout / 1e9):
+            async with asyncio.timeout(api.connection.settings.timeout / SECOND):
                 while True:
                     try:
                         await api.call("INFO")

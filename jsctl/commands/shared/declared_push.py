@@ -38,7 +38,8 @@ from jsctl.nats.connection import Connection
 
 @dataclass(frozen=True, slots=True)
 class OperatorPush:
-    """The servers of an operator. tokens: the JWTs that they have, by the account's name."""
+    """The servers of an operator. tokens: the JWTs that they have of accounts that
+    are declared or change, by name."""
 
     store: AuthStore
     declared: DeclaredOperator
@@ -119,9 +120,11 @@ async def open_pushes(
         system = str(store.read_operator().nats.get("system_account") or "")
         connection = await system_connection(env, store, as_system=store.has_seed(system))
         servers = await count_servers(connection)
+        concerned = {one.name for one in declared.accounts} | {step.account for step in plan.steps}
         tokens = {
             name: await lookup_account(connection, store.read_account(name).public, servers)
             for name in store.account_names()
+            if name in concerned
         }
         push = OperatorPush(store, declared, connection, servers, tokens)
         if not is_planning:

@@ -10,6 +10,7 @@ from jsctl.auth.store import AuthStore
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.nats.connection import Connection
+from jsctl.units import plural
 
 Sent = tuple[str, str, Outcome]
 """The name and key of an account, and what a server did with it."""
@@ -24,8 +25,9 @@ def check_accounts(env: Env, store: AuthStore, accounts: Sequence[Record], *, fo
             errors += finding.severity == "error"
             env.say(f"jsctl: {finding.severity}: {finding.where}: {finding.message}; {finding.fix}")
     if errors and not force:
-        count = "1 error" if errors == 1 else f"{errors} errors"
-        raise JsctlError(f"nothing was pushed, there is {count}", "fix it as described, or give --force")
+        raise JsctlError(
+            f"nothing was pushed, there is {plural(errors, 'error')}", "fix it as described, or give --force"
+        )
 
 
 def refuse_older(differences: Sequence[Difference]) -> None:
