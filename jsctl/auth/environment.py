@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from jsctl.auth.claims import Json, as_number, as_object, as_objects, as_text, as_texts, signing_keys
+from jsctl.auth.folders import StoreFolders
 from jsctl.auth.jwt import decode_jwt
 from jsctl.auth.store import AuthStore
 from jsctl.errors import BadInput, NotFound
@@ -166,13 +167,13 @@ class Environment:
         return ", ".join(account.name for account in self.accounts) or "none"
 
 
-def read_environment(root: Path, operator: str) -> Environment:
-    """Return an operator with its accounts and users. root: as of AuthStore.
+def read_environment(folders: StoreFolders, operator: str) -> Environment:
+    """Return an operator with its accounts and users.
 
     Files of accounts and users that hold no JWT are listed as unreadable. Raises NotFound for an operator
     that the store does not have, BadInput for one whose JWT cannot be read.
     """
-    store = AuthStore(root, operator)
+    store = AuthStore(folders, operator)
     token = _read(store.operator_jwt)
     if token is None:
         raise NotFound(f"there is no operator {operator}", "see `jsctl auth operator ls`")

@@ -1,5 +1,5 @@
-"""The folder of operators, accounts and users that `nsc` and `nats auth` share (nsc: cmd/store/store.go,
-cmd/store/keys.go).
+"""The folders of operators, accounts and users that `nsc` and `nats auth` share (nsc: cmd/store/store.go,
+cmd/store/keys.go). Which they are says `jsctl.auth.folders`.
 
     stores/OP/.nsc                       {"managed", "name", "kind", "version"}
     stores/OP/OP.jwt                     the operator's JWT
@@ -20,6 +20,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from jsctl.auth.folders import StoreFolders
 from jsctl.auth.jwt import decode_jwt
 from jsctl.auth.keys import ACCOUNT, OPERATOR, USER, KeyPair, is_public_key, key_of_seed
 from jsctl.auth.records import Record
@@ -31,24 +32,6 @@ _JWT = ".jwt"
 _DESCRIPTION = ".nsc"
 _IGNORED = "# Ignore all nkeys and creds\n**/*.nk\n**/*.creds\n"
 _NEW = ".jsctl-new-"  #: begins the name of an operator's folder that is not whole yet
-
-
-def store_folder(environ: Mapping[str, str]) -> Path:
-    """Return the folder that `nsc` and `nats auth` use: $XDG_DATA_HOME or ~/.local/share / nats / nsc."""
-    data, home = environ.get("XDG_DATA_HOME"), environ.get("HOME")
-    below = Path(data) if data else (Path(home) if home else Path.home()) / ".local" / "share"
-    return below / "nats" / "nsc"
-
-
-def operator_names(root: Path) -> list[str]:
-    """Return the names of the operators of a store, sorted. Raises OSError."""
-    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-        return sorted(
-            folder.name
-            for folder in (root / "stores").iterdir()
-            if (folder / f"{folder.name}{_JWT}").is_file()
-        )
-    return []
 
 
 def check_name(name: str, what: str) -> None:
@@ -71,12 +54,12 @@ def is_name(name: str) -> bool:
 
 
 class AuthStore:
-    """An operator's part of such a folder. root: the folder that holds `stores` and `keys`."""
+    """An operator's part of such folders."""
 
-    def __init__(self, root: Path, operator: str) -> None:
-        self.root = root
+    def __init__(self, folders: StoreFolders, operator: str) -> None:
+        self.folders = folders
         self.operator = operator
-        self._operator_folder = root / "stores" / operator
+        self._operator_folder = folders.stores / operator
 
     # -- files --------------------------------------------------------------------------------------
 
@@ -95,20 +78,17 @@ class AuthStore:
 
     def creds(self, account: str, user: str) -> Path:
         """The file of a user's credentials."""
-        return self.root / "keys" / "creds" / self.operator / account / f"{user}.creds"
+        return self.folders.keys / "creds" / self.operator / account / f"{user}.creds"
 
     def seed(self, public: str) -> Path:
         """The file of the seed of a public key."""
-        return self.root / "keys" / "keys" / public[0] / public[1:3] / f"{public}.nk"
+        return self.folders.keys / "keys" / public[0] / public[1:3] / f"{public}.nk"
 
     # -- reading ------------------------------------------------------------------------------------
 
     def account_names(self) -> list[str]:
         """Return the names of all accounts, sorted. Raises OSError."""
-        with contextlib.suppress(FileNotFoundError):
-            folders = (self._operator_folder / "accounts").iterdir()
-            return sorted(f.name for f in folders if (f / f"{f.name}{_JWT}").is_file())
-        return []
+        return self.folders.accounts(self.operator)
 
     def user_names(self, account: str) -> list[str]:
         """Return the names of all users of an account, sorted. Raises OSError."""
@@ -194,9 +174,10 @@ class AuthStore:
             for name, account in (accounts or {}).items():
                 self.write_account(name, account)
             return
-        self._make_folder(self._operator_folder.parent)
-        unfinished = self.root / f"{_NEW}{os.getpid()}-{os.urandom(4).hex()}"
-        unfinished.mkdir(mode=0o700)
+        # One level down, where no tool takes it for an operator.
+        parent = self.folders.stores / f"{_NEW}{os.getpid()}-{os.urandom(4).hex()}"
+        unfinished = parent / self.operator
+        self._make_folder(unfinished)
         try:
             write_atomically(unfinished / _DESCRIPTION, self._description())
             write_atomically(unfinished / f"{self.operator}{_JWT}", token)
@@ -206,9 +187,8 @@ class AuthStore:
                 (unfinished / "accounts").chmod(0o700)  # parents have what the umask allows
                 write_atomically(folder / f"{name}{_JWT}", account)
             unfinished.rename(self._operator_folder)
-        except BaseException:
-            shutil.rmtree(unfinished, ignore_errors=True)
-            raise
+        finally:
+            shutil.rmtree(parent, ignore_errors=True)
 
     def write_account(self, account: str, token: str) -> None:
         """Write an account's JWT. Raises OSError."""
@@ -222,7 +202,7 @@ class AuthStore:
 
     def write_seed(self, key: KeyPair) -> None:
         """Write a seed. Raises OSError."""
-        ignored = self.root / "keys" / ".gitignore"
+        ignored = self.folders.keys / ".gitignore"
         if not ignored.exists():
             self._write(ignored, _IGNORED)
         self._write(self.seed(key.public), key.seed)
@@ -251,7 +231,11 @@ class AuthStore:
         return json.dumps(about, separators=(",", ":"))
 
     def _make_folder(self, folder: Path) -> None:
-        for one in (self.root, *reversed([p for p in (folder, *folder.parents) if self.root in p.parents])):
+        """Make a folder below those of the store, and what is above it up to the folder that holds them."""
+        stores, keys = self.folders.stores, self.folders.keys
+        top = (stores if folder.is_relative_to(stores) else keys).parent
+        below = [one for one in (folder, *folder.parents) if one.is_relative_to(top)]
+        for one in reversed(below):
             one.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def _write(self, path: Path, text: str) -> None:

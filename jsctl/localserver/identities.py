@@ -12,6 +12,7 @@ from typing import Any
 
 from jsctl.auth import changes
 from jsctl.auth.claims import as_object
+from jsctl.auth.folders import StoreFolders
 from jsctl.auth.jwt import decode_jwt, encode_jwt
 from jsctl.auth.keys import ACCOUNT, OPERATOR, USER, KeyPair, create_key, key_of_seed
 from jsctl.auth.records import Record
@@ -46,7 +47,7 @@ def create_identities(spec: NetworkSpec, folder: Path, *, keep: bool = False) ->
     Accounts whose claims the network's file changes are signed again, unless `keep`; keys and users stay.
     Raises BadInput for a broken store, OSError.
     """
-    store = AuthStore(folder / FOLDER, spec.operator)
+    store = AuthStore(StoreFolders.below(folder / FOLDER), spec.operator)
     operator = _key(store, store.operator_jwt, OPERATOR)
     accounts = {one.name: _key(store, store.account_jwt(one.name), ACCOUNT) for one in spec.accounts}
     system = next(account.name for account in spec.accounts if account.system)

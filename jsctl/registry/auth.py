@@ -74,6 +74,7 @@ VERBS: dict[str, Entry] = {
     "user credential": verb(
         "Write the credentials of a user to a file", "auth.user.credential:credential", "cred", "creds"
     ),
+    "env": verb("Show which store, operator and account are used, and why", "auth.env:show_env"),
     "nkey": group("Create and use keys: sign, verify, encrypt and decrypt", aliases=("nk",)),
     "nkey gen": verb("Create a key", "auth.nkey.gen:gen"),
     "nkey show": verb("Show the public key of a seed", "auth.nkey.show:show"),

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from jsctl.auth.environment import Environment, read_environment
+from jsctl.auth.folders import StoreFolders
 from jsctl.auth.jwt import encode_jwt
 from jsctl.auth.keys import ACCOUNT, OPERATOR, USER, KeyPair, create_key
 from jsctl.auth.store import AuthStore
@@ -20,11 +21,16 @@ FREE: Json = {"subs": -1, "data": -1, "payload": -1, "pub": {}, "sub": {}}
 """The claims of a user without limits."""
 
 
+def root_of(store: AuthStore) -> Path:
+    """The folder that holds both folders of a store."""
+    return store.folders.stores.parent
+
+
 class Store:
     """A store with an operator OP and a system account SYS; more is added."""
 
     def __init__(self, root: Path, **operator: Any) -> None:
-        self.files = AuthStore(root, "OP")
+        self.files = AuthStore(StoreFolders.below(root), "OP")
         self.root = root
         self.key = create_key(OPERATOR)
         self.accounts: dict[str, KeyPair] = {}
@@ -104,7 +110,7 @@ class Store:
         return encode_jwt({"sub": subject.public, "name": name, **top, "nats": nats}, signer)
 
     def read(self) -> Environment:
-        return read_environment(self.root, "OP")
+        return read_environment(self.files.folders, "OP")
 
     def token(self, account: str) -> str:
         return self.files.account_jwt(account).read_text()

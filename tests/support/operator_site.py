@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from jsctl.auth.folders import StoreFolders
 from jsctl.auth.store import AuthStore
 from tests.support.run import Cli
 from tests.support.servers import RealServer, free_port
@@ -13,7 +14,7 @@ class Site:
     def __init__(self, folder: Path) -> None:
         self.cli = Cli(folder / "config")
         self.cli.environ["XDG_DATA_HOME"] = str(folder / "data")
-        self.store = AuthStore(folder / "data" / "nats" / "nsc", "ACME")
+        self.store = AuthStore(StoreFolders.below(folder / "data" / "nats" / "nsc"), "ACME")
         port = free_port()
         self.cli(f"auth operator add ACME --service nats://127.0.0.1:{port}", status=0)
         config = self.cli(f"auth operator config ACME --dir {folder / 'jwt'}", status=0).out

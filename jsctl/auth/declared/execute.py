@@ -7,7 +7,6 @@ Seeds come before the JWTs that name their keys, accounts before those that impo
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 
 from jsctl.auth import changes as store_changes
 from jsctl.auth.claims import Json, as_text
@@ -21,6 +20,7 @@ from jsctl.auth.declared.changes import (
 from jsctl.auth.declared.model import LABEL, DeclaredAccount, DeclaredOperator, DeclaredUser
 from jsctl.auth.declared.plan import AuthPlan, AuthStep
 from jsctl.auth.environment import Account, read_environment
+from jsctl.auth.folders import StoreFolders
 from jsctl.auth.jwt import encode_jwt
 from jsctl.auth.keys import ACCOUNT, create_key
 from jsctl.auth.records import Record, new_scoped_user, new_user
@@ -28,7 +28,7 @@ from jsctl.auth.store import AuthStore
 
 
 def execute_auth(
-    root: Path,
+    folders: StoreFolders,
     declared: Sequence[DeclaredOperator],
     plan: AuthPlan,
     done: list[AuthStep],
@@ -41,7 +41,7 @@ def execute_auth(
     Raises BadInput, NotFound, OSError.
     """
     for operator in declared:
-        worker = _Worker(AuthStore(root, operator.name), operator, prune=prune)
+        worker = _Worker(AuthStore(folders, operator.name), operator, prune=prune)
         steps = [step for step in plan.steps if step.operator == operator.name]
         for step, work in worker.order(steps):
             work()
@@ -57,7 +57,7 @@ class _Making(KnownKeys):
     """Creates keys and tokens as they are needed."""
 
     def __init__(self, store: AuthStore) -> None:
-        super().__init__(read_environment(store.root, store.operator))
+        super().__init__(read_environment(store.folders, store.operator))
         self._store = store
 
     def signing_key(self) -> str:

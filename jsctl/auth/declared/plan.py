@@ -2,7 +2,6 @@
 
 import copy
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Literal, NamedTuple
 
 from jsctl.auth.claims import Json
@@ -17,9 +16,10 @@ from jsctl.auth.declared.changes import (
 from jsctl.auth.declared.fields import ACCOUNT, OPERATOR, USER
 from jsctl.auth.declared.model import DeclaredAccount, DeclaredOperator, DeclaredUser
 from jsctl.auth.environment import Account, Claimed, Environment, User, read_environment
+from jsctl.auth.folders import StoreFolders
 from jsctl.auth.public_keys import kind_of_key
 from jsctl.auth.records import new_account, new_operator, new_scoped_user, new_user
-from jsctl.auth.store import AuthStore, operator_names
+from jsctl.auth.store import AuthStore
 from jsctl.errors import BadInput
 from jsctl.jetstream.config.differences import Difference, find_differences
 from jsctl.jetstream.config.kind import Text
@@ -59,12 +59,12 @@ class AuthPlan(NamedTuple):
         return self.operators + self.accounts + self.users
 
 
-def make_auth_plan(root: Path, declared: Sequence[DeclaredOperator], *, prune: bool) -> AuthPlan:
-    """Compare what is declared with a store. root: as of AuthStore. Raises BadInput, OSError."""
+def make_auth_plan(folders: StoreFolders, declared: Sequence[DeclaredOperator], *, prune: bool) -> AuthPlan:
+    """Compare what is declared with a store. Raises BadInput, OSError."""
     steps: list[AuthStep] = []
     counts = [0, 0, 0]
     for operator in declared:
-        planner = _Planner(AuthStore(root, operator.name), operator, prune)
+        planner = _Planner(AuthStore(folders, operator.name), operator, prune)
         for level, step in planner.plan():
             if step is None:
                 counts[level] += 1
@@ -80,8 +80,8 @@ class _Planner:
         self._store = store
         self._declared = declared
         self._prune = prune
-        known = declared.name in operator_names(store.root)
-        self._environment = read_environment(store.root, declared.name) if known else None
+        known = declared.name in store.folders.operators()
+        self._environment = read_environment(store.folders, declared.name) if known else None
         self._keys = KnownKeys(self._environment)
         nats: Json = copy.deepcopy(self._environment.operator.nats) if self._environment else new_operator()
         change_operator_claims(declared, self._keys)(nats)

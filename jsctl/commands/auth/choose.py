@@ -1,15 +1,14 @@
 """Finds the operator, account or user that a command line means; what it leaves out is picked from a list."""
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from jsctl.auth.changes import find_signing_key
+from jsctl.auth.folders import Choices, make_choices
 from jsctl.auth.records import Record, SigningKey, signing_keys
-from jsctl.auth.selection import selected_operator
-from jsctl.auth.store import AuthStore, operator_names, store_folder
+from jsctl.auth.store import AuthStore
 from jsctl.commands.cli import argument, option
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
@@ -19,40 +18,40 @@ from jsctl.registry.noun_record import nearest_name
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def store_root(env: Env) -> Path:
-    """The folder of --store, else that of `nsc` and `nats auth`."""
-    named = env.flags.get("auth_store")
-    return Path(named).expanduser() if named else store_folder(env.environ)
+def choices(env: Env) -> Choices:
+    """The store of --store or that of nsc, and which operator and account are used. Raises BadInput."""
+    return make_choices(env.environ, str(env.flags.get("auth_store") or ""))
 
 
 async def pick_operator(env: Env, name: str = "") -> AuthStore:
-    """The store of an operator: the named one, the selected one, the only one, or one that the user picks.
+    """The store of an operator: the named one, the one of `choices`, or one that the user picks.
 
     Raises NotFound, BadInput.
     """
-    root = store_root(env)
-    names = operator_names(root)
+    chosen = choices(env)
+    folders, names = chosen.folders, chosen.folders.operators()
     if not names:
-        raise NotFound(f"there are no operators in {root}", "jsctl auth operator add creates one")
+        raise NotFound(f"there are no operators in {folders.stores}", "jsctl auth operator add creates one")
     if name:
         _check_known(name, names, f"there is no operator {name!r}", "jsctl auth operator ls lists them")
-        return AuthStore(root, name)
-    selected = selected_operator(env.environ)
-    if selected in names:
-        return AuthStore(root, selected)
-    return AuthStore(root, await _pick(env, names, "operator", "Operator"))
+        return AuthStore(folders, name)
+    selected = chosen.operator.value
+    return AuthStore(folders, selected or await _pick(env, names, "operator", "Operator"))
 
 
-async def pick_account(env: Env, store: AuthStore, name: str = "", *, flag: str = "ACCOUNT") -> Record:
-    """An account, by its name or public key; one that the user picks where there is no name.
+async def pick_account(
+    env: Env, store: AuthStore, name: str = "", *, flag: str = "ACCOUNT", default: bool = True
+) -> Record:
+    """An account, by its name or public key; without a name that of `choices` or one that the user picks.
 
-    Raises NotFound, BadInput.
+    default: whether that of `choices` will do. Raises NotFound, BadInput.
     """
     names = store.account_names()
     if not name:
         if not names:
             raise NotFound(f"operator {store.operator} has no accounts", "jsctl auth account add creates one")
-        return store.read_account(await _pick(env, names, "account", "Account", flag))
+        usual = choices(env).account_of(store.operator) if default else ""
+        return store.read_account(usual or await _pick(env, names, "account", "Account", flag))
     try:
         return store.find_account(name)
     except NotFound as error:
@@ -60,10 +59,12 @@ async def pick_account(env: Env, store: AuthStore, name: str = "", *, flag: str 
         raise
 
 
-async def pick_operator_account(env: Env, operator: str, account: str) -> tuple[AuthStore, Record]:
+async def pick_operator_account(
+    env: Env, operator: str, account: str, *, default: bool = True
+) -> tuple[AuthStore, Record]:
     """The store of an operator and an account of it. Raises NotFound, BadInput."""
     store = await pick_operator(env, operator)
-    return store, await pick_account(env, store, account)
+    return store, await pick_account(env, store, account, default=default)
 
 
 async def pick_operator_user(
@@ -191,15 +192,15 @@ def user_argument(name: str = "name", **attrs: Any) -> Callable[[F], F]:
 
 
 def _complete_operators(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    return [name for name in operator_names(store_root(ctx.obj)) if name.startswith(incomplete)]
+    return [name for name in choices(ctx.obj).folders.operators() if name.startswith(incomplete)]
 
 
 def _stores(ctx: click.Context) -> list[AuthStore]:
     """The operators that a command line may mean."""
-    root = store_root(ctx.obj)
-    name = str(ctx.params.get("operator") or selected_operator(ctx.obj.environ))
-    names = operator_names(root)
-    return [AuthStore(root, one) for one in ([name] if name in names else names)]
+    chosen = choices(ctx.obj)
+    name = str(ctx.params.get("operator") or chosen.operator.value)
+    names = chosen.folders.operators()
+    return [AuthStore(chosen.folders, one) for one in ([name] if name in names else names)]
 
 
 def _complete_accounts(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:

@@ -27,7 +27,7 @@ async def expirations(env: Env, within: int | None, operator: str) -> Result:
     at activation tokens of imports. Without --within, everything is shown; what never expires comes last.
     """
     store = await pick_operator(env, operator)
-    every = list_expirations(read_environment(store.root, store.operator))
+    every = list_expirations(read_environment(store.folders, store.operator))
     now = time.time_ns()
     if within is not None:
         every = [one for one in every if one.expires and one.expires * SECOND <= now + within]

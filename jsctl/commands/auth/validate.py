@@ -25,7 +25,7 @@ async def validate(env: Env, account: str, operator: str, servers: bool, as_syst
     is older, and accounts that were not pushed.
     """
     store = await pick_operator(env, operator)
-    environment = read_environment(store.root, store.operator)
+    environment = read_environment(store.folders, store.operator)
     chosen = [environment.find_account(account)] if account else None
     findings = check(environment, chosen)
     if servers:

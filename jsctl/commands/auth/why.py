@@ -110,7 +110,7 @@ async def why(env: Env, options: Options) -> Result:
     """
     question = options.question
     store = await pick_operator(env, options.operator)
-    environment = read_environment(store.root, store.operator)
+    environment = read_environment(store.folders, store.operator)
     account, user = _find_user(environment, options)
     visit = Visit(time.time(), options.host, options.kind.upper())
     if options.servers:

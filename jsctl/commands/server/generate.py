@@ -120,18 +120,19 @@ def _is_on(template: "Template", values: Mapping[str, str], key: str) -> bool:
 
 async def _operator(env: Env, name: str) -> "Operator":
     """Return an operator of the store that nsc shares, with its system account. Raises NotFound, BadInput."""
-    from jsctl.auth.store import AuthStore, operator_names, store_folder
+    from jsctl.auth.folders import make_choices
+    from jsctl.auth.store import AuthStore
     from jsctl.localserver.templates import Operator
 
-    root = store_folder(env.environ)
-    names = operator_names(root)
+    chosen = make_choices(env.environ)
+    names, name = chosen.folders.operators(), name or chosen.operator.value
     if not names:
         raise NotFound("there is no operator", "create one with jsctl auth operator add NAME")
-    if not name and len(names) > 1:
+    if not name:
         if not env.can_ask:
             raise BadInput("there are several operators", f"give --operator, one of {', '.join(names)}")
         name = await env.prompter.select("Select an Operator", names, flag="--operator")
-    store = AuthStore(root, name or names[0])
+    store = AuthStore(chosen.folders, name)
     record = store.read_operator()
     system = str(record.nats.get("system_account") or "")
     if not system:

@@ -99,11 +99,12 @@ def _account_logins(
 ) -> "AccountLogins | None":
     if not any(place.account for place in declared.places):
         return None
-    from jsctl.auth.store import store_folder
+    from jsctl.auth.folders import store_folders
     from jsctl.commands.shared.declared_accounts import AccountLogins
 
-    root = Path(store).expanduser() if store else store_folder(env.environ)
-    return AccountLogins(root, auth.operators if auth else (), is_planning=is_planning)
+    return AccountLogins(
+        store_folders(env.environ, store), auth.operators if auth else (), is_planning=is_planning
+    )
 
 
 async def open_targets(env: Env, declared: Declared, logins: "AccountLogins | None") -> dict[Place, Target]:

@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import Sequence
-from pathlib import Path
 
 from jsctl.auth.declared.model import DeclaredOperator
+from jsctl.auth.folders import StoreFolders
 from jsctl.auth.records import Record
-from jsctl.auth.store import AuthStore, operator_names
+from jsctl.auth.store import AuthStore
 from jsctl.commands.shared.system import account_connection
 from jsctl.contexts.settings import Settings
 from jsctl.env import Env
@@ -25,8 +25,10 @@ class AccountLogins:
     pushed: those that were sent just now.
     """
 
-    def __init__(self, root: Path, operators: Sequence[DeclaredOperator], *, is_planning: bool) -> None:
-        self._root = root
+    def __init__(
+        self, folders: StoreFolders, operators: Sequence[DeclaredOperator], *, is_planning: bool
+    ) -> None:
+        self._folders = folders
         self._operators = operators
         self._is_planning = is_planning
         self.lacking: frozenset[str] = frozenset()
@@ -67,7 +69,7 @@ class AccountLogins:
     def _find(self, name: str) -> tuple[AuthStore, Record] | None:
         """The account, and the store that it is in; None for one that apply is about to create."""
         is_declared = [one.name for one in self._operators if one.find_account(name)]
-        stores = [AuthStore(self._root, operator) for operator in operator_names(self._root)]
+        stores = [AuthStore(self._folders, operator) for operator in self._folders.operators()]
         having = [store for store in stores if name in store.account_names()]
         chosen = [store for store in having if store.operator in is_declared] or having
         if len(chosen) > 1:

@@ -1,7 +1,6 @@
 """What apply and diff do with the operators, accounts and users of files."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from jsctl.auth.check import check
@@ -11,8 +10,8 @@ from jsctl.auth.declared.load import load_operators
 from jsctl.auth.declared.model import DeclaredOperator
 from jsctl.auth.declared.plan import AuthPlan, AuthStep, make_auth_plan
 from jsctl.auth.environment import read_environment
+from jsctl.auth.folders import StoreFolders, store_folders
 from jsctl.auth.resolver import NEW, SAME, Difference
-from jsctl.auth.store import store_folder
 from jsctl.commands.shared.declared_push import OperatorPush, open_pushes
 from jsctl.commands.shared.pushing import Sent
 from jsctl.env import Env
@@ -34,9 +33,9 @@ class DeclaredAuth:
     """The operators that files declare, with the plan for a store."""
 
     def __init__(
-        self, root: Path, operators: Sequence[DeclaredOperator], plan: AuthPlan, prune: bool
+        self, folders: StoreFolders, operators: Sequence[DeclaredOperator], plan: AuthPlan, prune: bool
     ) -> None:
-        self.root = root
+        self.folders = folders
         self.operators = operators
         self.plan = plan
         self._prune = prune
@@ -57,7 +56,9 @@ class DeclaredAuth:
 
         Raises BadInput, JsctlError, and what connecting raises.
         """
-        self._pushes = await open_pushes(env, self.root, self.operators, self.plan, is_planning=is_planning)
+        self._pushes = await open_pushes(
+            env, self.folders, self.operators, self.plan, is_planning=is_planning
+        )
         self._differences = [
             one for push in self._pushes for one in push.find_differences(self.plan) if one.state != SAME
         ]
@@ -80,7 +81,7 @@ class DeclaredAuth:
         done: list[AuthStep] = []
         try:
             with env.progress("Applying", len(self.plan.steps)) as advance:
-                execute_auth(self.root, self.operators, self.plan, done, advance, prune=self._prune)
+                execute_auth(self.folders, self.operators, self.plan, done, advance, prune=self._prune)
         except (JsctlError, OSError):
             env.say(f"{len(done)} of {len(self.plan.steps)} were done; run apply again to continue")
             raise
@@ -106,7 +107,7 @@ class DeclaredAuth:
         await env.confirm(view.format_auth_question(self.plan, self._differences), force=False)
 
     def _find_errors(self) -> list[Finding]:
-        environments = [read_environment(self.root, operator.name) for operator in self.operators]
+        environments = [read_environment(self.folders, operator.name) for operator in self.operators]
         return [finding for one in environments for finding in check(one) if finding.severity == "error"]
 
 
@@ -119,5 +120,5 @@ def plan_auth(
     operators = load_operators(texts, variables)
     if not operators:
         return None
-    root = Path(store).expanduser() if store else store_folder(env.environ)
-    return DeclaredAuth(root, operators, make_auth_plan(root, operators, prune=prune), prune)
+    folders = store_folders(env.environ, store)
+    return DeclaredAuth(folders, operators, make_auth_plan(folders, operators, prune=prune), prune)

@@ -6,10 +6,10 @@ Nothing of it is remembered: a run that was killed is gone on with by the next, 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from jsctl.auth.declared.model import DeclaredOperator
 from jsctl.auth.declared.plan import AuthPlan
+from jsctl.auth.folders import StoreFolders
 from jsctl.auth.records import Record
 from jsctl.auth.resolver import (
     CHANGED,
@@ -22,7 +22,7 @@ from jsctl.auth.resolver import (
     delete_accounts,
     lookup_account,
 )
-from jsctl.auth.store import AuthStore, operator_names
+from jsctl.auth.store import AuthStore
 from jsctl.commands.shared.pushing import (
     Sent,
     check_accounts,
@@ -100,7 +100,12 @@ class OperatorPush:
 
 
 async def open_pushes(
-    env: Env, root: Path, operators: Sequence[DeclaredOperator], plan: AuthPlan, *, is_planning: bool
+    env: Env,
+    folders: StoreFolders,
+    operators: Sequence[DeclaredOperator],
+    plan: AuthPlan,
+    *,
+    is_planning: bool,
 ) -> list[OperatorPush]:
     """Connect to the servers of each operator, and ask what they have. is_planning: nothing will be sent.
 
@@ -108,7 +113,7 @@ async def open_pushes(
     """
     pushes = []
     for declared in operators:
-        if declared.name not in operator_names(root):
+        if declared.name not in folders.operators():
             if is_planning:
                 continue
             raise BadInput(
@@ -116,7 +121,7 @@ async def open_pushes(
                 f"apply with --no-push, let servers include what jsctl auth operator config {declared.name}"
                 " prints, and apply again",
             )
-        store = AuthStore(root, declared.name)
+        store = AuthStore(folders, declared.name)
         system = str(store.read_operator().nats.get("system_account") or "")
         connection = await system_connection(env, store, as_system=store.has_seed(system))
         servers = await count_servers(connection)

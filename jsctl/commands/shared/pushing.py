@@ -18,7 +18,7 @@ Sent = tuple[str, str, Outcome]
 
 def check_accounts(env: Env, store: AuthStore, accounts: Sequence[Record], *, force: bool) -> None:
     """Show what is wrong with accounts. Raises JsctlError for errors, unless `force`."""
-    environment = read_environment(store.root, store.operator)
+    environment = read_environment(store.folders, store.operator)
     errors = 0
     for account in accounts:
         for finding in check_for_push(environment, account.name, now=env.clock()):

@@ -1,8 +1,8 @@
 """`auth operator`."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
+from jsctl.auth.folders import StoreFolders
 from jsctl.auth.records import Record, signing_keys
 from jsctl.auth.store import AuthStore
 from jsctl.views.auth.common import validity_fields
@@ -38,13 +38,13 @@ def sheet(store: AuthStore) -> Result:
     return Result([Sheet(heading, [Section("Configuration", fields)])], data=operator.claims)
 
 
-def listing(root: Path, operators: Sequence[Record], selected: str) -> Result:
+def listing(folders: StoreFolders, operators: Sequence[Record], selected: str) -> Result:
     """Show all operators; a star marks the selected one."""
     rows = [
         (
             Cell(one.name, f"{one.name}*", "good") if one.name == selected else one.name,
             one.public,
-            len(AuthStore(root, one.name).account_names()),
+            len(folders.accounts(one.name)),
             str(one.nats.get("account_server_url") or ""),
             len(signing_keys(one.nats)),
         )

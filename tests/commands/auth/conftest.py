@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from jsctl.auth.folders import StoreFolders
 from jsctl.auth.store import AuthStore
 from tests.support.run import Cli
 
@@ -22,4 +23,4 @@ def acme(auth_cli: Cli, tmp_path: Path) -> AuthStore:
     auth_cli("auth operator add ACME", status=0)
     auth_cli("auth account add ORDERS --jetstream", status=0)
     auth_cli("auth user add alice ORDERS", status=0)
-    return AuthStore(tmp_path / "data" / "nats" / "nsc", "ACME")
+    return AuthStore(StoreFolders.below(tmp_path / "data" / "nats" / "nsc"), "ACME")

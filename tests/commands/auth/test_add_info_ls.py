@@ -11,6 +11,7 @@ import pytest
 
 from jsctl.auth.jwt import decode_jwt, encode_jwt
 from jsctl.auth.store import AuthStore
+from tests.support.auth_store import root_of
 from tests.support.run import Cli
 
 
@@ -27,7 +28,7 @@ def test_an_operator_has_a_system_account_and_a_signing_key(auth_cli: Cli) -> No
 
 
 def test_nothing_shows_a_seed(acme: AuthStore, auth_cli: Cli) -> None:
-    files = [path for path in acme.root.rglob("*") if path.is_file()]
+    files = [path for path in root_of(acme).rglob("*") if path.is_file()]
     seeds = [path.read_text() for path in files if path.suffix == ".nk"]
     assert len(seeds) == 5
     for line in ("operator info", "operator ls", "account info ORDERS", "user info alice", "user ls ORDERS"):
@@ -35,7 +36,7 @@ def test_nothing_shows_a_seed(acme: AuthStore, auth_cli: Cli) -> None:
             out = auth_cli(f"auth {line}{form}", status=0).out
             assert not any(seed in out for seed in seeds)
     assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
-    folders = [acme.root, *(path for path in acme.root.rglob("*") if path.is_dir())]
+    folders = [root_of(acme), *(path for path in root_of(acme).rglob("*") if path.is_dir())]
     assert {stat.S_IMODE(path.stat().st_mode) for path in folders} == {0o700}
 
 
@@ -127,10 +128,10 @@ def test_a_broken_file_is_named(acme: AuthStore, auth_cli: Cli) -> None:
 
 
 def test_another_store(acme: AuthStore, auth_cli: Cli) -> None:
-    auth_cli.environ["XDG_DATA_HOME"] = str(acme.root / "elsewhere")
+    auth_cli.environ["XDG_DATA_HOME"] = str(root_of(acme) / "elsewhere")
     auth_cli("auth account ls", status=3)
-    assert "ORDERS" in auth_cli(f"auth account ls --store {acme.root}", status=0).out
-    assert "ORDERS" in auth_cli(f"auth --store {acme.root} account ls", status=0).out
+    assert "ORDERS" in auth_cli(f"auth account ls --store {root_of(acme)}", status=0).out
+    assert "ORDERS" in auth_cli(f"auth --store {root_of(acme)} account ls", status=0).out
 
 
 def test_questions(acme: AuthStore, auth_cli: Cli) -> None:

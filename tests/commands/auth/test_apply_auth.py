@@ -11,6 +11,7 @@ import pytest
 
 from jsctl.auth.check import check
 from jsctl.auth.environment import Environment, read_environment
+from jsctl.auth.folders import StoreFolders
 from jsctl.auth.why.permissions import decide_publish, decide_subscribe, permissions_of
 from tests.support.run import Cli
 
@@ -67,7 +68,7 @@ class Declared:
         return self.cli(f"diff -f {self.file} {flags}", status=status).out
 
     def read(self) -> Environment:
-        return read_environment(self.root, "ACME")
+        return read_environment(StoreFolders.below(self.root), "ACME")
 
 
 @pytest.fixture
@@ -178,7 +179,7 @@ def test_json(declared: Declared) -> None:
 
 def test_a_folder_and_a_variable(declared: Declared, tmp_path: Path) -> None:
     declared.apply(f"--store {tmp_path / 'own'} --var team=blue")
-    environment = read_environment(tmp_path / "own", "ACME")
+    environment = read_environment(StoreFolders.below(tmp_path / "own"), "ACME")
     assert "team:blue" in environment.find_account("SHOP_south").users[0].nats["tags"]
     assert not declared.root.exists()
 

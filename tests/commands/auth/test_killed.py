@@ -28,7 +28,7 @@ def test_killed(line: str, acme: AuthStore, auth_cli: Cli, tmp_path: Path) -> No
     for _ in kill_points(lambda: auth_cli(line).status, data, {}):
         killed += 1
         for operator in auth_cli("auth operator ls --names", status=0).out.split():
-            store = AuthStore(acme.root, operator)
+            store = AuthStore(acme.folders, operator)
             assert store.read_operator().public
             for account in store.read_accounts():
                 assert store.has_seed(account.public)

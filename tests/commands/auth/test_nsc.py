@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from jsctl.auth.folders import StoreFolders
 from jsctl.auth.jwt import decode_jwt, encode_jwt
 from jsctl.auth.store import AuthStore
 from tests.support.run import Cli
@@ -60,7 +61,7 @@ def test_jsctl_continues_what_nsc_began(auth_cli: Cli, nsc: Nsc, tmp_path: Path)
     nsc("add", "user", "-a", "ORDERS", "alice", "--allow-pub", "a.>", "--source-network", "10.0.0.0/8")
     nsc("add", "user", "-a", "ORDERS", "sam", "-K", "shipper")
     nsc("add", "export", "-a", "ORDERS", "--name", "svc", "--subject", "q.>", "--service", "--private")
-    store = AuthStore(tmp_path / "data" / "nats" / "nsc", "ACME")
+    store = AuthStore(StoreFolders.below(tmp_path / "data" / "nats" / "nsc"), "ACME")
     before = store.read_account("ORDERS").nats
 
     assert auth_cli("auth validate", status=0).out.startswith("Nothing is wrong")
@@ -82,7 +83,7 @@ def test_jsctl_continues_what_nsc_began(auth_cli: Cli, nsc: Nsc, tmp_path: Path)
     keys = tmp_path / "keys"
     keys.mkdir()
     nsc("export", "keys", "-A", "--dir", str(keys))
-    assert {path.name for path in keys.iterdir()} == {path.name for path in store.root.rglob("*.nk")}
+    assert {path.name for path in keys.iterdir()} == {path.name for path in store.folders.keys.rglob("*.nk")}
     assert set(modes(tmp_path / "data" / "nats").values()) == {"0o700", "0o600"}
 
 
@@ -123,3 +124,44 @@ def test_what_nsc_does_not_know_survives_jsctl(acme: AuthStore, auth_cli: Cli) -
     acme.write_account("ORDERS", encode_jwt(claims, acme.read_key(record.issuer)))
     auth_cli("auth account edit ORDERS --connections 9", status=0)
     assert decode_jwt(acme.read_account("ORDERS").token)["nats"]["of_the_future"] == {"a": [1]}
+
+
+def test_the_same_store_operator_and_account(
+    auth_cli: Cli, nsc: Nsc, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    auth_cli.environ.update({"HOME": nsc.environ["HOME"], "XDG_CONFIG_HOME": nsc.environ["XDG_CONFIG_HOME"]})
+
+    def compare(operator: str, account: str) -> None:
+        shown = auth_cli("auth env --json", status=0).json
+        theirs = nsc("env").replace("~", nsc.environ["HOME"])
+        rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in theirs.splitlines()]
+        known = {row[0]: row[-1] for row in rows if len(row) == 3}
+        assert known["Current Store Dir"] == shown["stores"]["value"]
+        assert known["$NKEYS_PATH (deprecated)"] == shown["keys"]["value"]
+        assert known["$NSC_HOME (deprecated)"] == str(Path(shown["nsc"]).parent)
+        assert known["Current Operator"] == shown["operator"]["value"] == operator
+        assert known["Current Account"] == shown["account"]["value"] == account
+
+    compare("", "")
+    nsc("add", "operator", "ACME")
+    compare("ACME", "")
+    for name in ("ORDERS", "SHOP"):
+        nsc("add", "account", name)
+    compare("ACME", "SHOP")
+    nsc("select", "account", "ORDERS")
+    compare("ACME", "ORDERS")
+    assert auth_cli("auth user add alice", status=0).out.startswith("User alice")
+    assert "alice" in nsc("list", "users", "-a", "ORDERS")
+    nsc.environ["NKEYS_PATH"] = auth_cli.environ["NKEYS_PATH"] = str(tmp_path / "own keys")
+    (tmp_path / "other").mkdir()
+    nsc("env", "-s", str(tmp_path / "other"))
+    compare("", "")
+    nsc("add", "operator", "OTHER")
+    auth_cli("auth operator add THIRD", status=0)
+    assert {path.name for path in (tmp_path / "other").iterdir()} == {"OTHER", "THIRD"}
+    assert auth_cli("auth operator info", status=0).out.startswith("Operator OTHER")
+    monkeypatch.chdir(tmp_path / "data/nats/nsc/stores/ACME/accounts/SHOP")
+    compare("ACME", "SHOP")
+    nsc.environ["NSC_HOME"] = auth_cli.environ["NSC_HOME"] = str(tmp_path / "nsc home")
+    monkeypatch.chdir(tmp_path)
+    compare("ACME", "")

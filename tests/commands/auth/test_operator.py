@@ -5,6 +5,7 @@ import stat
 from pathlib import Path
 
 from jsctl.auth.store import AuthStore
+from tests.support.auth_store import root_of
 from tests.support.run import Cli
 
 
@@ -45,7 +46,7 @@ def test_signing_keys(acme: AuthStore, auth_cli: Cli) -> None:
 
 def test_backup_and_restore(acme: AuthStore, auth_cli: Cli, tmp_path: Path) -> None:
     auth_cli("auth account keys add ORDERS shipper", status=0)
-    before = {p.relative_to(acme.root): p.read_text() for p in acme.root.rglob("*") if p.is_file()}
+    before = {p.relative_to(root_of(acme)): p.read_text() for p in root_of(acme).rglob("*") if p.is_file()}
     key, plain, sealed = tmp_path / "b.nk", tmp_path / "plain", tmp_path / "sealed"
     auth_cli(f"auth nkey gen curve --output {key}", status=0)
     assert "not encrypted" in auth_cli(f"auth operator backup ACME {plain}", status=0).err

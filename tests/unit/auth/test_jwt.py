@@ -7,6 +7,7 @@ from pathlib import Path
 import nkeys
 import pytest
 
+from jsctl.auth.folders import StoreFolders
 from jsctl.auth.jwt import decode_jwt, encode_jwt
 from jsctl.auth.keys import ACCOUNT, OPERATOR, USER, create_key, key_of_seed
 from jsctl.auth.store import AuthStore, format_creds
@@ -50,7 +51,7 @@ def test_what_is_no_jwt(token: str) -> None:
 
 
 def test_the_store_is_private(tmp_path: Path) -> None:
-    store = AuthStore(tmp_path / "auth", "OP")
+    store = AuthStore(StoreFolders.below(tmp_path / "auth"), "OP")
     operator, user = create_key(OPERATOR), create_key(USER)
     store.write_operator("t.o.k")
     store.write_seed(operator)

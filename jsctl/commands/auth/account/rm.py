@@ -19,7 +19,7 @@ async def rm(env: Env, account: str, operator: str, remove_keys: bool, force: bo
     """
     if force and not account:
         raise BadInput("--force needs the account's name", "give ACCOUNT")
-    store, owner = await pick_operator_account(env, operator, account)
+    store, owner = await pick_operator_account(env, operator, account, default=False)
     if store.read_operator().nats.get("system_account") == owner.public:
         raise BadInput(
             f"{owner.name} is the system account",

@@ -4,7 +4,7 @@ from jsctl.auth.changes import SYSTEM_ACCOUNT, create_operator
 from jsctl.auth.records import Json
 from jsctl.auth.settings import change_tags, check_url
 from jsctl.auth.store import AuthStore
-from jsctl.commands.auth.choose import ask_name, operator_argument, store_root
+from jsctl.commands.auth.choose import ask_name, choices, operator_argument
 from jsctl.commands.cli import command, option
 from jsctl.env import Env
 from jsctl.views.auth import operator as view
@@ -45,6 +45,6 @@ async def add(
         if strict:
             nats["strict_signing_key_usage"] = True
 
-    store = AuthStore(store_root(env), name)
+    store = AuthStore(choices(env).folders, name)
     create_operator(store, change, signing=signing_key or strict, system=system_account)
     return view.sheet(store)

@@ -5,7 +5,7 @@ from pathlib import Path
 from jsctl.auth.jwt import decode_jwt
 from jsctl.auth.records import signing_keys
 from jsctl.auth.store import AuthStore, check_name
-from jsctl.commands.auth.choose import store_root
+from jsctl.commands.auth.choose import choices
 from jsctl.commands.auth.nkey.files import read_key_file
 from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
@@ -37,7 +37,7 @@ def import_(env: Env, file: str, key_files: tuple[str, ...], force: bool) -> Res
     for one, pair in zip(key_files, pairs, strict=True):
         if pair.public not in known:
             raise BadInput(f"{one}: {pair.public} is not a key of operator {name}")
-    store = AuthStore(store_root(env), name)
+    store = AuthStore(choices(env).folders, name)
     if store.operator_jwt.exists() and not force:
         raise BadInput(f"there is an operator {name!r} already", "--force replaces its JWT")
     for pair in pairs:

@@ -1,8 +1,7 @@
 """`jsctl auth operator list`."""
 
-from jsctl.auth.selection import selected_operator
-from jsctl.auth.store import AuthStore, operator_names
-from jsctl.commands.auth.choose import store_root
+from jsctl.auth.store import AuthStore
+from jsctl.commands.auth.choose import choices
 from jsctl.commands.cli import command, option
 from jsctl.env import Env
 from jsctl.errors import JsctlError
@@ -14,14 +13,14 @@ from jsctl.views.result import Result
 @command("list", examples=["jsctl auth operator ls", "jsctl auth operator ls --names"])
 @option("--names", is_flag=True, help="Only names, one per line")
 def list_(env: Env, names: bool) -> Result:
-    root = store_root(env)
-    known = operator_names(root)
+    chosen = choices(env)
+    known = chosen.folders.operators()
     if names:
         return names_result(known)
     operators = []
     for name in known:
         try:
-            operators.append(AuthStore(root, name).read_operator())
+            operators.append(AuthStore(chosen.folders, name).read_operator())
         except JsctlError as error:
             env.say(f"jsctl: {error}")
-    return view.listing(root, operators, selected_operator(env.environ))
+    return view.listing(chosen.folders, operators, chosen.operator.value)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from jsctl.auth.archive import import_operator
 from jsctl.auth.store import AuthStore
-from jsctl.commands.auth.choose import store_root
+from jsctl.commands.auth.choose import choices
 from jsctl.commands.auth.nkey.files import read_key_file
 from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
@@ -32,6 +32,6 @@ def restore(env: Env, name: str, input: str, key: str) -> Result:
         text = pair.unseal(sealed, pair.public).decode(errors="replace")
     elif not text.lstrip().startswith("{"):
         raise BadInput(f"{input} is encrypted, or not a backup", "give --key")
-    store = AuthStore(store_root(env), name)
+    store = AuthStore(choices(env).folders, name)
     import_operator(store, text)
     return view.sheet(store)

@@ -1,8 +1,8 @@
 """`jsctl auth operator select`."""
 
 from jsctl.auth.selection import select_operator, selected_operator
-from jsctl.auth.store import AuthStore, operator_names
-from jsctl.commands.auth.choose import operator_argument, pick_operator, pick_text, store_root
+from jsctl.auth.store import AuthStore
+from jsctl.commands.auth.choose import choices, operator_argument, pick_operator, pick_text
 from jsctl.commands.cli import command
 from jsctl.env import Env
 from jsctl.views.result import Result
@@ -12,7 +12,7 @@ from jsctl.views.result import Result
 @operator_argument()
 async def select(env: Env, name: str) -> Result:
     """It is used where no operator is named; nats uses it, too."""
-    known = operator_names(store_root(env))
+    known = choices(env).folders.operators()
     if not name and len(known) > 1:
         name = await pick_text(env, known, "operator", "Operator", "NAME")
     store: AuthStore = await pick_operator(env, name)

@@ -1,0 +1,221 @@
+"""Where operators are, and which operator and account are meant where none is named: as nsc decides it, from
+its own settings, the working folder and variables (nsc: cmd/defaults.go, cmd/contextconfig.go, home/home.go).
+
+Folder of operators   --store, an operator's folder at, below or above the working folder, `store_root` of
+                      nsc.json, $XDG_DATA_HOME/nats/nsc/stores (~/.nsc/nats where only that exists)
+Folder of keys        --store, $NKEYS_PATH, $XDG_DATA_HOME/nats/nsc/keys (~/.nkeys where only that exists)
+Operator              the working folder, `auth operator select` (of jsctl and nats), nsc.json, the only one
+Account               the working folder, nsc.json, the only one
+
+nsc.json is in $NSC_HOME, else in $XDG_CONFIG_HOME/nats/nsc, or in ~/.nsc where only that has one. With
+$NSC_CWD_ONLY it is not read. Nothing here writes.
+"""
+
+import contextlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jsctl.auth.selection import selected_operator
+from jsctl.errors import BadInput
+from jsctl.files import ascii_path, read_text
+from jsctl.json_text import parse_json
+
+NSC_FILE = "nsc.json"
+_ONLY_ONE = "the only one"
+_BY_DEFAULT = "by default"
+_WORKING_FOLDER = "working folder"
+
+
+@dataclass(frozen=True, slots=True)
+class StoreFolders:
+    """stores: has a folder for each operator. keys: has `keys` with seeds and `creds` with credentials."""
+
+    stores: Path
+    keys: Path
+
+    @classmethod
+    def below(cls, root: Path) -> "StoreFolders":
+        """The folders `stores` and `keys` of one folder."""
+        return cls(root / "stores", root / "keys")
+
+    def operators(self) -> list[str]:
+        """Return the names of the operators, sorted. Raises OSError."""
+        return _with_jwt(self.stores)
+
+    def accounts(self, operator: str) -> list[str]:
+        """Return the names of an operator's accounts, sorted. Raises OSError."""
+        return _with_jwt(self.stores / operator / "accounts")
+
+
+def _with_jwt(parent: Path) -> list[str]:
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        return sorted(f.name for f in parent.iterdir() if (f / f"{f.name}.jwt").is_file())
+    return []
+
+
+class Chosen(NamedTuple):
+    """A value, and what decided it; both empty where nothing does."""
+
+    value: str = ""
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What is used where a command line names nothing else. settings: the file of nsc."""
+
+    folders: StoreFolders
+    stores: Chosen
+    keys: Chosen
+    operator: Chosen
+    account: Chosen
+    settings: Path
+
+    def account_of(self, operator: str) -> str:
+        """The account of this operator that is used where none is named; empty when there is none."""
+        return self.account.value if operator == self.operator.value else ""
+
+
+class _Place(NamedTuple):
+    """What a folder tells: the folder of operators, and perhaps an operator and an account."""
+
+    stores: Path
+    operator: str = ""
+    account: str = ""
+
+
+def make_choices(environ: Mapping[str, str], store: str = "") -> Choices:
+    """Return what is used where a command line names no operator and no account.
+
+    store: the folder of --store. Raises BadInput for an nsc.json that cannot be read, OSError.
+    """
+    home = Path(environ.get("HOME") or Path.home())
+    settings = _settings_file(environ, home)
+    nsc: Mapping[str, Any] = {} if "NSC_CWD_ONLY" in environ else _read_settings(settings)
+    here = None
+    if store:
+        folders = StoreFolders.below(Path(store).expanduser())
+        stores, keys = Chosen(str(folders.stores), "--store"), Chosen(str(folders.keys), "--store")
+    else:
+        here = _working_folder()
+        stores, keys = _stores(environ, home, here, nsc), _keys(environ, home)
+        folders = StoreFolders(Path(stores.value), Path(keys.value))
+    operator, account = _identities(environ, folders, here, nsc)
+    return Choices(folders, stores, keys, operator, account, settings)
+
+
+def store_folders(environ: Mapping[str, str], store: str = "") -> StoreFolders:
+    """Return the folders of `make_choices` alone."""
+    return make_choices(environ, store).folders
+
+
+def _identities(
+    environ: Mapping[str, str],
+    folders: StoreFolders,
+    here: _Place | None,
+    nsc: Mapping[str, Any],
+) -> tuple[Chosen, Chosen]:
+    """The operator and the account. A name that the store does not have chooses nothing."""
+    of_nsc = str(nsc.get("operator") or "")
+    operator = _first_known(
+        folders.operators(),
+        Chosen(here.operator if here else "", _WORKING_FOLDER),
+        Chosen(selected_operator(environ), "auth operator select"),
+        Chosen(of_nsc, NSC_FILE),
+    )
+    if not operator.value:
+        return operator, Chosen()
+    account = _first_known(
+        folders.accounts(operator.value),
+        Chosen(here.account if here else "", _WORKING_FOLDER),
+        Chosen(str(nsc.get("account") or "") if of_nsc == operator.value else "", NSC_FILE),
+    )
+    return operator, account
+
+
+def _first_known(names: list[str], *wanted: Chosen) -> Chosen:
+    if len(names) == 1:
+        return Chosen(names[0], _ONLY_ONE)
+    return next((one for one in wanted if one.value in names), Chosen())
+
+
+def _stores(environ: Mapping[str, str], home: Path, here: _Place | None, nsc: Mapping[str, Any]) -> Chosen:
+    if here:
+        return Chosen(str(here.stores), _WORKING_FOLDER)
+    if root := nsc.get("store_root"):
+        return Chosen(str(root), NSC_FILE)
+    return _new_or_old(_data(environ, home) / "stores", home / ".nsc" / "nats")
+
+
+def _keys(environ: Mapping[str, str], home: Path) -> Chosen:
+    if path := environ.get("NKEYS_PATH"):
+        return Chosen(str(_absolute(path)), "NKEYS_PATH")
+    return _new_or_old(_data(environ, home) / "keys", home / ".nkeys")
+
+
+def _new_or_old(new: Path, old: Path) -> Chosen:
+    if not new.exists() and old.exists():
+        return Chosen(str(old), "the folder of older versions of nsc")
+    return Chosen(str(new), _BY_DEFAULT)
+
+
+def _data(environ: Mapping[str, str], home: Path) -> Path:
+    return Path(environ.get("XDG_DATA_HOME") or home / ".local" / "share") / "nats" / "nsc"
+
+
+def _settings_file(environ: Mapping[str, str], home: Path) -> Path:
+    if folder := environ.get("NSC_HOME"):
+        return _absolute(folder) / NSC_FILE
+    new = Path(environ.get("XDG_CONFIG_HOME") or home / ".config") / "nats" / "nsc" / NSC_FILE
+    old = home / ".nsc" / NSC_FILE
+    return old if old.exists() and not new.exists() else new
+
+
+def _absolute(path: str) -> Path:
+    return Path(os.path.abspath(Path(path).expanduser()))  # noqa: PTH100 resolve() follows links; nsc does not
+
+
+def _read_settings(path: Path) -> Mapping[str, Any]:
+    try:
+        settings = parse_json(read_text(path)) if path.is_file() else {}
+    except ValueError as error:
+        raise BadInput(f"{ascii_path(path)} is not JSON: {error}", "mend it, or use --store") from None
+    if not isinstance(settings, dict):
+        raise BadInput(f"{ascii_path(path)} is not a JSON object", "mend it, or use --store")
+    return settings
+
+
+# -- the working folder -----------------------------------------------------------------------------
+
+
+def _working_folder() -> _Place | None:
+    """What the working folder, the folders in it and those above it tell, in nsc's order."""
+    try:
+        here = Path.cwd()
+        if operator := _operator_of(here):
+            return _Place(here.parent, operator)
+        with os.scandir(here) as entries:
+            if any(entry.is_dir() and _operator_of(Path(entry.path)) for entry in entries):
+                return _Place(here)
+    except OSError:
+        return None
+    for folder in here.parents:
+        if operator := _operator_of(folder):
+            below = here.relative_to(folder).parts
+            account = below[1] if below[0] == "accounts" and len(below) > 1 else ""
+            return _Place(folder.parent, operator, account)
+    return None
+
+
+def _operator_of(folder: Path) -> str:
+    """The name of the operator that a folder holds; empty for another folder."""
+    try:
+        about = parse_json((folder / ".nsc").read_text("utf-8"))
+    except (OSError, ValueError):
+        return ""
+    if not isinstance(about, dict) or about.get("kind") != "operator":
+        return ""
+    return str(about.get("name") or "")

@@ -1,0 +1,25 @@
+"""`auth env`."""
+
+from jsctl.auth.folders import Choices, Chosen
+from jsctl.views.result import Cell, Field, Result, Section, Sheet
+
+
+def sheet(choices: Choices) -> Result:
+    """Show what is used where a command line names nothing else, and what decided it."""
+    rows = {
+        "stores": ("Folder of Operators", choices.stores),
+        "keys": ("Folder of Keys", choices.keys),
+        "operator": ("Operator", choices.operator),
+        "account": ("Account", choices.account),
+    }
+    fields = [Field(label, _cell(chosen)) for label, chosen in rows.values()]
+    settings = choices.settings
+    there = "" if settings.exists() else " (not there)"
+    fields.append(Field("Settings of nsc", Cell(str(settings), f"{settings}{there}")))
+    data = {key: {"value": chosen.value, "by": chosen.by} for key, (_, chosen) in rows.items()}
+    heading = "Used where a command line names nothing else"
+    return Result([Sheet(heading, [Section("", fields)])], data={**data, "nsc": str(settings)})
+
+
+def _cell(chosen: Chosen) -> Cell:
+    return Cell(chosen.value, f"{chosen.value} ({chosen.by})" if chosen.value else "none: name one")
