@@ -28,7 +28,7 @@ from jsctl.localserver.network import (
 from jsctl.localserver.spec import NetworkSpec
 from jsctl.localserver.spec_reader import load_spec
 from jsctl.localserver.startup import launch, wait_for_servers
-from jsctl.localserver.state import FILE, NetworkState, NodeState, load_state, save_state
+from jsctl.localserver.state import FILE, LAME_DUCK, NetworkState, NodeState, load_state, save_state
 from jsctl.registry import noun
 from jsctl.registry.noun_record import nearest_name
 
@@ -50,9 +50,11 @@ class LocalNetwork:
         return processes.find(self.folder, node.name)
 
     def status_of(self, node: NodeState) -> str:
-        """What a server does: "up", "paused", "stopped", "killed"; "ended" if nobody stopped it."""
+        """What a server does: up, paused, LAME_DUCK, stopped or killed; ended if nobody stopped it."""
         if self.running(node):
-            return "paused" if node.wanted == "paused" else "up"
+            return node.wanted if node.wanted in ("paused", LAME_DUCK) else "up"
+        if node.wanted == LAME_DUCK:
+            return "stopped"
         return "ended" if node.wanted in ("up", "paused") else node.wanted
 
     @property
@@ -149,7 +151,7 @@ async def start_nodes(network: LocalNetwork, nodes: Sequence[NodeState], environ
         new = []
         for node in nodes:
             process = network.running(node)
-            if process and node.wanted in ("stopped", "killed"):  # in lame duck mode, or a stop was killed
+            if process and node.wanted in (LAME_DUCK, "stopped", "killed"):  # or a stop was killed
                 await processes.stop([process])
                 process = None
             if process is None:
@@ -187,7 +189,7 @@ async def resume_nodes(network: LocalNetwork, nodes: Sequence[NodeState]) -> Non
 
 async def lame_duck(network: LocalNetwork, nodes: Sequence[NodeState]) -> None:
     """Let servers end as before maintenance: they hand over leaders and clients first."""
-    await _signal(network, nodes, signal.SIGUSR2, "stopped")
+    await _signal(network, nodes, signal.SIGUSR2, LAME_DUCK)
 
 
 async def _signal(
@@ -201,7 +203,8 @@ async def _signal(
     with folder.changing(network.folder):
         running = [process for node in nodes if (process := network.running(node))]
         for node in nodes:
-            if wanted not in ("paused", "up") or network.running(node):
+            # Nothing is paused that does not run, and nothing resumed that was not paused.
+            if wanted not in ("paused", "up") or (network.running(node) and node.wanted != LAME_DUCK):
                 node.wanted = wanted
         save_state(network.folder, network.state)
         if number is None:
@@ -225,7 +228,7 @@ async def disturb(network: LocalNetwork, names: Sequence[str], **settings: Any) 
             hint = f"did you mean {near}? " if near else ""
             raise NotFound(
                 f"network {network.state.name} has no link {name!r}",
-                f"{hint}its links are {', '.join(links)}" if links else "its servers are connected directly",
+                f"{hint}its links are {', '.join(links)}" if links else "it has no links",
             )
         for key in LINK_SETTINGS if not settings else ():
             links[name].pop(key, None)

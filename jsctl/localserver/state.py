@@ -14,9 +14,12 @@ FILE = "network.json"
 CONTEXTS = "contexts"  #: below the folder: what XDG_CONFIG_HOME is to be, so that its contexts are seen
 
 
+LAME_DUCK = "lame duck"
+
+
 @dataclass(slots=True)
 class NodeState:
-    """A server. argv: its command line. wanted: "up", "stopped", "killed" or "paused"."""
+    """A server. argv: its command line. wanted: "up", "stopped", "killed", "paused" or LAME_DUCK."""
 
     name: str
     cluster: str

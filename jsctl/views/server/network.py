@@ -41,9 +41,14 @@ _CONTEXTS = (
     Column("Description", "description", "prose"),
     Column("URL", "url", "url"),
 )
+NO_LINKS = (
+    "disturb servers with jsctl server network pause and kill; hub-leaf, hub-spokes and supercluster have"
+    " links, and `links: [leaf, gateway, client]` in a file of yours makes them"
+)
 _STYLES: Mapping[str, Style] = {
     "up": "good",
     "paused": "warn",
+    "lame duck": "warn",
     "stopped": "dim",
     "killed": "bad",
     "ended": "bad",
@@ -119,7 +124,9 @@ def status(network: NetworkStatus) -> Result:
 
 
 def link_states(network: LocalNetwork) -> Result:
-    """Show the links of a network."""
+    """Show the links of a network, or what to do where it has none."""
+    if not network.state.links:
+        return Result([Text(f"Network {network.state.name} has no links: {NO_LINKS}")], data=[])
     rows = [(name, link["kind"], _link(link)) for name, link in network.state.links.items()]
     return Result([Table("Links", _LINKS, rows)])
 

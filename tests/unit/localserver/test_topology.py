@@ -17,6 +17,7 @@ from jsctl.localserver.failure import explain
 from jsctl.localserver.processes import Process, find, start, stop
 from jsctl.localserver.spec_reader import BUILTIN, load_spec
 from jsctl.localserver.topology import Topology, fill
+from jsctl.views.server.network import NO_LINKS
 from tests.support.waiting import wait_for
 
 
@@ -181,3 +182,9 @@ def test_a_binary_that_is_no_program_here(tmp_path: Path) -> None:
     for environ in ({"JSCTL_NATS_SERVER": str(path)}, {"PATH": str(tmp_path)}):
         with pytest.raises(MissingDependency, match="is not a program for this machine"):
             binary.find(environ)
+
+
+def test_who_has_no_links_is_told_which_networks_have_some(tmp_path: Path) -> None:
+    linked = [name for name in BUILTIN if compile_network(load_spec(name), tmp_path / name).links]
+    assert linked == ["hub-leaf", "hub-spokes", "supercluster"]
+    assert "hub-leaf, hub-spokes and supercluster have links" in NO_LINKS

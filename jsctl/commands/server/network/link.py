@@ -3,7 +3,7 @@
 from jsctl.commands.cli import DURATION, SIZE, argument, command, option
 from jsctl.commands.server.network.choose import choose_network
 from jsctl.env import Env
-from jsctl.errors import BadInput
+from jsctl.errors import BadInput, NotFound
 from jsctl.localserver.networks import disturb, find_network
 from jsctl.units import MS
 from jsctl.views.result import Result
@@ -56,6 +56,8 @@ async def link(
                 f"{mode} does not take {flag}" if value is not None else f"{mode} needs {flag}",
                 f"jsctl server network link {wanted} LINK {flag} {'200ms' if wanted == 'delay' else '100KB'}",
             )
+    if everything and not local.state.links:
+        raise NotFound(f"network {local.state.name} has no links", view.NO_LINKS)
     names = list(local.state.links) if everything else links
     if mode == "up":
         await disturb(local, names)

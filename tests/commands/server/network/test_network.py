@@ -110,7 +110,10 @@ def test_a_server_in_lame_duck_mode_is_started_anew(networks: Networks, pair: st
     before = processes.find(networks.folder(pair), "leaf")
     assert before
     networks(f"lame-duck leaf -n {pair}")
+    networks(f"resume leaf -n {pair}")  # it was not paused
+    assert networks.servers(pair) == {"hub": "up", "leaf": "lame duck"}
     networks(f"start leaf -n {pair}")
+    assert networks.servers(pair) == {"hub": "up", "leaf": "up"}
     after = processes.find(networks.folder(pair), "leaf")
     assert after and after.pid != before.pid
     networks(f"wait {pair}")
