@@ -1,6 +1,8 @@
 """`jsctl apply`."""
 
 import asyncio
+import shlex
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -93,9 +95,34 @@ async def apply(
     if dry_run:
         return auth.show_plan(await apply_streams())._replace(status=ExitStatus.OK)
     outcome = await auth.apply(env, force)
+    if auth.new_operators:
+        env.say(_format_next(auth.new_operators, files, var, store, push))
+        return auth.show_outcome(Result([], data={"unchanged": {}}), outcome)._replace(
+            status=ExitStatus.FAILURE
+        )
     if logins:
         logins.pushed = frozenset(name for name, _, _ in outcome.sent)
     return auth.show_outcome(await apply_streams(), outcome)
+
+
+def _format_next(
+    operators: Sequence[str], files: Sequence[str], var: Sequence[str], store: str, push: bool | None
+) -> str:
+    """The commands that let servers know new operators, and apply the rest."""
+    at = ["--store", store] if store else []
+    lines = [
+        "servers do not know "
+        f"{'operator' if len(operators) == 1 else 'operators'} {', '.join(operators)} yet; accounts were not"
+        " sent to them, and streams were not made. Next:"
+    ]
+    for name in operators:
+        line = shlex.join(["jsctl", "auth", "operator", "config", name, "--output", f"{name}.conf", *at])
+        lines += [f"  {line}", f"  include ./{name}.conf in the configuration of each server, and restart it"]
+    flags = [word for file in files for word in ("-f", file)] + [
+        word for one in var for word in ("--var", one)
+    ]
+    lines.append(f"  {shlex.join(['jsctl', 'apply', *flags, *at, *(['--push'] if push else [])])}")
+    return "\n".join(lines)
 
 
 async def _apply_streams(

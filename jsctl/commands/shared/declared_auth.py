@@ -39,6 +39,7 @@ class DeclaredAuth:
         self.operators = operators
         self.plan = plan
         self._prune = prune
+        self.new_operators: Sequence[str] = ()  #: which accounts were to be sent for, and no server can know
         self._pushes: Sequence[OperatorPush] = ()
         self._differences: Sequence[Difference] = ()
 
@@ -56,6 +57,8 @@ class DeclaredAuth:
 
         Raises BadInput, JsctlError, and what connecting raises.
         """
+        known = self.folders.operators()
+        self.new_operators = [one.name for one in self.operators if one.name not in known]
         self._pushes = await open_pushes(
             env, self.folders, self.operators, self.plan, is_planning=is_planning
         )
@@ -85,7 +88,11 @@ class DeclaredAuth:
         except (JsctlError, OSError):
             env.say(f"{len(done)} of {len(self.plan.steps)} were done; run apply again to continue")
             raise
-        if not self._pushes and any(step.account and not step.user for step in done):
+        if (
+            not self._pushes
+            and not self.new_operators
+            and any(step.account and not step.user for step in done)
+        ):
             env.say("servers have the accounts after jsctl apply --push")
         if findings := self._find_errors():
             env.say(format_findings(findings))

@@ -32,7 +32,7 @@ from jsctl.commands.shared.pushing import (
 )
 from jsctl.commands.shared.system import system_connection
 from jsctl.env import Env
-from jsctl.errors import BadInput, JsctlError
+from jsctl.errors import JsctlError
 from jsctl.nats.connection import Connection
 
 
@@ -109,18 +109,12 @@ async def open_pushes(
 ) -> list[OperatorPush]:
     """Connect to the servers of each operator, and ask what they have. is_planning: nothing will be sent.
 
-    Raises BadInput for an operator that no server can know, JsctlError for accounts that are newer there.
+    Operators that are not in the store yet are left out. Raises JsctlError for accounts that are newer there.
     """
     pushes = []
     for declared in operators:
         if declared.name not in folders.operators():
-            if is_planning:
-                continue
-            raise BadInput(
-                f"operator {declared.name} is new, so that no server knows it",
-                f"apply with --no-push, let servers include what jsctl auth operator config {declared.name}"
-                " prints, and apply again",
-            )
+            continue
         store = AuthStore(folders, declared.name)
         system = str(store.read_operator().nats.get("system_account") or "")
         connection = await system_connection(env, store, as_system=store.has_seed(system))

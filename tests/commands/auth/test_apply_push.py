@@ -116,12 +116,38 @@ def test_what_is_wrong(site: Declared) -> None:
     assert "there is no account 'NONE'; declare it below operators" in site.run("diff", status=3)
     site.file.write_text(FILE.replace("name: ACME", "name: OTHER"))
     assert "+ stream ORDERS  [account SALES]" in site.run("diff", status=2)
-    assert "operator OTHER is new, so that no server knows it" in site.run("apply", "--force", 64)
+    assert "servers do not know operator OTHER yet" in site.run("apply", "--force", 1)
+    site.cli("auth operator select ACME", status=0)
     site.file.write_text(FILE)
     assert "servers refuse account S" in site.run("apply", "--no-push --force", status=5)
     assert "to create, 0 to change" in site.run("diff", "--no-push", status=2)
     site.run("apply", "--force")
     site.run("diff")
+
+
+def test_the_way_of_a_new_operator_is_told(site: Declared) -> None:
+    """What the first run says is done as it stands, and the second does the rest."""
+    site.server.stop()
+    url, store = f"nats://127.0.0.1:{site.server.port}", site.file.parent / "new store"
+    site.file.write_text(FILE.replace("name: ACME", f'name: NEW\n    operator_service_urls: ["{url}"]'))
+    outcome = site.cli(f"apply -f {site.file} --store '{store}' --json", status=1)
+    assert len(outcome.json["auth"]["applied"]) == 5
+    said = outcome.err.splitlines()
+    assert said[0].startswith("servers do not know operator NEW yet; accounts were not sent")
+    config, include, again = (line.strip() for line in said[1:])
+    assert include.startswith("include ./NEW.conf in the configuration of each server")
+    # The server's configuration stands where the command writes the file.
+    place = site.server.config.parent
+    site.cli(config.removeprefix("jsctl ").replace("NEW.conf", str(place / "NEW.conf")), status=0)
+    written = (place / "NEW.conf").read_text()
+    (place / "NEW.conf").write_text(written.replace("./jwt", str(place / "new jwt")))
+    own = site.server.config.read_text().splitlines()[:3]
+    site.server.config.write_text("\n".join([*own, "include ./NEW.conf", ""]))
+    site.server.start()
+    shown = site.cli(f"{again.removeprefix('jsctl ')} --force", status=0).out
+    assert "SALES    n1" in shown
+    assert "2 streams and 1 consumer done" in shown
+    assert "Nothing to change" in site.cli(f"diff -f {site.file} --store '{store}'", status=0).out
 
 
 def test_killed_at_any_moment(site: Declared) -> None:
