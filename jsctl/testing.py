@@ -26,7 +26,7 @@ from typing import Any, TypeVar
 
 from jsctl.contexts.environment import forget_secrets
 from jsctl.errors import JsctlError, NotFound
-from jsctl.localserver import binary, networks, processes
+from jsctl.localserver import binary, identities, networks, processes
 from jsctl.localserver import folder as folders
 from jsctl.localserver.compile import compile_network
 from jsctl.localserver.network import Network as Servers
@@ -35,7 +35,7 @@ from jsctl.localserver.networks import LocalNetwork
 from jsctl.localserver.process import module_command
 from jsctl.localserver.short_forms import named
 from jsctl.localserver.spec_reader import BUILTIN
-from jsctl.localserver.state import CONTEXTS, NodeState, load_state
+from jsctl.localserver.state import NodeState, load_state
 from jsctl.localserver.status import READY_SECONDS, find_unready, wait_until_ready
 from jsctl.registry import noun
 from jsctl.units import MS, SECOND
@@ -148,7 +148,7 @@ class Network:
         """The environment for programs that are to see these contexts alone: `jsctl`, `nats`, yours."""
         environ = {name: value for name, value in os.environ.items() if not name.startswith(_OWN_VARIABLES)}
         forget_secrets(environ)
-        environ["XDG_CONFIG_HOME"] = str(self.folder / CONTEXTS)
+        environ.update(identities.variables(self.folder))
         environ[networks.VARIABLE] = str(self.folder)
         return environ
 

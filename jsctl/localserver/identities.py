@@ -5,6 +5,7 @@ it, and not what `jsctl auth` has changed since.
 """
 
 import json
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 
 from jsctl.auth import changes
 from jsctl.auth.claims import as_object
-from jsctl.auth.folders import StoreFolders
+from jsctl.auth.folders import NSC_FILE, StoreFolders
 from jsctl.auth.jwt import decode_jwt, encode_jwt
 from jsctl.auth.keys import ACCOUNT, OPERATOR, USER, KeyPair, create_key, key_of_seed
 from jsctl.auth.records import Record
@@ -21,11 +22,14 @@ from jsctl.files import read_text, write_atomically
 from jsctl.json_text import parse_json
 from jsctl.localserver.spec import AccountSpec, NetworkSpec
 from jsctl.localserver.spec_accounts import LIMITS
+from jsctl.localserver.state import CONTEXTS
 
 Json = dict[str, Any]
 
 FOLDER = "auth"  #: below the folder of the network
 _DECLARED = "declared.json"  #: below that: the claims in the network's file, by account; "": its operator
+
+_NSC = Path(CONTEXTS) / "nats" / "nsc"  #: below the folder of the network: for the settings of nsc
 
 _UNLIMITED = ("subs", "data", "payload", "imports", "exports", "conn", "leaf")
 _JETSTREAM = ("disk_storage", "mem_storage", "streams", "consumer")
@@ -71,6 +75,7 @@ def create_identities(spec: NetworkSpec, folder: Path, *, keep: bool = False) ->
         for user in account.users:
             _create_user(store, name, user, key)
             creds[user] = str(store.creds(name, user).relative_to(folder))
+    _write_nsc_settings(store, folder)
     if not keep and wanted != declared:
         # Last: after a kill, what was changed is what the file says.
         write_atomically(folder / FOLDER / _DECLARED, json.dumps(wanted, indent=2) + "\n")
@@ -80,6 +85,26 @@ def create_identities(spec: NetworkSpec, folder: Path, *, keep: bool = False) ->
         tokens,
         creds,
     )
+
+
+def variables(folder: Path) -> dict[str, str]:
+    """The variables with which jsctl, nats and nsc see the contexts of a network, and its operator."""
+    named = {"XDG_CONFIG_HOME": str(folder / CONTEXTS)}
+    if (folder / FOLDER).is_dir():
+        named["NSC_HOME"] = str(folder / _NSC)
+        named["NKEYS_PATH"] = str(StoreFolders.below(folder / FOLDER).keys)
+    return named
+
+
+def _write_nsc_settings(store: AuthStore, folder: Path) -> None:
+    """Let nsc, and with it `jsctl auth` and `apply`, find the operator beside the contexts."""
+    path = folder / _NSC / NSC_FILE
+    if path.exists():
+        return
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # Without a time nsc looks for a newer version of itself.
+    settings = {"store_root": str(store.folders.stores), "operator": store.operator, "account": ""}
+    write_atomically(path, json.dumps({**settings, "last_update": int(time.time())}))
 
 
 def _read_declared(folder: Path) -> dict[str, Json]:

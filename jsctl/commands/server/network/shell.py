@@ -9,20 +9,20 @@ from jsctl.commands.server.network.choose import network_argument
 from jsctl.contexts.environment import forget_secrets
 from jsctl.env import Env
 from jsctl.errors import JsctlError
+from jsctl.localserver import identities
 from jsctl.localserver.networks import VARIABLE, LocalNetwork, find_network, label_of
-from jsctl.localserver.state import CONTEXTS
 from jsctl.views.result import Result, Text
 
 
 def _variables(network: LocalNetwork, environ: Mapping[str, str]) -> dict[str, str]:
-    return {"XDG_CONFIG_HOME": str(network.folder / CONTEXTS), VARIABLE: label_of(network, environ)}
+    return {**identities.variables(network.folder), VARIABLE: label_of(network, environ)}
 
 
 @command("env", examples=["jsctl server network env hub-leaf"])
 @network_argument
 async def env_(env: Env, network: str) -> Result:
     """In a shell: eval "$(jsctl server network env NETWORK)". The contexts of the network are then the only
-    ones that jsctl and nats see.
+    ones that jsctl and nats see, and its operator the one that jsctl auth, jsctl apply and nsc use.
     """
     variables = _variables(find_network(env.environ, network), env.environ)
     lines = [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
@@ -32,7 +32,9 @@ async def env_(env: Env, network: str) -> Result:
 @command("shell", examples=["jsctl server network shell hub-leaf"])
 @network_argument
 async def shell(env: Env, network: str) -> None:
-    """Opens your shell with the contexts of the network, and these alone. The first is selected."""
+    """Opens your shell with the contexts of the network, and these alone. The first is selected. jsctl auth,
+    jsctl apply and nsc use the operator of the network, if it has one.
+    """
     local = find_network(env.environ, network)
     program = env.environ.get("SHELL") or "/bin/sh"
     environ = {**env.environ, **_variables(local, env.environ)}

@@ -97,3 +97,22 @@ def test_what_auth_has_changed_stays_while_the_file_does(network: Cli, tmp_path:
     assert account["nats"]["limits"]["conn"] == 77
     assert account["nats"]["limits"]["disk_storage"] == 10**9
     assert [one["role"] for one in account["nats"]["signing_keys"]] == ["role"]
+
+
+def test_apply_in_the_network_reaches_its_operator(network: Cli, tmp_path: Path) -> None:
+    """One run is enough: the network's servers know its operator."""
+    file, declared = tmp_path / "one.yaml", tmp_path / "environment.yaml"
+    file.write_text(ONE.partition("  leaf:")[0] + "operator: OP")
+    network(["server", "network", "up", str(file), "--port", "0"], status=0)
+    declared.write_text(
+        "account: SALES\n"
+        "operators: [{name: OP, accounts: [{name: SALES, limits: {disk_storage: 1GB}}]}]\n"
+        "streams: [{name: ORDERS, subjects: [orders]}]\n"
+    )
+    variables = network("server network env one --json", status=0).json
+    applied = network(f"apply -f {declared} --json", environ=variables, status=0).json
+    assert applied["auth"]["pushed"] == [{"account": "SALES", "server": "hub"}]
+    assert [one["stream"] for one in applied["applied"]] == ["ORDERS"]
+    shown = network("auth env --json", environ=variables, status=0).json
+    assert shown["stores"]["value"] == str(tmp_path / "data/jsctl/one/auth/stores")
+    assert not (tmp_path / "data/nats").exists()
