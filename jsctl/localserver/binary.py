@@ -53,6 +53,11 @@ def find(environ: Mapping[str, str]) -> Binary:
 
 
 def _locate(environ: Mapping[str, str]) -> str:
+    # Servers run in folders of their own, where a relative path of PATH leads elsewhere.
+    return str(Path(_find(environ)).absolute())
+
+
+def _find(environ: Mapping[str, str]) -> str:
     if wanted := environ.get(VARIABLE):
         path = shutil.which(str(Path(wanted).expanduser()), path=environ.get("PATH", ""))
         if path is None:

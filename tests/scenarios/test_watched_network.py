@@ -113,10 +113,10 @@ class Screen:
 
 
 @asynccontextmanager
-async def watching(net: Network, *contexts: str) -> AsyncIterator[Screen]:
-    """A screen over contexts of the network."""
+async def watching(net: Network, *contexts: str, seconds: int = 2) -> AsyncIterator[Screen]:
+    """A screen over contexts of the network. seconds: that answers may take."""
     cli = Cli(Path(net.environ["XDG_CONFIG_HOME"]))
-    targets = [replace(settings(cli, one), timeout=2 * SECOND) for one in contexts]
+    targets = [replace(settings(cli, one), timeout=seconds * SECOND) for one in contexts]
     screen: Screen
 
     places = Places(targets, pattern="", with_consumers=None, part=lambda: screen.part)
@@ -254,5 +254,34 @@ def test_a_user_loses_his_rights(healthy: Network) -> None:
             await asyncio.to_thread(auth, "account revocations rm watcher TEST --force")
             await screen.until(lambda: "watcher spoke-1 failed" not in screen.text)
             assert not is_dim(screen.row("watcher", "COPY"))
+
+    asyncio.run(run())
+
+
+def test_an_account_loses_its_jetstream(healthy: Network) -> None:
+    """The servers hold its streams and do not run them when it gets JetStream back, until they start anew."""
+    net = healthy
+    store = f"--store {net.folder / 'auth'}"
+    cli = Cli(Path(net.environ["XDG_CONFIG_HOME"]))
+
+    def auth(change: str) -> None:
+        net.jsctl(f"auth account edit TEST {change} {store}")
+        net.jsctl(f"auth account push TEST {store} --context system")
+
+    async def run() -> None:
+        # Servers answer after 4 seconds when a stream is silent.
+        async with watching(net, "hub", seconds=6) as screen:
+            await screen.until(lambda: "ORDERS" in screen.text)
+            await asyncio.to_thread(auth, "--no-jetstream")
+            await screen.until(lambda: "hub unreachable, its numbers are" in screen.text)
+            assert is_dim(screen.row("ORDERS", "srv-"))
+            await asyncio.to_thread(auth, "--jetstream")
+            await screen.until(lambda: "offline: no answer" in screen.text)
+            found = await asyncio.to_thread(lambda: cli("doctor --context hub", status=1))
+            assert "if all run, restart" in found.out
+            for server in HUB:
+                await asyncio.to_thread(net.restart, server)
+            await screen.until(lambda: "offline" not in screen.text and "ORDERS" in screen.text, 90)
+            assert "unreachable" not in screen.text
 
     asyncio.run(run())

@@ -7,13 +7,16 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from jsctl.contexts.settings import Settings
-from jsctl.errors import ApiError, Denied, ExitStatus, JsctlError
+from jsctl.errors import ApiError, Denied, ExitStatus, JsctlError, NoJetStream
 from jsctl.jetstream.api import Api, Json
 from jsctl.monitor.report.overview import Overview, fetch_account, fetch_overview
 from jsctl.monitor.report.tracking import Tracker
 from jsctl.monitor.report.watching import Clock, Poller, Trace, Watch, watch
 from jsctl.monitor.server.requests import ping
 from jsctl.nats.error_codes import ErrorCode
+
+UNREACHABLE = ("unreachable", "without JetStream")
+"""What places are called whose failure has the status of that name."""
 
 _LATE = 3.0  #: seconds without an answer that are shown
 
@@ -172,7 +175,7 @@ class Places:
     def _place(self, at: int, poller: Poller[Answers], seconds: float) -> Place:
         failure, waiting = poller.failure, poller.waiting
         error = failure.message if failure is not None else ""
-        state = "" if failure is None else _word(failure)
+        state = "" if failure is None else failure_word(failure)
         if failure is None and waiting >= max(_LATE, 1.5 * seconds):
             error, state = f"no answer for {waiting:.0f}s", "late"
         domain = poller.domain or ("" if poller.prefix == "$JS.API" else poller.prefix)
@@ -190,8 +193,11 @@ async def take_answers(tracker: Tracker, at: float, answers: Answers) -> None:
         tracker.add_servers(at, *answers.servers)
 
 
-def _word(failure: JsctlError) -> str:
-    return "unreachable" if failure.status is ExitStatus.UNREACHABLE else "failed"
+def failure_word(failure: JsctlError) -> str:
+    """Return what a context is called that failed: unreachable, failed, or without JetStream."""
+    if isinstance(failure, NoJetStream):
+        return UNREACHABLE[1]
+    return UNREACHABLE[0] if failure.status is ExitStatus.UNREACHABLE else "failed"
 
 
 def _flags(settings: Settings) -> list[str]:

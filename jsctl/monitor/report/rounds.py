@@ -6,6 +6,7 @@ from typing import NamedTuple
 from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError, Unreachable
 from jsctl.monitor.report.overview import Overview
+from jsctl.monitor.report.places import UNREACHABLE
 from jsctl.monitor.report.round_json import PlaceRound
 from jsctl.monitor.report.rows import DomainState
 from jsctl.monitor.report.watching import WINDOW, Clock, Fetch, Trace, Watch, watch
@@ -41,7 +42,7 @@ class States:
             del history[:-WINDOW]
         elif one.answers is not None and not history:
             error = error or "the account has no JetStream: its servers are all that is known"
-        kind = Unreachable if one.state == "unreachable" else JsctlError
+        kind = Unreachable if one.state in UNREACHABLE else JsctlError
         failure = kind(error) if error else None
         when = at if history else None
         return DomainState(one.context, one.domain, "", "$JS.API", list(history), failure, when)

@@ -6,6 +6,7 @@ from typing import Any
 
 from jsctl.errors import ExitStatus
 from jsctl.monitor.report import health
+from jsctl.monitor.report.places import failure_word
 from jsctl.monitor.report.rows import BAD, FINE, WARN, DomainState, Report, Sort, build_report
 from jsctl.monitor.report.spark_queries import SparkQuery
 from jsctl.units import (
@@ -172,7 +173,7 @@ def failures(states: Sequence[DomainState]) -> list[str]:
 def _word(state: DomainState) -> str:
     if state.failure is None:
         return "late"
-    return "unreachable" if state.failure.status is ExitStatus.UNREACHABLE else "failed"
+    return failure_word(state.failure)
 
 
 def _status(states: Sequence[DomainState]) -> ExitStatus:

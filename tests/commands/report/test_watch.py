@@ -20,6 +20,14 @@ from tests.support.servers import HubLeaf, RealServer
 pytestmark = pytest.mark.slow
 
 ENTER = "\x1b[?1049h"
+ACCOUNT = """
+listen: "127.0.0.1:{port}"
+jetstream { store_dir: "{store}" }
+accounts {
+  A { jetstream: enabled, users: [{user: acc, password: acc}] }
+  OTHER { jetstream: enabled, users: [{user: other, password: other}] }
+}
+"""
 CONFIG = 'listen: "127.0.0.1:{port}"\njetstream { store_dir: "{store}" }\n'
 
 
@@ -83,6 +91,29 @@ def test_a_killed_server_keeps_its_numbers_and_comes_back(
     assert watched.end() == 0
     assert not watched.screen.alternate
     assert "connection lost" not in watched.written
+
+
+def test_an_account_whose_jetstream_is_taken_away_and_given_back(offline_cli: Cli, tmp_path: Path) -> None:
+    server = RealServer(tmp_path / "server", ACCOUNT).start()
+    try:
+        js.stream(server.url_for("acc"), "ORDERS", "orders")
+        offline_cli(f"context add acc --server {server.url_for('acc')}", status=0)
+        watched = Watched(offline_cli.terminal("report --watch 200ms --context acc"))
+        watched.until("ORDERS")
+        enabled = server.config.read_text()
+        server.config.write_text(enabled.replace("A { jetstream: enabled", "A { jetstream: disabled"))
+        server.reload()
+        watched.until("acc without JetStream, its numbers are")
+        assert "ORDERS" in watched.screen.text
+        server.config.write_text(enabled)
+        server.reload()
+        watched.until(lambda text: "without" not in text)
+        js.publish(server.url_for("acc"), "orders", count=777)
+        watched.until(" 777 ")
+        watched.press("q")
+        assert watched.end() == 0
+    finally:
+        server.stop()
 
 
 def test_a_server_that_is_not_there_at_first(both: Cli, east: RealServer, west: RealServer) -> None:

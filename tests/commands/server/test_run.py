@@ -222,6 +222,11 @@ def test_two_networks_at_once(start: Callable[..., Run]) -> None:
     assert {c["context"] for c in second.said["contexts"]} == {"other", "other-system"}
 
 
+def test_a_server_of_a_relative_path(start: Callable[..., Run]) -> None:
+    """It starts in a folder of its own, from which the path leads elsewhere."""
+    start("--port", "0", environ={"JSCTL_NATS_SERVER": os.path.relpath(binary())}).ready()
+
+
 def test_no_nats_server(start: Callable[..., Run], tmp_path: Path) -> None:
     line = fails(start(environ={"JSCTL_NATS_SERVER": str(tmp_path / "nope")}))
     assert f"JSCTL_NATS_SERVER is {tmp_path / 'nope'}, which does not exist" in line

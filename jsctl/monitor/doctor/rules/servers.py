@@ -162,7 +162,9 @@ def stream_without_leader(snapshot: Snapshot) -> Iterator[Finding]:
                 f"stream {view.named(name)}",
                 why,
                 "nothing can be stored in it or read from it",
-                "start the servers that hold it (jsctl server report jetstream shows which are away)",
+                # Streams of an account that was without JetStream for a while are held and not run.
+                "start the servers that hold it (jsctl server report jetstream shows which are away);"
+                " if all run, restart those that jsctl server report health finds wrong, one after the other",
                 [f"stream {view.named(name)}"],
             )
 
