@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import re
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +38,7 @@ class Options:
     pattern: str
     consumers: bool
     names: Names
+    prefix: str
 
     @property
     def address(self) -> tuple[str, int] | None:
@@ -72,6 +74,12 @@ class Options:
     default="all",
     help="Metrics with the names of prometheus-nats-exporter, those of jsctl, or all",
 )
+@option(
+    "--prefix",
+    metavar="PREFIX",
+    default="",
+    help="Begin names of prometheus-nats-exporter with this; nats for the dashboards of Helm charts",
+)
 async def exporter(env: Env, options: Options) -> Events[Result]:
     """Streams, consumers, replication and problems, with the login of an account; the figures of servers,
     where a context has that of the system account. --context and --js-domain may be repeated. Servers are
@@ -82,6 +90,10 @@ async def exporter(env: Env, options: Options) -> Events[Result]:
     round.
     """
     check_interval(options.interval, "15s is the default", "--interval")
+    if not re.fullmatch(r"([a-zA-Z_:][a-zA-Z0-9_:]*)?", options.prefix):
+        raise BadInput(
+            f"'{options.prefix}' is not a valid prefix", "give letters, digits and _, a letter first"
+        )
     _check_folder(options.textfile)
     stop = asyncio.Event()
     known: list[Place] = []
@@ -106,6 +118,7 @@ async def _rounds(
         pattern=options.pattern,
         consumers=options.consumers,
         names=options.names,
+        prefix=options.prefix,
         clock=env.clock,
         trace=env.trace,
     )

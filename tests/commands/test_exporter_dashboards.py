@@ -122,6 +122,25 @@ def test_what_dashboards_ask_for(samples: Samples) -> None:
     )
     assert value(samples, "gnatsd_varz_jetstream_config_max_storage", server_id=server) > 0
     assert len(samples["gnatsd_varz_mem"]) == 3
+    # All servers can be chosen, also one that leads nothing.
+    every = {own["server_id"] for own, _ in samples["gnatsd_varz_mem"]}
+    assert {own["server_id"] for own, _ in samples["jetstream_server_total_streams"]} == every
+
+
+def test_the_system_account_alone(cluster_cli: Cli, shared_cluster: Cluster) -> None:
+    """The servers' own figures, with every copy, as of prometheus-nats-exporter; with the names that the
+    dashboards of its Helm chart ask for."""
+    js.ask_patiently(shared_cluster.url, "STREAM.CREATE.ORDERS", {"name": "ORDERS", "num_replicas": 3})
+    line = f"exporter --textfile - --count 1 --prefix nats --server {shared_cluster.system_url}"
+
+    def held() -> list[float]:
+        found = parse(cluster_cli(line, status=0).out)
+        assert not any(metric.startswith(("gnatsd_", "jetstream_")) for metric in found)
+        assert len(found["nats_varz_mem"]) == 3
+        return [number for _, number in found["nats_server_total_streams"]]
+
+    wait_for(lambda: len(held()) == 3 and all(held()), "every server holds a copy")
+    assert "not a valid prefix" in cluster_cli("exporter --prefix a.b --count 1", status=64).err
 
 
 def test_the_metrics_of_the_collector(samples: Samples) -> None:

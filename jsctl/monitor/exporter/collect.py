@@ -28,6 +28,7 @@ class Exporter:
         pattern: str,
         consumers: bool,
         names: Names,
+        prefix: str = "",
         clock: Clock = time.time,
         trace: Trace | None = None,
     ) -> None:
@@ -39,7 +40,7 @@ class Exporter:
             clock=clock,
             trace=trace,
         )
-        self._names = names
+        self._names, self._prefix = names, prefix
         self._clock = clock
         self._identities: dict[int, Identity] = {}
         self.text = ""
@@ -72,12 +73,13 @@ class Exporter:
         async for answered in self._places.one_round(seconds):
             known = answered
         every: list[Sample] = []
+        is_alone = all(place.tracker.streams is None for place in known)
         for at, place in enumerate(known):
             answers = self._places.taken[at]
             identity = await self._identity(at) if answers is not None else Identity()
             problems = place.tracker.problems(self._clock())
-            every += samples(place, answers, problems, identity, self._names)
-        self.text = format_samples(every)
+            every += samples(place, answers, problems, identity, self._names, is_alone=is_alone)
+        self.text = format_samples(every, self._prefix)
         return known
 
     async def _identity(self, at: int) -> Identity:

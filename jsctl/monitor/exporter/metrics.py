@@ -34,10 +34,10 @@ class Identity(NamedTuple):
 
 HELP: Mapping[str, str] = {
     "jetstream_server_jetstream_disabled": "Whether JetStream is off",
-    "jetstream_server_total_streams": "Streams of the account that the server leads",
-    "jetstream_server_total_consumers": "Consumers of the account that the server leads",
-    "jetstream_server_total_messages": "Messages of the account in streams that the server leads",
-    "jetstream_server_total_message_bytes": "Bytes of the account in streams that the server leads",
+    "jetstream_server_total_streams": "Streams that the server leads, or holds where no account is asked",
+    "jetstream_server_total_consumers": "Consumers that the server leads, or holds where no account is asked",
+    "jetstream_server_total_messages": "Messages in those streams",
+    "jetstream_server_total_message_bytes": "Bytes in those streams",
     **servers.HELP,
     "jetstream_account_max_memory": "Memory that the account may use, -1 for no limit",
     "jetstream_account_max_storage": "File storage that the account may use in bytes, -1 for no limit",
@@ -95,18 +95,25 @@ HELP: Mapping[str, str] = {
 
 
 def samples(
-    place: Place, answers: Answers | None, problems: Sequence[Problem], identity: Identity, names: Names
+    place: Place,
+    answers: Answers | None,
+    problems: Sequence[Problem],
+    identity: Identity,
+    names: Names,
+    *,
+    is_alone: bool = False,
 ) -> Iterator[Sample]:
     """Yield what is known of a context and domain.
 
-    answers: of this round, None when it did not answer: then there are no values but that.
+    answers: of this round, None when it did not answer: then there are no values but that. is_alone: no
+    other place knows streams.
     """
-    every = _samples(place, answers, problems, identity)
+    every = _samples(place, answers, problems, identity, is_alone)
     return (one for one in every if names == "all" or (names == "jsctl") == one.metric.startswith("jsctl_"))
 
 
 def _samples(
-    place: Place, answers: Answers | None, problems: Sequence[Problem], identity: Identity
+    place: Place, answers: Answers | None, problems: Sequence[Problem], identity: Identity, is_alone: bool
 ) -> Iterator[Sample]:
     where = {"context": place.context, "domain": place.domain}
     answers = Answers() if answers is None or place.error else answers
@@ -115,7 +122,7 @@ def _samples(
     if place.at is not None:
         yield Sample("jsctl_last_answer_timestamp_seconds", where, place.at)
     if answers.servers is not None:
-        yield from servers.server_samples(answers.servers[0], place.context)
+        yield from servers.server_samples(*answers.servers, place.context, is_alone)
     if overview is None:
         return
     name = identity.account_name or identity.account
@@ -133,6 +140,7 @@ def _samples(
             yield Sample("jetstream_stream_limit_messages", most, limits.messages if limits else -1)
     for name, followers in overview.followers.items():
         for follower in followers:
+            hosts.know(follower.name, labels.get(name, {}).get("cluster", ""))
             own = {**labels.get(name, where), "replica": follower.name}
             yield Sample("jsctl_stream_replica_lag", own, follower.lag)
             yield Sample("jsctl_stream_replica_offline", own, float(follower.is_offline))
@@ -160,6 +168,10 @@ class _Servers:
         server, cluster = server or self._identity.server, cluster or self._identity.cluster
         self._totals.setdefault((server, cluster), [0, 0, 0, 0])
         return self._labels(server, cluster)
+
+    def know(self, server: str, cluster: str) -> None:
+        """Count a server that may lead nothing."""
+        self._place(server, cluster)
 
     def _labels(self, server: str, cluster: str) -> dict[str, str]:
         """Return the labels of a server. Without a cluster it is its own meta leader, else only the system

@@ -1,7 +1,8 @@
 """The metrics of servers, which the system account sees: with those of accounts, what the dashboards of
 prometheus-nats-exporter show. Pure.
 
-What servers hold of JetStream is left to accounts: there only leaders count.
+What servers hold of JetStream is left to accounts where there are some: there only leaders count. The
+servers are named nevertheless, as the dashboards take their list from these metrics.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,8 +29,18 @@ HELP: Mapping[str, str] = {
 }
 
 
-def server_samples(replies: Sequence[Json], context: str) -> Iterator[Sample]:
-    """Yield what servers say in answers to PING.STATSZ."""
+_TOTALS = {"streams": "streams", "consumers": "consumers", "messages": "messages", "message_bytes": "bytes"}
+
+
+def server_samples(
+    replies: Sequence[Json], uses: Sequence[Json], context: str, with_totals: bool
+) -> Iterator[Sample]:
+    """Yield what servers say in answers to PING.STATSZ and PING.JSZ.
+
+    with_totals: say how many streams and consumers they hold, copies as well; else 0, as of the system
+    account's own.
+    """
+    held = {(one.get("server") or {}).get("id"): one.get("data") or {} for one in uses}
     for reply in replies:
         server, stats = reply.get("server") or {}, reply.get("statsz") or {}
         jetstream = stats.get("jetstream") or {}
@@ -49,6 +60,9 @@ def server_samples(replies: Sequence[Json], context: str) -> Iterator[Sample]:
         if jetstream:
             yield Sample("jetstream_server_max_memory", labels, int(config.get("max_memory", 0)))
             yield Sample("jetstream_server_max_storage", labels, int(config.get("max_storage", 0)))
+            holds = held.get(server.get("id"), {}) if with_totals else {}
+            for word, key in _TOTALS.items():
+                yield Sample(f"jetstream_server_total_{word}", labels, int(holds.get(key, 0)))
         values = {
             "connections": stats.get("connections"),
             "subscriptions": stats.get("subscriptions"),

@@ -10,8 +10,12 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
 
 
-def format_samples(samples: Iterable[Sample]) -> str:
-    """Return the text of all samples, by metric. Labels without a value are left out: it is the same."""
+def format_samples(samples: Iterable[Sample], prefix: str = "") -> str:
+    """Return the text of all samples, by metric. Labels without a value are left out: it is the same.
+
+    prefix: for metrics with names of prometheus-nats-exporter, instead of gnatsd and jetstream; empty for
+    those.
+    """
     by_metric: dict[str, dict[str, float]] = {metric: {} for metric in HELP}
     for sample in samples:
         # The same series twice would make the whole text invalid.
@@ -19,8 +23,11 @@ def format_samples(samples: Iterable[Sample]) -> str:
     lines: list[str] = []
     for metric, series in by_metric.items():
         if series:
-            lines += [f"# HELP {metric} {HELP[metric]}", f"# TYPE {metric} gauge"]
-            lines += [f"{name} {_number(value)}" for name, value in series.items()]
+            start = metric.split("_", 1)[0]
+            new = prefix if prefix and start in ("gnatsd", "jetstream") else start
+            shown = new + metric.removeprefix(start)
+            lines += [f"# HELP {shown} {HELP[metric]}", f"# TYPE {shown} gauge"]
+            lines += [f"{new}{name.removeprefix(start)} {_number(value)}" for name, value in series.items()]
     return "\n".join(lines) + "\n" if lines else ""
 
 
