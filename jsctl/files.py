@@ -2,8 +2,8 @@
 
 import contextlib
 import errno
-import fcntl
 import os
+import platform
 import stat
 import time
 import zlib
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
+from jsctl import posix
 from jsctl.errors import BadInput
 from jsctl.signals import blocking
 
@@ -65,9 +66,9 @@ def open_atomically(path: Path, *, mode: int | None = PRIVATE, durable: bool = T
     try:
         with os.fdopen(handle, "wb") as file:
             if mode is not None:
-                os.fchmod(handle, mode)  # the umask may have taken more away
+                posix.set_mode(handle, mode)  # the umask may have taken more away
             elif replaced is not None:
-                os.fchmod(handle, stat.S_IMODE(replaced.st_mode))
+                posix.set_mode(handle, stat.S_IMODE(replaced.st_mode))
             yield file
             file.flush()
             if durable:
@@ -93,8 +94,8 @@ def temporary_folder(prefix: str) -> Iterator[Path]:
     for left in parent.glob(f"{prefix}*"):
         _remove_unused(left)
     folder = Path(tempfile.mkdtemp(prefix=prefix))
-    lock = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    fcntl.flock(lock, fcntl.LOCK_EX)
+    lock = posix.open_folder(folder)
+    posix.lock(lock)
     try:
         yield folder
     finally:
@@ -107,11 +108,11 @@ def _remove_unused(folder: Path) -> None:
     import shutil
 
     with contextlib.suppress(OSError):  # another user's, or gone
-        lock = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC)
+        lock = posix.open_folder(folder)
         try:
-            status = os.fstat(lock)
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if status.st_uid == os.getuid() and (any(folder.iterdir()) or time.time() - status.st_mtime > 60):
+            status = folder.stat()
+            posix.lock(lock, wait=False)
+            if posix.is_own(status) and (any(folder.iterdir()) or time.time() - status.st_mtime > 60):
                 shutil.rmtree(folder, ignore_errors=True)
         finally:
             os.close(lock)
@@ -119,7 +120,7 @@ def _remove_unused(folder: Path) -> None:
 
 def _owned_prefix() -> str:
     """How the names of this machine's temporary files begin; the number of their process follows."""
-    return f"{TEMPORARY}{zlib.crc32(os.uname().nodename.encode()):08x}-"
+    return f"{TEMPORARY}{zlib.crc32(platform.node().encode()):08x}-"
 
 
 def _sweep(folder: Path) -> None:
@@ -136,6 +137,8 @@ def _sweep(folder: Path) -> None:
 
 
 def _is_alive(pid: int) -> bool:
+    if os.name == "nt":  # where signal 0 is ctrl-C
+        return True
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -197,7 +200,7 @@ def read_blocks(path: Path) -> Iterator[bytes]:
 def _open_regular(path: Path, shown: str) -> Iterator[BinaryIO]:
     try:
         # A named pipe without a writer would be waited for.
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        handle = os.open(path, os.O_RDONLY | posix.NONBLOCK | posix.CLOEXEC)
         with os.fdopen(handle, "rb") as file:
             if stat.S_ISDIR(os.fstat(handle).st_mode):
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
@@ -234,6 +237,8 @@ def open_output(path: str) -> Iterator[BinaryIO]:
 
 def sync_folder(folder: Path) -> None:
     """Wait until the disk has the names in a folder: of new, renamed and removed files. Raises OSError."""
+    if os.name == "nt":  # which opens no folders
+        return
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -243,6 +248,8 @@ def sync_folder(folder: Path) -> None:
 
 def exchange(one: Path, other: Path) -> bool:
     """Exchange two files or folders in one step. Returns False where the system cannot. Raises OSError."""
+    if os.name == "nt":
+        return False
     import ctypes  # 3 ms
 
     renameat2 = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)

@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 from jsctl.errors import Cancelled, ExitStatus
+from jsctl.posix import HANGUP
 
 if TYPE_CHECKING:
     import asyncio
@@ -145,7 +146,7 @@ async def stoppable() -> AsyncIterator[list[signal.Signals]]:
             task.cancel()
         arrived.append(signal.Signals(number))
 
-    with handled(dict.fromkeys((signal.SIGINT, signal.SIGTERM, signal.SIGHUP), stop)):
+    with handled(dict.fromkeys((signal.SIGINT, signal.SIGTERM, *HANGUP), stop)):
         try:
             yield arrived
         except (asyncio.CancelledError, Exception):
@@ -168,7 +169,7 @@ def graceful_stop(graceful: bool = True) -> Iterator["asyncio.Event"]:
             stop.set()
         else:
             restore_sigint()
-            os.kill(os.getpid(), signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
 
     with (
         handled({signal.SIGTERM: handle}),
@@ -188,7 +189,7 @@ def restoring_first(end: Callable[[], object]) -> Iterator[None]:
         end()
 
     try:
-        with handled({signal.SIGTERM: stop, signal.SIGHUP: stop}):
+        with handled(dict.fromkeys((signal.SIGTERM, *HANGUP), stop)):
             yield
     finally:
         if arrived:

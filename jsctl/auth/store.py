@@ -13,7 +13,6 @@ and an operator's folder appears whole: a process that is killed leaves a store 
 """
 
 import contextlib
-import fcntl
 import json
 import os
 import shutil
@@ -27,6 +26,7 @@ from jsctl.auth.records import Record
 from jsctl.auth.shapes import check_shape
 from jsctl.errors import BadInput, JsctlError, NotFound
 from jsctl.files import ascii_path, read_text, write_atomically
+from jsctl.posix import lock, open_folder
 
 _JWT = ".jwt"
 _DESCRIPTION = ".nsc"
@@ -157,9 +157,9 @@ class AuthStore:
         """Keep other processes of jsctl from changing this operator's part until the block ends."""
         with contextlib.ExitStack() as stack:
             with contextlib.suppress(FileNotFoundError):  # a new operator
-                handle = os.open(self._operator_folder, os.O_RDONLY | os.O_CLOEXEC)
+                handle = open_folder(self._operator_folder)
                 stack.callback(os.close, handle)
-                fcntl.flock(handle, fcntl.LOCK_EX)
+                lock(handle)
             yield
 
     def write_operator(self, token: str, accounts: Mapping[str, str] | None = None) -> None:

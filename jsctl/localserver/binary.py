@@ -1,7 +1,7 @@
 """The nats-server to run: that of JSCTL_NATS_SERVER, else on PATH, else the one installed with jsctl."""
 
 import errno
-import os
+import platform
 import re
 import shutil
 import subprocess
@@ -41,7 +41,7 @@ def find(environ: Mapping[str, str]) -> Binary:
     except OSError as error:
         if error.errno in _WRONG_MACHINE:
             raise MissingDependency(
-                f"{path} is not a program for this machine ({os.uname().machine})", _ANOTHER
+                f"{path} is not a program for this machine ({platform.machine()})", _ANOTHER
             ) from None
         raise MissingDependency(f"cannot run {path}: {error.strerror}", _ANOTHER) from None
     except subprocess.TimeoutExpired:

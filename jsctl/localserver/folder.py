@@ -15,6 +15,7 @@ from jsctl.errors import JsctlError
 from jsctl.files import write_atomically
 from jsctl.localserver import processes
 from jsctl.localserver.topology import Topology, fill
+from jsctl.posix import CLOEXEC
 
 LOCK = ".changing"
 _MOMENT_SECONDS = 0.5  #: a process that a killed jsctl was starting has its lock for a moment
@@ -71,7 +72,7 @@ def changing(folder: Path) -> Iterator[None]:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | CLOEXEC, 0o600)
     except OSError as error:
         raise JsctlError(
             f"cannot write to {folder}: {error.strerror}", "choose another folder with --store"

@@ -12,11 +12,12 @@ import sys
 from pathlib import Path
 
 from jsctl.localserver import processes
+from jsctl.posix import HANGUP
 
 
 def main() -> None:
     """Run `python -m jsctl.localserver.guard FOLDER [CONTEXT...]`: contexts are removed when it ends."""
-    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+    for number in (signal.SIGINT, *HANGUP, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     folder, contexts = Path(sys.argv[1]), sys.argv[2:]
     for line in sys.stdin:

@@ -7,7 +7,6 @@ does not get the lock.
 
 import asyncio
 import contextlib
-import fcntl
 import os
 import signal
 import subprocess
@@ -16,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from jsctl import posix
 from jsctl.contexts.environment import forget_secrets
 from jsctl.errors import JsctlError
 
@@ -60,7 +60,7 @@ def start(
     lock = folder / f"{name}{_SUFFIX}"
     inherited = dict(environ)
     forget_secrets(inherited)
-    handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    handle = os.open(lock, os.O_RDWR | os.O_CREAT | posix.CLOEXEC, 0o600)
     try:
         # Those who look whether it runs have the lock for a moment, too.
         while not take_lock(handle, _PAUSE_SECONDS):
@@ -93,7 +93,7 @@ def take_lock(handle: int, seconds: float = 0.0) -> bool:
     end = time.monotonic() + seconds
     while True:
         with contextlib.suppress(BlockingIOError):
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            posix.lock(handle, wait=False)
             return True
         if time.monotonic() >= end:
             return False
@@ -103,11 +103,11 @@ def take_lock(handle: int, seconds: float = 0.0) -> bool:
 def is_running(folder: Path, name: str) -> bool:
     """Whether a process of a network runs."""
     try:
-        handle = os.open(folder / f"{name}{_SUFFIX}", os.O_RDWR | os.O_CLOEXEC)
+        handle = os.open(folder / f"{name}{_SUFFIX}", os.O_RDWR | posix.CLOEXEC)
     except OSError:
         return False
     try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)  # shared: others may look at the same time
+        posix.lock(handle, wait=False, shared=True)  # shared: others may look at the same time
     except OSError:
         return True
     finally:

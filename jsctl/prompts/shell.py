@@ -15,6 +15,7 @@ from prompt_toolkit.formatted_text import FormattedText
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.output import create_output
 
+from jsctl.posix import CLOEXEC
 from jsctl.prompts.typed_ahead import raise_typed_interrupt
 
 
@@ -106,7 +107,7 @@ class _History(FileHistory):
 def _history(path: Path, keeps: Callable[[str], bool]) -> History:
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | CLOEXEC, 0o600))
     except OSError:
         return InMemoryHistory()
     return _History(path, keeps)

@@ -15,6 +15,7 @@ from jsctl.errors import BadInput, JsctlError
 from jsctl.localserver import binary
 from jsctl.localserver.demo import create_folder
 from jsctl.localserver.walkthrough import Walkthrough, load_walkthrough
+from jsctl.posix import HANGUP
 from jsctl.signals import Stopped
 from jsctl.views.result import Result
 from jsctl.views.server import walkthrough as view
@@ -135,7 +136,7 @@ def _signals() -> Iterator[None]:
     def interrupt(number: int, _: object) -> None:
         raise KeyboardInterrupt
 
-    numbers = (signal.SIGTERM, signal.SIGHUP)
+    numbers = (signal.SIGTERM, *HANGUP)
     before = [signal.signal(number, interrupt) for number in numbers]
     try:
         yield

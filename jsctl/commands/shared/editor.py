@@ -1,7 +1,6 @@
 """Text in the user's own editor."""
 
 import contextlib
-import fcntl
 import os
 import shlex
 import shutil
@@ -11,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeVar
 
+from jsctl import posix
 from jsctl.env import Env
 from jsctl.errors import BadInput, Cancelled, ExitStatus, JsctlError
 from jsctl.files import CONFIG_SIZE, read_text
@@ -39,8 +39,8 @@ async def edit_text(
     # A folder of its own (0700): editors leave backups and swap files beside the text.
     _sweep(beside or Path(tempfile.gettempdir()))
     folder = Path(tempfile.mkdtemp(prefix=_EDITED, dir=beside))
-    lock = os.open(folder, os.O_RDONLY)
-    fcntl.flock(lock, fcntl.LOCK_EX)
+    lock = posix.open_folder(folder)
+    posix.lock(lock)
     (folder / _UNFINISHED).touch()
     file = folder / name
     file.touch(mode=0o600)
@@ -79,10 +79,10 @@ def _sweep(parent: Path) -> None:
     """Remove the texts of processes that were killed: nobody holds their lock, and no error named them."""
     for folder in parent.glob(f"{_EDITED}*"):
         with contextlib.suppress(OSError):  # another user's, or gone
-            handle = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW)
+            handle = posix.open_folder(folder)
             try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if os.fstat(handle).st_uid == os.getuid() and (folder / _UNFINISHED).exists():
+                posix.lock(handle, wait=False)
+                if posix.is_own(folder.stat()) and (folder / _UNFINISHED).exists():
                     shutil.rmtree(folder, ignore_errors=True)
             finally:
                 os.close(handle)

@@ -75,7 +75,10 @@ def wait_of(environ: Mapping[str, str]) -> float:
 
 def refresh_behind(fetch: Callable[[], object], wait: float) -> None:
     """Call a function in a process of its own, which goes on after ours, and wait for it at most `wait`
-    seconds."""
+    seconds; where processes cannot do that (Windows), in this one."""
+    if not hasattr(os, "fork"):
+        fetch()
+        return
     end = time.monotonic() + wait
     pid = os.fork()
     if not pid:

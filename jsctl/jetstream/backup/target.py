@@ -12,7 +12,6 @@ A folder that is a mount point, or whose parent cannot be written, is filled in 
 """
 
 import contextlib
-import fcntl
 import hashlib
 import os
 import re
@@ -22,6 +21,7 @@ from pathlib import Path
 
 from jsctl.errors import BadInput, JsctlError
 from jsctl.files import TEMPORARY, exchange, sync_folder
+from jsctl.posix import CLOEXEC, lock, open_folder
 
 _LONGEST_NAME = 160
 """Bytes of a target's name that the names beside it contain; of longer ones, a digest."""
@@ -145,7 +145,7 @@ def _lock_file(path: Path) -> Iterator[None]:
     """Hold a lock file beside the target; it is removed at the end."""
     file = path.with_name(f"{_prefix(path)}lock")
     while True:
-        handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        handle = os.open(file, os.O_RDWR | os.O_CREAT | CLOEXEC, 0o600)
         try:
             _lock(handle, path)
             if _is_same(handle, file):  # else the run that had the lock has removed the file
@@ -164,7 +164,7 @@ def _lock_file(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _lock_folder(path: Path) -> Iterator[None]:
-    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    handle = open_folder(path)
     try:
         _lock(handle, path)
         yield
@@ -174,7 +174,7 @@ def _lock_folder(path: Path) -> Iterator[None]:
 
 def _lock(handle: int, path: Path) -> None:
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock(handle, wait=False)
     except BlockingIOError:
         raise JsctlError(f"another jsctl writes a backup to {path}", "wait until it has ended") from None
 

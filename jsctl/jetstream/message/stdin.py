@@ -1,12 +1,10 @@
 """Payloads from stdin, as bytes, without keeping ctrl-C waiting."""
 
 import asyncio
-import fcntl
 import os
 import stat
 import struct
 import sys
-import termios
 import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -46,6 +44,11 @@ def is_ours(stdin: TextIO) -> bool:
 
 def has_input(stdin: TextIO) -> bool:
     """Whether stdin is a file or a pipe with something left to read."""
+    try:
+        import fcntl
+        import termios
+    except ImportError:  # Windows
+        return not stdin.isatty()
     try:
         own = os.fstat(stdin.fileno())
         if stat.S_ISREG(own.st_mode):

@@ -92,7 +92,10 @@ async def _end(process: asyncio.subprocess.Process) -> None:
     if process.returncode is not None:
         return
     with contextlib.suppress(OSError):
-        os.killpg(process.pid, signal.SIGKILL)
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(_DYING):  # one that left its group may hold the pipe
             while process.stdout and await process.stdout.read(_BLOCK):

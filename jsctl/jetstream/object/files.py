@@ -1,7 +1,6 @@
 """The files of put and get: what tells a file's state, and files that are written beside their place."""
 
 import contextlib
-import fcntl
 import io
 import os
 import select
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from jsctl.errors import BadInput
 from jsctl.files import TEMPORARY, ascii_path
+from jsctl.posix import lock, set_mode
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer as Buffer
@@ -41,7 +41,7 @@ def open_source(path: Path) -> Iterator[tuple[BinaryIO, str, int]]:
             return
         identity = ""
         with contextlib.suppress(OSError):  # locked by another, or a file system without locks
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(file, wait=False)
             state = status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
             identity = ":".join([socket.gethostname(), *map(str, state)])
         yield file, identity, status.st_size
@@ -93,9 +93,9 @@ def open_target(path: Path) -> Iterator[BinaryIO]:
         try:
             with os.fdopen(handle, "wb", buffering=0) as file:
                 with contextlib.suppress(OSError):
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    lock(file, wait=False)
                 if target.exists():
-                    os.fchmod(handle, stat.S_IMODE(target.stat().st_mode))
+                    set_mode(handle, stat.S_IMODE(target.stat().st_mode))
                 yield file
                 temporary.replace(target)
         except BaseException:
@@ -115,7 +115,7 @@ def _remove_left(folder: Path) -> None:
     with contextlib.suppress(OSError):
         for path in folder.glob(_LEFT + "*"):
             with contextlib.suppress(OSError), path.open("rb") as file:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                lock(file, wait=False)
                 path.unlink()
 
 

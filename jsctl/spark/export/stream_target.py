@@ -5,7 +5,6 @@ step (see `jsctl.spark.export.target`): of a run that is killed, the next run fi
 """
 
 import contextlib
-import fcntl
 import json
 import os
 import shutil
@@ -16,6 +15,7 @@ from typing import Any
 from jsctl.errors import BadInput, JsctlError
 from jsctl.files import CONFIG_SIZE, read_text, write_atomically
 from jsctl.json_text import parse_json
+from jsctl.posix import lock, open_folder
 from jsctl.spark.export.target import MARKER, Target, read_marker
 
 KIND = "stream"
@@ -44,10 +44,10 @@ class StreamTarget(Target):
         """
         is_new = not self.path.exists()
         self.path.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(self.path, os.O_RDONLY)
+        descriptor = open_folder(self.path.resolve())
         try:
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                lock(descriptor, wait=False)
             except BlockingIOError:
                 raise BadInput(f"another export writes to {self.path}", "wait until it has ended") from None
             self._clean_staging()

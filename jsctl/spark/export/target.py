@@ -6,7 +6,6 @@ none.
 """
 
 import contextlib
-import fcntl
 import json
 import os
 import shutil
@@ -15,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from jsctl import posix
 from jsctl.errors import BadInput, JsctlError
 from jsctl.files import read_text, write_atomically
 from jsctl.json_text import parse_json
@@ -69,7 +69,7 @@ class Target:
         """Complete or undo what killed runs left. Does not touch runs that are active."""
         for lock_file in (self.path / _STAGING).glob("*" + _LOCK):
             with contextlib.suppress(BlockingIOError), lock_file.open("a") as lock:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                posix.lock(lock, wait=False)
                 folder = lock_file.with_suffix("")
                 if (folder / _COMPLETE).exists():
                     self._move(folder)
@@ -86,7 +86,7 @@ class Target:
         folder = self.path / _STAGING / uuid.uuid4().hex
         folder.parent.mkdir(parents=True, exist_ok=True)
         with folder.with_suffix(_LOCK).open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            posix.lock(lock)
             try:
                 folder.mkdir()
                 yield folder

@@ -5,7 +5,6 @@ first one with the lock makes the archive. Readers see all of it or none.
 """
 
 import contextlib
-import fcntl
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
+from jsctl import posix
 from jsctl.files import temporary_folder
 from jsctl.spark.session import class_archive, session
 from jsctl.spark.session.folders import read_path, write_path
@@ -62,7 +62,7 @@ def _locked(path: Path) -> Iterator[BinaryIO | None]:
     """Yield the locked file, None when another process has it."""
     with path.open("ab") as lock:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            posix.lock(lock, wait=False)
         except BlockingIOError:
             yield None
         else:

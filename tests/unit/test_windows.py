@@ -1,0 +1,72 @@
+"""What Windows has not is missed by nothing that starts: jsctl without the modules and names of POSIX."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+_HIDE = """
+import asyncio, concurrent.futures, ctypes, getpass, logging, multiprocessing, platform, pathlib, runpy, select, shutil
+import socket, ssl, subprocess, sys, tempfile, builtins, os, signal, selectors, click, nats, prompt_toolkit.application
+import prompt_toolkit.input.vt100, prompt_toolkit.output.vt100, questionary, rich.console, yaml
+
+MODULES = {"fcntl", "termios", "resource", "pwd", "grp", "tty", "pty", "readline", "curses", "syslog"}
+NAMES = {
+    os: "O_CLOEXEC O_NONBLOCK O_NOFOLLOW O_DIRECTORY fork setsid getuid getpgrp tcgetpgrp uname fchmod killpg nice"
+    " sysconf WNOHANG posix_fadvise",
+    signal: "SIGHUP SIGKILL SIGSTOP SIGCONT SIGUSR1 SIGUSR2 SIGTSTP SIGWINCH SIGALRM SIGPIPE SIGCHLD SIGQUIT alarm"
+    " setitimer pthread_sigmask",
+}
+find = builtins.__import__
+
+
+def without(name, scope=None, *rest, **more):
+    if name.partition(".")[0] in MODULES and (scope or {}).get("__name__", "").startswith("jsctl"):
+        raise ModuleNotFoundError(f"no module named {name}", name=name)
+    return find(name, scope, *rest, **more)
+
+
+builtins.__import__ = without
+for module, names in NAMES.items():
+    for name in names.split():
+        if hasattr(module, name):
+            delattr(module, name)
+"""
+
+_IMPORT = """
+import importlib, pkgutil, jsctl
+skipped = ("jsctl.__main__", "jsctl.spark", "jsctl.pytest_plugin")
+for found in pkgutil.walk_packages(jsctl.__path__, "jsctl."):
+    if not found.name.startswith(skipped):
+        importlib.import_module(found.name)
+print("imported")
+"""
+
+_RUN = """
+import sys
+sys.argv = ["jsctl", *sys.argv[1:]]
+from jsctl.app import main
+sys.exit(main())
+"""
+
+
+def _python(code: str, home: Path, *args: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", _HIDE + code, *args],
+        env={"XDG_CONFIG_HOME": str(home), "XDG_CACHE_HOME": str(home), "PATH": "", "HOME": str(home)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_every_module_can_be_imported(tmp_path: Path) -> None:
+    assert _python(_IMPORT, tmp_path) == "imported\n"
+
+
+def test_commands_run(tmp_path: Path) -> None:
+    assert "stream" in _python(_RUN, tmp_path, "--help")
+    _python(_RUN, tmp_path, "context", "add", "there", "--server", "nats://127.0.0.1:4222")
+    assert "there" in _python(_RUN, tmp_path, "context", "ls")
