@@ -4,17 +4,22 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 _HIDE = """
-import asyncio, concurrent.futures, ctypes, getpass, logging, multiprocessing, platform, pathlib, runpy, select, shutil
-import socket, ssl, subprocess, sys, tempfile, builtins, os, signal, selectors, click, nats, prompt_toolkit.application
-import prompt_toolkit.input.vt100, prompt_toolkit.output.vt100, questionary, rich.console, yaml
+import asyncio, builtins, concurrent.futures, ctypes, getpass, logging, multiprocessing, os, pathlib, platform
+import runpy, select, selectors, shutil, signal, socket, ssl, subprocess, sys, tempfile
+import click, nats, prompt_toolkit.application, prompt_toolkit.input.vt100, prompt_toolkit.output.vt100
+import questionary, rich.console, yaml
 
 MODULES = {"fcntl", "termios", "resource", "pwd", "grp", "tty", "pty", "readline", "curses", "syslog"}
 NAMES = {
-    os: "O_CLOEXEC O_NONBLOCK O_NOFOLLOW O_DIRECTORY fork setsid getuid getpgrp tcgetpgrp uname fchmod killpg nice"
-    " sysconf WNOHANG posix_fadvise",
-    signal: "SIGHUP SIGKILL SIGSTOP SIGCONT SIGUSR1 SIGUSR2 SIGTSTP SIGWINCH SIGALRM SIGPIPE SIGCHLD SIGQUIT alarm"
-    " setitimer pthread_sigmask",
+    os: "O_CLOEXEC O_NONBLOCK O_NOFOLLOW O_DIRECTORY fork setsid getuid getpgrp tcgetpgrp uname fchmod killpg"
+    " nice sysconf WNOHANG posix_fadvise",
+    signal: "SIGHUP SIGKILL SIGSTOP SIGCONT SIGUSR1 SIGUSR2 SIGTSTP SIGWINCH SIGALRM SIGPIPE SIGCHLD SIGQUIT"
+    " alarm setitimer pthread_sigmask",
 }
 find = builtins.__import__
 
