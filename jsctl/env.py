@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, S
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
-from jsctl.errors import ExitStatus, JsctlError, MissingName
+from jsctl.errors import Declined, DryRun, ExitStatus, JsctlError, MissingName
 
 if TYPE_CHECKING:
     from jsctl.contexts.model import Context
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from jsctl.render.emit import Form
     from jsctl.session import Session
     from jsctl.views.events import Events, Gauge
+    from jsctl.views.intent import Intent
     from jsctl.views.result import Result
 
 T = TypeVar("T")
@@ -62,6 +63,7 @@ class Env:
     clock: seconds since the epoch.
     last_words: lines that people see below everything else, an error too.
     prompter: asks the questions; None looks for a terminal.
+    dry_run: whether the verb has --dry-run.
     session: of the shell that runs this command line.
     run_line: runs a further command line in this process, in an Env of its own; set by the app.
     begin: called before a verb begins, which ctrl-C no longer ends on the spot.
@@ -83,6 +85,7 @@ class Env:
         self.repeated: dict[str, list[str]] = {}
         self.from_environment: set[str | None] = set()
         self.last_words: list[str] = []
+        self.dry_run = False
         self.session: Session | None = None
         self.run_line: Callable[[Sequence[str], Env], int] | None = None
         self.begin: Callable[[], None] = lambda: None
@@ -317,7 +320,7 @@ class Env:
         try:
             return await self._finish(verb)
         except MissingName as error:
-            await _propose_name(error)
+            await error.propose()
             raise
 
     async def _finish(self, verb: "Awaitable[Result | Events[Any] | None]") -> "Result | ExitStatus | None":
@@ -362,16 +365,20 @@ class Env:
             width=self.width if self.is_terminal else None,
         )
 
-    async def confirm(self, message: str, *, force: bool, flag: str = "--force") -> None:
-        """Ask before something is destroyed.
+    def announce(self, intent: "Intent") -> None:
+        """Tell what is done next: with --dry-run, the verb ends here. Raises DryRun."""
+        if self.dry_run:
+            raise DryRun(intent.result())
 
-        Raises Declined when the answer is no; without a terminal, BadInput that names the flag.
+    async def confirm(self, intent: "Intent", *, force: bool, flag: str = "--force") -> None:
+        """Ask before something is destroyed; with --dry-run, tell it instead.
+
+        Raises Declined when the answer is no; without a terminal, BadInput that names the flag; DryRun.
         """
+        self.announce(intent)
         if force:
             return
-        if not await self.prompter.confirm(message, flag=flag, default=False):
-            from jsctl.errors import Declined
-
+        if not await self.prompter.confirm(intent.asked(), flag=flag, default=False):
             raise Declined("nothing was changed")
 
     @property
@@ -381,18 +388,3 @@ class Env:
 
     def _trace(self, subject: str, body: str) -> None:
         self.say(f"{subject}\n{body}\n" if body else f"{subject}\n")
-
-
-async def _propose_name(error: MissingName) -> None:
-    """Add a name that exists and is like the missing one to the error, when one is found within a second."""
-    import asyncio
-
-    from jsctl.registry.noun_record import nearest_name
-
-    try:
-        async with asyncio.timeout(1):
-            near = nearest_name(error.name, await error.list_names())
-    except (JsctlError, TimeoutError):
-        return
-    if near:
-        error.hint = f"did you mean {near}? {error.hint}"

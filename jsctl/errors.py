@@ -132,6 +132,20 @@ class MissingName(ApiError):
         self.name = name
         self.list_names = list_names
 
+    async def propose(self) -> None:
+        """Add a name that exists and is like the missing one to the hint, if it is found within a second."""
+        import asyncio
+
+        from jsctl.registry.noun_record import nearest_name
+
+        try:
+            async with asyncio.timeout(1):
+                near = nearest_name(self.name, await self.list_names())
+        except (JsctlError, TimeoutError):
+            return
+        if near:
+            self.hint = f"did you mean {near}? {self.hint}"
+
 
 class NoJetStream(ApiError):
     """The server has no JetStream for this login."""
@@ -139,3 +153,11 @@ class NoJetStream(ApiError):
     @property
     def status(self) -> ExitStatus:  # type: ignore[override]
         return ExitStatus.UNREACHABLE
+
+
+class DryRun(Exception):
+    """The end of a verb with --dry-run, before it changes anything. result: what it would do."""
+
+    def __init__(self, result: object) -> None:
+        super().__init__()
+        self.result = result

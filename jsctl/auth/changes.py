@@ -188,6 +188,13 @@ def user_signer(store: AuthStore, account: Record, wanted: str = "") -> KeyPair:
 # -- users ------------------------------------------------------------------------------------------
 
 
+def check_new_user(store: AuthStore, account: Record, name: str) -> None:
+    """Raise BadInput for a name that no user can have, or that one has."""
+    check_name(name, USER)
+    if store.user_jwt(account.name, name).exists():
+        raise BadInput(f"account {account.name} has a user {name!r} already", "give another name")
+
+
 def create_user(
     store: AuthStore,
     account: Record,
@@ -202,10 +209,8 @@ def create_user(
 
     public: the key of a user who keeps his seed. claims: beside those of NATS. Raises BadInput, OSError.
     """
-    check_name(name, USER)
     with store.locked():
-        if store.user_jwt(account.name, name).exists():
-            raise BadInput(f"account {account.name} has a user {name!r} already", "give another name")
+        check_new_user(store, account, name)
         key = None if public else create_key(USER)
         if key:
             store.write_seed(key)

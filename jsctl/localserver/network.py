@@ -342,6 +342,11 @@ def write_links(where: Path, state: NetworkState) -> None:
     write_atomically(where / relay.FILE, json.dumps(state.links, indent=2) + "\n", durable=False)
 
 
+def running_names(where: Path) -> list[str]:
+    """Return the names of the processes of a folder that run."""
+    return sorted(processes.find_all(where))
+
+
 async def stop(where: Path, environ: Mapping[str, str] | None = None) -> None:
     """Stop the network that runs in a folder, and remove its temporary contexts.
 

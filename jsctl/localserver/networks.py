@@ -8,7 +8,7 @@ import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from jsctl.contexts.store import ContextStore
 from jsctl.errors import BadInput, JsctlError, NotFound
@@ -263,10 +263,16 @@ async def take_down(network: LocalNetwork, environ: Mapping[str, str], *, keep_d
         folder.forget(environ, network.folder)
 
 
-async def scale(
-    network: LocalNetwork, cluster: str, size: int, binary: Binary, environ: Mapping[str, str]
-) -> list[NodeState]:
-    """Let a cluster have `size` servers. Returns those that were started or stopped. Raises JsctlError."""
+class Scaling(NamedTuple):
+    """How a cluster gets another size. spec: of the whole network then."""
+
+    spec: NetworkSpec
+    surplus: list[NodeState]
+    missing: set[str]
+
+
+def plan_scaling(network: LocalNetwork, cluster: str, size: int) -> Scaling:
+    """Return which servers of a cluster are too many, or missing. Raises JsctlError."""
     state = network.state
     spec = with_scale(load_spec(state.source), {**state.scale, cluster: size})
     members = {node.name for node in state.nodes if node.cluster == cluster}
@@ -275,9 +281,18 @@ async def scale(
             f"network {state.name} has no cluster {cluster!r}",
             f"its clusters are {', '.join(dict.fromkeys(node.cluster for node in state.nodes))}",
         )
-    state.scale[cluster] = size
     wanted = {server.name for one in spec.clusters if one.name == cluster for server in one.servers}
     surplus = [node for node in state.nodes if node.name in members - wanted]
+    return Scaling(spec, surplus, wanted - members)
+
+
+async def scale(
+    network: LocalNetwork, cluster: str, size: int, binary: Binary, environ: Mapping[str, str]
+) -> list[NodeState]:
+    """Let a cluster have `size` servers. Returns those that were started or stopped. Raises JsctlError."""
+    state = network.state
+    spec, surplus, missing = plan_scaling(network, cluster, size)
+    state.scale[cluster] = size
     if surplus:
         await stop_nodes(network, surplus)
         state.nodes = [node for node in state.nodes if node not in surplus]
@@ -287,7 +302,7 @@ async def scale(
     with folder.changing(network.folder):
         topology = compile_network(spec, network.folder, keep_accounts=True)
         plan = Plan(topology, network.folder, private=True, source=state.source, digest=state.digest)
-        fresh = Network(plan).add_nodes(binary, state, wanted - members)
+        fresh = Network(plan).add_nodes(binary, state, missing)
     await start_nodes(LocalNetwork(network.folder, state), fresh, environ)
     return fresh
 

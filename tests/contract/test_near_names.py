@@ -68,7 +68,7 @@ def test_nothing_is_proposed_for_what_is_not_like_it(orders: Cli) -> None:
             ["Select a Stream", "Select a Consumer", "Consumer name"],
         ),
         ("context copy", ["hub", "other"], ["Select a Context", "Name of the copy"]),
-        ("context rm", ["hub", True], ["Select a Context", "Really delete context hub?"]),
+        ("context rm", ["hub", True], ["Select a Context", "Really delete context hub"]),
         ("context edit", ["hub"], ["Select a Context"]),
     ],
 )

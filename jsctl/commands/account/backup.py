@@ -2,13 +2,16 @@
 
 from dataclasses import dataclass
 
-from jsctl.commands.cli import argument, command, option
+from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.shared.transfers import TerminalObserver, backup_path
 from jsctl.env import Env
-from jsctl.jetstream.backup.account_backup import AccountBackupOptions, backup_account
+from jsctl.jetstream.backup.account_backup import AccountBackupOptions, backup_account, estimate_backup
+from jsctl.jetstream.backup.account_files import existing_account_backup
 from jsctl.jetstream.backup.stream_backup import BackupOptions
+from jsctl.units import format_bytes, plural
 from jsctl.views.account import backup as view
 from jsctl.views.result import Result
+from jsctl.views.shared.transfers import backup_intent
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,7 @@ class Options:
 @argument("target", default="")
 @option("--check", is_flag=True, help="Have the server check every message first")
 @option("--consumers/--no-consumers", default=True, help="Also back up the consumers")
-@option("--force", "-f", is_flag=True, help="Replace an existing backup without asking")
+@destructive("Replace an existing backup without asking", "Only show what would be saved")
 @option("--critical-warnings", "-w", is_flag=True, help="Treat warnings as failures")
 @option("--data", is_flag=True, hidden=True, help="Older form: messages are always part of the backup")
 async def backup(env: Env, options: Options) -> Result:
@@ -38,8 +41,15 @@ async def backup(env: Env, options: Options) -> Result:
     """
     target = options.target or await env.prompter.text("Folder to write", flag="TARGET", check=_is_given)
     path = backup_path(target)
+    api = await env.jetstream()
+    if env.dry_run:
+        existing = existing_account_backup(path)
+        loss = await estimate_backup(api)
+        facts = {"streams": loss.streams, "bytes": loss.bytes}
+        what = f"{plural(loss.streams, 'stream')} with {format_bytes(loss.bytes)}"
+        env.announce(backup_intent(what, path, existing, facts))
     result = await backup_account(
-        await env.jetstream(),
+        api,
         path,
         AccountBackupOptions(
             stream=BackupOptions(consumers=options.consumers, check=options.check),

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from jsctl.commands.cli import argument, command, option
+from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.shared.transfers import TerminalObserver, backup_path
 from jsctl.env import Env
 from jsctl.jetstream.backup.account_restore import AccountRestoreOptions, restore_account
@@ -37,7 +37,10 @@ class Options:
     is_flag=True,
     help="Give existing streams the configuration of the backup, and add their missing consumers",
 )
-@option("--force", "-f", is_flag=True, help="Remove what an unfinished restore left behind, without asking")
+@destructive(
+    "Remove what an unfinished restore left behind, without asking",
+    "Check the backup, and only show what would be restored",
+)
 async def restore(env: Env, options: Options) -> Result:
     """DIRECTORY was made by jsctl account backup or by the nats tool. All of it is read and compared with
     its digests first. A stream that is damaged or exists does not stop the others; it is named at the end,
@@ -52,7 +55,10 @@ async def restore(env: Env, options: Options) -> Result:
             remove_unfinished=options.force,
             cluster=options.cluster,
             tags=options.tag,
+            dry_run=env.dry_run,
         ),
         TerminalObserver(env, force=options.force),
     )
+    if env.dry_run:
+        return view.rehearsed(f"Restore from {path}", result)
     return view.outcomes(f"Restore from {path}", result, "restored")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from jsctl.commands.cli import argument, command, option
+from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
 from jsctl.files import write_atomically
@@ -14,6 +14,7 @@ from jsctl.monitor.audit.analysis import analyze as run_checks
 from jsctl.monitor.audit.analysis import load_report
 from jsctl.monitor.audit.archive import Archive
 from jsctl.views.audit import report as view
+from jsctl.views.intent import file_intent
 from jsctl.views.result import Result
 
 
@@ -49,7 +50,7 @@ class Options:
 @option("--skip", metavar="CODE", multiple=True, help="Do not run this check; may be repeated")
 @option("--load", metavar="FILE", default="", help="Show a report that was saved")
 @option("--save", metavar="FILE", default="", help="Save the report to a file")
-@option("--force", "-f", is_flag=True, help="Replace a file without asking")
+@destructive("Replace a file without asking")
 @option("--markdown", is_flag=True, help="Print the report as Markdown")
 @option("--verbose", is_flag=True, help="Show thresholds, too")
 async def analyze(env: Env, options: Options) -> Result:
@@ -71,8 +72,8 @@ async def analyze(env: Env, options: Options) -> Result:
 
 async def _save(env: Env, options: Options, document: object) -> None:
     path = Path(options.save).expanduser()
-    if path.exists():
-        await env.confirm(f"Replace {path}?", force=options.force)
+    if env.dry_run or path.exists():
+        await env.confirm(file_intent("the report", path), force=options.force)
     try:
         write_atomically(path, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
     except OSError as error:

@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from jsctl import __version__
-from jsctl.commands.cli import command, option
+from jsctl.commands.cli import command, destructive, option
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.files import open_atomically
 from jsctl.monitor.audit.archive import ArchiveWriter
 from jsctl.monitor.audit.gather import Gatherer, Selection
-from jsctl.units import SECOND
+from jsctl.monitor.server.requests import count_servers
+from jsctl.units import SECOND, plural
 from jsctl.views.audit import gather as view
+from jsctl.views.intent import file_intent
 from jsctl.views.result import Result
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
@@ -56,16 +58,20 @@ def _selects(name: str, help: str) -> Callable[[Verb], Verb]:
 @_selects("streams", "Gather the state of streams on each server")
 @_selects("consumers", "Gather the state of consumers, too")
 @_selects("details", "Include subscriptions, accounts and streams")
-@option("--force", "-f", is_flag=True, help="Replace a file without asking")
+@destructive("Replace a file without asking")
 async def gather(env: Env, options: Options) -> Result:
     """The archive is a ZIP file, which jsctl audit analyze and the nats tool read. It holds names of streams,
     subjects and users, no messages and no passwords. Needs a login of the system account.
     """
     name = f"audit-archive-{int(env.clock())}.zip"
     path = Path(options.output).expanduser() if options.output else Path(tempfile.gettempdir(), name)
-    if path.exists():
-        await env.confirm(f"Replace {path}?", force=options.force)
+    if path.exists() and not env.dry_run:
+        await env.confirm(file_intent("what the servers tell", path), force=options.force)
     connection = await env.connection()
+    if env.dry_run:
+        servers = await count_servers(connection)
+        what = f"what {plural(servers, 'server')} tell"
+        env.announce(file_intent(what, path, {"servers": servers}))
     chosen = Selection(
         options.cluster,
         options.server_endpoints,

@@ -8,8 +8,8 @@ import click
 
 from jsctl.bench.plan import CONSUMER, STREAM, Kind
 from jsctl.commands.bench.flags import shared
-from jsctl.commands.bench.running import make_plan, purge, run, run_consumer
-from jsctl.commands.cli import all_of, command, option
+from jsctl.commands.bench.running import DRY_RUN, announce, make_plan, purge, run, run_consumer
+from jsctl.commands.cli import all_of, command, destructive, option
 from jsctl.env import Env
 from jsctl.jetstream.stream import requests as streams
 from jsctl.views.result import Result
@@ -52,9 +52,7 @@ def _reading_flags(function: F) -> F:
             help="Only these subjects; may be repeated",
         ),
         option("--purge", is_flag=True, help="Remove the stream's messages first"),
-        option(
-            "--force", "-f", is_flag=True, help="Purge a stream that no benchmark created, without asking"
-        ),
+        destructive("Purge a stream that no benchmark created, without asking", DRY_RUN),
     )
     return all_of(flags)(function)
 
@@ -129,6 +127,7 @@ async def ordered(env: Env, options: Reading) -> Result:
     )
     api = await env.jetstream()
     info = await streams.info(api, plan.name)
+    await announce(env, api, plan, plan.name, purges=options.purge)
     if options.purge:
         await purge(env, api, info, force=options.force)
     return await run(env, plan, flags)

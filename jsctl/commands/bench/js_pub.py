@@ -9,8 +9,8 @@ import click
 from jsctl.bench import targets
 from jsctl.bench.plan import STREAM, Kind
 from jsctl.commands.bench.flags import Sending, sending_flags, shared
-from jsctl.commands.bench.running import create_stream, make_plan, purge, run
-from jsctl.commands.cli import DURATION, SIZE, all_of, argument, command, option
+from jsctl.commands.bench.running import DRY_RUN, announce, create_stream, make_plan, purge, run
+from jsctl.commands.cli import DURATION, SIZE, all_of, argument, command, destructive, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.message.publish_atomic import LARGEST_BATCH
@@ -82,12 +82,7 @@ def _publish_flags(function: F) -> F:
         ),
         option("--persistasync", is_flag=True, help="Let the stream write to disk later; needs one replica"),
         option("--purge", is_flag=True, help="Remove the stream's messages first"),
-        option(
-            "--force",
-            "-f",
-            is_flag=True,
-            help="Change or purge a stream that no benchmark created, without asking",
-        ),
+        destructive("Change or purge a stream that no benchmark created, without asking", DRY_RUN),
     )
     return argument("subject")(sending_flags(all_of(flags)(function)))
 
@@ -127,10 +122,10 @@ async def _publish(env: Env, kind: Kind, options: Options, batch: int) -> Result
         ids=target.dedup,
     )
     api = await env.jetstream()
-    if target.create:
-        await create_stream(
-            env, api, await targets.stream_config(api, plan, target.settings()), force=target.force
-        )
+    wanted = await targets.stream_config(api, plan, target.settings()) if target.create else None
+    await announce(env, api, plan, plan.name, purges=target.purge, creates=wanted)
+    if wanted:
+        await create_stream(env, api, wanted, force=target.force)
     info = await targets.stream_for(api, plan)
     if target.purge:
         await purge(env, api, info, force=target.force)

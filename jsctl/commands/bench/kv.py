@@ -7,9 +7,10 @@ import click
 from jsctl.bench import targets
 from jsctl.bench.plan import BUCKET
 from jsctl.commands.bench.flags import add_shared, shared
-from jsctl.commands.bench.running import make_plan, purge, run
-from jsctl.commands.cli import SIZE, command, option
+from jsctl.commands.bench.running import DRY_RUN, announce, make_plan, purge, run
+from jsctl.commands.cli import SIZE, command, destructive, option
 from jsctl.env import Env
+from jsctl.jetstream.kv.names import stream_of
 from jsctl.views.result import Result
 
 
@@ -52,7 +53,7 @@ class Options:
     "--history", type=click.IntRange(1, 64), default=1, metavar="N", help="Number of values kept per key (1)"
 )
 @option("--purge", is_flag=True, help="Remove the bucket's values first")
-@option("--force", "-f", is_flag=True, help="Purge a bucket that no benchmark created, without asking")
+@destructive("Purge a bucket that no benchmark created, without asking", DRY_RUN)
 @_randomize_flag
 async def put(env: Env, options: Options) -> Result:
     """The keys are numbers. Each client puts its next value after the ack of the last."""
@@ -67,6 +68,8 @@ async def put(env: Env, options: Options) -> Result:
         "max_bytes": options.maxbytes,
         "history": options.history,
     }
+    own = settings if plan.name == BUCKET else None
+    await announce(env, api, plan, stream_of(plan.name), purges=options.purge, creates=own)
     info = await targets.bucket_for(api, plan, settings)
     if options.purge:
         await purge(env, api, info, force=options.force)

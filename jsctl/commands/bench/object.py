@@ -5,9 +5,10 @@ import click
 from jsctl.bench import targets
 from jsctl.bench.plan import OBJECTS
 from jsctl.commands.bench.flags import add_shared, shared
-from jsctl.commands.bench.running import make_plan, purge, run
-from jsctl.commands.cli import command, option
+from jsctl.commands.bench.running import DRY_RUN, announce, make_plan, purge, run
+from jsctl.commands.cli import command, destructive, option
 from jsctl.env import Env
+from jsctl.jetstream.object.model import stream_name
 from jsctl.views.result import Result
 
 
@@ -29,13 +30,16 @@ add_shared(
 )
 @option("--replicas", type=click.IntRange(1, 5), default=1, metavar="N", help="Replicas of a new bucket (1)")
 @option("--purge", "purge_first", is_flag=True, help="Remove the bucket's objects first")
-@option("--force", "-f", is_flag=True, help="Purge a bucket that no benchmark created, without asking")
+@destructive("Purge a bucket that no benchmark created, without asking", DRY_RUN)
 async def put(env: Env, storage: str, replicas: int, purge_first: bool, force: bool) -> Result:
     """Each client puts its next object when the last is stored."""
     flags = shared(env, "object put")
     plan = make_plan("object put", flags, name=flags.bucket or OBJECTS, payload=bytes(flags.size))
     api = await env.jetstream()
-    info = await targets.objects_for(api, plan, {"storage": storage, "num_replicas": replicas})
+    settings = {"storage": storage, "num_replicas": replicas}
+    own = settings if plan.name == OBJECTS else None
+    await announce(env, api, plan, stream_name(plan.name), purges=purge_first, creates=own)
+    info = await targets.objects_for(api, plan, settings)
     if purge_first:
         await purge(env, api, info, force=force)
     return await run(env, plan, flags)

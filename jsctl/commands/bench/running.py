@@ -16,7 +16,9 @@ from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.templates import unique_id
 from jsctl.signals import interrupts
+from jsctl.units import plural
 from jsctl.views.bench import result as view
+from jsctl.views.intent import Intent
 from jsctl.views.result import Result
 
 
@@ -63,14 +65,32 @@ async def run(env: Env, plan: Plan, flags: Shared) -> Result:
     return result
 
 
+DRY_RUN = "Only show what would be created, changed, purged and run"
+"""The help of --dry-run."""
+
+
+async def announce(
+    env: Env, api: Api, plan: Plan, stream: str, *, purges: bool, creates: Json | None = None
+) -> None:
+    """End a dry run with what would be done to the stream first. creates: its configuration, where the
+    benchmark makes it so. Raises BadInput for what no server changes."""
+    if not env.dry_run:
+        return
+    info = await streams.info_or_none(api, stream)
+    if info is None and creates is None:
+        return  # whoever asks for it next says that it is missing
+    keys = targets.changes(info, creates) if info and creates else []
+    env.announce(view.intent(plan, stream, info, keys, purges=purges))
+
+
 async def purge(env: Env, api: Api, info: Json, *, force: bool) -> Json:
     """Remove a stream's messages; asks first where the stream is there for more than benchmarks. Returns its
     info."""
     name, messages = info["config"]["name"], int(info["state"]["messages"])
     if targets.needs_consent(info):
-        await env.confirm(
-            f"Remove all {messages:,} messages of stream {name}, which no benchmark created?", force=force
-        )
+        what = f"all {plural(messages, 'message')} of stream {name}, which no benchmark created"
+        facts = {"stream": name, "messages": messages, "bytes": info["state"]["bytes"]}
+        await env.confirm(Intent(f"remove {what}", facts), force=force)
     await streams.purge(api, name)
     return await streams.info(api, name)
 
@@ -86,15 +106,16 @@ async def create_stream(env: Env, api: Api, wanted: Json, *, force: bool) -> Non
         return
     if not targets.is_own(info):
         shown = ", ".join(sorted(keys))
-        await env.confirm(
-            f"Change {shown} of stream {wanted['name']}, which no benchmark created?", force=force
-        )
+        what = f"{shown} of stream {wanted['name']}, which no benchmark created"
+        facts = {"stream": wanted["name"], "keys": sorted(keys)}
+        await env.confirm(Intent(f"change {what}", facts), force=force)
     await targets.change(api, info, wanted, keys)
 
 
 async def run_consumer(env: Env, plan: Plan, flags: Shared, *, purges: bool, force: bool) -> Result:
     """Run a benchmark of a durable consumer."""
     api = await env.jetstream()
+    await announce(env, api, plan, plan.name, purges=purges)
     if purges:
         await purge(env, api, await streams.info(api, plan.name), force=force)
     plan = replace(plan, acks=await targets.prepare_consumer(api, plan))

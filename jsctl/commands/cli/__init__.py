@@ -5,7 +5,18 @@ was given wins. Only the root reads the environment.
 """
 
 from jsctl.commands.cli.declare import all_of, argument, command, option
+from jsctl.commands.cli.destructive import destructive, dry_run_flag
 from jsctl.commands.cli.global_flags import GroupOption
 from jsctl.commands.cli.values import DURATION, SIZE
 
-__all__ = ["DURATION", "SIZE", "GroupOption", "all_of", "argument", "command", "option"]
+__all__ = [
+    "DURATION",
+    "SIZE",
+    "GroupOption",
+    "all_of",
+    "argument",
+    "command",
+    "destructive",
+    "dry_run_flag",
+    "option",
+]

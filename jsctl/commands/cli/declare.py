@@ -81,7 +81,7 @@ def _check_names(command: click.Command, options: type[Any]) -> None:
     flags = {
         str(param.into if isinstance(param, CollectedOption) else param.name)
         for param in command.params
-        if not isinstance(param, GlobalOption)
+        if not isinstance(param, GlobalOption) and (param.expose_value or isinstance(param, CollectedOption))
     }
     if different := sorted(flags ^ _names(options)):
         raise TypeError(f"{command.name}: flags and fields differ in {', '.join(different)}")

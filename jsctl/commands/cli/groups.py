@@ -12,6 +12,7 @@ from jsctl.commands.cli.alone import alone
 from jsctl.commands.cli.global_flags import GlobalOption, GroupOption, global_options, is_own
 from jsctl.commands.cli.help_text import Context, plain_row
 from jsctl.commands.cli.results import finish
+from jsctl.errors import DryRun
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -97,6 +98,8 @@ class _WithGlobals(click.Command):
         try:
             value = super().invoke(ctx)
             return finish(ctx.obj, value)
+        except DryRun as end:
+            return end.result
         except BrokenPipeError:
             # click would end with status 1; a reader that has read enough (| head) is not a failure.
             ctx.obj.discard_output()

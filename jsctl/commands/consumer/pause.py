@@ -1,12 +1,13 @@
 """`jsctl consumer pause` and `jsctl consumer resume`."""
 
-from jsctl.commands.cli import argument, command, option
+from jsctl.commands.cli import argument, command, destructive
 from jsctl.commands.shared.pick import pick_consumer
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import parse_deadline
 from jsctl.units import HOUR, SECOND, format_duration, format_server_time
+from jsctl.views.consumer.intent import change_intent
 from jsctl.views.result import Result, Text
 
 
@@ -20,13 +21,13 @@ from jsctl.views.result import Result, Text
 @argument("stream", default="")
 @argument("consumer", default="")
 @argument("until", default="")
-@option("--force", "-f", is_flag=True, help="Pause without asking")
+@destructive("Pause without asking")
 async def pause(env: Env, stream: str, consumer: str, until: str, force: bool) -> Result:
     if until:
         _deadline(until, env.clock())
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)
-    await consumers.info(api, stream, consumer)  # fails at once when there is none
+    info = await consumers.info(api, stream, consumer)  # fails at once when there is none
     until = until or await env.prompter.text(
         "Pause until (time or duration)",
         flag="UNTIL",
@@ -34,9 +35,8 @@ async def pause(env: Env, stream: str, consumer: str, until: str, force: bool) -
         check=lambda text: parse_deadline(text, env.clock()),
     )
     deadline = _deadline(until, env.clock())
-    await env.confirm(
-        f"Really pause Consumer {stream} > {consumer} until {format_server_time(deadline)}", force=force
-    )
+    until_then = f" until {format_server_time(deadline)}"
+    await env.confirm(change_intent("pause", info, until_then, pause_until=deadline), force=force)
     done = await consumers.pause(api, stream, consumer, deadline)
     if not done.get("paused"):
         raise JsctlError(f"consumer {stream} > {consumer} was not paused", "is the time in the past?")
@@ -48,14 +48,14 @@ async def pause(env: Env, stream: str, consumer: str, until: str, force: bool) -
 @command("resume", examples=["jsctl consumer resume ORDERS NEW"])
 @argument("stream", default="")
 @argument("consumer", default="")
-@option("--force", "-f", is_flag=True, help="Resume without asking")
+@destructive("Resume without asking")
 async def resume(env: Env, stream: str, consumer: str, force: bool) -> Result:
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)
     info = await consumers.info(api, stream, consumer)
     if not info.get("paused"):
         raise JsctlError(f"consumer {stream} > {consumer} is not paused")
-    await env.confirm(f"Really resume Consumer {stream} > {consumer}", force=force)
+    await env.confirm(change_intent("resume", info), force=force)
     done = await consumers.resume(api, stream, consumer)
     before = format_server_time(info["config"].get("pause_until"))
     text = f"Consumer {stream} > {consumer} was resumed while previously paused until {before}"

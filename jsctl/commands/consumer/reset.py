@@ -2,13 +2,14 @@
 
 import click
 
-from jsctl.commands.cli import argument, command, option
+from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.shared.pick import pick_consumer
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.units import format_count
 from jsctl.views.consumer import info as view
+from jsctl.views.consumer.intent import change_intent
 from jsctl.views.result import Result
 
 
@@ -23,7 +24,7 @@ from jsctl.views.result import Result
     metavar="SEQUENCE",
     help="Deliver from this sequence (default: the ack floor)",
 )
-@option("--force", "-f", is_flag=True, help="Reset without asking")
+@destructive("Reset without asking")
 async def reset(env: Env, stream: str, consumer: str, sequence: int | None, force: bool) -> Result:
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)
@@ -36,7 +37,7 @@ async def reset(env: Env, stream: str, consumer: str, sequence: int | None, forc
             "leave out --sequence",
         )
     where = f"sequence {format_count(sequence)}" if sequence else "its acknowledgement floor"
-    await env.confirm(f"Really reset Consumer {stream} > {consumer} to {where}", force=force)
+    await env.confirm(change_intent("reset", before, f" to {where}", sequence=sequence or None), force=force)
     if not sequence and anywhere:
         # Left to itself the server (2.15) skips what it gave up after the last try.
         sequence = int(before["ack_floor"]["stream_seq"]) + 1

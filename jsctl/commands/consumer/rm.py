@@ -1,25 +1,26 @@
 """`jsctl consumer rm`."""
 
-from jsctl.commands.cli import argument, command, option
+from jsctl.commands.cli import argument, command, destructive
 from jsctl.commands.shared.pick import pick_consumer
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.consumer import requests as consumers
+from jsctl.views.consumer.intent import change_intent
 from jsctl.views.result import Result, Text
 
 
 @command("rm", examples=["jsctl consumer rm ORDERS NEW", "jsctl consumer rm ORDERS NEW --force"])
 @argument("stream", default="")
 @argument("consumer", default="")
-@option("--force", "-f", is_flag=True, help="Remove without asking")
+@destructive("Remove without asking")
 async def rm(env: Env, stream: str, consumer: str, force: bool) -> Result:
     if force and not (stream and consumer):
         raise BadInput("--force needs both names", "give STREAM and CONSUMER")
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)
-    if not force:
-        await consumers.info(api, stream, consumer)  # fails at once when there is none
-    await env.confirm(f"Really delete Consumer {stream} > {consumer}", force=force)
+    if env.dry_run or not force:
+        info = await consumers.info(api, stream, consumer)  # fails at once when there is none
+        await env.confirm(change_intent("delete", info), force=force)
     await consumers.delete(api, stream, consumer)
     return Result(
         [Text(f"Consumer {stream} > {consumer} was removed")], data={"stream": stream, "consumer": consumer}

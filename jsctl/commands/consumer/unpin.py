@@ -1,10 +1,11 @@
 """`jsctl consumer unpin`."""
 
-from jsctl.commands.cli import argument, command, option
+from jsctl.commands.cli import argument, command, destructive
 from jsctl.commands.shared.pick import pick_consumer
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError, NotFound
 from jsctl.jetstream.consumer import requests as consumers
+from jsctl.views.intent import Intent
 from jsctl.views.result import Result, Text
 
 
@@ -14,7 +15,7 @@ from jsctl.views.result import Result, Text
 @argument("stream", default="")
 @argument("consumer", default="")
 @argument("group", default="")
-@option("--force", "-f", is_flag=True, help="Unpin without asking")
+@destructive("Unpin without asking")
 async def unpin(env: Env, stream: str, consumer: str, group: str, force: bool) -> Result:
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)
@@ -38,9 +39,8 @@ async def unpin(env: Env, stream: str, consumer: str, group: str, force: bool) -
         if not env.can_ask:
             raise BadInput("the group's name is missing", f"give GROUP, one of {', '.join(sorted(pins))}")
         group = str(await env.prompter.select("Select a Group", sorted(pins), flag="GROUP"))
-    await env.confirm(f"Really unpin client from group {stream} > {consumer} > {group}", force=force)
+    facts = {"stream": stream, "consumer": consumer, "group": group, "client": pins[group]}
+    await env.confirm(Intent(f"unpin client from group {stream} > {consumer} > {group}", facts), force=force)
     await consumers.unpin(api, stream, consumer, group)
     text = f"Unpinned client {pins[group]} from Priority Group {stream} > {consumer} > {group}"
-    return Result(
-        [Text(text)], data={"stream": stream, "consumer": consumer, "group": group, "client": pins[group]}
-    )
+    return Result([Text(text)], data=facts)

@@ -1,15 +1,16 @@
 """`jsctl context rm`."""
 
 from jsctl import registry
-from jsctl.commands.cli import argument, command, option
+from jsctl.commands.cli import argument, command, destructive
 from jsctl.commands.shared.pick import pick
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
+from jsctl.views.intent import Intent
 
 
 @command("rm", examples=["jsctl context rm old", "jsctl context rm old --force"])
 @argument("name", noun="context", default="")
-@option("--force", "-f", is_flag=True, help="Remove without asking, even the selected context")
+@destructive("Remove without asking, even the selected context")
 async def rm(env: Env, name: str, force: bool) -> None:
     store = env.contexts
     if force and not name:
@@ -24,5 +25,5 @@ async def rm(env: Env, name: str, force: bool) -> None:
         raise JsctlError(
             f"context {name!r} is selected", "select another one, clear the selection, or use --force"
         )
-    await env.confirm(f"Really delete context {name}?", force=force)
+    await env.confirm(Intent(f"delete context {name}", {"context": name}), force=force)
     store.remove(name)

@@ -1,10 +1,9 @@
 """`jsctl counter decrement`."""
 
-from jsctl.commands.cli import argument, command
-from jsctl.commands.counter.shared import complete_counters, stream_flag
+from jsctl.commands.cli import argument, command, dry_run_flag
+from jsctl.commands.counter.shared import change, complete_counters, stream_flag
 from jsctl.env import Env
 from jsctl.jetstream.counter import counters
-from jsctl.views.counter import counters as view
 from jsctl.views.result import Result
 
 
@@ -19,8 +18,7 @@ from jsctl.views.result import Result
 @argument("subject", shell_complete=complete_counters)
 @argument("value", default="1")
 @stream_flag
+@dry_run_flag("Only show what the value would be")
 async def decrement(env: Env, subject: str, value: str, stream: str) -> Result:
     """VALUE is a whole number of any size, by default 1. Shows the new value."""
-    amount = counters.negate(counters.parse_amount(value))
-    number, name = await counters.add(await env.jetstream(), subject, amount, stream)
-    return view.value(name, subject, number)
+    return await change(env, subject, counters.negate(counters.parse_amount(value)), stream)

@@ -1,10 +1,15 @@
-"""What the verbs of `jsctl counter` share: the flag that names the stream, completion of new counters."""
+"""What the verbs of `jsctl counter` share: the flag that names the stream, completion of new counters,
+changes."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from jsctl.commands.cli import option
 from jsctl.commands.cli.global_flags import completer
+from jsctl.env import Env
+from jsctl.jetstream.counter import counters
+from jsctl.views.counter import counters as view
+from jsctl.views.result import Result
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -16,3 +21,13 @@ def stream_flag(function: F) -> F:
     """Add --stream."""
     what = "The counter's stream, if several store the subject"
     return option("--stream", metavar="STREAM", default="", noun="stream", help=what)(function)
+
+
+async def change(env: Env, subject: str, amount: str, stream: str) -> Result:
+    """Add an amount to a counter, and show its new value."""
+    api = await env.jetstream()
+    if env.dry_run:
+        name, now, then = await counters.estimate_add(api, subject, amount, stream)
+        env.announce(view.intent(name, subject, amount, now, then))
+    number, name = await counters.add(api, subject, amount, stream)
+    return view.value(name, subject, number)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import click
 
-from jsctl.commands.cli import argument, command, option
+from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.export.options import SparkOptions, spark_options
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus
@@ -52,7 +52,7 @@ class ObjectOptions:
 @option("--format", type=click.Choice(FORMATS), default="parquet", help="Format of the files (parquet)")
 @option("--history", is_flag=True, help="All changes that the bucket has, not only the latest of each key")
 @option("--key", "keys", metavar="KEY", multiple=True, help="Only these keys, with * and >; may be repeated")
-@option("--force", "-f", is_flag=True, help="Replace tables that exist, without asking")
+@destructive("Replace tables that exist, without asking", "Only show which tables would be written")
 @spark_options
 def kv(env: Env, options: Options) -> Result:
     """Each bucket gets a table with the columns bucket, key, value, revision, operation (put, delete, purge)
@@ -70,7 +70,7 @@ def kv(env: Env, options: Options) -> Result:
 @option("--to", metavar="DIR", required=True, help="Folder for the tables, one for each bucket")
 @option("--format", type=click.Choice(FORMATS), default="parquet", help="Format of the files (parquet)")
 @option("--history", is_flag=True, help="All that the bucket has, not only the latest of each object")
-@option("--force", "-f", is_flag=True, help="Replace tables that exist, without asking")
+@destructive("Replace tables that exist, without asking", "Only show which tables would be written")
 @spark_options
 def objects(env: Env, options: ObjectOptions) -> Result:
     """Each object bucket gets a table with the metadata of its objects: bucket, name, description, size,
@@ -90,9 +90,10 @@ def _export(env: Env, sources: list[BucketSource], options: Options | ObjectOpti
     target = StreamTarget.open_streams(parse_folder(options.to, "--to"), options.format, names)
     check_environment(master, remote)
     bucket_exporter.check(sources)
-    if existing := target.existing_tables():
-        question = f"Really replace {', '.join(existing)} in {target.path}"
-        env.run(env.confirm(question, force=options.force))
+    existing = target.existing_tables()
+    env.announce(view.intent(names, existing, str(target.path)))
+    if existing:
+        env.run(env.confirm(view.intent(existing, existing, str(target.path)), force=options.force))
     with (
         target.lock(),
         open_session(master, remote, name="jsctl export kv", conf=FAST_START_CONF) as spark,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from jsctl.commands.cli import DURATION, argument, command, option
+from jsctl.commands.cli import DURATION, argument, command, destructive, option
 from jsctl.commands.export.display import ExportDisplay
 from jsctl.commands.export.options import DecodeOptions, SparkOptions, decode_options, spark_options
 from jsctl.commands.shared.pick import stream_name
@@ -130,7 +130,7 @@ class Options:
     help="Fail when the stream dropped messages before they were read (default)",
 )
 @option("--fail-on-deleted", is_flag=True, help="Fail when messages were deleted within the stream")
-@option("--force", "-f", is_flag=True, help="Replace tables that exist, without asking")
+@destructive("Replace tables that exist, without asking", "Only show which tables would be written")
 @option("--conf", metavar="KEY=VALUE", multiple=True, help="Setting for Spark; may be repeated")
 @spark_options
 def stream(env: Env, options: Options) -> Result:
@@ -170,10 +170,12 @@ def stream(env: Env, options: Options) -> Result:
     run = StreamExportRun(export, target, ExportDisplay(env))
     with sigterm_as_interrupt():
         target.complete_killed_runs()
-        if existing := [] if options.incremental else target.existing_tables():
+        existing = [] if options.incremental else target.existing_tables()
+        if existing or env.dry_run:
             run.plan()  # errors in the options come before the question
-            question = f"Really replace {', '.join(existing)} in {target.path}"
-            env.run(env.confirm(question, force=options.force))
+        env.announce(view.intent([source.table for source in sources], existing, str(target.path)))
+        if existing:
+            env.run(env.confirm(view.intent(existing, existing, str(target.path)), force=options.force))
         return _result(env, run.run(), target.path, options.limit)
 
 

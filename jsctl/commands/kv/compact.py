@@ -2,7 +2,7 @@
 
 import asyncio
 
-from jsctl.commands.cli import DURATION, argument, command, option
+from jsctl.commands.cli import DURATION, argument, command, destructive, option
 from jsctl.commands.kv.shared import open_named, refuse_mirror
 from jsctl.env import Env
 from jsctl.jetstream.kv import read, write
@@ -25,9 +25,8 @@ _AT_ONCE = 32  #: requests
     metavar="DURATION",
     help="Also remove markers that are older than this (30m)",
 )
-@option("--dry-run", is_flag=True, help="Only show what would be removed")
-@option("--force", "-f", is_flag=True, help="Remove without asking")
-async def compact(env: Env, bucket: str, older: int, dry_run: bool, force: bool) -> Result:
+@destructive("Remove without asking", "Only show what would be removed")
+async def compact(env: Env, bucket: str, older: int, force: bool) -> Result:
     """Earlier values of deleted keys are removed, and their markers once everybody who watches has seen them:
     after half an hour, or --older.
     """
@@ -36,13 +35,13 @@ async def compact(env: Env, bucket: str, older: int, dry_run: bool, force: bool)
     heads = await read.newest_heads(store, [">"])
     removals = write.plan_removals(heads, seconds_to_ns(env.clock()) - older)
     old = sum(removal.with_marker for removal in removals)
-    if dry_run or not removals:
-        return view.compacting(store.name, len(removals), old, messages=None if dry_run else 0)
-    await env.confirm(view.compact_question(store.name, len(removals), old), force=force)
+    if not removals and not env.dry_run:
+        return view.compacted(store.name, 0, 0, messages=0)
+    await env.confirm(view.compact_intent(store.name, len(removals), old), force=force)
     removed = 0
     with env.progress("Compacting", len(removals)) as advance:
         for start in range(0, len(removals), _AT_ONCE):
             some = removals[start : start + _AT_ONCE]
             removed += sum(await asyncio.gather(*(write.remove(store, removal) for removal in some)))
             advance(len(some))
-    return view.compacting(store.name, len(removals), old, messages=removed)
+    return view.compacted(store.name, len(removals), old, messages=removed)

@@ -3,13 +3,12 @@
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from jsctl.commands.cli import argument, command, option
+from jsctl.commands.cli import argument, command, destructive
 from jsctl.commands.kv.shared import open_named
 from jsctl.env import Env
 from jsctl.jetstream.kv import write
 from jsctl.jetstream.kv.transfer import read_entries
 from jsctl.nats.message import OutgoingMessage
-from jsctl.units import plural
 from jsctl.views.kv import changes as view
 from jsctl.views.result import Result
 
@@ -23,18 +22,19 @@ from jsctl.views.result import Result
 )
 @argument("bucket")
 @argument("file", default="-")
-@option("--dry-run", is_flag=True, help="Only read the file, and show how much would be stored")
-@option("--force", "-f", is_flag=True, help="Replace values of a bucket that is not empty without asking")
-async def import_(env: Env, bucket: str, file: str, dry_run: bool, force: bool) -> Result:
+@destructive(
+    "Replace values of a bucket that is not empty without asking",
+    "Only read the file, and show how much would be stored",
+)
+async def import_(env: Env, bucket: str, file: str, force: bool) -> Result:
     """FILE holds lines that jsctl kv export wrote; without it, or with -, stdin does. Values, markers, TTLs
     and their order are as exported; revisions and times are new.
     """
     store = await open_named(env, bucket)
     counts = {True: 0, False: 0}
     messages = int(store.info["state"]["messages"])
-    if messages and not dry_run:
-        question = f"Bucket {store.name} holds {plural(messages, 'value')}; replace those of the same keys"
-        await env.confirm(question, force=force)
+    if messages and not env.dry_run:
+        await env.confirm(view.import_intent(store.name, 0, 0, messages), force=force)
 
     async def bursts() -> AsyncGenerator[list[OutgoingMessage], None]:
         async with aclosing(read_entries(file, env.streams.stdin)) as groups:
@@ -43,9 +43,9 @@ async def import_(env: Env, bucket: str, file: str, dry_run: bool, force: bool) 
                     counts[entry.is_value] += 1
                 yield [write.as_message(store, entry) for entry in entries]
 
-    if dry_run:
+    if env.dry_run:
         async for _ in bursts():
             pass
-    else:
-        await write.store_all(store, bursts())
-    return view.imported(store.name, counts[True], counts[False], dry_run=dry_run)
+        env.announce(view.import_intent(store.name, counts[True], counts[False], messages))
+    await write.store_all(store, bursts())
+    return view.imported(store.name, counts[True], counts[False])

@@ -1,6 +1,6 @@
 """`jsctl kv purge`."""
 
-from jsctl.commands.cli import DURATION, argument, command, option
+from jsctl.commands.cli import DURATION, argument, command, destructive, option
 from jsctl.commands.kv.removing import remove_keys
 from jsctl.commands.kv.shared import open_named, warn_of_ttl
 from jsctl.env import Env
@@ -20,13 +20,12 @@ from jsctl.views.result import Result
 @argument("bucket")
 @argument("key", nargs=-1, required=True)
 @option("--ttl", type=DURATION, default=0, metavar="DURATION", help="How long the marker stays: 30s, 2h")
-@option("--dry-run", is_flag=True, help="Only show what would be purged")
-@option("--force", "-f", is_flag=True, help="Purge without asking")
-async def purge(env: Env, bucket: str, key: tuple[str, ...], ttl: int, dry_run: bool, force: bool) -> Result:
+@destructive("Purge without asking", "Only show what would be purged")
+async def purge(env: Env, bucket: str, key: tuple[str, ...], ttl: int, force: bool) -> Result:
     """A marker takes the place of all values that the key had. KEY is a key or a pattern; '>' means all keys.
     --ttl needs a bucket with --marker-ttl.
     """
     header = write.ttl_header(ttl)
     store = await open_named(env, bucket)
     warn_of_ttl(env, store, ttl)
-    return await remove_keys(env, store, key, PURGE, dry_run=dry_run, force=force, ttl=header)
+    return await remove_keys(env, store, key, PURGE, force=force, ttl=header)

@@ -20,16 +20,13 @@ async def remove_keys(
     keys: Sequence[str],
     operation: str,
     *,
-    dry_run: bool,
     force: bool,
     ttl: str = "",
 ) -> Result:
     """Delete or purge the keys that are named or match. Raises NotFound, also for what is gone already."""
     verb, done = _VERBS[operation]
     names = await _existing(bucket, keys, operation)
-    if dry_run:
-        return view.dry_run(verb, bucket.name, names)
-    await env.confirm(view.question(verb, bucket.name, names), force=force)
+    await env.confirm(view.intent(verb, bucket.name, names), force=force)
     with env.progress(f"{verb.capitalize()[:-1]}ing", len(names)) as advance:
         await write.mark_all(bucket, names, operation, ttl, advance)
     return view.marked(done, bucket.name, names)

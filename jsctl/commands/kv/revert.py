@@ -1,14 +1,14 @@
 """`jsctl kv revert`."""
 
-from jsctl.commands.cli import argument, command, option
+from jsctl.commands.cli import argument, command, destructive
 from jsctl.commands.kv.history import fetch_history
 from jsctl.commands.kv.shared import open_named, revision_type
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.kv import read, write
 from jsctl.jetstream.kv.names import existing_key
+from jsctl.views.kv import changes
 from jsctl.views.kv import entries as view
-from jsctl.views.kv.value import shorten
 from jsctl.views.result import Result
 
 
@@ -19,7 +19,7 @@ from jsctl.views.result import Result
 @argument("bucket")
 @argument("key")
 @argument("revision", type=revision_type())
-@option("--force/--no-force", "-f", default=False, help="Revert without asking")
+@destructive("Revert without asking", no_force=True)
 async def revert(env: Env, bucket: str, key: str, revision: int, force: bool) -> Result:
     """The value is stored again, as a new revision, if nobody has changed the key meanwhile. jsctl kv history
     shows the revisions.
@@ -37,11 +37,6 @@ async def revert(env: Env, bucket: str, key: str, revision: int, force: bool) ->
         )
     if entry.revision == latest.revision:
         raise BadInput(f"key {key} is at revision {revision} already")
-    now = shorten(latest.value) if latest.is_value else f"nothing, it {latest.removal}"
-    question = (
-        f"Really revert {store.name} > {key} to revision {revision}: {shorten(entry.value)}"
-        f" (now revision {latest.revision}: {now})"
-    )
-    await env.confirm(question, force=force)
+    await env.confirm(changes.revert_intent(store.name, entry, latest), force=force)
     await write.update(store, key, entry.value, latest.revision)
     return view.history(store.name, key, await fetch_history(store, key))

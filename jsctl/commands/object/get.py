@@ -6,7 +6,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 
-from jsctl.commands.cli import argument, command, option
+from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.object.flags import bucket_argument, pick_object
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -44,7 +44,7 @@ class Options:
 @argument("object", default="")
 @option("--output", "-O", metavar="PATH", default="", help="File or folder to write to; - is stdout")
 @option("--progress/--no-progress", default=True, help="Show a progress bar on a terminal")
-@option("--force", "-f", is_flag=True, help="Replace an existing file without asking")
+@destructive("Replace an existing file without asking")
 async def get(env: Env, options: Options) -> Result | Events[list[bytes]]:
     """Without --output, it writes to the current folder, under the object's name without its folders. The
     file appears once all of it has arrived and its digest is right; until then an existing file stays.
@@ -57,8 +57,8 @@ async def get(env: Env, options: Options) -> Result | Events[list[bytes]]:
             raise BadInput("--json and the object cannot both be on stdout", "leave one of them out")
         return _to_stdout(env, api, object_info, progress=options.progress)
     path = _target(options.output, name)
-    if path.exists():
-        await env.confirm(f"Replace {path}", force=options.force)
+    if env.dry_run or path.exists():
+        await env.confirm(view.write_intent(object_info, path), force=options.force)
     began = time.monotonic_ns()
     await get_file(env, api, object_info, path, progress=options.progress)
     return view.written(object_info, str(path), time.monotonic_ns() - began)

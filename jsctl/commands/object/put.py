@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from jsctl.commands.cli import SIZE, argument, command, option
+from jsctl.commands.cli import SIZE, argument, command, destructive, option
 from jsctl.commands.object.flags import bucket_argument, parse_metadata, pick_bucket
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -84,7 +84,7 @@ class Options:
 @option("--metadata", metavar="KEY=VALUE", multiple=True, help="Metadata of the object; may be repeated")
 @option("--chunk-size", type=SIZE, metavar="BYTES", default=CHUNK_SIZE, help="Bytes of a chunk (128KiB)")
 @option("--progress/--no-progress", default=True, help="Show a progress bar on a terminal")
-@option("--force", "-f", is_flag=True, help="Replace existing objects without asking")
+@destructive("Replace existing objects without asking")
 async def put(env: Env, options: Options) -> Result:
     """Without FILE, or with -, the object is stdin. If a put of a file is interrupted, run it again: it
     compares what is there and continues.
@@ -160,11 +160,10 @@ def _opened(env: Env, file: str) -> Iterator[tuple[uploads.Source, int]]:
 
 async def _confirm(env: Env, api: Api, bucket: str, names: list[str], *, force: bool) -> None:
     """Ask before objects are replaced."""
-    if force:
+    if force and not env.dry_run:
         return
     object_info = [await requests.find(api, bucket, name) for name in names]
     known = [one for one in object_info if one is not None and not one.is_deleted]
+    env.announce(view.put_intent(bucket, names, known))
     if known:
-        listed = ", ".join(f"{one.bucket} > {one.name} ({format_bytes(one.size)})" for one in known[:10])
-        more = f" and {len(known) - 10} more" if len(known) > 10 else ""
-        await env.confirm(f"Replace {listed}{more}", force=False)
+        await env.confirm(view.intent("replace", known), force=force)

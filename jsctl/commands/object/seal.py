@@ -1,18 +1,18 @@
 """`jsctl object seal`."""
 
-from jsctl.commands.cli import command, option
+from jsctl.commands.cli import command, destructive
 from jsctl.commands.object.flags import bucket_argument, pick_bucket
 from jsctl.env import Env
 from jsctl.jetstream.object import buckets
 from jsctl.jetstream.stream import requests as streams
-from jsctl.units import format_bytes
+from jsctl.views.intent import seal_intent
 from jsctl.views.object import sheets as view
 from jsctl.views.result import Result
 
 
 @command("seal", examples=["jsctl object seal FILES", "jsctl object seal FILES --force"])
 @bucket_argument()
-@option("--force", "-f", is_flag=True, help="Seal without asking")
+@destructive("Seal without asking")
 async def seal(env: Env, bucket: str, force: bool) -> Result:
     """Nothing can be put into a sealed bucket or removed from it, and its configuration is fixed."""
     api = await env.jetstream()
@@ -21,9 +21,6 @@ async def seal(env: Env, bucket: str, force: bool) -> Result:
     if info["config"].get("sealed"):
         env.say(f"Bucket {name} is sealed already, nothing was changed")
         return view.bucket(info)
-    size = format_bytes(info["state"]["bytes"])
-    await env.confirm(
-        f"Really seal Bucket {name} ({size}), sealed buckets can not be unsealed or modified", force=force
-    )
+    await env.confirm(seal_intent(f"Bucket {name}", "buckets", info), force=force)
     sealed = await streams.update(api, {**info["config"], "sealed": True})
     return view.bucket(sealed, first_line=f"{name} has been sealed")

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from jsctl.commands.cli import argument, command, option
+from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.object.flags import bucket_argument, pick_bucket
 from jsctl.commands.object.get import get_file
 from jsctl.commands.object.put import put_file
@@ -18,6 +18,7 @@ from jsctl.jetstream.object.files import open_source
 from jsctl.jetstream.object.model import ObjectInfo
 from jsctl.jetstream.object.upload import PutOptions, Source
 from jsctl.units import plural
+from jsctl.views.intent import Intent
 from jsctl.views.object import lists as view
 from jsctl.views.result import Result
 
@@ -33,7 +34,6 @@ class Options:
     folder: str
     up: bool | None
     delete: bool
-    dry_run: bool
     progress: bool
     force: bool
 
@@ -53,9 +53,8 @@ class Options:
     "--up/--down", "up", default=None, help="Make the bucket match the folder, or the folder match the bucket"
 )
 @option("--delete", is_flag=True, help="Remove what only the target has; asks first")
-@option("--dry-run", is_flag=True, help="Only show what would change")
 @option("--progress/--no-progress", default=True, help="Show a progress bar on a terminal")
-@option("--force", "-f", is_flag=True, help="Replace and remove without asking")
+@destructive("Replace and remove without asking", "Only show what would change")
 async def sync(env: Env, options: Options) -> Result:
     """Files are compared by size and SHA-256. Names in the bucket are paths below FOLDER. Objects whose names
     cannot be files below it are left out, with a warning.
@@ -65,7 +64,7 @@ async def sync(env: Env, options: Options) -> Result:
             "the direction is missing", "give --up (folder to bucket) or --down (bucket to folder)"
         )
     folder = Path(options.folder).expanduser()
-    if not options.up and not options.dry_run:
+    if not options.up and not env.dry_run:
         _create_folder(folder)
     api = await env.jetstream()
     bucket = await pick_bucket(env, api, options.bucket)
@@ -77,16 +76,16 @@ async def sync(env: Env, options: Options) -> Result:
         plan = await asyncio.to_thread(plans.plan_download, folder, files, objects, remove=options.delete)
     for name, reason in plan.ignored.items():
         env.say(f"warning: {bucket} > {name} is left out: {reason}")
-    if options.dry_run:
+    if env.dry_run:
         return view.synced(plan.changes, plan.same, dry_run=True)
     destroyed = [change for change in plan.changes if change.kind != "add"]
     if destroyed:
         where = f"bucket {bucket}" if options.up else str(folder)
         removals = sum(change.kind == "remove" for change in destroyed)
-        question = (
-            f"Really replace {plural(len(destroyed) - removals, 'file')} and remove {removals} in {where}"
+        replaced = plural(len(destroyed) - removals, "file")
+        await env.confirm(
+            Intent(f"replace {replaced} and remove {removals} in {where}", {}), force=options.force
         )
-        await env.confirm(question, force=options.force)
     transfer = _Transfer(env, api, bucket, folder, files, objects, progress=options.progress)
     await transfer.run(plan, up=options.up)
     return view.synced(plan.changes, plan.same, dry_run=False)

@@ -3,18 +3,21 @@
 from pathlib import Path
 
 from jsctl import registry
-from jsctl.commands.cli import argument, command
+from jsctl.commands.cli import argument, command, dry_run_flag
 from jsctl.contexts.store import is_name
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
 from jsctl.localserver import contexts
 from jsctl.localserver.folder import in_use
+from jsctl.localserver.network import running_names
 from jsctl.localserver.network import stop as stop_network
 from jsctl.prompts.prompter import Choice
+from jsctl.views.server import intents
 
 
 @command("stop", examples=["jsctl server stop local", "jsctl server stop ./jsctl-demo"])
 @argument("name", metavar="[CONTEXT|DIR]", default="")
+@dry_run_flag("Only show which servers would be stopped")
 async def stop(env: Env, name: str) -> None:
     """Name the servers by one of their contexts, or by their folder. Without a name, offers a list to
     pick from.
@@ -28,6 +31,8 @@ async def stop(env: Env, name: str) -> None:
         folder = owner
     elif not folder.is_dir():
         raise NotFound(f"there is no context and no folder {name!r}", registry.noun("context").hint)
+    if env.dry_run and (names := running_names(folder.absolute())):
+        env.announce(intents.change_servers("stop", str(folder), names))
     await stop_network(folder.absolute(), env.environ)
     env.say(f"stopped the servers in {folder}")
 

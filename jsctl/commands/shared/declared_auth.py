@@ -19,6 +19,7 @@ from jsctl.errors import JsctlError
 from jsctl.jetstream.declared.variables import Variables
 from jsctl.views.auth.findings import format_findings
 from jsctl.views.declared import environment as view
+from jsctl.views.intent import Intent
 from jsctl.views.result import Result
 
 
@@ -111,7 +112,8 @@ class DeclaredAuth:
             return
         env.say(view.format_auth_plan(self.plan))
         env.say("")
-        await env.confirm(view.format_auth_question(self.plan, self._differences), force=False)
+        question = view.format_auth_question(self.plan, self._differences)
+        await env.confirm(Intent("", {}, question=question), force=False)
 
     def _find_errors(self) -> list[Finding]:
         environments = [read_environment(self.folders, operator.name) for operator in self.operators]

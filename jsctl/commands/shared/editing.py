@@ -13,6 +13,7 @@ from jsctl.files import read_input
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.config.differences import find_differences
 from jsctl.jetstream.config.schema import Schema
+from jsctl.views.intent import Intent
 from jsctl.views.result import Result, Text
 from jsctl.views.shared.config import changes_result, format_change, format_value
 
@@ -127,7 +128,7 @@ async def _change(env: Env, target: Editable, draft: Json, options: EditOptions)
     for change in changes:
         env.say("  " + format_change(change))
     env.say("")
-    await env.confirm(f"Really edit {target.label}", force=options.force)
+    await env.confirm(Intent(f"edit {target.label}", {}), force=options.force)
     updated = await target.update(draft)
     changed = {change.key for change in find_differences(target.live, updated["config"], target.schema)}
     for change in changes:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from jsctl.env import Env
 from jsctl.jetstream.cluster.balance import Move
 from jsctl.jetstream.cluster.leaders import LeaderChange, RaftGroup, elect_leader
+from jsctl.views.intent import Intent
 
 
 def announce_move(env: Env) -> Callable[[RaftGroup, Move], None]:
@@ -21,6 +22,9 @@ async def step_down(env: Env, group: RaftGroup, preferred: str, force: bool) -> 
     """Have another leader elected, and say so. Raises what `elect_leader` raises."""
 
     def announce(leader: str, peers: int) -> None:
+        who = f"leader {leader or '(unknown)'} of {group.label} ({peers} peers) to stand down"
+        facts = {"leader": leader, "peers": peers, "preferred": preferred}
+        env.announce(Intent(f"ask {who}{f', so that {preferred} leads' if preferred else ''}", facts))
         env.say(
             f"Requesting leader step down of {leader or 'an unknown leader'} for {group.label}, {peers} peers"
         )

@@ -19,10 +19,12 @@ class TerminalObserver:
         self._force = force
 
     def notify(self, event: Event) -> None:
+        if intent := view.beginning(event):
+            self._env.announce(intent)
         self._env.say(view.sentence(event))
 
     async def confirm(self, question: Question) -> None:
-        await self._env.confirm(view.question(question), force=self._force)
+        await self._env.confirm(view.intent(question), force=self._force)
 
     def progress(self, phase: Phase, total: int) -> AbstractContextManager[Callable[[int], None]]:
         shown = total if self._progress else 0

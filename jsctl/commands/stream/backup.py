@@ -2,12 +2,16 @@
 
 from dataclasses import dataclass
 
-from jsctl.commands.cli import SIZE, argument, command, option
+from jsctl.commands.cli import SIZE, argument, command, destructive, option
 from jsctl.commands.shared.pick import pick_stream, stream_name
 from jsctl.commands.shared.transfers import TerminalObserver, backup_path
 from jsctl.env import Env
+from jsctl.jetstream.backup import files
 from jsctl.jetstream.backup.stream_backup import BackupOptions, backup_stream
+from jsctl.jetstream.stream import requests as streams
+from jsctl.units import format_bytes, plural
 from jsctl.views.result import Result
+from jsctl.views.shared.transfers import backup_intent
 from jsctl.views.stream import backup as view
 
 
@@ -46,7 +50,7 @@ class Options:
     default=0,
     help="Bytes that the server sends ahead of acknowledgements",
 )
-@option("--force", "-f", is_flag=True, help="Replace an existing backup without asking")
+@destructive("Replace an existing backup without asking", "Only show what would be saved")
 async def backup(env: Env, options: Options) -> Result:
     """TARGET is a folder, or one file when its name ends in .tgz. It holds the configuration, all messages,
     the consumers with their state, and a digest of it all; jsctl stream restore and the nats tool restore
@@ -57,10 +61,17 @@ async def backup(env: Env, options: Options) -> Result:
     else:
         name = await pick_stream(env, await env.jetstream(), "")
     target = options.target or await env.prompter.text("Folder or .tgz file to write", flag="TARGET")
+    api, path = await env.jetstream(), backup_path(target)
+    if env.dry_run:
+        existing = files.existing_backup(path)
+        state = (await streams.info(api, name))["state"]
+        amount = f"{plural(state['messages'], 'message')}, {format_bytes(state['bytes'])}"
+        facts = {"stream": name, "messages": state["messages"], "bytes": state["bytes"]}
+        env.announce(backup_intent(f"Stream {name} with {amount}", path, existing, facts))
     stream_backup = await backup_stream(
-        await env.jetstream(),
+        api,
         name,
-        backup_path(target),
+        path,
         BackupOptions(
             consumers=options.consumers,
             check=options.check,

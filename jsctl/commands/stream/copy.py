@@ -7,13 +7,15 @@ from jsctl.commands.shared.pick import pick_stream, stream_name
 from jsctl.commands.stream.copy_data import DataOptions, copy_data, data_flags, ends
 from jsctl.commands.stream.flags import SECTIONS, StreamFlags, stream_flags
 from jsctl.env import Env
-from jsctl.errors import BadInput
-from jsctl.jetstream.api import Json
+from jsctl.errors import BadInput, JsctlError
+from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.backup.marks import remove_mark
+from jsctl.jetstream.config.differences import find_differences
 from jsctl.jetstream.declared.model import without_label
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM, find_warnings
 from jsctl.nats.subjects import validate_name
+from jsctl.views.intent import Intent
 from jsctl.views.result import Result, Text
 from jsctl.views.stream import info as view
 
@@ -69,10 +71,25 @@ async def copy(env: Env, options: Options) -> Result:
         env.say(f"warning: {warning}")
     if data.data:
         return await copy_data(env, data, source, target, draft)
+    if env.dry_run:
+        await _announce(env, target.api, draft)
     info, created = await streams.create(target.api, draft)
     outcome = "created" if created else "there already, nothing was changed"
     result = view.sheet(info)
     return Result([Text(f"Stream {destination} was {outcome}"), *result.parts], data=result.data)
+
+
+async def _announce(env: Env, api: Api, draft: Json) -> None:
+    """End a dry run with what would be created. Raises JsctlError where another stream has the name."""
+    name = draft["name"]
+    existing = await streams.info_or_none(api, name)
+    if existing is not None and find_differences(
+        STREAM.without_server_keys(existing["config"]), draft, STREAM
+    ):
+        raise JsctlError(f"stream {name} exists already, with another configuration", "give another name")
+    what = "leave Stream" if existing is not None else "create Stream"
+    more = " as it is" if existing is not None else " without messages"
+    env.announce(Intent(f"{what} {name}{more}", {"stream": name, "exists": existing is not None}))
 
 
 def _draft(env: Env, live: Json, destination: str, options: Options) -> Json:

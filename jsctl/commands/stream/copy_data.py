@@ -4,14 +4,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from jsctl.commands.cli import option
+from jsctl.commands.cli import destructive, option
 from jsctl.commands.shared.transfers import TerminalObserver
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup.copy import CopyOptions, copy_stream
 from jsctl.jetstream.backup.copy_transfer import Endpoint
+from jsctl.jetstream.stream import requests as streams
 from jsctl.views.result import Result
+from jsctl.views.shared.transfers import copy_intent
 from jsctl.views.stream import copy as view
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -40,8 +42,8 @@ def data_flags(function: F) -> F:
     """Declare the flags of `DataOptions`, under the names of its fields."""
     context: dict[str, Any] = {"metavar": "NAME", "default": "", "noun": "context"}
     for declare in (
-        option(
-            "--force", "-f", is_flag=True, help="Remove what an unfinished copy left behind, without asking"
+        destructive(
+            "Remove what an unfinished copy left behind, without asking", "Only show what would be copied"
         ),
         option("--progress/--no-progress", default=True, help="Show a progress bar on a terminal"),
         option("--compare/--no-compare", default=True, help="With --data, compare all messages afterwards"),
@@ -69,6 +71,10 @@ async def copy_data(
     """Copy a stream with its messages. config: the copy's, without what the server adds."""
     observer = TerminalObserver(env, progress=options.progress, force=options.force)
     copy_options = CopyOptions(consumers=options.consumers, compare=options.compare)
+    if env.dry_run and await streams.info_or_none(target.api, target.stream) is None:
+        await streams.check_level(target.api, config)
+        state = (await streams.info(source.api, source.stream))["state"]
+        env.announce(copy_intent(source.stream, target.stream, state))
     copy = await copy_stream(source, target, config, copy_options, observer)
     for warning in copy.warnings:
         env.say(f"warning: {warning}")

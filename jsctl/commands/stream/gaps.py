@@ -1,19 +1,20 @@
 """`jsctl stream gaps`."""
 
-from jsctl.commands.cli import argument, command, option
+from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.shared.pick import pick_stream
 from jsctl.env import Env
 from jsctl.jetstream.message.gaps import find_gaps, must_read
 from jsctl.jetstream.state import lost_messages
 from jsctl.jetstream.stream import requests as streams
 from jsctl.units import format_bytes, format_count
+from jsctl.views.intent import Intent
 from jsctl.views.result import Result
 from jsctl.views.stream import gaps as view
 
 
 @command("gaps", examples=["jsctl stream gaps ORDERS", "jsctl stream gaps ORDERS --json"])
 @argument("stream", default="")
-@option("--force", "-f", is_flag=True, help="Do not ask before the whole stream is read")
+@destructive("Do not ask before the whole stream is read", "Only show how much would be read")
 @option("--progress/--no-progress", default=True, help="Show progress while the stream is read")
 async def gaps(env: Env, stream: str, force: bool, progress: bool) -> Result:
     """The server reports them. A stream with more than two million deleted messages is read as a
@@ -26,7 +27,8 @@ async def gaps(env: Env, stream: str, force: bool, progress: bool) -> Result:
     sequences = 0
     if must_read(info):
         what = f"{format_count(state['messages'])} messages, {format_bytes(state['bytes'])}"
-        await env.confirm(f"Really read all of Stream {name} ({what})", force=force)
+        facts = {"stream": name, "messages": state["messages"], "bytes": state["bytes"]}
+        await env.confirm(Intent(f"read all of Stream {name} ({what})", facts), force=force)
         if progress and env.form in ("table", "plain"):
             sequences = int(state["last_seq"]) - int(state["first_seq"]) + 1
     with env.progress("Reading", sequences) as advance:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import click
 
-from jsctl.commands.cli import argument, command, option
+from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.shared.pick import pick_streams
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -22,7 +22,6 @@ class Options:
     subject: str
     seq: int | None
     keep: int | None
-    dry_run: bool
     force: bool
 
     def __post_init__(self) -> None:
@@ -50,19 +49,16 @@ class Options:
 @option(
     "--keep", type=click.IntRange(min=0), metavar="MESSAGES", help="Keep this many of the newest messages"
 )
-@option("--dry-run", is_flag=True, help="Only show what would be removed")
-@option("--force", "-f", is_flag=True, help="Purge without asking")
+@destructive("Purge without asking", "Only show what would be removed")
 async def purge(env: Env, options: Options) -> Result:
     """Asks once, however many names and patterns are given."""
     api = await env.jetstream()
     names = await pick_streams(env, api, options.stream)
     limits = PurgeLimits(options.subject, options.seq or 0, options.keep or 0)
-    if options.dry_run or not options.force:
+    if env.dry_run or not options.force:
         losses = await estimate_purges(api, names, limits)
-        if options.dry_run:
-            return view.dry_run("purge", losses)
         for warning in view.warnings(names):
             env.say(warning)
-        await env.confirm(view.question("purge", losses), force=False)
+        await env.confirm(view.intent("purge", losses), force=options.force)
     purged = await purge_streams(api, names, limits, lambda done: env.say(view.purged_lines(done)))
     return view.purged(purged)

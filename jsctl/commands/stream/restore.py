@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from jsctl.commands.cli import argument, command, option
+from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.shared.pick import stream_name
 from jsctl.commands.shared.transfers import TerminalObserver, backup_path
 from jsctl.env import Env
@@ -67,7 +67,10 @@ class Options:
 @option("--cluster", metavar="CLUSTER", default=None, help="Place the stream in this cluster")
 @option("--tag", metavar="TAG", multiple=True, help="Place the stream on servers with this tag")
 @option("--replicas", type=int, metavar="COUNT", default=None, help="How many replicas of the data to keep")
-@option("--force", "-f", is_flag=True, help="Remove what an unfinished restore left behind, without asking")
+@destructive(
+    "Remove what an unfinished restore left behind, without asking",
+    "Check the backup, and only show what would be restored",
+)
 async def restore(env: Env, options: Options) -> Result:
     """FILE is the folder or .tgz file that jsctl stream backup made, or a folder of the nats tool. It is read
     and compared with its digest before the server is asked for anything.

@@ -1,6 +1,6 @@
 """`jsctl stream rm`."""
 
-from jsctl.commands.cli import argument, command, option
+from jsctl.commands.cli import argument, command, destructive
 from jsctl.commands.shared.pick import pick_streams
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -18,18 +18,14 @@ from jsctl.views.stream import removal as view
     ],
 )
 @argument("stream", nargs=-1)
-@option("--dry-run", is_flag=True, help="Only show what would be removed")
-@option("--force", "-f", is_flag=True, help="Remove without asking")
-async def rm(env: Env, stream: tuple[str, ...], dry_run: bool, force: bool) -> Result:
+@destructive("Remove without asking", "Only show what would be removed")
+async def rm(env: Env, stream: tuple[str, ...], force: bool) -> Result:
     """Asks once, however many names and patterns are given."""
     if force and not stream:
         raise BadInput("--force needs the stream's name", "give STREAM")
     api = await env.jetstream()
     names = await pick_streams(env, api, stream)
-    if dry_run or not force:
-        losses = await estimate_deletions(api, names)
-        if dry_run:
-            return view.dry_run("delete", losses)
-        await env.confirm(view.question("delete", losses), force=False)
+    if env.dry_run or not force:
+        await env.confirm(view.intent("delete", await estimate_deletions(api, names)), force=force)
     await delete_streams(api, names, lambda deleted: env.say(view.removed_lines(deleted)))
     return view.removed(names)

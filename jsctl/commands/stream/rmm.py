@@ -2,7 +2,7 @@
 
 import click
 
-from jsctl.commands.cli import argument, command, option
+from jsctl.commands.cli import argument, command, destructive
 from jsctl.commands.shared.pick import pick_stream
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -22,9 +22,8 @@ from jsctl.views.stream import rmm as view
 )
 @argument("stream", default="")
 @argument("id", type=click.IntRange(min=1), nargs=-1)
-@option("--dry-run", is_flag=True, help="Only show what would be removed")
-@option("--force", "-f", is_flag=True, help="Remove without asking")
-async def rmm(env: Env, stream: str, id: tuple[int, ...], dry_run: bool, force: bool) -> Result:
+@destructive("Remove without asking", "Only show what would be removed")
+async def rmm(env: Env, stream: str, id: tuple[int, ...], force: bool) -> Result:
     api = await env.jetstream()
     name = await pick_stream(env, api, stream)
     info = await streams.info(api, name)
@@ -32,11 +31,9 @@ async def rmm(env: Env, stream: str, id: tuple[int, ...], dry_run: bool, force: 
     messages = [await browse.fetch(api, name, sequence) for sequence in sequences]
     storage = str(info["config"].get("storage", "file"))
     size = sum(browse.stored_size(message, storage) for message in messages)
-    if dry_run:
-        return view.dry_run(name, messages, size)
     if streams.is_internal(name) and not force:
         env.say(f"warning: {name} belongs to a bucket or the system, which may not expect this")
-    await env.confirm(view.question(name, messages, size), force=force)
+    await env.confirm(view.intent(name, messages, size), force=force)
     for sequence in sequences:
         await streams.delete_message(api, name, sequence)
     return view.removed(name, messages)

@@ -1,17 +1,17 @@
 """`jsctl stream seal`."""
 
-from jsctl.commands.cli import argument, command, option
+from jsctl.commands.cli import argument, command, destructive
 from jsctl.commands.shared.pick import pick_stream
 from jsctl.env import Env
 from jsctl.jetstream.stream import requests as streams
-from jsctl.units import format_bytes, format_count
+from jsctl.views.intent import seal_intent
 from jsctl.views.result import Result
 from jsctl.views.stream import info as view
 
 
 @command("seal", examples=["jsctl stream seal ORDERS", "jsctl stream seal ORDERS --force"])
 @argument("stream", default="")
-@option("--force", "-f", is_flag=True, help="Seal without asking")
+@destructive("Seal without asking")
 async def seal(env: Env, stream: str, force: bool) -> Result:
     """Messages can no longer be added to a sealed stream or removed from it, and its configuration is
     fixed.
@@ -22,8 +22,5 @@ async def seal(env: Env, stream: str, force: bool) -> Result:
     if info["config"].get("sealed"):
         env.say(f"Stream {name} is sealed already, nothing was changed")
         return view.sheet(info)
-    what = f"{format_count(info['state']['messages'])} messages, {format_bytes(info['state']['bytes'])}"
-    await env.confirm(
-        f"Really seal Stream {name} ({what}), sealed streams can not be unsealed or modified", force=force
-    )
+    await env.confirm(seal_intent(f"Stream {name}", "streams", info), force=force)
     return view.sheet(await streams.update(api, {**info["config"], "sealed": True}))

@@ -6,7 +6,7 @@ from collections.abc import Coroutine, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from jsctl.errors import JsctlError, NotFound
 from jsctl.files import sync_folder
@@ -47,11 +47,7 @@ async def backup_account(
     else, NotFound for an account without streams, Cancelled, OSError for a target that cannot be written.
     """
     existing_account_backup(target)
-    names = sorted(await streams.names(api))
-    if not names:
-        raise NotFound("there are no streams to back up")
-    account = await api_levels.account_info(api)
-    size = int(account.get("memory", 0)) + int(account.get("storage", 0))
+    names, size = await _extent(api)
     observer.notify(AccountBackupStarted(len(names), size, target))
     with lock_target(target) as locked:
         if existing := existing_account_backup(target):
@@ -68,6 +64,27 @@ async def backup_account(
     if options.strict:
         outcomes = [one._replace(status="failed") if one.status == "warning" else one for one in outcomes]
     return AccountResult(outcomes, time.monotonic_ns() - started)
+
+
+class Extent(NamedTuple):
+    """How many streams there are to back up, and their bytes."""
+
+    streams: int
+    bytes: int
+
+
+async def estimate_backup(api: Api) -> Extent:
+    """Return what a backup of the account would hold. Raises NotFound for an account without streams."""
+    names, size = await _extent(api)
+    return Extent(len(names), size)
+
+
+async def _extent(api: Api) -> tuple[list[str], int]:
+    names = sorted(await streams.names(api))
+    if not names:
+        raise NotFound("there are no streams to back up")
+    account = await api_levels.account_info(api)
+    return names, int(account.get("memory", 0)) + int(account.get("storage", 0))
 
 
 async def _save_streams(

@@ -36,12 +36,14 @@ class AccountRestoreOptions:
     update: bring a stream that exists to the backup's configuration, and add the consumers that it lacks.
     remove_unfinished: remove what an unfinished restore left.
     cluster, tags: where to place the streams; empty for what the backup says.
+    dry_run: change nothing, and return what would become of each stream.
     """
 
     update: bool = False
     remove_unfinished: bool = False
     cluster: str = ""
     tags: tuple[str, ...] = ()
+    dry_run: bool = False
 
 
 async def restore_account(
@@ -68,7 +70,8 @@ async def restore_account(
         outcomes.append(outcome(MISSING, "failed", remark=remark))
     api = await connect()
     size = sum(backup.size for backup in whole)
-    observer.notify(AccountRestoreStarted(len(whole), size, folder))
+    if not options.dry_run:
+        observer.notify(AccountRestoreStarted(len(whole), size, folder))
     started = time.monotonic_ns()
     connection = SharedConnection(api.connection)
     with observer.progress(Phase("transfer"), size) as advance:
@@ -92,27 +95,31 @@ async def _restore(
     if existing is not None and mark_of(existing):
         if not options.remove_unfinished:
             raise JsctlError("an unfinished restore left it", "--force removes that first")
-        await streams.delete(api, name)
+        if not options.dry_run:
+            await streams.delete(api, name)
         existing = None
     if existing is not None:
         if not options.update:
             raise JsctlError("it exists already", "--update-streams changes its configuration")
-        return await _update(api, existing, config, backup)
+        return await _update(api, existing, config, backup, dry_run=options.dry_run)
+    if options.dry_run:
+        return outcome(name, "restored", backup.state)
     info, differences = await load_stream(api, backup, config, advance=advance)
     return outcome(name, "restored", info["state"], "; ".join(explain_differences(name, config, differences)))
 
 
-async def _update(api: Api, existing: Json, config: Json, backup: Backup) -> StreamOutcome:
+async def _update(api: Api, existing: Json, config: Json, backup: Backup, *, dry_run: bool) -> StreamOutcome:
     """Bring a stream to this configuration, and create the durable consumers of the backup that it lacks."""
     name = backup.stream
     changed = STREAM.without_server_keys(existing["config"]) != config
-    info = await streams.update(api, config) if changed else existing
+    info = await streams.update(api, config) if changed and not dry_run else existing
     present = set(await consumers.names(api, name))
     added = []
     for consumer_config in backup.consumers:
         consumer = str(consumer_config.get("name") or consumer_config.get("durable_name") or "")
         if consumer_config.get("durable_name") and consumer not in present:
-            await consumers.create(api, name, CONSUMER.without_server_keys(consumer_config))
+            if not dry_run:
+                await consumers.create(api, name, CONSUMER.without_server_keys(consumer_config))
             added.append(consumer)
     remarks = [f"consumers added: {', '.join(added)}"] if added else []
     if not backup.manifest and int(backup.state.get("consumer_count", 0)):

@@ -32,10 +32,15 @@ async def remove_server(api: Api, meta: Json, server: str) -> None:
 
     Raises NotFound when it is not in the group.
     """
+    peer = check_follower(meta, server)
+    await api.call("SERVER.REMOVE", {"peer": peer.get("name", ""), "peer_id": peer.get("peer", "")})
+
+
+def check_follower(meta: Json, server: str) -> Json:
+    """Return a follower of the meta group. server: its name or ID. Raises NotFound."""
     for peer in meta.get("replicas") or ():
         if server in (peer.get("name"), peer.get("peer")):
-            await api.call("SERVER.REMOVE", {"peer": peer.get("name", ""), "peer_id": peer.get("peer", "")})
-            return
+            return dict(peer)
     names = ", ".join(str(peer.get("name") or peer.get("peer")) for peer in meta.get("replicas") or ())
     raise NotFound(
         f"{server!r} is not a follower of the meta group",

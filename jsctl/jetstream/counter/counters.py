@@ -140,13 +140,7 @@ async def add(api: Api, subject: str, amount: str, stream: str = "") -> tuple[st
 
     amount: of `parse_amount`. Raises ApiError, NoResponders, and what `find_stream` raises.
     """
-    validate_subject(subject)
-    config = (await find_stream(api, subject, stream))["config"]
-    name = str(config["name"])
-    if not any(matches(own, subject) for own in config.get("subjects") or []):
-        raise JsctlError(
-            f"stream {name} does not take {subject}", "it shows what others count; change the counter there"
-        )
+    name = str((await _find_counting(api, subject, stream))["name"])
     # Servers refuse an expected stream here: whether another one counted shows only afterwards.
     block = encode_headers([(_INCREMENT, amount if amount.startswith("-") else f"+{amount}")])
     message = OutgoingMessage(subject, b"", "", block)
@@ -157,6 +151,30 @@ async def add(api: Api, subject: str, amount: str, stream: str = "") -> tuple[st
         hint = "connect to the domain of the stream"
         raise NoResponders(f"stream {name} does not get {subject} from here", hint) from None
     return str(ack.get("val", "")), str(ack.get("stream") or name)
+
+
+async def estimate_add(api: Api, subject: str, amount: str, stream: str = "") -> tuple[str, str, str | None]:
+    """Return what `add` would do: the stream, the value now, and the new one; None for what is too long to
+    calculate. Raises what `add` raises."""
+    config = await _find_counting(api, subject, stream)
+    name, direct = str(config["name"]), bool(config.get("allow_direct"))
+    message = await fetch_newest(api, name, subject, direct=direct)
+    now = decode_counter(message).value if message else "0"
+    if any(len(number) > _DIGITS for number in (now, amount)):
+        return name, now, None
+    return name, now, str(int(now) + int(amount))
+
+
+async def _find_counting(api: Api, subject: str, stream: str) -> Json:
+    """Return the configuration of the stream that takes the changes of a counter. Raises JsctlError."""
+    validate_subject(subject)
+    config: Json = (await find_stream(api, subject, stream))["config"]
+    if not any(matches(own, subject) for own in config.get("subjects") or []):
+        raise JsctlError(
+            f"stream {config['name']} does not take {subject}",
+            "it shows what others count; change the counter there",
+        )
+    return config
 
 
 async def read_all(api: Api, pattern: str = "", stream: str = "") -> AsyncGenerator[list[Counter], None]:

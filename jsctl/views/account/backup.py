@@ -1,8 +1,9 @@
 """`account backup` and `account restore`: what became of each stream."""
 
 from jsctl.errors import ExitStatus
-from jsctl.jetstream.backup.account_files import AccountResult
-from jsctl.units import format_count, format_duration
+from jsctl.jetstream.backup.account_files import AccountResult, StreamOutcome
+from jsctl.units import format_count, format_duration, plural
+from jsctl.views.intent import NOTHING
 from jsctl.views.result import Cell, Column, Part, Result, Style, Table, Text
 from jsctl.views.shared.tables import recorder
 
@@ -17,8 +18,35 @@ _KEYS = tuple(column.key for column in _COLUMNS)
 _STYLES: dict[str, Style] = {"failed": "bad", "warning": "warn"}
 
 
+def rehearsed(title: str, result: AccountResult) -> Result:
+    """`account restore --dry-run`: what would become of each stream; fails when one would fail."""
+    ordered, failed, table = _streams(title, result)
+    rest = f"; not {', '.join(failed)}" if failed else ""
+    text = (
+        f"Would restore {format_count(len(ordered) - len(failed))} of {plural(len(ordered), 'stream')}{rest}"
+    )
+    data = {"dry_run": True, "streams": list(map(recorder(_KEYS), ordered))}
+    status = ExitStatus.FAILURE if failed else ExitStatus.OK
+    return Result([table, Text(f"{text}\n{NOTHING}", "bad" if failed else "")], data=data, status=status)
+
+
 def outcomes(title: str, result: AccountResult, participle: str) -> Result:
     """Return a line for each stream; fails when one failed. participle: "saved" or "restored"."""
+    ordered, failed, table = _streams(title, result)
+    succeeded, total = len(ordered) - len(failed), len(ordered)
+    summary = (
+        f"{format_count(succeeded)} of {format_count(total)} streams were {participle} "
+        f"in {format_duration(result.duration)}"
+    )
+    if failed:
+        summary += f"; not {', '.join(failed)}"
+    parts: list[Part] = [table, Text(summary, "bad" if failed else "")]
+    status = ExitStatus.FAILURE if failed else ExitStatus.OK
+    return Result(parts, data=list(map(recorder(_KEYS), ordered)), status=status)
+
+
+def _streams(title: str, result: AccountResult) -> tuple[list[StreamOutcome], list[str], Table]:
+    """Return the outcomes by stream, the names of those that failed, and the table."""
     ordered = sorted(result.streams, key=lambda one: one.stream)
     failed = [one.stream for one in result.streams if one.status == "failed"]
     rows = [
@@ -31,13 +59,4 @@ def outcomes(title: str, result: AccountResult, participle: str) -> Result:
         )
         for one in ordered
     ]
-    succeeded, total = len(ordered) - len(failed), len(ordered)
-    summary = (
-        f"{format_count(succeeded)} of {format_count(total)} streams were {participle} "
-        f"in {format_duration(result.duration)}"
-    )
-    if failed:
-        summary += f"; not {', '.join(failed)}"
-    parts: list[Part] = [Table(title, _COLUMNS, rows), Text(summary, "bad" if failed else "")]
-    status = ExitStatus.FAILURE if failed else ExitStatus.OK
-    return Result(parts, data=list(map(recorder(_KEYS), ordered)), status=status)
+    return ordered, failed, Table(title, _COLUMNS, rows)

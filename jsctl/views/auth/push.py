@@ -2,8 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
+from jsctl.auth.records import Record
 from jsctl.auth.resolver import SAME, Difference, Outcome
 from jsctl.errors import ExitStatus
+from jsctl.units import plural
+from jsctl.views.intent import Intent
 from jsctl.views.result import Cell, Column, Part, Result, Table, Text
 
 __all__ = ["Difference", "differences", "outcomes"]
@@ -32,6 +35,27 @@ def differences(rows: Sequence[Difference], *, is_failure: bool = True) -> Resul
     status = ExitStatus.DIFFERENT if differ else ExitStatus.OK
     table = Table("Accounts", _DIFFERENCES, cells, empty="No accounts", optional=("changes",), spare=("key",))
     return Result([table], status=status)
+
+
+def push_intent(
+    accounts: Sequence[Record], there: Sequence[Difference], surplus: Sequence[Difference], servers: int
+) -> Intent:
+    """Accounts that are about to be sent, and removed. there: how servers have them."""
+    lines = [f"Would send account {one.account} ({one.state})" for one in there]
+    lines += [f"Would remove account {one.public} from the servers" for one in surplus]
+    removal = f", and remove {len(surplus)} there" if surplus else ""
+    where = f" to {plural(servers, 'server')}" if servers else " to the servers"
+    action = f"send {plural(len(accounts), 'account')}{where}{removal}"
+    states = [{"account": one.account, "key": one.public, "state": one.state} for one in there]
+    facts = {"servers": servers, "accounts": states, "surplus": [one.public for one in surplus]}
+    return Intent(action, facts, lines)
+
+
+def save_intent(rows: Sequence[Difference]) -> Intent:
+    """Accounts that are about to be saved to the store."""
+    lines = [f"Would save account {one.account} ({one.state})" for one in rows]
+    facts = [{"account": one.account, "key": one.public, "state": one.state} for one in rows]
+    return Intent(f"save {plural(len(rows), 'account')} to the store", {"accounts": facts}, lines)
 
 
 def outcomes(

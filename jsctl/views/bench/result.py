@@ -8,7 +8,9 @@ from jsctl.bench.limits import BUSY, Limit
 from jsctl.bench.meter import ClientResult, Outcome, per_second
 from jsctl.bench.plan import Plan
 from jsctl.errors import ExitStatus
-from jsctl.units import exact_duration, format_bytes
+from jsctl.jetstream.api import Json
+from jsctl.units import exact_duration, format_bytes, plural
+from jsctl.views.intent import Intent
 from jsctl.views.result import Chart, Column, Field, Part, Result, Section, Sheet, Table, Text
 
 NAMES: Mapping[str, tuple[str, str, str]] = {
@@ -58,6 +60,22 @@ def announcement(plan: Plan, size: int) -> str:
         clients += f" in {plan.processes} process{'es' * (plan.processes != 1)}"
     waits = "; waiting for the first message, ctrl-C ends it" if plan.kind == "sub" else ""
     return f"{heading}: {' '.join(parts)}, {clients}{waits}"
+
+
+def intent(plan: Plan, stream: str, info: Json | None, keys: Sequence[str], *, purges: bool) -> Intent:
+    """A benchmark that is about to run, and what it does to a stream first. info: of the stream; None for one
+    that is created. keys: of its configuration, which change."""
+    state = info["state"] if info else {"messages": 0, "bytes": 0}
+    lines = [f"Would create stream {stream}"] if info is None else []
+    lines += [f"Would change {', '.join(keys)} of stream {stream}"] if keys else []
+    if purges and state["messages"]:
+        count, size = plural(state["messages"], "message"), format_bytes(state["bytes"])
+        lines.append(f"Would remove all {count} of stream {stream}, {size}")
+    action = f"run: {announcement(plan, len(plan.payload))}"
+    facts = {"stream": stream, "creates": info is None, "changes": list(keys), "purges": purges}
+    return Intent(
+        action, {**facts, **{k: state[k] for k in ("messages", "bytes")}}, [*lines, f"Would {action}"]
+    )
 
 
 def result(plan: Plan, outcome: Outcome, limit: Limit, *, plot: bool) -> Result:

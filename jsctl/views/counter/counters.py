@@ -6,12 +6,20 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.counter.counters import Counter
 from jsctl.units import format_time
 from jsctl.views.events import Events
+from jsctl.views.intent import Intent
 from jsctl.views.result import Column, Field, Result, Section, Sheet, Table, Text
 
 
 def value(stream: str, subject: str, number: str) -> Result:
     """`counter get`, and what an increment leads to: the number alone."""
     return Result([Text(number, whole=True)], data={"subject": subject, "stream": stream, "value": number})
+
+
+def intent(stream: str, subject: str, amount: str, now: str, then: str | None) -> Intent:
+    """A counter that is about to be changed. then: its new value, where it can be calculated."""
+    new = f" to {then}" if then is not None else ""
+    facts = {"stream": stream, "subject": subject, "amount": amount, "value": now, "new_value": then}
+    return Intent(f"change counter {stream} > {subject} by {amount} from {now}{new}", facts)
 
 
 def record(counter: Counter) -> Json:

@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 from jsctl.errors import ExitStatus
 from jsctl.units import SECOND, format_bytes, format_count, plural
+from jsctl.views.intent import Intent
 from jsctl.views.result import Column, Kind, Result, Table, Text
 
 _KINDS: dict[str, Kind] = {
@@ -93,6 +94,14 @@ class Exported(Protocol):
     def seconds(self) -> float: ...
     @property
     def comparison(self) -> Comparison | None: ...
+
+
+def intent(tables: Sequence[str], existing: Sequence[str], where: str) -> Intent:
+    """Tables that are about to be written. existing: those of them that are replaced."""
+    lines = [f"Would {'replace' if name in existing else 'write'} {where}/{name}" for name in tables]
+    verb = "replace" if list(tables) == list(existing) else "write"
+    facts = [{"table": name, "replaces": name in existing} for name in tables]
+    return Intent(f"{verb} {', '.join(tables)} in {where}", {"path": where, "tables": facts}, lines)
 
 
 def streams(outcomes: Sequence[Exported], where: str, took: int) -> Result:

@@ -3,7 +3,10 @@
 from collections.abc import Sequence
 
 from jsctl.jetstream.api import Json
+from jsctl.jetstream.kv.entry import Entry
 from jsctl.units import format_bytes, plural
+from jsctl.views.intent import Intent
+from jsctl.views.kv.value import shorten
 from jsctl.views.result import Result, Text
 
 _LISTED = 10
@@ -16,20 +19,26 @@ def stored(bucket: str, key: str, revision: int) -> Result:
     return Result([Text(f"{bucket} > {key} revision: {revision}")], data=data)
 
 
-def question(verb: str, bucket: str, keys: Sequence[str]) -> str:
-    """The one question before keys are deleted or purged."""
-    if len(keys) == 1:
-        return f"Really {verb} key {bucket} > {keys[0]}"
+def intent(verb: str, bucket: str, keys: Sequence[str]) -> Intent:
+    """The keys that are about to be deleted or purged."""
     listed = ", ".join(keys[:_LISTED])
     more = f" and {len(keys) - _LISTED:,} more" if len(keys) > _LISTED else ""
-    return f"Really {verb} {plural(len(keys), 'key')} of bucket {bucket} ({listed}{more})"
-
-
-def dry_run(verb: str, bucket: str, keys: Sequence[str]) -> Result:
-    """`--dry-run`: the keys that would go."""
+    action = f"{verb} {plural(len(keys), 'key')} of bucket {bucket} ({listed}{more})"
+    if len(keys) == 1:
+        action = f"{verb} key {bucket} > {keys[0]}"
     lines = [f"Would {verb} {bucket} > {key}" for key in keys]
-    data = {"dry_run": True, "bucket": bucket, "keys": list(keys)}
-    return Result([Text("\n".join([*lines, "Nothing was changed"]), whole=True)], data=data)
+    return Intent(action, {"bucket": bucket, "keys": list(keys)}, lines)
+
+
+def revert_intent(bucket: str, entry: Entry, latest: Entry) -> Intent:
+    """An earlier value that is about to be stored again, in place of the latest entry."""
+    now = shorten(latest.value) if latest.is_value else f"nothing, it {latest.removal}"
+    action = (
+        f"revert {bucket} > {entry.key} to revision {entry.revision}: {shorten(entry.value)}"
+        f" (now revision {latest.revision}: {now})"
+    )
+    facts = {"bucket": bucket, "key": entry.key, "revision": entry.revision, "latest": latest.revision}
+    return Intent(action, {**facts, "bytes": len(entry.value)})
 
 
 def marked(verb: str, bucket: str, keys: Sequence[str]) -> Result:
@@ -39,16 +48,10 @@ def marked(verb: str, bucket: str, keys: Sequence[str]) -> Result:
     return Result([Text(f"{what} {was} {verb}")], data={"bucket": bucket, "keys": list(keys), verb: True})
 
 
-def bucket_question(bucket: str, values: int, size: int) -> str:
-    """The question before a bucket is removed."""
-    return f"Really delete bucket {bucket} ({plural(values, 'value')}, {format_bytes(size)})"
-
-
-def bucket_dry_run(bucket: str, values: int, size: int) -> Result:
-    """`kv del BUCKET --dry-run`."""
-    text = f"Would delete bucket {bucket} ({plural(values, 'value')}, {format_bytes(size)})"
-    data = {"dry_run": True, "bucket": bucket, "values": values, "bytes": size}
-    return Result([Text(f"{text}\nNothing was changed")], data=data)
+def bucket_intent(bucket: str, values: int, size: int) -> Intent:
+    """A bucket that is about to be removed."""
+    action = f"delete bucket {bucket} ({plural(values, 'value')}, {format_bytes(size)})"
+    return Intent(action, {"bucket": bucket, "values": values, "bytes": size})
 
 
 def bucket_removed(bucket: str) -> Result:
@@ -56,25 +59,35 @@ def bucket_removed(bucket: str) -> Result:
     return Result([Text(f"Bucket {bucket} was deleted")], data={"bucket": bucket, "deleted": True})
 
 
-def compacting(bucket: str, keys: int, with_marker: int, *, messages: int | None = None) -> Result:
-    """`kv compact`. messages: how many were removed; None for what would be."""
-    data: Json = {"bucket": bucket, "keys": keys, "markers": with_marker}
-    rest = f" and {plural(with_marker, 'marker')}" if with_marker else ""
-    if messages is None:
-        text = f"Would remove the earlier values of {plural(keys, 'deleted key')}{rest} of bucket {bucket}"
-        return Result([Text(f"{text}\nNothing was changed")], data={"dry_run": True, **data})
+def compact_intent(bucket: str, keys: int, with_marker: int) -> Intent:
+    """What `kv compact` is about to remove."""
+    rest = f", and {plural(with_marker, 'old marker')}," if with_marker else ""
+    action = f"remove the earlier values of {plural(keys, 'deleted key')}{rest} of bucket {bucket}"
+    return Intent(action, {"bucket": bucket, "keys": keys, "markers": with_marker})
+
+
+def compacted(bucket: str, keys: int, with_marker: int, *, messages: int) -> Result:
+    """`kv compact`. messages: how many were removed."""
+    data: Json = {"bucket": bucket, "keys": keys, "markers": with_marker, "messages": messages}
     text = f"Removed {plural(messages, 'message')} of {plural(keys, 'deleted key')} of bucket {bucket}"
-    return Result([Text(text)], data={**data, "messages": messages})
+    return Result([Text(text)], data=data)
 
 
-def imported(bucket: str, values: int, removals: int, *, dry_run: bool) -> Result:
+def import_intent(bucket: str, values: int, removals: int, present: int) -> Intent:
+    """What `kv import` is about to store. present: values that the bucket has."""
+    question = f"Bucket {bucket} holds {plural(present, 'value')}; replace those of the same keys"
+    action = f"store {_entries(values, removals)} in bucket {bucket}"
+    return Intent(action, {"bucket": bucket, "values": values, "markers": removals}, question=question)
+
+
+def imported(bucket: str, values: int, removals: int) -> Result:
     """`kv import`."""
     data: Json = {"bucket": bucket, "values": values, "markers": removals}
-    rest = f" and {plural(removals, 'marker')}" if removals else ""
-    if dry_run:
-        text = f"Would store {plural(values, 'value')}{rest} in bucket {bucket}\nNothing was changed"
-        return Result([Text(text)], data={"dry_run": True, **data})
-    return Result([Text(f"Stored {plural(values, 'value')}{rest} in bucket {bucket}")], data=data)
+    return Result([Text(f"Stored {_entries(values, removals)} in bucket {bucket}")], data=data)
+
+
+def _entries(values: int, removals: int) -> str:
+    return plural(values, "value") + (f" and {plural(removals, 'marker')}" if removals else "")
 
 
 def exported(bucket: str, entries: int, file: str) -> Result:
@@ -82,9 +95,3 @@ def exported(bucket: str, entries: int, file: str) -> Result:
     data = {"bucket": bucket, "entries": entries, "file": file}
     noun = "entry" if entries == 1 else "entries"
     return Result([Text(f"Wrote {entries:,} {noun} of bucket {bucket} to {file}")], data=data)
-
-
-def compact_question(bucket: str, keys: int, with_marker: int) -> str:
-    """The question before compacting."""
-    rest = f", and {plural(with_marker, 'old marker')}," if with_marker else ""
-    return f"Really remove the earlier values of {plural(keys, 'deleted key')}{rest} of bucket {bucket}"

@@ -9,6 +9,7 @@ from jsctl.jetstream.object.model import ObjectInfo
 from jsctl.jetstream.object.sync import Change
 from jsctl.jetstream.paging import Collected
 from jsctl.units import age, format_bytes, format_duration, plural, seconds_to_ns
+from jsctl.views.intent import Intent, file_intent
 from jsctl.views.object.sheets import one_object
 from jsctl.views.result import Column, Result, Table, Text
 from jsctl.views.shared.tables import unreachable_streams
@@ -43,6 +44,7 @@ _STATUS = (
     Column("Sealed", "sealed", "bool"),
     Column("Unfinished", "unfinished", "count"),
 )
+_LISTED = 10  #: objects that a question lists
 _CHANGES = (Column("Change", "change"), Column("Name", "name"), Column("Size", "size", "bytes"))
 
 
@@ -115,6 +117,26 @@ def stored(infos: Sequence[ObjectInfo]) -> Result:
     return Result([Table("Stored Objects", _STORED, rows)], data=[object_info.data for object_info in infos])
 
 
+def put_intent(bucket: str, names: Sequence[str], known: Sequence[ObjectInfo]) -> Intent:
+    """Objects that are about to be put; known: those of them that are replaced."""
+    replaced = {one.name: one for one in known}
+    lines = [
+        f"Would replace {bucket} > {name} ({format_bytes(replaced[name].size)})"
+        if name in replaced
+        else f"Would put {bucket} > {name}"
+        for name in names
+    ]
+    facts = [{"bucket": bucket, "name": name, "replaces": name in replaced} for name in names]
+    return Intent(f"put {plural(len(names), 'object')} into bucket {bucket}", {"objects": facts}, lines)
+
+
+def write_intent(object_info: ObjectInfo, path: Path) -> Intent:
+    """A file that an object is about to be written to."""
+    what = f"{object_info.bucket} > {object_info.name} ({format_bytes(object_info.size)})"
+    facts = {"bucket": object_info.bucket, "name": object_info.name, "size": object_info.size}
+    return file_intent(what, path, facts)
+
+
 def written(object_info: ObjectInfo, path: str, duration: int) -> Result:
     """What a get wrote. duration: ns."""
     line = (
@@ -125,27 +147,19 @@ def written(object_info: ObjectInfo, path: str, duration: int) -> Result:
     return Result([Text(line)], data=data)
 
 
-def removed(infos: Sequence[ObjectInfo], *, dry_run: bool = False) -> Result:
-    """Which objects were removed, or would be."""
-    verb = "Would remove" if dry_run else "Removed"
-    lines = [
-        f"{verb} {object_info.bucket} > {object_info.name}"
-        + (f", {format_bytes(object_info.size)}" if dry_run else "")
-        for object_info in infos
-    ]
-    records = [
-        {
-            "bucket": object_info.bucket,
-            "name": object_info.name,
-            "size": object_info.size,
-            "removed": not dry_run,
-        }
-        for object_info in infos
-    ]
-    if dry_run:
-        return Result(
-            [Text("\n".join([*lines, "Nothing was changed"]))], data={"dry_run": True, "objects": records}
-        )
+def intent(verb: str, infos: Sequence[ObjectInfo]) -> Intent:
+    """Objects that are about to be removed, or replaced. verb: "remove", "replace"."""
+    named = [f"{one.bucket} > {one.name} ({format_bytes(one.size)})" for one in infos]
+    more = f" and {len(named) - _LISTED} more" if len(named) > _LISTED else ""
+    lines = [f"Would {verb} {one.bucket} > {one.name}, {format_bytes(one.size)}" for one in infos]
+    facts = [{"bucket": one.bucket, "name": one.name, "size": one.size} for one in infos]
+    return Intent(f"{verb} {', '.join(named[:_LISTED])}{more}", {"objects": facts}, lines)
+
+
+def removed(infos: Sequence[ObjectInfo]) -> Result:
+    """Which objects were removed."""
+    records = [{"bucket": one.bucket, "name": one.name, "size": one.size, "removed": True} for one in infos]
+    lines = [f"Removed {one.bucket} > {one.name}" for one in infos]
     return Result([Text("\n".join(lines))], data=records if len(records) > 1 else records[0])
 
 

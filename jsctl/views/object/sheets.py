@@ -5,6 +5,7 @@ from jsctl.jetstream.object.buckets import bucket_of
 from jsctl.jetstream.object.model import ObjectInfo, parse_digest
 from jsctl.jetstream.stream.config import STREAM
 from jsctl.units import format_bytes, format_server_time, plural
+from jsctl.views.intent import Intent
 from jsctl.views.result import Field, Result, Section, Sheet, Text
 from jsctl.views.shared.config import config_lines
 from jsctl.views.stream.info import cluster_section, present
@@ -70,6 +71,8 @@ def one_object(object_info: ObjectInfo) -> Result:
     return Result([Sheet(heading, [Section("", fields)])], data=object_info.data)
 
 
-def loss(bucket_name: str, info: Json, objects: int) -> str:
-    """Return what goes with a bucket: `bucket B with 3 objects, 1.0 GiB`."""
-    return f"bucket {bucket_name} with {plural(objects, 'object')}, {format_bytes(info['state']['bytes'])}"
+def removal(bucket_name: str, info: Json, objects: int) -> Intent:
+    """A bucket that is about to be removed, with what goes with it."""
+    size = info["state"]["bytes"]
+    what = f"bucket {bucket_name} with {plural(objects, 'object')}, {format_bytes(size)}"
+    return Intent(f"remove {what}", {"bucket": bucket_name, "objects": objects, "bytes": size})

@@ -1,5 +1,9 @@
-"""What people read while a backup, restore or copy runs: its events, questions and progress."""
+"""What people read while a backup, restore or copy runs: its events, questions and progress; what
+--dry-run shows of them."""
 
+from pathlib import Path
+
+from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup.events import (
     AccountBackupStarted,
     AccountRestoreStarted,
@@ -20,6 +24,7 @@ from jsctl.jetstream.backup.events import (
     ServerCheckStarted,
 )
 from jsctl.units import format_bytes, format_count, plural
+from jsctl.views.intent import Intent
 
 
 def sentence(event: Event) -> str:
@@ -55,20 +60,58 @@ def sentence(event: Event) -> str:
             return f"The copy to Stream {stream} is not complete; the same command continues with it"
 
 
-def question(request: Question) -> str:
-    """Return a question, without its question mark."""
+def beginning(event: Event) -> Intent | None:
+    """Return what is about to be done, for an event that tells of it; None for others."""
+    match event:
+        case RestoreStarted(stream, _, path, size):
+            action = f"restore Stream {stream} from {path}, {format_bytes(size)}"
+            return Intent(action, {"stream": stream, "path": str(path), "bytes": size})
+        case CopyResumed(stream, first_sequence, size):
+            action = f"continue the copy to Stream {stream} at message {format_count(first_sequence)}"
+            return Intent(action, {"stream": stream, "first_sequence": first_sequence, "bytes": size})
+        case ComparisonResumed(stream):
+            return Intent(f"continue the comparison of Stream {stream}", {"stream": stream})
+        case CopyRestarted(stream):
+            return Intent(f"begin the copy to Stream {stream} again", {"stream": stream})
+        case _:
+            return None
+
+
+def copy_intent(source: str, target: str, state: Json) -> Intent:
+    """What a copy is about to transfer. state: of the source."""
+    messages, size = int(state["messages"]), int(state["bytes"])
+    facts = {"source": source, "stream": target, "messages": messages, "bytes": size}
+    return Intent(f"copy Stream {source} to {target} with {_amount(messages, size)}", facts)
+
+
+def backup_intent(what: str, path: Path, existing: str, facts: Json) -> Intent:
+    """What a backup is about to save. what: `Stream ORDERS with 3 messages`. existing: what it replaces."""
+    action = f"back up {what} to {path}" + (f", replacing {existing}" if existing else "")
+    return Intent(action, {**facts, "path": str(path), "replaces": existing})
+
+
+def intent(request: Question) -> Intent:
+    """Return what a question is about."""
     match request:
         case ReplaceBackup(path, existing):
-            return f"{path} holds {existing}. Replace it"
+            action = f"replace {path}, which holds {existing}"
+            facts = {"path": str(path), "replaces": existing}
+            return Intent(action, facts, question=f"{path} holds {existing}. Replace it")
         case RemoveUnfinished(stream, messages, other_than):
-            count = plural(messages, "message")
             foreign = f", some of them not of Stream {other_than}" if other_than else ""
-            return f"Stream {stream} is what an unfinished restore left, with {count}{foreign}. Remove it"
+            return _unfinished("restore", stream, messages, foreign)
         case RemoveOtherCopy(stream, messages):
-            count = plural(messages, "message")
-            return (
-                f"Stream {stream} is what an unfinished copy of another stream left, with {count}. Remove it"
-            )
+            return _unfinished("copy of another stream", stream, messages, "")
+
+
+def _unfinished(what: str, stream: str, messages: int, more: str) -> Intent:
+    count = plural(messages, "message")
+    left = f"is what an unfinished {what} left, with {count}{more}"
+    return Intent(
+        f"remove Stream {stream}, which {left}, and begin again",
+        {"stream": stream, "messages": messages, "unfinished": True},
+        question=f"Stream {stream} {left}. Remove it",
+    )
 
 
 def progress_label(phase: Phase) -> str:

@@ -1,4 +1,4 @@
-"""`stream purge` and `stream rm`: what they would remove, the question before, and what they removed."""
+"""`stream purge` and `stream rm`: what they are about to remove, and what they removed."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -7,6 +7,7 @@ from jsctl.jetstream.message.purge_estimate import Loss
 from jsctl.jetstream.message.removal import Purged
 from jsctl.jetstream.stream.requests import is_internal
 from jsctl.units import format_bytes, plural
+from jsctl.views.intent import Intent
 from jsctl.views.result import Part, Result, Text
 from jsctl.views.stream import info as stream_info
 
@@ -19,24 +20,31 @@ def amount(loss: Loss) -> str:
     return f"{plural(loss.messages, 'message')}, {'' if loss.exact else 'about '}{format_bytes(loss.bytes)}"
 
 
-def dry_run(verb: str, losses: Mapping[str, Loss]) -> Result:
-    """`--dry-run`. verb: "purge" or "delete". losses: what would go, by stream."""
-    lines = [f"Would {verb} Stream {name}: {amount(loss)}" for name, loss in losses.items()]
-    data = [
+def intent(verb: str, losses: Mapping[str, Loss]) -> Intent:
+    """What is about to be purged or removed. verb: "purge" or "delete". losses: what goes, by stream."""
+    facts = [
         {"stream": name, "messages": loss.messages, "bytes": loss.bytes, "exact": loss.exact}
         for name, loss in losses.items()
     ]
-    return Result([Text("\n".join([*lines, "Nothing was changed"]))], data={"dry_run": True, "streams": data})
+    lines = [f"Would {verb} Stream {name}: {amount(loss)}" for name, loss in losses.items()]
+    return Intent(_action(verb, losses), {"streams": facts}, lines)
 
 
-def question(verb: str, losses: Mapping[str, Loss]) -> str:
-    """Return the one question before streams are purged or removed."""
+def _action(verb: str, losses: Mapping[str, Loss]) -> str:
     if len(losses) == 1:
         name, loss = next(iter(losses.items()))
-        return f"Really {verb} Stream {name} ({amount(loss)})"
+        return f"{verb} Stream {name} ({amount(loss)})"
     listed = "; ".join(f"{name}: {amount(loss)}" for name, loss in list(losses.items())[:_LISTED])
     more = f"; and {len(losses) - _LISTED} more" if len(losses) > _LISTED else ""
-    return f"Really {verb} {len(losses)} Streams ({amount(total(losses.values()))}: {listed}{more})"
+    return f"{verb} {len(losses)} Streams ({amount(total(losses.values()))}: {listed}{more})"
+
+
+def peer_intent(verb: str, info: Json, more: str, peer: str) -> Intent:
+    """Return that a stream is about to leave a server. verb: "move". more: what follows the stream's name."""
+    name, state = info["config"]["name"], info["state"]
+    facts = {"stream": name, "peer": peer, "messages": state["messages"], "bytes": state["bytes"]}
+    facts |= {"consumers": state["consumer_count"], "replicas": info["config"]["num_replicas"]}
+    return Intent(f"{verb} Stream {name}{more}", facts)
 
 
 def total(losses: Iterable[Loss]) -> Loss:

@@ -1,26 +1,23 @@
-"""`stream rmm`: what it would remove, the question before, and what it removed."""
+"""`stream rmm`: what it is about to remove, and what it removed."""
 
 from collections.abc import Sequence
 
 from jsctl.jetstream.api import Json
 from jsctl.nats.message import Message
 from jsctl.units import format_bytes, plural
+from jsctl.views.intent import Intent
 from jsctl.views.result import Result, Text
 
 
-def dry_run(stream: str, messages: Sequence[Message], size: int) -> Result:
-    """`--dry-run`. size: bytes of the messages."""
-    listed = "\n".join(f"  {message.sequence}  {message.subject}" for message in messages)
-    text = f"Would remove from Stream {stream}: {_amount(messages, size)}\n{listed}\nNothing was changed"
-    return Result([Text(text)], data=_records(stream, messages, removed=False))
-
-
-def question(stream: str, messages: Sequence[Message], size: int) -> str:
-    """Return the one question before messages are removed. size: their bytes."""
-    what = _amount(messages, size)
+def intent(stream: str, messages: Sequence[Message], size: int) -> Intent:
+    """Return what is about to be removed. size: bytes of the messages."""
+    what = f"{plural(len(messages), 'message')}, {format_bytes(size)}"
+    lines = [f"Would remove from Stream {stream}: {what}"]
+    lines += [f"  {message.sequence}  {message.subject}" for message in messages]
     if len(messages) == 1:
         what = f"message {messages[0].sequence} ({messages[0].subject}, {format_bytes(size)})"
-    return f"Really remove {what} from Stream {stream}"
+    facts = {"stream": stream, "bytes": size, "messages": _records(stream, messages, removed=False)}
+    return Intent(f"remove {what} from Stream {stream}", facts, lines)
 
 
 def removed(stream: str, messages: Sequence[Message]) -> Result:
@@ -35,7 +32,3 @@ def _records(stream: str, messages: Sequence[Message], *, removed: bool) -> list
         {"stream": stream, "sequence": message.sequence, "subject": message.subject, "removed": removed}
         for message in messages
     ]
-
-
-def _amount(messages: Sequence[Message], size: int) -> str:
-    return f"{plural(len(messages), 'message')}, {format_bytes(size)}"

@@ -106,7 +106,7 @@ def test_prune_and_pull_all(site: Site) -> None:
     cli("auth account pull --all --save --force", status=0)
     assert store.read_account("OLD").public == public
     cli("auth account rm OLD --force", status=0)
-    assert "Really remove 1 accounts" in cli("auth account push --all --prune", status=64).err
+    assert "Really remove 1 account " in cli("auth account push --all --prune", status=64).err
     assert cli("auth account push --all --prune --force --json", status=0).json["removed"] == [public]
     cli(f"auth account query {public}", status=3)
 

@@ -18,6 +18,9 @@ def test_unpin(cli: Cli, url: str, pull: None) -> None:
     assert "pinned " in cli("con info ORDERS PIN", status=0).out
     assert "pinned a: " in cli("con report ORDERS", status=0).out
     assert cli("con find ORDERS --pinned", status=0).out == "PIN\n"
+    dry = cli("con unpin ORDERS PIN --dry-run --json", status=0).json
+    assert (dry["group"], dry["would"]) == ("a", "unpin client from group ORDERS > PIN > a") and dry["client"]
+    assert "pinned " in cli("con info ORDERS PIN", status=0).out
     done = cli("con unpin ORDERS PIN", tty=True, answers=["a", True], status=0)
     assert done.asked == ["Select a Group", "Really unpin client from group ORDERS > PIN > a"]
     assert done.out.startswith("Unpinned client ")

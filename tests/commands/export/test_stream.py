@@ -88,7 +88,10 @@ def test_a_table_that_exists_is_asked_for(cli: Cli, url: str, spark: Any, tmp_pa
     cli(line, status=0)
     before = files(to)
     assert "--force" in cli(line).err
-    assert files(to) == before
+    assert cli(f"{line} --dry-run", status=0).out == f"Would replace {to}/ORDERS\nNothing was changed\n"
+    fresh = cli(f"{line}2 --dry-run --json", status=0).json
+    assert fresh["tables"] == [{"table": "ORDERS", "replaces": False}]
+    assert files(to) == before and not Path(f"{to}2/ORDERS").exists()
     refused = cli(line, tty=True, answers=[False])
     assert refused.status == 0 and files(to) == before
     cli(f"{line} --force --to-seq 4", status=0)

@@ -72,7 +72,8 @@ def test_a_purge_marker_that_expires(cli: Cli) -> None:
 
 def test_compact(config: Cli) -> None:
     dry = config("kv compact CONFIG --dry-run --json", status=0).json
-    assert dry == {"dry_run": True, "bucket": "CONFIG", "keys": 1, "markers": 0}
+    would = "remove the earlier values of 1 deleted key of bucket CONFIG"
+    assert dry == {"dry_run": True, "would": would, "bucket": "CONFIG", "keys": 1, "markers": 0}
     questions = config("kv compact CONFIG", answers=[False], status=0).asked[0]
     assert "the earlier values of 1 deleted key of bucket CONFIG" in questions
     config("kv compact CONFIG --force", status=0)

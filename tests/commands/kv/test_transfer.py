@@ -39,6 +39,7 @@ def test_import_asks_and_reads_stdin(config: Cli, url: str) -> None:
     assert "Bucket CONFIG holds 5 values" in questions
     assert config("kv import CONFIG --dry-run --json", stdin=exported, status=0).json == {
         "dry_run": True,
+        "would": "store 1 value in bucket CONFIG",
         "bucket": "CONFIG",
         "values": 1,
         "markers": 0,

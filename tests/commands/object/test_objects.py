@@ -77,7 +77,7 @@ def test_stdin_and_stdout(files: Path, cli: Cli) -> None:
 def test_a_replaced_object_leaves_no_chunks(files: Path, cli: Cli, url: str) -> None:
     put(cli, "a")
     outcome = cli("object put FILES source --name a", status=64)
-    assert "Replace FILES > a" in outcome.err and "--force" in outcome.err
+    assert "Really replace FILES > a" in outcome.err and "--force" in outcome.err
     declined = cli("object put FILES source --name a", answers=[False], status=0)
     assert "nothing was changed" in declined.err
     put(cli, "a", b"short", "--force")
@@ -112,7 +112,7 @@ def test_headers_description_and_chunk_size(files: Path, cli: Cli) -> None:
 def test_get_asks_before_a_file_is_replaced(files: Path, cli: Cli) -> None:
     put(cli, "a")
     (files / "a").write_text("mine")
-    assert "Replace a" in cli("object get FILES a", status=64).err
+    assert "Really replace a by" in cli("object get FILES a", status=64).err
     assert (files / "a").read_text() == "mine"
     cli("object get FILES a --force", status=0)
     assert (files / "a").read_bytes() == DATA

@@ -95,7 +95,7 @@ def test_balance(system: Cli, shared_cluster: Cluster) -> None:
         wait_for(lambda: len(system(connected, status=0).json) == 9, "nine clients and no other")
         assert system(f"{line} --server-name n2", status=0).json["balanced"] == 0, "n2 has nothing too much"
         outcome = system("server cluster balance --account ACC", answers=[False], status=0)
-        assert outcome.asked == ["Close 6 connections?"]
+        assert outcome.asked == ["Really close 6 connections"]
         done = system(f"{line} 100ms", status=0).json
     assert done["balanced"] == 6
     assert [row["closed"] for row in done["servers"]] == [6, 0, 0]

@@ -16,13 +16,15 @@ from jsctl.auth.resolver import (
 )
 from jsctl.auth.store import AuthStore
 from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
-from jsctl.commands.cli import command, option
+from jsctl.commands.cli import command, destructive, option
 from jsctl.commands.shared.pushing import check_accounts, refuse_older, refuse_untrusted, send_accounts
 from jsctl.commands.shared.system import system_connection
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.nats.connection import Connection
+from jsctl.units import plural
 from jsctl.views.auth import push as view
+from jsctl.views.intent import Intent
 from jsctl.views.result import Result
 
 
@@ -66,11 +68,9 @@ class Options:
 @option(
     "--as-system", is_flag=True, help="Log in as a temporary user of the system account, whatever the context"
 )
-@option(
-    "--force",
-    "-f",
-    is_flag=True,
-    help="Send accounts that are wrong, or older than those on the servers; prune without asking",
+@destructive(
+    "Send accounts that are wrong, or older than those on the servers; prune without asking",
+    "Check everything, and only show what would be sent and removed",
 )
 async def push(env: Env, options: Options) -> Result:
     """To all servers, which need a full resolver: jsctl auth operator config.
@@ -96,11 +96,13 @@ async def push(env: Env, options: Options) -> Result:
         refuse_older(differences)
         await refuse_untrusted(connection, accounts, servers)
     tokens = {account.name: account.token for account in accounts} if options.show else {}
+    env.announce(view.push_intent(accounts, differences, surplus, servers))
     outcomes = await send_accounts(env, connection, accounts, servers)
     removed: Sequence[Outcome] = ()
     if surplus:
         keys = [one.public for one in surplus]
-        await env.confirm(f"Really remove {len(keys)} accounts from the servers?", force=options.force)
+        what = f"{plural(len(keys), 'account')} from the servers"
+        await env.confirm(Intent(f"remove {what}", {"accounts": keys}), force=options.force)
         removed = await delete_accounts(connection, store, keys, servers)
     return view.outcomes(outcomes, servers, tokens, [one.public for one in surplus], removed)
 

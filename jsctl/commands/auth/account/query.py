@@ -10,7 +10,7 @@ from jsctl.auth.resolver import compare, count_servers, list_accounts, lookup_ac
 from jsctl.auth.shapes import check_shape
 from jsctl.auth.store import AuthStore, check_name
 from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
-from jsctl.commands.cli import argument, command, option
+from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.shared.system import system_connection
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
@@ -18,6 +18,7 @@ from jsctl.files import write_atomically
 from jsctl.nats.connection import Connection
 from jsctl.views.auth import account as view
 from jsctl.views.auth import push as changes_view
+from jsctl.views.intent import file_intent
 from jsctl.views.result import Result
 
 
@@ -55,7 +56,7 @@ class Options:
 @option(
     "--as-system", is_flag=True, help="Log in as a temporary user of the system account, whatever the context"
 )
-@option("--force", "-f", is_flag=True, help="Replace what is newer in the store")
+@destructive("Replace what is newer in the store")
 async def query(env: Env, options: Options) -> Result:
     """Shows an account as the servers have it. OUTPUT is a file for its JWT.
 
@@ -71,10 +72,12 @@ async def query(env: Env, options: Options) -> Result:
     if options.all:
         publics = await list_accounts(connection, servers)
     fetched = [await _fetch(connection, public, servers) for public in publics]
+    if options.output and env.dry_run:
+        env.announce(file_intent(f"the JWT of {fetched[0].name}", Path(options.output).expanduser(), {}))
     if options.output:
         write_atomically(Path(options.output).expanduser(), fetched[0].token)
     if options.save:
-        return changes_view.differences(_save(store, fetched, force=options.force), is_failure=False)
+        return changes_view.differences(_save(env, store, fetched, force=options.force), is_failure=False)
     return view.sheet(fetched[0])
 
 
@@ -86,7 +89,7 @@ async def _fetch(connection: Connection, public: str, servers: int) -> Record:
     return Record(str(claims.get("name") or public), token, claims)
 
 
-def _save(store: AuthStore, fetched: list[Record], *, force: bool) -> list[changes_view.Difference]:
+def _save(env: Env, store: AuthStore, fetched: list[Record], *, force: bool) -> list[changes_view.Difference]:
     names = {account.public: account.name for account in store.read_accounts()}
     differences = []
     with store.locked():
@@ -106,5 +109,7 @@ def _save(store: AuthStore, fetched: list[Record], *, force: bool) -> list[chang
                     raise BadInput(f"account {name} is newer in the store", "--force replaces it")
                 state = "same" if change.state == "same" else "updated"
                 differences.append(changes_view.Difference(name, account.public, state, change.changes))
-            store.write_account(name, account.token)
+            if not env.dry_run:
+                store.write_account(name, account.token)
+    env.announce(changes_view.save_intent(differences))
     return differences

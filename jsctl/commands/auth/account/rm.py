@@ -2,9 +2,11 @@
 
 from jsctl.auth.records import members, signing_keys
 from jsctl.commands.auth.choose import account_argument, operator_option, pick_operator_account
-from jsctl.commands.cli import command, option
+from jsctl.commands.cli import command, destructive, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
+from jsctl.units import plural
+from jsctl.views.intent import Intent
 from jsctl.views.result import Result
 
 
@@ -12,7 +14,7 @@ from jsctl.views.result import Result
 @account_argument()
 @operator_option()
 @option("--keys", "remove_keys", is_flag=True, help="Remove the seeds of the account and its users, too")
-@option("--force", "-f", is_flag=True, help="Remove without asking")
+@destructive("Remove without asking")
 async def rm(env: Env, account: str, operator: str, remove_keys: bool, force: bool) -> Result:
     """Removes its users and their credentials, too. jsctl auth account push --all --prune removes it from
     the servers.
@@ -34,8 +36,9 @@ async def rm(env: Env, account: str, operator: str, remove_keys: bool, force: bo
     ]
     if importing:
         env.say(f"jsctl: {', '.join(importing)} import from it")
-    what = f"account {owner.name} and its {len(users)} users" if users else f"account {owner.name}"
-    await env.confirm(f"Really remove {what}?", force=force)
+    what = f"account {owner.name}" + (f" and its {plural(len(users), 'user')}" if users else "")
+    data = {"removed": owner.name, "key": owner.public, "users": [user.name for user in users]}
+    await env.confirm(Intent(f"remove {what}", data), force=force)
     with store.locked():
         store.remove_account(owner.name)
         if remove_keys:
@@ -45,5 +48,4 @@ async def rm(env: Env, account: str, operator: str, remove_keys: bool, force: bo
                 *(user.public for user in users),
             ]:
                 store.remove_seed(public)
-    data = {"removed": owner.name, "key": owner.public, "users": [user.name for user in users]}
     return Result(data=data)

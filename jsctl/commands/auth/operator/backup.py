@@ -6,10 +6,12 @@ from pathlib import Path
 from jsctl.auth.archive import export_operator
 from jsctl.commands.auth.choose import operator_argument, pick_operator
 from jsctl.commands.auth.nkey.files import read_key_file
-from jsctl.commands.cli import argument, command, option
+from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.files import ascii_path, write_atomically
+from jsctl.units import plural
+from jsctl.views.intent import file_intent
 from jsctl.views.result import Result
 
 
@@ -23,7 +25,7 @@ from jsctl.views.result import Result
 @operator_argument()
 @argument("output")
 @option("--key", metavar="FILE", default="", help="Encrypt with the curve seed in this file")
-@option("--force", "-f", is_flag=True, help="Overwrite the file")
+@destructive("Overwrite the file")
 async def backup(env: Env, name: str, output: str, key: str, force: bool) -> Result:
     """The file has the operator with its accounts, users and all seeds; only you can read it."""
     path = Path(output).expanduser()
@@ -34,10 +36,12 @@ async def backup(env: Env, name: str, output: str, key: str, force: bool) -> Res
     text = export_operator(store)
     if pair:
         text = base64.b64encode(pair.seal(text.encode(), pair.public)).decode()
+    accounts = len(store.account_names())
+    data = {"operator": store.operator, "accounts": accounts, "output": output, "encrypted": bool(pair)}
+    what = f"operator {store.operator} with {plural(accounts, 'account')}"
+    env.announce(file_intent(what, path, data))
     write_atomically(path, text)
     if not pair:
         env.say("jsctl: the file has secrets and is not encrypted; --key encrypts it")
-    accounts = len(store.account_names())
     env.say(f"jsctl: wrote operator {store.operator} with {accounts} accounts to {ascii_path(path)}")
-    data = {"operator": store.operator, "accounts": accounts, "output": output, "encrypted": bool(pair)}
     return Result(data=data)

@@ -7,11 +7,12 @@ from jsctl.auth.records import signing_keys
 from jsctl.auth.store import AuthStore, check_name
 from jsctl.commands.auth.choose import choices
 from jsctl.commands.auth.nkey.files import read_key_file
-from jsctl.commands.cli import argument, command, option
+from jsctl.commands.cli import argument, command, destructive
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.files import read_text
 from jsctl.views.auth import operator as view
+from jsctl.views.intent import Intent
 from jsctl.views.result import Result
 
 
@@ -20,7 +21,7 @@ from jsctl.views.result import Result
 )
 @argument("file", metavar="JWT")
 @argument("key_files", nargs=-1, metavar="[KEY]...")
-@option("--force", "-f", is_flag=True, help="Replace the operator's JWT in the store")
+@destructive("Replace the operator's JWT in the store")
 def import_(env: Env, file: str, key_files: tuple[str, ...], force: bool) -> Result:
     """JWT is a file with an operator's JWT; each KEY is a file with one of its seeds.
 
@@ -40,6 +41,10 @@ def import_(env: Env, file: str, key_files: tuple[str, ...], force: bool) -> Res
     store = AuthStore(choices(env).folders, name)
     if store.operator_jwt.exists() and not force:
         raise BadInput(f"there is an operator {name!r} already", "--force replaces its JWT")
+    replaces = store.operator_jwt.exists()
+    facts = {"operator": name, "keys": [pair.public for pair in pairs], "replaces": replaces}
+    verb = "replace the JWT of operator" if replaces else "import operator"
+    env.announce(Intent(f"{verb} {name}", facts))
     for pair in pairs:
         store.write_seed(pair)
     store.write_operator(text)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from jsctl.auth.changes import create_user, find_signing_key, user_signer
+from jsctl.auth.changes import check_new_user, create_user, find_signing_key, user_signer
 from jsctl.auth.fields import USER
 from jsctl.auth.keys import USER as USER_KEY
 from jsctl.auth.keys import is_public_key
@@ -11,13 +11,14 @@ from jsctl.auth.settings import expiry_claims
 from jsctl.commands.auth.choose import account_argument, operator_option, pick_operator_account
 from jsctl.commands.auth.credentials import check_free, save_context, write_creds
 from jsctl.commands.auth.user.flags import SECTIONS, UserFlags
-from jsctl.commands.cli import argument, command, option
+from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.shared.field_flags import config_flags
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.prompts import auth as questions
 from jsctl.units import seconds_to_ns
 from jsctl.views.auth import user as view
+from jsctl.views.intent import Intent
 from jsctl.views.result import Result
 
 
@@ -55,7 +56,7 @@ class Options:
 @option("--tags", metavar="TAG", multiple=True, help="Tags to add; may be repeated")
 @option("--credential", metavar="FILE", default="", help="Write the credentials to a file")
 @option("--save-context", metavar="NAME", default="", help="Save a context that logs in as the user")
-@option("--force", "-f", is_flag=True, help="Overwrite the file of --credential")
+@destructive("Overwrite the file of --credential")
 @option("--defaults", is_flag=True, help="Do not ask: limits without a flag are unlimited")
 async def add(env: Env, options: Options) -> Result:
     """A user signed with a scoped key has the permissions and limits of its scope.
@@ -80,6 +81,9 @@ async def add(env: Env, options: Options) -> Result:
         nats = new_user()
     settings.apply(nats)
     claims = expiry_claims(options.expiry, seconds_to_ns(env.clock()))
+    check_new_user(store, account, options.name)
+    facts = {"user": options.name, "account": account.name, "file": options.credential}
+    env.announce(Intent(f"add user {options.name} to account {account.name}", facts))
     user = create_user(store, account, options.name, nats, signer, public=options.public_key, claims=claims)
     if options.credential:
         write_creds(store, user, options.credential)

@@ -1,6 +1,7 @@
 """`jsctl auth user credential`."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from jsctl.auth.changes import sign_copy
 from jsctl.auth.settings import expiry_claims
@@ -14,10 +15,11 @@ from jsctl.commands.auth.choose import (
     user_argument,
 )
 from jsctl.commands.auth.credentials import check_free, save_context, write_creds
-from jsctl.commands.cli import argument, command, option
+from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.units import seconds_to_ns
+from jsctl.views.intent import file_intent
 from jsctl.views.result import Result
 
 
@@ -51,7 +53,7 @@ class Options:
     help="How long, or until when, these credentials are valid",
 )
 @option("--save-context", metavar="NAME", default="", help="Save a context that logs in with the file")
-@option("--force", "-f", is_flag=True, help="Overwrite the file")
+@destructive("Overwrite the file")
 async def credential(env: Env, options: Options) -> Result:
     """With --expire, the file has a JWT of its own, and the user in the store does not change."""
     check_free(options.file, force=options.force)
@@ -61,11 +63,12 @@ async def credential(env: Env, options: Options) -> Result:
     user = await pick_user(env, store, account, options.name)
     claims = expiry_claims(options.expire, seconds_to_ns(env.clock()))
     token = sign_copy(store, user, claims) if claims else user.token
+    data = {"user": user.name, "account": account.name, "file": options.file, "expiry": claims.get("exp")}
+    env.announce(file_intent(f"the credentials of {user.name}", Path(options.file), data))
     write_creds(store, user, options.file, token)
     if options.save_context:
         save_context(env, store, account, user, options.save_context, options.file)
     env.say(f"jsctl: wrote the credentials of {user.name} to {options.file}")
-    data = {"user": user.name, "account": account.name, "file": options.file, "expiry": claims.get("exp")}
     return Result(data=data)
 
 

@@ -10,9 +10,10 @@ from jsctl.commands.auth.choose import (
     pick_user_account,
     user_argument,
 )
-from jsctl.commands.cli import command, option
+from jsctl.commands.cli import command, destructive, option
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError, NotFound
+from jsctl.views.intent import Intent
 from jsctl.views.result import Result
 
 
@@ -23,7 +24,7 @@ from jsctl.views.result import Result
 @account_argument()
 @operator_option()
 @option("--revoke", is_flag=True, help="Revoke the user, too, so that servers refuse them after a push")
-@option("--force", "-f", is_flag=True, help="Remove without asking")
+@destructive("Remove without asking")
 async def rm(env: Env, name: str, account: str, operator: str, revoke: bool, force: bool) -> Result:
     """Removes the credentials and the seed from the store. Without --revoke, copies of the credentials
     stay valid.
@@ -43,7 +44,8 @@ async def rm(env: Env, name: str, account: str, operator: str, revoke: bool, for
             raise
         env.say(f"jsctl: {error.message}")
     what = f"revoke and remove user {name}" if revoke else f"remove user {name}"
-    await env.confirm(f"Really {what} of account {owner.name}?", force=force)
+    facts = {"user": name, "account": owner.name, "key": public, "revoked": revoke}
+    await env.confirm(Intent(f"{what} of account {owner.name}", facts), force=force)
     if revoke:
         revocation = Revocation("", public, int(env.clock()))
         change_account(store, owner.name, lambda nats: add_revocation(nats, revocation, owner.name))

@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import dataclass
 
-from jsctl.commands.cli import argument, command, option
+from jsctl.commands.cli import argument, command, dry_run_flag
 from jsctl.commands.consumer.criteria import consumer_criteria_flags, matching_consumers
 from jsctl.commands.shared.leaders import announce_move
 from jsctl.commands.shared.pick import pick_stream
@@ -23,7 +23,6 @@ from jsctl.views.shared import balance as view
 class BalanceOptions:
     stream: str
     criteria: ConsumerCriteria
-    dry_run: bool
 
 
 @command(
@@ -36,7 +35,7 @@ class BalanceOptions:
 )
 @argument("stream", default="")
 @consumer_criteria_flags
-@option("--dry-run", is_flag=True, help="Only show which leaders would move")
+@dry_run_flag("Only show which leaders would move")
 async def balance(env: Env, options: BalanceOptions) -> Result:
     api = await env.jetstream()
     stream = await pick_stream(env, api, options.stream)
@@ -49,7 +48,7 @@ async def balance(env: Env, options: BalanceOptions) -> Result:
         )
     # LIST does not say of every follower whether it is current; INFO of the leader does.
     moves = plan_moves(await asyncio.gather(*(consumers.info(api, stream, name) for name in names)))
-    if options.dry_run:
+    if env.dry_run:
         return view.balanced(moves, [], "consumer", dry_run=True)
     groups = {name: consumer_group(api, stream, name) for name in names}
     done = await balance_leaders(groups, moves, announce_move(env))

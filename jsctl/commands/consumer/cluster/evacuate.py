@@ -1,6 +1,6 @@
 """`jsctl consumer cluster evacuate`."""
 
-from jsctl.commands.cli import argument, command, option
+from jsctl.commands.cli import argument, command, destructive
 from jsctl.commands.shared.peers import pick_peer
 from jsctl.commands.shared.pick import pick_consumer
 from jsctl.env import Env
@@ -8,6 +8,7 @@ from jsctl.jetstream import api_levels
 from jsctl.jetstream.api_levels import ApiLevel
 from jsctl.jetstream.cluster.peers import check_consumer_peer, evacuate_consumer, peers
 from jsctl.jetstream.consumer import requests as consumers
+from jsctl.views.consumer.intent import change_intent
 from jsctl.views.result import Result, Text
 
 
@@ -15,7 +16,7 @@ from jsctl.views.result import Result, Text
 @argument("stream", default="")
 @argument("consumer", default="")
 @argument("peer", default="")
-@option("--force", "-f", is_flag=True, help="Move without asking")
+@destructive("Move without asking")
 async def evacuate(env: Env, stream: str, consumer: str, peer: str, force: bool) -> Result:
     """Moves a consumer from a server to another one of its stream that the cluster picks. Needs nats-server
     2.15.
@@ -27,7 +28,8 @@ async def evacuate(env: Env, stream: str, consumer: str, peer: str, force: bool)
         peer = await pick_peer(env, peer, names)
     check_consumer_peer(info, peer)
     await api_levels.require(api, {ApiLevel.V2_15: ["cluster evacuate"]})
-    await env.confirm(f"Move Consumer {stream} > {consumer} from server {peer} to another?", force=force)
+    where = f" from server {peer} to another"
+    await env.confirm(change_intent("move", info, where, peer=peer), force=force)
     await evacuate_consumer(api, stream, consumer, peer)
     return Result(
         [Text(f"Requested that Consumer {stream} > {consumer} leaves server {peer}")],

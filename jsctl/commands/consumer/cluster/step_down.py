@@ -1,6 +1,6 @@
 """`jsctl consumer cluster step-down`."""
 
-from jsctl.commands.cli import argument, command, option
+from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.shared import leaders
 from jsctl.commands.shared.pick import pick_consumer
 from jsctl.env import Env
@@ -19,7 +19,7 @@ from jsctl.views.result import Result
 @argument("stream", default="")
 @argument("consumer", default="")
 @option("--preferred", metavar="SERVER", default="", help="Server that should lead next")
-@option("--force", "-f", is_flag=True, help="Proceed even if no leader is known")
+@destructive("Proceed even if no leader is known", "Only show which leader would stand down")
 async def step_down(env: Env, stream: str, consumer: str, preferred: str, force: bool) -> Result:
     api = await env.jetstream()
     stream, consumer = await pick_consumer(env, api, stream, consumer)

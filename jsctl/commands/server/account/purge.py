@@ -1,16 +1,20 @@
 """`jsctl server account purge`."""
 
-from jsctl.commands.cli import argument, command, option
+from jsctl.commands.cli import argument, command, destructive
 from jsctl.env import Env
 from jsctl.jetstream.cluster.meta import purge_account
+from jsctl.monitor.server.stored import stored_of_account
+from jsctl.views.server import intents as view
 
 
 @command("purge", examples=["jsctl server account purge APP", "jsctl server account purge APP --force"])
 @argument("account")
-@option("--force", "-f", is_flag=True, help="Do not ask")
+@destructive("Do not ask")
 async def purge(env: Env, account: str, force: bool) -> None:
     """They go with their data, on all servers of the domain. Needs a login of the system account."""
     api = await env.jetstream()
-    await env.confirm(f"Remove all streams and consumers of account {account}?", force=force)
+    if env.dry_run or not force:
+        stored = await stored_of_account(await env.connection(), api.domain, account)
+        await env.confirm(view.purge(account, stored), force=force)
     await purge_account(api, account)
     env.say(f"the purge of account {account} has begun")

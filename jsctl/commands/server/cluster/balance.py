@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 import click
 
-from jsctl.commands.cli import DURATION, argument, command, option
+from jsctl.commands.cli import DURATION, argument, command, destructive, option
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
 from jsctl.monitor.server.balance import KINDS, Selection, close_surplus, plan
 from jsctl.views.result import Result
 from jsctl.views.server import balance as view
+from jsctl.views.server import intents
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class Options:
     default=["Client"],
     help="Only this kind (Client); may be repeated",
 )
-@option("--force", "-f", is_flag=True, help="Do not ask")
+@destructive("Do not ask")
 async def balance(env: Env, options: Options) -> Result:
     """Closes connections of servers that have more than their share of their cluster's, the longest idle
     first. Clients connect again at once, most of them to another server; what they do may be interrupted.
@@ -65,10 +66,9 @@ async def balance(env: Env, options: Options) -> Result:
             f"there is no server {options.server_name!r} in a cluster", "jsctl server list shows them"
         )
     surplus = sum(len(load.surplus) for load in loads)
-    if surplus:
+    if surplus or env.dry_run:
         clusters = len({load.cluster for load in loads})
-        where = f" in {clusters} clusters" if clusters > 1 else ""
-        await env.confirm(f"Close {surplus:,} connections{where}?", force=options.force)
+        await env.confirm(intents.balance(surplus, clusters), force=options.force)
     closed: Counter[str] = Counter()
     with env.progress("Balancing", surplus) as advance:
         async for load, client, failure in close_surplus(connection, loads, options.duration):

@@ -1,16 +1,18 @@
 """`jsctl server cluster evacuate`."""
 
-from jsctl.commands.cli import argument, command, option
+from jsctl.commands.cli import argument, command, destructive
 from jsctl.env import Env
 from jsctl.errors import NotFound
 from jsctl.jetstream.cluster.meta import evacuate_server
 from jsctl.monitor.server.meta import fetch_meta
+from jsctl.monitor.server.stored import stored_on_server
 from jsctl.views.result import Result, Text
+from jsctl.views.server import intents
 
 
 @command("evacuate", examples=["jsctl server cluster evacuate n3"])
 @argument("name", metavar="SERVER")
-@option("--force", "-f", is_flag=True, help="Do not ask")
+@destructive("Do not ask")
 async def evacuate(env: Env, name: str, force: bool) -> Result:
     """Moves all streams and consumers of a server to others, so that it can be taken out of the cluster; also
     those with one replica, without loss. The move continues after this command has ended: jsctl server report
@@ -25,7 +27,9 @@ async def evacuate(env: Env, name: str, force: bool) -> Result:
         raise NotFound(
             f"there is no server {name!r} in the meta group", f"these are: {', '.join(sorted(peers))}"
         )
-    await env.confirm(f"Move all streams and consumers of server {name} to others?", force=force)
+    if env.dry_run or not force:
+        stored = await stored_on_server(await env.connection(), api.domain, name)
+        await env.confirm(intents.evacuate(name, stored), force=force)
     await evacuate_server(api, name)
     return Result(
         [Text(f"The streams and consumers of server {name} are being moved")], data={"evacuated": name}

@@ -2,12 +2,13 @@
 
 import click
 
-from jsctl.commands.cli import command, option
+from jsctl.commands.cli import command, destructive, option
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
 from jsctl.monitor.server.requests import fetch_jetstream
 from jsctl.monitor.server.rescue import plan_rescue, rescue_quorum
 from jsctl.views.result import Result
+from jsctl.views.server import intents
 from jsctl.views.server import rescue as view
 
 
@@ -21,7 +22,7 @@ from jsctl.views.server import rescue as view
     metavar="NUMBER",
     help="Number of servers that suffice (those online)",
 )
-@option("--force", "-f", is_flag=True, help="Do not ask")
+@destructive("Do not ask")
 async def rescue(env: Env, quorum: int | None, force: bool) -> Result:
     """For a meta group that lost most of its servers for good, so that no leader can be elected: for five
     minutes fewer servers suffice. Remove those that are gone with jsctl server cluster peer-remove meanwhile.
@@ -43,9 +44,5 @@ async def rescue(env: Env, quorum: int | None, force: bool) -> Result:
             f"--quorum {wanted} is not below the present quorum of {plan.quorum}",
             f"{len(plan.servers)} of {plan.size} servers are online",
         )
-    await env.confirm(
-        f"Are the other {plan.size - len(plan.servers)} servers gone for good, and should {wanted} instead of"
-        f" {plan.quorum} of {plan.size} suffice?",
-        force=force,
-    )
+    await env.confirm(intents.rescue(plan, wanted), force=force)
     return view.rescued(await rescue_quorum(connection, wanted, len(plan.servers)))

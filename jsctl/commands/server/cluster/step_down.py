@@ -1,6 +1,6 @@
 """`jsctl server cluster step-down`."""
 
-from jsctl.commands.cli import command, option
+from jsctl.commands.cli import command, destructive, option
 from jsctl.commands.shared import leaders
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -13,7 +13,7 @@ from jsctl.views.result import Result
 @option("--cluster", metavar="CLUSTER", default="", help="Prefer a leader in this cluster")
 @option("--tags", metavar="TAG", multiple=True, help="Prefer a leader with this tag; may be repeated")
 @option("--host", metavar="NAME", default="", help="Prefer this server as the leader")
-@option("--force", "-f", is_flag=True, help="Proceed even if no leader is known")
+@destructive("Proceed even if no leader is known", "Only show which leader would stand down")
 async def step_down(env: Env, cluster: str, tags: tuple[str, ...], host: str, force: bool) -> Result:
     """The leader of the meta group, which places streams and consumers, stands down. Needs a login of the
     system account.

@@ -1,22 +1,24 @@
 """`jsctl server config reload`."""
 
-from jsctl.commands.cli import argument, command, option
+from jsctl.commands.cli import argument, command, destructive
 from jsctl.env import Env
 from jsctl.monitor.server.find import find_server
 from jsctl.monitor.server.requests import ask_server
+from jsctl.views.intent import Intent
 from jsctl.views.result import Result
 from jsctl.views.server import info as view
 
 
 @command("reload", examples=["jsctl server config reload n1"])
 @argument("name", metavar="SERVER")
-@option("--force/--no-force", "-f", help="Do not ask")
+@destructive("Do not ask", no_force=True)
 async def reload(env: Env, name: str, force: bool) -> Result:
     """SERVER is a name or an ID. The server reads its configuration file again. Needs a login of the system
     account.
     """
     connection = await env.connection()
     server = (await find_server(connection, name))["server"]
-    await env.confirm(f"Reload the configuration of server {server['name']}?", force=force)
+    facts = {"server": server["name"], "id": server["id"]}
+    await env.confirm(Intent(f"reload the configuration of server {server['name']}", facts), force=force)
     await ask_server(connection, server["id"], "RELOAD")
     return view.server(await find_server(connection, server["id"]))

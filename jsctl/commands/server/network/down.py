@@ -1,9 +1,10 @@
 """`jsctl server network down`."""
 
-from jsctl.commands.cli import command, option
+from jsctl.commands.cli import command, destructive, option
 from jsctl.commands.server.network.choose import network_argument
 from jsctl.env import Env
 from jsctl.localserver.networks import find_network, take_down
+from jsctl.views.server import intents
 
 
 @command(
@@ -11,12 +12,11 @@ from jsctl.localserver.networks import find_network, take_down
 )
 @network_argument
 @option("--keep-data", is_flag=True, help="Keep streams, configurations and logs for the next start")
-@option("--force", "-f", is_flag=True, help="Do not ask")
+@destructive("Do not ask")
 async def down(env: Env, network: str, keep_data: bool, force: bool) -> None:
     """Removes its folder, with everything in its streams."""
     local = find_network(env.environ, network)
-    if not keep_data:
-        question = f"Remove network {local.state.name} and all of its data in {local.folder}?"
-        await env.confirm(question, force=force, flag="--force or --keep-data")
+    intent = intents.down(local.state.name, str(local.folder), keep_data=keep_data)
+    await env.confirm(intent, force=force or keep_data, flag="--force or --keep-data")
     await take_down(local, env.environ, keep_data=keep_data)
     env.say(f"network {local.state.name} is down" + (f"; its data is in {local.folder}" if keep_data else ""))

@@ -6,13 +6,16 @@ All of them take the same: names of servers or clusters, or --all.
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from jsctl.commands.cli import argument, command, option
+import click
+
+from jsctl.commands.cli import argument, command, dry_run_flag, option
 from jsctl.commands.server.network.choose import choose_network
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
 from jsctl.localserver import networks
 from jsctl.localserver.networks import LocalNetwork, find_network
 from jsctl.localserver.state import NodeState
+from jsctl.views.server import intents
 
 Act = Callable[[LocalNetwork, Sequence[NodeState]], Awaitable[None]]
 Names = tuple[str, ...]
@@ -34,6 +37,11 @@ def _select(env: Env, network: str, servers: Names, everything: bool) -> tuple[L
     return local, local.state.select(servers)
 
 
+def _announce(env: Env, local: LocalNetwork, nodes: Sequence[NodeState]) -> None:
+    verb = click.get_current_context().info_name or ""
+    env.announce(intents.change_servers(verb, local.state.name, [node.name for node in nodes]))
+
+
 async def _act(env: Env, network: str, servers: Names, everything: bool, act: Act, what: str) -> None:
     local, nodes = _select(env, network, servers, everything)
     if act is not networks.stop_nodes:
@@ -43,6 +51,7 @@ async def _act(env: Env, network: str, servers: Names, everything: bool, act: Ac
             raise JsctlError(
                 f"{names.replace(' ', ', ')} does not run", f"jsctl server network start {names}"
             )
+    _announce(env, local, nodes)
     await act(local, nodes)
     env.say(f"{what} {', '.join(node.name for node in nodes)}")
 
@@ -58,6 +67,7 @@ async def start(env: Env, servers: Names, everything: bool, network: str) -> Non
 
 @command("stop", examples=["jsctl server network stop srv-4222", "jsctl server network stop hub"])
 @choose_servers
+@dry_run_flag()
 async def stop(env: Env, servers: Names, everything: bool, network: str) -> None:
     """Sends SIGTERM, and waits until they have ended."""
     await _act(env, network, servers, everything, networks.stop_nodes, "stopped")
@@ -65,9 +75,11 @@ async def stop(env: Env, servers: Names, everything: bool, network: str) -> None
 
 @command("restart", examples=["jsctl server network restart spoke-1"])
 @choose_servers
+@dry_run_flag()
 async def restart(env: Env, servers: Names, everything: bool, network: str) -> None:
     """They read their configuration files again."""
     local, nodes = _select(env, network, servers, everything)
+    _announce(env, local, nodes)
     await networks.stop_nodes(local, nodes)
     await networks.start_nodes(local, nodes, env.environ)
     env.say(f"restarted {', '.join(node.name for node in nodes)}")
@@ -75,6 +87,7 @@ async def restart(env: Env, servers: Names, everything: bool, network: str) -> N
 
 @command("kill", examples=["jsctl server network kill hub"])
 @choose_servers
+@dry_run_flag()
 async def kill(env: Env, servers: Names, everything: bool, network: str) -> None:
     """Sends SIGKILL (kill -9). Start them again with jsctl server network start."""
     await _act(env, network, servers, everything, networks.kill_nodes, "killed")
@@ -82,6 +95,7 @@ async def kill(env: Env, servers: Names, everything: bool, network: str) -> None
 
 @command("pause", examples=["jsctl server network pause srv-4242"])
 @choose_servers
+@dry_run_flag()
 async def pause(env: Env, servers: Names, everything: bool, network: str) -> None:
     """Sends SIGSTOP: like machines that hang, they do nothing until jsctl server network resume."""
     await _act(env, network, servers, everything, networks.pause_nodes, "paused")
@@ -96,6 +110,7 @@ async def resume(env: Env, servers: Names, everything: bool, network: str) -> No
 
 @command("lame-duck", examples=["jsctl server network lame-duck srv-4222"])
 @choose_servers
+@dry_run_flag()
 async def lame_duck(env: Env, servers: Names, everything: bool, network: str) -> None:
     """They hand over leaders and clients first, which takes nats-server about two minutes."""
     await _act(env, network, servers, everything, networks.lame_duck, "in lame duck mode:")

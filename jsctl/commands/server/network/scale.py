@@ -2,13 +2,14 @@
 
 import click
 
-from jsctl.commands.cli import argument, command
+from jsctl.commands.cli import argument, command, dry_run_flag
 from jsctl.commands.server.network.choose import choose_network
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.localserver import binary, networks
 from jsctl.localserver.networks import find_network
 from jsctl.localserver.status import wait_until_ready
+from jsctl.views.server import intents
 
 
 @command("add", examples=["jsctl server network add hub"])
@@ -25,6 +26,7 @@ async def add(env: Env, cluster: str, network: str) -> None:
 @argument("cluster")
 @argument("size", type=click.IntRange(1, 50))
 @choose_network
+@dry_run_flag()
 async def scale(env: Env, cluster: str, size: int, network: str) -> None:
     """Removed servers are shut down gracefully; their data stays in the network's folder."""
     await _scale(env, network, cluster, size)
@@ -38,11 +40,16 @@ async def _scale(env: Env, network: str, cluster: str, size: int) -> None:
             f"{cluster} is a single server, which cannot become a cluster while it runs",
             "describe it with servers: 3, and start it anew",
         )
+    if env.dry_run:
+        plan = networks.plan_scaling(local, cluster, size)
+        names = [node.name for node in plan.surplus] or sorted(plan.missing)
+        verb = "stop" if plan.surplus else "start"
+        env.announce(intents.change_servers(verb, local.state.name, names))
     changed = await networks.scale(local, cluster, size, binary.find(env.environ), env.environ)
     if not changed:
         env.say(f"cluster {cluster} has {size} servers")
         return
-    names = ", ".join(node.name for node in changed)
-    env.say(f"{'started' if size > len(members) else 'stopped'} {names}")
+    listed = ", ".join(node.name for node in changed)
+    env.say(f"{'started' if size > len(members) else 'stopped'} {listed}")
     if size > len(members):
         await wait_until_ready(find_network(env.environ, str(local.folder)), env.say)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from jsctl.commands.cli import command, option
+from jsctl.commands.cli import command, dry_run_flag
 from jsctl.commands.shared.leaders import announce_move
 from jsctl.commands.stream.criteria import matching_streams, stream_criteria_flags
 from jsctl.env import Env
@@ -20,7 +20,6 @@ from jsctl.views.shared import balance as view
 @dataclass(frozen=True, slots=True)
 class BalanceOptions:
     criteria: StreamCriteria
-    dry_run: bool
 
 
 @command(
@@ -29,7 +28,7 @@ class BalanceOptions:
     examples=["jsctl stream cluster balance --dry-run", "jsctl stream cluster balance --cluster lon"],
 )
 @stream_criteria_flags
-@option("--dry-run", is_flag=True, help="Only show which leaders would move")
+@dry_run_flag("Only show which leaders would move")
 async def balance(env: Env, options: BalanceOptions) -> Result:
     api = await env.jetstream()
     await api_levels.require(api, {ApiLevel.V2_11: ["cluster balance"]})
@@ -39,7 +38,7 @@ async def balance(env: Env, options: BalanceOptions) -> Result:
     names = [info["config"]["name"] for info in listed]
     # LIST does not say of every follower whether it is current; INFO of the leader does.
     moves = plan_moves(await streams.infos(api, names))
-    if options.dry_run:
+    if env.dry_run:
         return view.balanced(moves, [], "stream", dry_run=True)
     groups = {name: stream_group(api, name) for name in names}
     done = await balance_leaders(groups, moves, announce_move(env))

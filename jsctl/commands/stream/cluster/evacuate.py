@@ -1,6 +1,6 @@
 """`jsctl stream cluster evacuate`."""
 
-from jsctl.commands.cli import argument, command, option
+from jsctl.commands.cli import argument, command, destructive
 from jsctl.commands.shared.peers import pick_peer
 from jsctl.commands.shared.pick import pick_stream
 from jsctl.env import Env
@@ -9,12 +9,13 @@ from jsctl.jetstream.api_levels import ApiLevel
 from jsctl.jetstream.cluster.peers import check_in_cluster, check_peer, evacuate_peer, peers
 from jsctl.jetstream.stream import requests as streams
 from jsctl.views.result import Result, Text
+from jsctl.views.stream.removal import peer_intent
 
 
 @command("evacuate", examples=["jsctl stream cluster evacuate ORDERS n2"])
 @argument("stream", default="")
 @argument("peer", default="")
-@option("--force", "-f", is_flag=True, help="Move without asking")
+@destructive("Move without asking")
 async def evacuate(env: Env, stream: str, peer: str, force: bool) -> Result:
     """Moves a stream and its consumers from a server to another one that the cluster picks; the server leaves
     when that one has everything. Needs nats-server 2.15.
@@ -26,7 +27,7 @@ async def evacuate(env: Env, stream: str, peer: str, force: bool) -> Result:
     peer = await pick_peer(env, peer, peers(info))
     check_peer(info, peer)
     await api_levels.require(api, {ApiLevel.V2_15: ["cluster evacuate"]})
-    await env.confirm(f"Move Stream {name} from server {peer} to another?", force=force)
+    await env.confirm(peer_intent("move", info, f" from server {peer} to another", peer), force=force)
     await evacuate_peer(api, name, peer)
     return Result(
         [Text(f"Requested that Stream {name} leaves server {peer}")], data={"stream": name, "peer": peer}

@@ -1,18 +1,19 @@
 """`jsctl stream cluster peer-remove`."""
 
-from jsctl.commands.cli import argument, command, option
+from jsctl.commands.cli import argument, command, destructive
 from jsctl.commands.shared.peers import pick_peer
 from jsctl.commands.shared.pick import pick_stream
 from jsctl.env import Env
 from jsctl.jetstream.cluster.peers import check_peer, check_removable, peers, remove_peer
 from jsctl.jetstream.stream import requests as streams
 from jsctl.views.result import Result, Text
+from jsctl.views.stream.removal import peer_intent
 
 
 @command("peer-remove", examples=["jsctl stream cluster peer-remove ORDERS n2"])
 @argument("stream", default="")
 @argument("peer", default="")
-@option("--force", "-f", is_flag=True, help="Do not ask; also remove the only peer, with its data")
+@destructive("Do not ask; also remove the only peer, with its data")
 async def peer_remove(env: Env, stream: str, peer: str, force: bool) -> Result:
     api = await env.jetstream()
     name = await pick_stream(env, api, stream)
@@ -20,7 +21,7 @@ async def peer_remove(env: Env, stream: str, peer: str, force: bool) -> Result:
     check_removable(info, force=force)
     peer = await pick_peer(env, peer, peers(info))
     check_peer(info, peer)
-    await env.confirm(f"Really remove peer {peer} from Stream {name}", force=force)
+    await env.confirm(peer_intent(f"remove peer {peer} from", info, "", peer), force=force)
     await remove_peer(api, name, peer)
     return Result(
         [Text(f"Requested removal of peer {peer} from Stream {name}")], data={"stream": name, "peer": peer}

@@ -1,6 +1,6 @@
 """`jsctl stream cluster step-down`."""
 
-from jsctl.commands.cli import argument, command, option
+from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.shared import leaders
 from jsctl.commands.shared.pick import pick_stream
 from jsctl.env import Env
@@ -18,7 +18,7 @@ from jsctl.views.stream import info as view
 )
 @argument("stream", default="")
 @option("--preferred", metavar="SERVER", default="", help="Server that should lead next")
-@option("--force", "-f", is_flag=True, help="Proceed even if no leader is known")
+@destructive("Proceed even if no leader is known", "Only show which leader would stand down")
 async def step_down(env: Env, stream: str, preferred: str, force: bool) -> Result:
     api = await env.jetstream()
     name = await pick_stream(env, api, stream)

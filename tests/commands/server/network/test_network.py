@@ -210,6 +210,9 @@ def test_kill_9_in_the_middle_of_up(networks: Networks) -> None:
     networks("add cluster --network half")
     assert len(networks.servers("half")) == 4
     networks.at("half", "stream add R3 --subjects r3 --replicas 3 --defaults --context half-cluster")
+    assert "Would stop n4 of network half" in networks("scale cluster 3 -n half --dry-run")
+    assert "Would start n5 of network half" in networks("scale cluster 5 -n half --dry-run")
+    assert len(networks.servers("half")) == 4
     networks("scale cluster 3 -n half")
     networks("down half --keep-data")
     assert not processes.find_all(folder)
@@ -225,3 +228,20 @@ def test_contexts_of_the_user_are_never_touched(networks: Networks, pair: str) -
     names = networks.cli("context ls --names", status=0).out.split()
     assert names == ["pair-hub", "pair-hub-2", "pair-leaf", "pair-system"]
     assert networks.cli("context info pair-hub --json", status=0).json["url"] == "nats://mine:4222"
+
+
+def test_dry_runs_change_nothing(networks: Networks, pair: str) -> None:
+    def state() -> dict[str, int]:
+        return {name: one.pid for name, one in processes.find_all(networks.folder(pair)).items()}
+
+    networks(f"start --all -n {pair}")
+    before = state()
+    for verb in ("stop", "restart", "kill", "pause", "lame-duck"):
+        assert f"Would {verb} hub of network {pair}" in networks(f"{verb} hub -n {pair} --dry-run")
+    assert f"Would stop network {pair}; its data" in networks(f"down {pair} --dry-run --keep-data")
+    gone = json.loads(networks(f"down {pair} --dry-run --json"))
+    assert gone["dry_run"] and gone["folder"] == str(networks.folder(pair))
+    named = json.loads(networks.cli(f"server stop {networks.folder(pair)} --dry-run --json", status=0).out)
+    assert {"hub", "leaf"} <= set(named["servers"])
+    assert state() == before
+    networks(f"kill nothing -n {pair} --dry-run", 3)

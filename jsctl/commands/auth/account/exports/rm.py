@@ -5,8 +5,9 @@ from jsctl.auth.records import Json, remove_member
 from jsctl.auth.sharing import find_export, importers
 from jsctl.commands.auth.account.exports.choose import pick_export
 from jsctl.commands.auth.choose import account_argument, operator_option, pick_operator_account
-from jsctl.commands.cli import argument, command, option
+from jsctl.commands.cli import argument, command, destructive
 from jsctl.env import Env
+from jsctl.views.intent import Intent
 from jsctl.views.result import Result
 
 
@@ -14,16 +15,17 @@ from jsctl.views.result import Result
 @argument("subject")
 @account_argument()
 @operator_option()
-@option("--force", "-f", is_flag=True, help="Remove without asking")
+@destructive("Remove without asking")
 async def rm(env: Env, subject: str, account: str, operator: str, force: bool) -> Result:
     store, owner = await pick_operator_account(env, operator, account)
     export = await pick_export(env, owner, subject)
     if importing := importers(store, owner, export):
         env.say(f"jsctl: {', '.join(importing)} import it")
-    await env.confirm(f"Really remove the export {subject} of {owner.name}?", force=force)
+    data = {"account": owner.name, "removed": subject, "importers": importing}
+    await env.confirm(Intent(f"remove the export {subject} of {owner.name}", data), force=force)
 
     def change(nats: Json) -> None:
         remove_member(nats, "exports", find_export(nats, subject, owner.name))
 
     change_account(store, owner.name, change)
-    return Result(data={"account": owner.name, "removed": subject, "importers": importing})
+    return Result(data=data)

@@ -5,8 +5,9 @@ from jsctl.auth.records import Json, remove_member
 from jsctl.auth.sharing import find_import
 from jsctl.commands.auth.account.exports.choose import pick_import
 from jsctl.commands.auth.choose import account_argument, operator_option, pick_operator_account
-from jsctl.commands.cli import argument, command, option
+from jsctl.commands.cli import argument, command, destructive
 from jsctl.env import Env
+from jsctl.views.intent import Intent
 from jsctl.views.result import Result
 
 
@@ -14,15 +15,16 @@ from jsctl.views.result import Result
 @argument("subject")
 @account_argument()
 @operator_option()
-@option("--force", "-f", is_flag=True, help="Remove without asking")
+@destructive("Remove without asking")
 async def rm(env: Env, subject: str, account: str, operator: str, force: bool) -> Result:
     """SUBJECT is the one in this account."""
     store, owner = await pick_operator_account(env, operator, account)
     await pick_import(env, owner, subject)
-    await env.confirm(f"Really remove the import {subject} of {owner.name}?", force=force)
+    data = {"account": owner.name, "removed": subject}
+    await env.confirm(Intent(f"remove the import {subject} of {owner.name}", data), force=force)
 
     def change(nats: Json) -> None:
         remove_member(nats, "imports", find_import(nats, subject, owner.name))
 
     change_account(store, owner.name, change)
-    return Result(data={"account": owner.name, "removed": subject})
+    return Result(data=data)

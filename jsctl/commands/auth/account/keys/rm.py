@@ -8,8 +8,9 @@ from jsctl.commands.auth.choose import (
     pick_operator_account,
     pick_signing_key,
 )
-from jsctl.commands.cli import command, option
+from jsctl.commands.cli import command, destructive, option
 from jsctl.env import Env
+from jsctl.views.intent import Intent
 from jsctl.views.result import Result
 
 
@@ -17,7 +18,7 @@ from jsctl.views.result import Result
 @account_argument()
 @option("--key", metavar="ROLE|KEY", default="", help="The key to remove, by its role or public key")
 @operator_option()
-@option("--force", "-f", is_flag=True, help="Remove without asking")
+@destructive("Remove without asking")
 async def rm(env: Env, account: str, key: str, operator: str, force: bool) -> Result:
     """Servers refuse users that it signed once the account is pushed. The seed is removed, too."""
     store, owner = await pick_operator_account(env, operator, account)
@@ -26,7 +27,8 @@ async def rm(env: Env, account: str, key: str, operator: str, force: bool) -> Re
     if signed:
         env.say(f"jsctl: it signed the users {', '.join(signed)}, who then cannot log in")
     label = f"{chosen.role} {chosen.public}".strip()
-    await env.confirm(f"Really remove the signing key {label} of {owner.name}?", force=force)
+    data = {"account": owner.name, "removed": chosen.public, "role": chosen.role, "users": signed}
+    await env.confirm(Intent(f"remove the signing key {label} of {owner.name}", data), force=force)
 
     def change(nats: Json) -> None:
         keys = nats.get("signing_keys") or []
@@ -38,6 +40,4 @@ async def rm(env: Env, account: str, key: str, operator: str, force: bool) -> Re
 
     change_account(store, owner.name, change)
     store.remove_seed(chosen.public)
-    return Result(
-        data={"account": owner.name, "removed": chosen.public, "role": chosen.role, "users": signed}
-    )
+    return Result(data=data)

@@ -5,8 +5,9 @@ from jsctl.auth.mappings import set_targets, targets_of
 from jsctl.auth.records import Json
 from jsctl.commands.auth.account.mappings.choose import pick_source
 from jsctl.commands.auth.choose import account_argument, operator_option, pick_operator_account
-from jsctl.commands.cli import argument, command, option
+from jsctl.commands.cli import argument, command, destructive
 from jsctl.env import Env
+from jsctl.views.intent import Intent
 from jsctl.views.result import Result
 
 
@@ -14,17 +15,19 @@ from jsctl.views.result import Result
 @account_argument()
 @argument("source", default="")
 @operator_option()
-@option("--force", "-f", is_flag=True, help="Remove without asking")
+@destructive("Remove without asking")
 async def rm(env: Env, account: str, source: str, operator: str, force: bool) -> Result:
     """Removes all targets of SOURCE."""
     store, owner = await pick_operator_account(env, operator, account)
     source = await pick_source(env, owner, source)
     targets = targets_of(owner.nats, source, owner.name)
-    if env.can_ask:  # nats asks nothing here: its scripts, which have no --force, go on as they are
-        await env.confirm(f"Really remove the mapping of {source} from {owner.name}?", force=force)
+    data = {"account": owner.name, "removed": source, "targets": targets}
+    # nats asks nothing here: its scripts, which have no --force, go on as they are
+    silent = force or not env.can_ask
+    await env.confirm(Intent(f"remove the mapping of {source} from {owner.name}", data), force=silent)
 
     def change(nats: Json) -> None:
         set_targets(nats, source, [])
 
     change_account(store, owner.name, change)
-    return Result(data={"account": owner.name, "removed": source, "targets": targets})
+    return Result(data=data)

@@ -3,11 +3,12 @@
 from jsctl.auth.changes import change_account
 from jsctl.auth.revocations import Revocation, add_revocation, find_key
 from jsctl.commands.auth.choose import account_argument, operator_option, pick_operator_account
-from jsctl.commands.cli import argument, command, option
+from jsctl.commands.cli import argument, command, dry_run_flag, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.units import SECOND, parse_past_time, seconds_to_ns
+from jsctl.units import SECOND, format_time, parse_past_time, seconds_to_ns
 from jsctl.views.auth import revocations as view
+from jsctl.views.intent import Intent
 from jsctl.views.result import Result
 
 
@@ -24,6 +25,7 @@ from jsctl.views.result import Result
 @operator_option()
 @option("--export", metavar="SUBJECT", default="", help="Revoke activation tokens of this export")
 @option("--at", metavar="TIME|DURATION", default="", help="Refuse what was signed until then, by default now")
+@dry_run_flag("Only show what would be revoked")
 async def add(env: Env, name: str, account: str, operator: str, export: str, at: str) -> Result:
     """Revokes a user, all users (`*`), or with --export the activation tokens for an account.
 
@@ -37,5 +39,8 @@ async def add(env: Env, name: str, account: str, operator: str, export: str, at:
     store, owner = await pick_operator_account(env, operator, account)
     key = find_key(store, owner, name, of_export=bool(export))
     revocation = Revocation(export, key, time)
+    text = f"what was signed for {name} until {format_time(time * SECOND)}"
+    facts = {"account": owner.name, "key": key, "export": export, "time": time}
+    env.announce(Intent(f"revoke {text} in account {owner.name}", facts))
     owner = change_account(store, owner.name, lambda nats: add_revocation(nats, revocation, owner.name))
     return view.listing(store, owner)

@@ -5,9 +5,10 @@ import copy
 from jsctl.auth.changes import change_account
 from jsctl.auth.revocations import find_key, remove_revocation
 from jsctl.commands.auth.choose import account_argument, operator_option, pick_operator_account
-from jsctl.commands.cli import argument, command, option
+from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.env import Env
 from jsctl.views.auth import revocations as view
+from jsctl.views.intent import Intent
 from jsctl.views.result import Result
 
 
@@ -16,12 +17,13 @@ from jsctl.views.result import Result
 @account_argument()
 @operator_option()
 @option("--export", metavar="SUBJECT", default="", help="A revocation of activation tokens of this export")
-@option("--force", "-f", is_flag=True, help="Remove without asking")
+@destructive("Remove without asking")
 async def rm(env: Env, name: str, account: str, operator: str, export: str, force: bool) -> Result:
     """Old credentials are valid again once the account is pushed."""
     store, owner = await pick_operator_account(env, operator, account)
     key = find_key(store, owner, name, of_export=bool(export))
     remove_revocation(copy.deepcopy(owner.nats), export, key, owner.name)  # before it asks
-    await env.confirm(f"Really accept what was signed for {name} again?", force=force)
+    facts = {"account": owner.name, "key": key, "export": export}
+    await env.confirm(Intent(f"accept what was signed for {name} again", facts), force=force)
     owner = change_account(store, owner.name, lambda nats: remove_revocation(nats, export, key, owner.name))
     return view.listing(store, owner)

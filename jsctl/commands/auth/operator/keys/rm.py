@@ -3,16 +3,17 @@
 from jsctl.auth.changes import change_operator
 from jsctl.auth.records import Json, signing_keys
 from jsctl.commands.auth.choose import operator_argument, pick_operator, pick_text
-from jsctl.commands.cli import argument, command, option
+from jsctl.commands.cli import argument, command, destructive
 from jsctl.env import Env
 from jsctl.errors import NotFound
+from jsctl.views.intent import Intent
 from jsctl.views.result import Result
 
 
 @command("rm", examples=["jsctl auth operator keys rm ACME OC6UDG77GH... --force"])
 @operator_argument()
 @argument("public", metavar="[KEY]", default="")
-@option("--force", "-f", is_flag=True, help="Remove without asking")
+@destructive("Remove without asking")
 async def rm(env: Env, name: str, public: str, force: bool) -> Result:
     """Accounts that it signed must be signed again: auth account edit --key. The seed is removed, too."""
     store = await pick_operator(env, name)
@@ -26,7 +27,8 @@ async def rm(env: Env, name: str, public: str, force: bool) -> Result:
     signed = [account.name for account in store.read_accounts() if account.issuer == key]
     if signed:
         env.say(f"jsctl: it signed {', '.join(signed)}, which must be signed again")
-    await env.confirm(f"Really remove the signing key {key}?", force=force)
+    data = {"operator": store.operator, "removed": key, "signed": signed}
+    await env.confirm(Intent(f"remove the signing key {key}", data), force=force)
 
     def change(nats: Json) -> None:
         nats["signing_keys"] = [one for one in nats.get("signing_keys") or () if one != key]
@@ -35,4 +37,4 @@ async def rm(env: Env, name: str, public: str, force: bool) -> Result:
 
     change_operator(store, change)
     store.remove_seed(key)
-    return Result(data={"operator": store.operator, "removed": key, "signed": signed})
+    return Result(data=data)

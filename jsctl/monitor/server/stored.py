@@ -1,0 +1,46 @@
+"""How much an account, or a server, holds: what a purge or a removal puts at stake."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from jsctl.monitor.server.replicas import Replica, consumer_replicas, stream_replicas
+from jsctl.monitor.server.requests import fetch_details
+from jsctl.nats.connection import Connection
+
+
+class Stored(NamedTuple):
+    """Streams and consumers, and what the streams hold."""
+
+    streams: int
+    consumers: int
+    messages: int
+    bytes: int
+
+
+async def stored_of_account(connection: Connection, domain: str, account: str) -> Stored:
+    """Return what an account, by its name or ID, holds in a domain, replicas counted once."""
+    return await _count(connection, domain, lambda one: account in (one.account, one.account_id))
+
+
+async def stored_on_server(connection: Connection, domain: str, server: str) -> Stored:
+    """Return what a server, by its name or ID, holds of all accounts."""
+    return await _count(connection, domain, lambda one: server in (one.server, one.server_id))
+
+
+async def _count(connection: Connection, domain: str, is_meant: Callable[[Replica], bool]) -> Stored:
+    replies = await fetch_details(connection)
+    replies = [one for one in replies if not domain or one["server"].get("domain", "") == domain]
+    streams: dict[tuple[str, str], Replica] = {}
+    for one in filter(is_meant, stream_replicas(replies)):
+        if one.leads or (one.account, one.name) not in streams:
+            streams[one.account, one.name] = one
+    consumers = {
+        (one.account, one.name, one.consumer) for one in filter(is_meant, consumer_replicas(replies))
+    }
+    states = [one.detail.get("state") or {} for one in streams.values()]
+    return Stored(
+        len(streams),
+        len(consumers),
+        sum(int(state.get("messages", 0)) for state in states),
+        sum(int(state.get("bytes", 0)) for state in states),
+    )

@@ -1,0 +1,52 @@
+"""What a verb is about to do: the question before it, and what --dry-run shows in its place."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jsctl.files import ascii_path
+from jsctl.units import format_bytes, plural
+from jsctl.views.result import Result, Text
+
+NOTHING = "Nothing was changed"
+"""The last line of every --dry-run."""
+
+
+class Intent(NamedTuple):
+    """What would be changed.
+
+    action: what follows "Really" and "Would": `delete Consumer ORDERS > NEW`. facts: the same for --json.
+    lines: what would be done, where that is more than one sentence. question: in place of "Really ...".
+    """
+
+    action: str
+    facts: Mapping[str, Any]
+    lines: Sequence[str] = ()
+    question: str = ""
+
+    def asked(self) -> str:
+        """Return the question, without its question mark."""
+        return self.question or f"Really {self.action}"
+
+    def result(self) -> Result:
+        """Return what --dry-run shows."""
+        lines = self.lines or [f"Would {self.action}"]
+        whole = bool(self.lines)
+        data = {"dry_run": True, "would": self.action, **self.facts}
+        return Result([Text("\n".join([*lines, NOTHING]), whole=whole)], data=data)
+
+
+def seal_intent(label: str, kind: str, info: Mapping[str, Any]) -> Intent:
+    """Return that a stream or bucket is about to be sealed. label: `Stream ORDERS`. kind: "streams"."""
+    state = info["state"]
+    facts = {"stream": info["config"]["name"], "messages": state["messages"], "bytes": state["bytes"]}
+    what = f"{plural(state['messages'], 'message')}, {format_bytes(state['bytes'])}"
+    return Intent(f"seal {label} ({what}), sealed {kind} can not be unsealed or modified", facts)
+
+
+def file_intent(what: str, path: Path, facts: Mapping[str, Any] | None = None) -> Intent:
+    """Return that a file is about to be written, or replaced. what: `the credentials of alice`."""
+    exists = path.expanduser().exists()
+    named = ascii_path(path)
+    action = f"replace {named} by {what}" if exists else f"write {what} to {named}"
+    return Intent(action, {"path": named, "replaces": exists, **(facts or {})})

@@ -1,0 +1,83 @@
+"""What is about to be done to servers and accounts."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jsctl.monitor.server.rescue import RescuePlan
+from jsctl.monitor.server.stored import Stored
+from jsctl.units import format_bytes, plural
+from jsctl.views.intent import Intent
+
+
+def purge(account: str, stored: Stored) -> Intent:
+    """All that an account has in JetStream is about to go."""
+    what = f"all streams and consumers of account {account} ({_amount(stored)})"
+    return Intent(f"remove {what}", {"account": account, **_facts(stored)})
+
+
+def evacuate(server: str, stored: Stored) -> Intent:
+    """What a server has in JetStream is about to move."""
+    what = f"all streams and consumers of server {server} to others ({_amount(stored)})"
+    return Intent(f"move {what}", {"server": server, **_facts(stored)})
+
+
+def peer_remove(server: str, *, online: bool) -> Intent:
+    """A server is about to leave the meta group."""
+    state = "online" if online else "offline"
+    facts = {"server": server, "online": online}
+    return Intent(f"remove server {server}, which is {state}, from the cluster for good", facts)
+
+
+def rescue(plan: RescuePlan, wanted: int) -> Intent:
+    """A lower quorum is about to suffice."""
+    offline = plan.size - len(plan.servers)
+    facts = {"online": list(plan.servers), "size": plan.size, "quorum": plan.quorum, "new_quorum": wanted}
+    return Intent(
+        f"let {wanted} of {plan.size} servers suffice instead of {plan.quorum}",
+        facts,
+        question=f"Are the other {offline} servers gone for good, and should {wanted} instead of"
+        f" {plan.quorum} of {plan.size} suffice?",
+    )
+
+
+def balance(surplus: int, clusters: int) -> Intent:
+    """Connections are about to be closed."""
+    where = f" in {clusters} clusters" if clusters > 1 else ""
+    return Intent(f"close {plural(surplus, 'connection')}{where}", {"connections": surplus})
+
+
+def change_servers(verb: str, network: str, servers: Sequence[str]) -> Intent:
+    """Something is about to be done to servers on this machine. verb: "kill"."""
+    action = f"{verb} {', '.join(servers) or 'no server'} of network {network}"
+    return Intent(action, {"network": network, "servers": list(servers)})
+
+
+def kick(client: Mapping[str, Any], server: Mapping[str, Any]) -> Intent:
+    """A client is about to be disconnected."""
+    named = f" {client['name']}" if client.get("name") else ""
+    action = f"disconnect client {client.get('cid')}{named} ({client.get('ip')}) from server {server['name']}"
+    facts = {"cid": client.get("cid"), "name": client.get("name", ""), "ip": client.get("ip", "")}
+    return Intent(action, {**facts, "server": server["name"], "account": client.get("account", "")})
+
+
+def down(network: str, folder: str, *, keep_data: bool) -> Intent:
+    """A network on this machine is about to end."""
+    facts = {"network": network, "folder": folder, "keep_data": keep_data}
+    stop = f"stop network {network}; its data in {folder} stays"
+    return Intent(stop if keep_data else f"remove network {network} and all of its data in {folder}", facts)
+
+
+def _facts(stored: Stored) -> dict[str, int]:
+    return {
+        "streams": stored.streams,
+        "consumers": stored.consumers,
+        "messages": stored.messages,
+        "bytes": stored.bytes,
+    }
+
+
+def _amount(stored: Stored) -> str:
+    return (
+        f"{plural(stored.streams, 'stream')}, {plural(stored.consumers, 'consumer')}, "
+        f"{plural(stored.messages, 'message')}, {format_bytes(stored.bytes)}"
+    )
