@@ -267,6 +267,11 @@ class Env:
         """Open a connection with these settings; it is closed when the command ends."""
         if self._stack is None:
             raise RuntimeError("open connections within Env.run")
+        from jsctl.nats import loop_free
+
+        if loop_free_connection := await loop_free.connect(settings):
+            self._stack.push_async_callback(loop_free_connection.close)
+            return loop_free_connection
         from jsctl.nats.connection import Connection
         from jsctl.nats.outage import ConnectionReporter
 
@@ -289,10 +294,10 @@ class Env:
             trace=self.trace,
         )
 
-    def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run a command's coroutine, and close every connection when it ends."""
-        import asyncio
-
+    def run(self, work: Coroutine[Any, Any, T], *, loop_free: bool = False) -> T:
+        """Run a command's coroutine, and close every connection when it ends. loop_free: without an event
+        loop until it asks for one (see jsctl.loops)."""
+        from jsctl import loops
         from jsctl.signals import unlost_cancellation
 
         outcome: list[T] = []  # not the task's result: asyncio.run makes text of that, which no one sees
@@ -308,7 +313,8 @@ class Env:
 
         self.begin()
         try:
-            (self.session.run if self.session else asyncio.run)(scoped())
+            run = loops.run if loop_free else loops.run_in_loop
+            (self.session.run if self.session else run)(scoped())
         finally:
             if not self.session:
                 work.close()  # ctrl-C can come before it began
@@ -324,11 +330,14 @@ class Env:
             raise
 
     async def _finish(self, verb: "Awaitable[Result | Events[Any] | None]") -> "Result | ExitStatus | None":
+        from jsctl.loops import event_loop
         from jsctl.views.events import Events
 
         outcome = await verb
         if not isinstance(outcome, Events):
             return outcome
+        if outcome.goes_on:
+            await event_loop()
         if outcome.live is not None and self.has_screen:
             from jsctl.screen.run import run_screen
 

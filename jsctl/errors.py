@@ -134,12 +134,11 @@ class MissingName(ApiError):
 
     async def propose(self) -> None:
         """Add a name that exists and is like the missing one to the hint, if it is found within a second."""
-        import asyncio
-
+        from jsctl.loops import time_limit
         from jsctl.registry.noun_record import nearest_name
 
         try:
-            async with asyncio.timeout(1):
+            async with time_limit(1):
                 near = nearest_name(self.name, await self.list_names())
         except (JsctlError, TimeoutError):
             return

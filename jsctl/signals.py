@@ -122,10 +122,11 @@ def interrupts(end: Callable[[], object], *, sigterm: bool = True) -> Iterator[N
 async def unlost_cancellation() -> AsyncIterator[None]:
     """End the block as cancelled when the task was, also where what it waited for lost that, or ended at that
     moment."""
-    import asyncio
+    from jsctl.later import asyncio
+    from jsctl.loops import is_stepped
 
     yield
-    task = asyncio.current_task()
+    task = None if is_stepped() else asyncio.current_task()
     if task is not None and task.cancelling():
         raise asyncio.CancelledError
 

@@ -8,9 +8,9 @@ from jsctl.bench.meter import Meter, now
 from jsctl.bench.plan import Plan
 from jsctl.errors import ApiError, Denied, JsctlError, NoResponders, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Api, parse_response
-from jsctl.nats.connection import Connection, is_no_responders
+from jsctl.nats.connection import Connection
 from jsctl.nats.events import Closed, ConnectionEvent, Disconnected, PermissionDenied
-from jsctl.nats.message import Message
+from jsctl.nats.message import Message, is_no_responders
 from jsctl.units import MS, SECOND
 
 _NAP = 2 * MS

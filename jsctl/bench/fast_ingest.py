@@ -10,8 +10,7 @@ from jsctl.bench.publishers import Frames, burst_size, check_size, no_stream
 from jsctl.errors import JsctlError, RequestTimeout
 from jsctl.jetstream.api import parse_response
 from jsctl.json_text import parse_json
-from jsctl.nats.connection import is_no_responders
-from jsctl.nats.message import Message
+from jsctl.nats.message import Message, is_no_responders
 from jsctl.units import SECOND
 
 _START, _APPEND, _COMMIT = 0, 1, 2

@@ -19,6 +19,7 @@ from jsctl.jetstream.message.compose import (
 from jsctl.jetstream.message.patience import patience
 from jsctl.jetstream.message.publisher import Mode, Published, Publisher
 from jsctl.jetstream.message.schedule import Schedule, format_ttl, is_scheduled
+from jsctl.loops import event_loop
 from jsctl.nats.message import OutgoingMessage
 from jsctl.views.events import Events
 from jsctl.views.message import publish as view
@@ -112,6 +113,7 @@ class Options:
 
 @command(
     "publish",
+    loop_free=True,
     options=Options,
     help=HELP,
     examples=[
@@ -170,6 +172,8 @@ class Options:
 async def publish(env: Env, options: Options) -> Events[Published]:
     options = replace(options, body=body_of(env, options))
     composition = _composition(env, options)
+    if options.mode != "plain" or options.total != 1:
+        await event_loop()  # messages are reported, and acks arrive, while others are sent
     api = await env.jetstream()
     asks = options.body is None and not options.dumped and env.streams.stdin.isatty()
     if asks and not options.quiet:

@@ -4,7 +4,6 @@ STREAM.LIST and CONSUMER.LIST page alike (nats-server: jetstream_api.go). In a c
 or consumers whose leader did not answer (`missing`) or that no server can run (`offline`).
 """
 
-import asyncio
 import itertools
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
@@ -12,6 +11,8 @@ from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from jsctl.jetstream.api import Api, Json, parse_response
+from jsctl.later import asyncio
+from jsctl.loops import Begun, cancel_all, start
 
 T = TypeVar("T")
 
@@ -71,12 +72,12 @@ async def fetch_pages(
     total, limit = int(first.get("total", 0)), max(int(first.get("limit", 0)), 0) or count
     offsets = iter(range(limit, total, limit) if 0 < count < total and limit else ())
     seen = {_digest(first, key)}  #: of all pages: two may take turns
-    requests: deque[asyncio.Task[bytes]] = deque()
+    requests: deque[asyncio.Task[bytes] | Begun[bytes]] = deque()
 
     def request_ahead() -> None:
         for offset in itertools.islice(offsets, _AHEAD - len(requests)):
             request = api.call_raw(subject, {**(body or {}), "offset": offset})
-            requests.append(asyncio.ensure_future(request))
+            requests.append(start(request))
 
     try:
         request_ahead()
@@ -93,9 +94,7 @@ async def fetch_pages(
             seen.add(digest)
             yield page
     finally:
-        for request in requests:
-            request.cancel()
-        await asyncio.gather(*requests, return_exceptions=True)
+        await cancel_all(requests)
 
 
 def _digest(page: Json, key: str) -> int:

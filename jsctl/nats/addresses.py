@@ -1,12 +1,15 @@
 """Server addresses: the URLs in a setting, each with the login that is part of it."""
 
 import re
+import time
+from collections.abc import Iterator, Sequence
 from socket import AF_INET, AF_INET6, inet_pton
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from jsctl.contexts.model import public_url
 from jsctl.errors import BadInput
+from jsctl.units import SECOND
 
 SCHEMES = ("nats", "tls", "ws", "wss")
 
@@ -51,6 +54,16 @@ def parse_addresses(url: str) -> list[ServerAddress]:
     if len({one.url.startswith("ws") for one in addresses}) > 1:
         raise BadInput("websocket and other server addresses cannot be mixed")
     return addresses
+
+
+def each_within(addresses: Sequence[ServerAddress], timeout: int) -> Iterator[tuple[ServerAddress, float]]:
+    """Yield each address with the seconds that it may take, within `timeout` ns for all of them: a server
+    that hangs must leave time for those after it."""
+    deadline = time.monotonic() + timeout / SECOND
+    for number, address in enumerate(addresses):
+        left = max(deadline - time.monotonic(), 0.1)
+        others = len(addresses) - number - 1
+        yield address, min(left / (others + 1), 2) if others else left
 
 
 def _is_host(host: str) -> bool:

@@ -7,30 +7,31 @@ own (see jsctl.spark.source.connection).
 import base64
 import contextlib
 import json
-import random
+import os
 import socket
-import ssl
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, Self, cast
+from typing import Any, NamedTuple, Self, cast
 from urllib.parse import urlsplit
 
+from jsctl import loops
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, Denied, JsctlError, NoResponders, RequestTimeout, Unreachable
 from jsctl.json_text import parse_json
-from jsctl.nats import from_sync, login
-from jsctl.nats.addresses import ServerAddress, parse_addresses
+from jsctl.nats import login
+from jsctl.nats.addresses import ServerAddress, each_within, parse_addresses
 from jsctl.nats.codec import (
     MAX_LINE,
     MAX_PAYLOAD,
     ProtocolError,
-    encode_publish,
+    Violation,
     message_limit,
     parse_error,
     read_frame,
 )
-from jsctl.nats.failures import connection_failure
-from jsctl.nats.message import Message, MessageHandler, decode_message
+from jsctl.nats.events import denied
+from jsctl.nats.failures import NoGreeting, NoTls, connection_failure, most_telling
+from jsctl.nats.message import Message, MessageHandler, OutgoingMessage, decode_message, is_no_responders
 from jsctl.nats.server_info import check_info
 from jsctl.nats.tls import tls_options
 from jsctl.units import SECOND
@@ -43,6 +44,16 @@ Json = dict[str, Any]
 
 class ConnectionLost(Exception):
     """The connection ended; what was asked must be asked again on another one."""
+
+
+class Request(NamedTuple):
+    """A request that was sent, with its replies so far. timeout: ns. deadline: on time.monotonic."""
+
+    key: bytes
+    subject: str
+    replies: list[Message]
+    timeout: int
+    deadline: float
 
 
 class BlockingConnection:
@@ -58,37 +69,49 @@ class BlockingConnection:
         self._buffer = bytearray(rest)  #: its first `_filled` bytes are received and not parsed yet
         self._filled = len(rest)
         self._settings = settings
-        self._inbox = f"{settings.inbox_prefix}.{random.getrandbits(96):024x}"
+        self._inbox = f"{settings.inbox_prefix}.{os.urandom(12).hex()}"
         self._number = 0
         self._handlers: dict[bytes, MessageHandler] = {}  #: by the last token of the reply subject
-        self._refusals: list[str] = []
-        self._is_ready = False
+        self._is_subscribed = False  #: to the inbox
+        self._refusals: list[Violation] = []
+        self._is_logged_in = False
+        self._is_ready = False  #: whether a ping was answered
         self._largest = message_limit(info.get("max_payload", MAX_PAYLOAD))
         self.received = 0
         self.info = info
 
     @classmethod
     def open(
-        cls, settings: Settings, name: str = "jsctl spark", learned: Sequence[ServerAddress] = ()
+        cls,
+        settings: Settings,
+        name: str = "jsctl spark",
+        learned: Sequence[ServerAddress] = (),
+        *,
+        in_order: bool = False,
     ) -> Self:
         """Connect to any server that takes us. Raises Unreachable, Denied or BadInput, within the settings'
-        time-out for each server.
+        time-out.
 
         learned: addresses that other servers named (`other_addresses`), tried after those of the settings.
+        in_order: the settings' first; otherwise any of them.
         """
-        settings = from_sync.run(login.prepare(settings))
+        settings = loops.run(login.prepare(settings))
         failures: list[JsctlError] = []
         addresses = parse_addresses(settings.url)
-        random.shuffle(addresses)  # tasks spread over a cluster, and another attempt finds another server
+        if not in_order:
+            import random
+
+            random.shuffle(addresses)  # tasks spread over a cluster, and another attempt finds another server
         known = {address.url for address in addresses}
-        for address in (*addresses, *(one for one in learned if one.url not in known)):
+        others = [address for address in learned if address.url not in known]
+        for address, seconds in each_within([*addresses, *others], settings.timeout):
             try:
-                connection = cls._open(address, settings, name)
+                connection = cls._open(address, settings, name, seconds)
                 connection.address = address
                 return connection
             except (OSError, ValueError, ConnectionLost, JsctlError) as error:
                 failures.append(connection_failure(error, address, settings))
-        raise next((f for f in failures if isinstance(f, Denied)), failures[len(addresses) - 1])
+        raise most_telling([*failures[len(addresses) :], *failures[: len(addresses)]], settings)
 
     def other_addresses(self) -> list[ServerAddress]:
         """Return the servers that this one names, which take the same login."""
@@ -102,37 +125,45 @@ class BlockingConnection:
         ]
 
     @classmethod
-    def _open(cls, address: ServerAddress, settings: Settings, name: str) -> Self:
+    def _open(cls, address: ServerAddress, settings: Settings, name: str, seconds: float) -> Self:
         if settings.socks_proxy or address.url.startswith("ws"):
             raise BadInput(
                 "Spark reads over plain or TLS connections only", "use a nats:// or tls:// address"
             )
+        deadline = time.monotonic() + seconds
         parts = urlsplit(address.url)
         host, port = parts.hostname or "", parts.port or 4222
         tls_name = address.tls_name if address.tls_name and not host.strip("0123456789.") else host
         tls = tls_options(settings, address)
-        link: socket.socket = socket.create_connection((host, port), settings.timeout / SECOND)
+        is_first = bool(tls.get("tls_handshake_first"))
+        link: socket.socket = socket.create_connection((host, port), seconds)
         try:
             link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            if tls.get("tls_handshake_first"):
+            if is_first:
                 link = tls["tls"].wrap_socket(link, server_hostname=tls_name)
             line, rest = _read_line(link)
+            if line.startswith(b"-ERR"):
+                raise ConnectionLost(parse_error(line).text)
             if not line.startswith(b"INFO "):
                 raise Unreachable(f"{address.url} is not a NATS server")
             info: Json = parse_json(line[5:])
             check_info(info)
-            if not isinstance(link, ssl.SSLSocket) and (tls or info.get("tls_required")):
-                context = tls.get("tls") or ssl.create_default_context()
+            if not is_first and (tls or info.get("tls_required")):
+                if not (info.get("tls_required") or info.get("tls_available")):
+                    raise NoTls("the server has no TLS")
+                from ssl import create_default_context
+
+                context = tls.get("tls") or create_default_context()
                 link = context.wrap_socket(link, server_hostname=tls_name)
                 rest = b""
             self = cls(link, info, settings, rest)
-            self._log_in(from_sync.run(login.authentication(settings, address)), name)
+            self._log_in(loops.run(login.authentication(settings, address)), name, deadline)
         except BaseException:
             link.close()
             raise
         return self
 
-    def _log_in(self, options: Mapping[str, Any], name: str) -> None:
+    def _log_in(self, options: Mapping[str, Any], name: str, deadline: float) -> None:
         hello: Json = {"verbose": False, "pedantic": False, "lang": "python-jsctl", "version": "1"}
         hello |= {"protocol": 1, "headers": True, "no_responders": True, "echo": False, "name": name}
         nonce = self.info.get("nonce", "")
@@ -146,12 +177,19 @@ class BlockingConnection:
         for ours, theirs in (("user", "user"), ("password", "pass"), ("token", "auth_token")):
             if options.get(ours):
                 hello[theirs] = options[ours]
-        self._send(
-            b"CONNECT %b\r\nSUB %b.* 1\r\nPING\r\n" % (json.dumps(hello).encode(), self._inbox.encode())
-        )
-        deadline = time.monotonic() + self._settings.timeout / SECOND
+        self._ping(b"CONNECT %b\r\n" % json.dumps(hello).encode(), deadline)
+        self._is_logged_in = True
+
+    def _ping(self, frames: bytes, deadline: float) -> None:
+        """Send frames, and wait until the server has processed them. Raises TimeoutError."""
+        self._is_ready = False
+        self.send(frames + b"PING\r\n")
         while not self._is_ready:
             self.pump(deadline)
+
+    def flush(self, timeout: int = 0) -> None:
+        """Wait until the server has processed what was sent. `timeout` in ns. Raises Denied, TimeoutError."""
+        self._ping(b"", time.monotonic() + (timeout or self._settings.timeout) / SECOND)
 
     def close(self) -> None:
         with contextlib.suppress(OSError):
@@ -162,7 +200,7 @@ class BlockingConnection:
     def send_request(self, subject: str, data: bytes, handler: MessageHandler) -> bytes:
         """Publish a request; `handler` is called with its replies while `pump` runs. Returns the key for
         `forget`."""
-        key = self._publish_request(subject, data)
+        key = self._publish_request(OutgoingMessage(subject, data))
         self._handlers[key] = handler
         return key
 
@@ -172,23 +210,41 @@ class BlockingConnection:
 
     def request(self, subject: str, data: bytes = b"", *, timeout: int = 0) -> Message:
         """Return one reply. `timeout` in ns. Raises NoResponders, RequestTimeout, Denied."""
+        return self.request_message(OutgoingMessage(subject, data), timeout=timeout)
+
+    def request_message(self, message: OutgoingMessage, *, timeout: int = 0) -> Message:
+        """As `request`, for a message with headers."""
+        return self.answer_to(self.begin_request(message, timeout))
+
+    def begin_request(self, message: OutgoingMessage, timeout: int = 0) -> Request:
+        """Send a request, which `answer_to` waits for."""
         replies: list[Message] = []
-        key = self.send_request(subject, data, replies.append)
-        deadline = time.monotonic() + (timeout or self._settings.timeout) / SECOND
+        timeout = timeout or self._settings.timeout
+        key = self._publish_request(message)
+        self._handlers[key] = replies.append
+        return Request(key, message.subject, replies, timeout, time.monotonic() + timeout / SECOND)
+
+    def answer_to(self, request: Request) -> Message:
+        """Return the reply to a request that was begun; see `request`."""
+        replies = request.replies
         try:
             while not replies:
-                self.pump(deadline)
+                self.pump(request.deadline)
         except TimeoutError:
-            raise RequestTimeout(f"no answer on {subject}") from None
+            raise RequestTimeout(f"no answer on {request.subject} in {request.timeout / SECOND:g}s") from None
         finally:
-            self.forget(key)
-        if not replies[0].data and replies[0].status[0] == 503:
-            raise NoResponders(f"nobody answers on {subject}")
+            self.forget(request.key)
+        if is_no_responders(replies[0]):
+            raise NoResponders(f"nobody answers on {request.subject}")
         return replies[0]
 
-    def _publish_request(self, subject: str, data: bytes) -> bytes:
+    def _publish_request(self, message: OutgoingMessage) -> bytes:
         self._number += 1
-        self._send(encode_publish(subject, data, f"{self._inbox}.{self._number}"))
+        frames = message.encode(f"{self._inbox}.{self._number}")
+        if not self._is_subscribed:  # a login may be allowed to publish, and nothing else
+            frames = b"SUB %b.* 1\r\n%b" % (self._inbox.encode(), frames)
+            self._is_subscribed = True
+        self.send(frames)
         return b"%d" % self._number
 
     # -- reading ------------------------------------------------------------------------------------
@@ -196,7 +252,7 @@ class BlockingConnection:
     def pump(self, deadline: float) -> None:
         """Read once, and handle the frames that are complete. `deadline` is on time.monotonic; raises
         TimeoutError there."""
-        left = deadline - time.monotonic()
+        left = loops.earliest(deadline) - time.monotonic()
         if left <= 0:
             raise TimeoutError
         self._receive(left)
@@ -206,9 +262,9 @@ class BlockingConnection:
     def _check_refusals(self) -> None:
         """Raise Denied for what the server refused, after which the connection is as good as before."""
         if self._refusals:
-            text = self._refusals[0]
+            operation, subject = self._refusals[0]
             self._refusals.clear()
-            raise Denied(f"the server refuses: {text}")
+            raise denied(operation, subject, self._settings.inbox_prefix)
 
     def _receive(self, timeout: float) -> int:
         """Read up to CHUNK bytes into the buffer, within `timeout` seconds; returns how many."""
@@ -261,14 +317,16 @@ class BlockingConnection:
 
     def _control(self, line: bytes) -> None:
         if line.startswith(b"PING"):
-            self._send(b"PONG\r\n")
+            self.send(b"PONG\r\n")
         elif line.startswith(b"PONG"):
             self._is_ready = True
         elif line.startswith(b"-ERR"):
             error = parse_error(line)
             if error.violation:
-                self._refusals.append(error.text)
+                self._refusals.append(error.violation)
                 return
+            if not self._is_logged_in:
+                raise ConnectionLost(error.text)  # `connection_failure` knows what it means
             if error.is_authentication:
                 raise Denied(f"the server refuses the login: {error.text.lower()}")
             raise ConnectionLost(f"the server ended the connection: {error.text.lower()}")
@@ -285,7 +343,8 @@ class BlockingConnection:
         check_info(info)
         self.info = {**self.info, **info}
 
-    def _send(self, data: bytes) -> None:
+    def send(self, data: bytes) -> None:
+        """Send frames (see codec)."""
         try:
             self._socket.settimeout(self._settings.timeout / SECOND)
             self._socket.sendall(data)
@@ -299,7 +358,7 @@ def _read_line(link: socket.socket) -> tuple[bytes, bytes]:
     while b"\r\n" not in data:
         chunk = link.recv(65536)
         if not chunk or len(data) > MAX_LINE:
-            raise ConnectionLost("the server closed the connection without a reason")
+            raise NoGreeting("the server closed the connection without a reason")
         data += chunk
     line, _, rest = data.partition(b"\r\n")
     return line, rest

@@ -6,6 +6,9 @@ from typing import NamedTuple
 
 from jsctl.errors import Unreachable
 
+BURST = 1 << 16
+"""Bytes that are gathered before a burst of frames is written."""
+
 MSG, HMSG = ord("M"), ord("H")
 """The first byte of the frames that carry a message."""
 

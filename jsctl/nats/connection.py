@@ -4,21 +4,16 @@ What nats-py leaves to its users is done here: a first connection that fails at 
 on everything, refused publishes distinguished from silence, typed events, no secret in any message.
 """
 
-import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-# First: it decides how nats-py is loaded.
-from jsctl.nats.nats_py import BURST as BURST
-from jsctl.nats.nats_py import ClientError, NatsClient, Receiver, StaleConnection
-
-# isort: split
 from jsctl.contexts.model import public_url as public_url
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, JsctlError, NoResponders, RequestTimeout, Unreachable
+from jsctl.later import Later, asyncio
 from jsctl.nats import login
-from jsctl.nats.addresses import ServerAddress, parse_addresses
+from jsctl.nats.addresses import ServerAddress, each_within, parse_addresses
 from jsctl.nats.codec import ServerError, encode_publish
 from jsctl.nats.events import (
     Closed,
@@ -31,17 +26,22 @@ from jsctl.nats.events import (
     denied,
 )
 from jsctl.nats.failures import connection_failure, most_telling, reason
-from jsctl.nats.message import Message, MessageHandler, OutgoingMessage
+from jsctl.nats.message import Message, MessageHandler, OutgoingMessage, is_no_responders
 from jsctl.nats.subscription import Subscription as Subscription
 from jsctl.nats.tls import tls_options
 from jsctl.units import SECOND
+
+if TYPE_CHECKING:
+    from jsctl.nats import nats_py
+else:
+    nats_py = Later("jsctl.nats.nats_py")
 
 
 class Connection:
     """One connection to a NATS network. Use `Connection.open`."""
 
     def __init__(self, settings: Settings, on_event: EventHandler | None) -> None:
-        self._client = NatsClient(settings, self._refused, self._broken)
+        self._client: nats_py.NatsClient  #: of `open`
         self._fault: Unreachable | None = None  #: why it was ended for good
         self._on_event = on_event
         self._handlers: list[EventHandler] = []
@@ -70,22 +70,18 @@ class Connection:
         address instead.
         """
         settings = await login.prepare(settings)
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + settings.timeout / SECOND
         addresses = parse_addresses(settings.url)
         failures: list[JsctlError] = []
-        for number, address in enumerate(addresses):
-            left = max(deadline - loop.time(), 0.1)
-            others = len(addresses) - number - 1
+        for address, seconds in each_within(addresses, settings.timeout):
             self = cls(settings, on_event)
+            self._client = nats_py.NatsClient(settings, self._refused, self._broken)
             options = await login.authentication(settings, address) | tls_options(settings, address)
             if tls_hostname:
                 options["tls_hostname"] = tls_hostname
             try:
-                # A server that hangs must leave time for those after it.
-                async with asyncio.timeout(min(left / (others + 1), 2) if others else left):
+                async with asyncio.timeout(seconds):
                     await self._connect(address, options)
-            except (OSError, ValueError, ImportError, ClientError, TimeoutError) as error:
+            except (OSError, ValueError, ImportError, nats_py.ClientError, TimeoutError) as error:
                 failures.append(connection_failure(error, address, settings))
             else:
                 self._client.reconnect_to((a.url for a in addresses if a != address), reconnect=reconnect)
@@ -241,13 +237,13 @@ class Connection:
         """Return an async context manager; see Subscription."""
         return Subscription(self, subject, queue)
 
-    def receive(self, subject: str, handler: MessageHandler, *, queue: str = "") -> Receiver:
+    def receive(self, subject: str, handler: MessageHandler, *, queue: str = "") -> "nats_py.Receiver":
         """Return an async context manager: while it is open, `handler` is called for each message, as soon as
         it is read. 100,000 messages cost 0.2 s of processor time.
 
         Raises BadInput, Unreachable.
         """
-        return Receiver(self._client, subject, handler, queue)
+        return nats_py.Receiver(self._client, subject, handler, queue)
 
     async def send(self, frames: bytes) -> None:
         """Send frames (see codec), and wait while the socket takes no more.
@@ -302,7 +298,7 @@ class Connection:
             if self._client.is_connected:
                 await self._client.write_pending()  # nats-py sends its PING ahead of what is pending
             await self._client.flush(timeout=(timeout or self.settings.timeout) / SECOND)  # type: ignore[arg-type]
-        except (ClientError, TimeoutError) as error:
+        except (nats_py.ClientError, TimeoutError) as error:
             raise Unreachable(f"the server did not take everything: {reason(error)}") from None
         except OSError as error:
             raise Unreachable(f"lost the connection to {self.url}: {reason(error)}") from None
@@ -311,13 +307,13 @@ class Connection:
         """Return the round-trip time to the connected server in ns."""
         try:
             return int(await self._client.rtt(timeout=self.settings.timeout / SECOND) * SECOND)  # type: ignore[arg-type]
-        except (ClientError, TimeoutError) as error:
+        except (nats_py.ClientError, TimeoutError) as error:
             raise Unreachable(f"no answer to a ping: {reason(error)}") from None
 
     async def close(self) -> None:
         """Close at once; what was published and not flushed may be lost."""
         self._is_closing = True
-        with contextlib.suppress(ClientError, OSError):
+        with contextlib.suppress(nats_py.ClientError, OSError):
             await self._client.close()
 
     # -- events -------------------------------------------------------------------------------------
@@ -379,7 +375,7 @@ class Connection:
         if not self._is_live:
             raise error  # ends nats-py's connect, which would retry for minutes
         # Disconnected has reported a lost connection; each attempt to reconnect would report it again.
-        if not isinstance(error, (OSError, TimeoutError, StaleConnection)):
+        if not isinstance(error, (OSError, TimeoutError, nats_py.StaleConnection)):
             self._report(ErrorReported(reason(error)))
 
     def _report(self, event: ErrorReported) -> None:
@@ -387,8 +383,3 @@ class Connection:
         if event.text != self._last_error or self.is_connected:
             self._last_error = event.text
             self._notify(event)
-
-
-def is_no_responders(message: Message) -> bool:
-    """Whether the server says that nobody listens on the subject of a request."""
-    return not message.data and message.status[0] == 503

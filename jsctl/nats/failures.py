@@ -1,6 +1,5 @@
 """What it means that a connection to a server failed. No secret is ever in an error from here."""
 
-import ssl
 from urllib.parse import urlsplit
 
 from jsctl.contexts.model import public_url
@@ -50,7 +49,9 @@ def connection_failure(error: BaseException, server: ServerAddress, settings: Se
         return Unreachable(
             f"TLS with {server.url} failed: the server has none", "use nats:// and leave the TLS flags out"
         )
-    if isinstance(error, ssl.SSLError):
+    from ssl import SSLError  # which plain connections do without
+
+    if isinstance(error, SSLError):
         hint = (
             "--tlsfirst is for servers that expect it"
             if settings.tlsfirst
@@ -73,9 +74,11 @@ def _is_local(server: ServerAddress) -> bool:
 
 def reason(error: BaseException) -> str:
     """Describe an error in a few words."""
-    if isinstance(error, ssl.SSLCertVerificationError):
+    from ssl import SSLCertVerificationError, SSLError
+
+    if isinstance(error, SSLCertVerificationError):
         return error.verify_message
-    if isinstance(error, ssl.SSLError):
+    if isinstance(error, SSLError):
         return (error.reason or "handshake failed").lower().replace("_", " ")
     if isinstance(error, ConnectionRefusedError):
         return "connection refused"

@@ -3,7 +3,6 @@
 No secret is ever in an error from here.
 """
 
-import asyncio
 import base64
 import re
 from collections.abc import Callable
@@ -15,6 +14,8 @@ from jsctl.contexts.model import DEFAULT_URL, is_secret
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, MissingDependency
 from jsctl.json_text import parse_json
+from jsctl.later import asyncio
+from jsctl.loops import event_loop
 from jsctl.nats import references
 from jsctl.nats.addresses import ServerAddress, parse_addresses
 from jsctl.nats.proxy import parse_proxy
@@ -190,6 +191,7 @@ async def _tool(name: str, args: list[str], settings: Settings) -> bytes:
     """The output of another tool. Raises MissingDependency, BadInput."""
     from shutil import which
 
+    await event_loop()
     program = which(name)
     if not program:
         raise MissingDependency(f"{args[-1]} needs the {name} tool, which is not on PATH", f"install {name}")

@@ -117,3 +117,8 @@ def decode_message(subject: bytes, reply: bytes, header_block: bytes, data: byte
     except UnicodeDecodeError:
         names = subject.decode(errors="replace"), reply.decode(errors="replace")
         return Message(names[0], data, names[1], header_block)
+
+
+def is_no_responders(message: Message) -> bool:
+    """Whether the server says that nobody listens on the subject of a request."""
+    return not message.data and message.status[0] == 503

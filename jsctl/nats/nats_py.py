@@ -31,6 +31,7 @@ from jsctl.contexts.settings import Settings  # noqa: E402
 from jsctl.errors import BadInput, JsctlError, MissingDependency, Unreachable  # noqa: E402
 from jsctl.nats import proxy  # noqa: E402
 from jsctl.nats.codec import (  # noqa: E402
+    BURST,
     MAX_PAYLOAD,
     FrameParser,
     ProtocolError,
@@ -50,9 +51,6 @@ ClientError = nats.errors.Error
 """What nats-py raises."""
 
 StaleConnection = nats.errors.StaleConnectionError
-
-BURST = 1 << 16
-"""Bytes that are gathered before a burst of frames is written."""
 
 nats.aio.client.DEFAULT_BUFFER_SIZE = 1 << 19
 """Bytes that are read at once: with nats-py's 32 KiB, large messages cost a third more."""

@@ -9,9 +9,9 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
 from jsctl.errors import Denied, NoResponders
-from jsctl.nats.connection import Connection, is_no_responders
+from jsctl.nats.connection import Connection
 from jsctl.nats.events import ConnectionEvent, PermissionDenied
-from jsctl.nats.message import Message, OutgoingMessage
+from jsctl.nats.message import Message, OutgoingMessage, is_no_responders
 from jsctl.units import SECOND
 
 

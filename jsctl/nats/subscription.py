@@ -1,10 +1,10 @@
 """Interest in a subject, with its messages one after the other."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
 from jsctl.errors import Unreachable
+from jsctl.later import asyncio
 from jsctl.nats.events import Closed, ConnectionEvent
 from jsctl.nats.message import Message
 from jsctl.units import SECOND

@@ -1,17 +1,21 @@
 """Templates in subjects, payloads and headers: `{{Count}}`, `{{Random 10 100}}`, in the words of the
 `nats` tool (Go templates; these functions and quoted text are all that is taken)."""
 
-import random
 import re
-import string
 import time
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from jsctl.errors import BadInput
+from jsctl.later import Later
 from jsctl.units import format_kitchen, format_rfc3339_local
 
-_LETTERS = string.ascii_letters + string.digits
+if TYPE_CHECKING:
+    import random
+else:
+    random = Later("random")
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 _RANDOM = r"Random\b\s*\(?\s*([0-9]{1,40})\b\s*,?\s*([0-9]{1,40})\s*\)?"
 _PART = 64 * 1024
 _MOST = 64 * 1024 * 1024

@@ -1,7 +1,6 @@
 """TLS: a context from the certificates that settings name."""
 
 import contextlib
-import ssl
 from typing import Any
 
 from jsctl.contexts.settings import Settings
@@ -17,6 +16,8 @@ def tls_options(settings: Settings, server: ServerAddress) -> dict[str, Any]:
         return {}
     if bool(settings.tlscert) != bool(settings.tlskey):
         raise BadInput("a client certificate needs both --tlscert and --tlskey")
+    import ssl  # which plain connections do without
+
     with contextlib.ExitStack() as stack:
         ca, certificate, key = (
             stack.enter_context(on_disk(settings, path, what)) if path else None

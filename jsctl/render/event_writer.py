@@ -1,6 +1,5 @@
 """The one writer of Events: text for people, JSON, or raw bytes; ctrl-C, a count, a closed pipe."""
 
-import asyncio
 import contextlib
 import json
 import time
@@ -8,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Any, Generic, TextIO, TypeVar
 
 from jsctl.errors import BadInput, ExitStatus, JsctlError
+from jsctl.later import asyncio
 from jsctl.render import delimited
 from jsctl.render.delimited import TABLES, Delimiters
 from jsctl.render.emit import Form, emit, json_items, plain_value
@@ -154,17 +154,17 @@ class _Writer(Generic[E]):
                         events.stop()
                     if (complete or self._interrupted) and events.stop is None:
                         return
-            except asyncio.CancelledError:
-                task = asyncio.current_task()
-                if not self._interrupted or task is None:
+            except BaseException as error:
+                if not self._interrupted or not isinstance(error, asyncio.CancelledError) or not self._task:
                     raise
-                task.uncancel()
+                self._task.uncancel()
             finally:
                 self._reading = False
 
     @contextlib.contextmanager
     def _interrupts(self) -> Iterator[None]:
-        self._task = asyncio.current_task()
+        if self._events.endless or self._events.gauge is not None:
+            self._task = asyncio.current_task()
         if not self._events.endless:
             yield
             return

@@ -107,6 +107,11 @@ class Events(NamedTuple, Generic[E]):
     summary: Callable[[Ending], str] = _no_summary
     result: Callable[[], Result | ExitStatus | None] = _no_result
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether something is done beside writing the events."""
+        return self.endless or self.answers or self.live is not None or self.gauge is not None
+
 
 async def once(event: E) -> AsyncIterator[Sequence[E]]:
     """Yield one event: for what is written once, in the forms that events have."""

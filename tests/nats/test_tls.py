@@ -23,7 +23,7 @@ from tests.support.servers import Account, RealServer, binary, free_port
 from tests.support.socks import socks5
 from tests.support.waiting import wait_for
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("each_connection")]
 
 OK = "No Streams defined\n"
 

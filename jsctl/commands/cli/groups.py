@@ -36,6 +36,7 @@ class _WithGlobals(click.Command):
     examples: Sequence[str] = ()
     sections: Mapping[str, Sequence[str]] = MappingProxyType({})
     summary: str = ""
+    loop_free = False
     _parser: Any = None
 
     def make_parser(self, ctx: click.Context) -> Any:
@@ -97,7 +98,7 @@ class _WithGlobals(click.Command):
             ctx.obj.begin()
         try:
             value = super().invoke(ctx)
-            return finish(ctx.obj, value)
+            return finish(ctx.obj, value, loop_free=self.loop_free)
         except DryRun as end:
             return end.result
         except BrokenPipeError:
@@ -111,6 +112,7 @@ class Command(_WithGlobals):
     generator yield Results ahead of the one that it returns.
 
     takes_number: whether its last argument may be a negative number, which is then no flag.
+    loop_free: whether its coroutine needs no event loop before it awaits `event_loop()`: it starts sooner.
     """
 
     def __init__(
@@ -119,6 +121,7 @@ class Command(_WithGlobals):
         examples: Sequence[str] = (),
         sections: Mapping[str, Sequence[str]] = MappingProxyType({}),
         takes_number: bool = False,
+        loop_free: bool = False,
         **attrs: Any,
     ) -> None:
         attrs.setdefault("context_settings", {"help_option_names": ["--help", "-h"]})
@@ -126,6 +129,7 @@ class Command(_WithGlobals):
         self.examples = examples
         self.sections = sections
         self._takes_number = takes_number
+        self.loop_free = loop_free
         self.add_globals()
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -7,11 +7,11 @@ from typing import Any
 from jsctl.env import Env
 
 
-def finish(env: Env, value: Any) -> Any:
+def finish(env: Env, value: Any, *, loop_free: bool = False) -> Any:
     """Await a coroutine, with the Events that it returns, and write what a generator yields. Returns what is
-    to be shown last."""
+    to be shown last. loop_free: see `Command`."""
     if inspect.iscoroutine(value):
-        return env.run(env.finish(value))
+        return env.run(env.finish(value), loop_free=loop_free)
     return _write_each(env, value) if inspect.isgenerator(value) else value
 
 

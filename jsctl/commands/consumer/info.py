@@ -4,11 +4,16 @@ from jsctl.commands.cli import argument, command, option
 from jsctl.commands.shared.pick import pick_consumer, require_names
 from jsctl.env import Env
 from jsctl.jetstream.consumer import requests as consumers
+from jsctl.loops import event_loop
 from jsctl.views.consumer import info as view
 from jsctl.views.result import Result
 
 
-@command("info", examples=["jsctl consumer info ORDERS NEW", "jsctl consumer info ORDERS NEW --json"])
+@command(
+    "info",
+    loop_free=True,
+    examples=["jsctl consumer info ORDERS NEW", "jsctl consumer info ORDERS NEW --json"],
+)
 @argument("stream", default="")
 @argument("consumer", default="")
 @option("--no-select", is_flag=True, help="Never offer a list to pick from")
@@ -16,7 +21,7 @@ async def info(env: Env, stream: str, consumer: str, no_select: bool) -> Result:
     return await _show(env, stream, consumer, no_select, state_only=False)
 
 
-@command("state", examples=["jsctl consumer state ORDERS NEW"])
+@command("state", loop_free=True, examples=["jsctl consumer state ORDERS NEW"])
 @argument("stream", default="")
 @argument("consumer", default="")
 @option("--no-select", is_flag=True, help="Never offer a list to pick from")
@@ -27,6 +32,8 @@ async def state(env: Env, stream: str, consumer: str, no_select: bool) -> Result
 async def _show(env: Env, stream: str, consumer: str, no_select: bool, *, state_only: bool) -> Result:
     if no_select:
         require_names(stream=stream, consumer=consumer)
+    if not (stream and consumer):
+        await event_loop()  # the connection lives while the user picks
     api = await env.jetstream()
     consumer_info = await consumers.info(api, *await pick_consumer(env, api, stream, consumer))
     return view.sheet(consumer_info, state_only=state_only)

@@ -4,18 +4,21 @@ from jsctl.commands.cli import argument, command, option
 from jsctl.commands.shared.pick import pick_stream, require_names
 from jsctl.env import Env
 from jsctl.jetstream.consumer import requests as consumers
+from jsctl.loops import event_loop
 from jsctl.views.consumer import ls as view
 from jsctl.views.events import Events, names
 from jsctl.views.result import Result
 
 
-@command("ls", examples=["jsctl consumer ls ORDERS", "jsctl consumer ls ORDERS --names"])
+@command("ls", loop_free=True, examples=["jsctl consumer ls ORDERS", "jsctl consumer ls ORDERS --names"])
 @argument("stream", default="")
 @option("--names", "-n", "names_only", is_flag=True, help="Only names, one per line")
 @option("--no-select", is_flag=True, help="Never offer a list to pick from")
 async def ls(env: Env, stream: str, names_only: bool, no_select: bool) -> Result | Events[str]:
     if no_select:
         require_names(stream=stream)
+    if not stream:
+        await event_loop()  # the connection lives while the user picks one
     api = await env.jetstream()
     stream = await pick_stream(env, api, stream)
     if names_only or env.wants_json:

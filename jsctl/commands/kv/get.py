@@ -11,12 +11,14 @@ from jsctl.jetstream.kv import read
 from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.entry import PUT, Entry
 from jsctl.jetstream.kv.names import is_pattern, key_pattern
+from jsctl.loops import event_loop
 from jsctl.views.events import Events, once
 from jsctl.views.kv import entries as view
 
 
 @command(
     "get",
+    loop_free=True,
     examples=[
         "jsctl kv get CONFIG user.1",
         "jsctl kv get CONFIG user.1 --raw > value",
@@ -38,6 +40,8 @@ async def get(env: Env, bucket: str, key: tuple[str, ...], revision: int | None,
     single = len(patterns) == 1 and not is_pattern(patterns[0])
     if revision and not single:
         raise BadInput("--revision is for one key", "jsctl kv history shows the revisions of several")
+    if not single:
+        await event_loop()  # several requests at once
     store = await open_named(env, bucket)
     if single and revision:
         entry = await read.revision(store, patterns[0], revision)

@@ -1,8 +1,5 @@
 """Consumer requests. Everything in and out is the server's JSON."""
 
-import asyncio
-import secrets
-import string
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,6 +12,7 @@ from jsctl.jetstream import api_levels, paging
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.api_levels import ApiLevel
 from jsctl.jetstream.paging import Collected
+from jsctl.later import asyncio
 from jsctl.nats.codes import ErrorCode
 from jsctl.units import SECOND
 
@@ -190,6 +188,9 @@ async def step_down(api: Api, stream: str, name: str, preferred: str = "") -> No
 
 def new_name() -> str:
     """Return a random name for a consumer whose name nobody needs to know."""
+    import secrets  # most commands do without
+    import string
+
     return "".join(secrets.choice(string.ascii_letters + string.digits) for _ in range(8))
 
 

@@ -1,17 +1,23 @@
 """Buckets: which there are, and what is needed to read and write one."""
 
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from jsctl import registry
 from jsctl.errors import ApiError, MissingName
-from jsctl.jetstream import api_levels
 from jsctl.jetstream.api import Api, Json, api_prefix
-from jsctl.jetstream.kv.config import BUCKET, from_stream, to_stream
 from jsctl.jetstream.kv.names import bucket_of, is_bucket, stream_of, subject_prefix
 from jsctl.jetstream.paging import Collected
 from jsctl.jetstream.stream import requests as streams
+from jsctl.later import Later
 from jsctl.nats.codes import ErrorCode
+
+if TYPE_CHECKING:
+    from jsctl.jetstream import api_levels
+    from jsctl.jetstream.kv import config as configs
+else:  # what reads single keys does without
+    api_levels = Later("jsctl.jetstream.api_levels")
+    configs = Later("jsctl.jetstream.kv.config")
 
 
 class Bucket(NamedTuple):
@@ -40,7 +46,7 @@ class Bucket(NamedTuple):
     @property
     def config(self) -> Json:
         """The bucket's own configuration."""
-        return from_stream(self.stream_config)
+        return configs.from_stream(self.stream_config)
 
     @property
     def allows_direct(self) -> bool:
@@ -100,9 +106,9 @@ async def create(api: Api, config: Json) -> tuple[Bucket, bool]:
     """Create a bucket; returns it, and False when it existed already with this configuration. config: the
     bucket's own, complete. Raises BadInput when the server is too old for it, ApiError."""
     name = str(config["name"])
-    await api_levels.require(api, BUCKET.needed_levels(config))
+    await api_levels.require(api, configs.BUCKET.needed_levels(config))
     try:
-        info, created = await streams.create(api, to_stream(config))
+        info, created = await streams.create(api, configs.to_stream(config))
     except ApiError as error:
         if error.err_code == ErrorCode.STREAM_NAME_EXIST:
             text = f"bucket {name} exists with another configuration"
@@ -113,9 +119,9 @@ async def create(api: Api, config: Json) -> tuple[Bucket, bool]:
 
 async def update(bucket: Bucket, config: Json) -> Bucket:
     """Change a bucket's configuration. Raises BadInput, ApiError."""
-    await api_levels.require(bucket.api, BUCKET.needed_levels(config))
+    await api_levels.require(bucket.api, configs.BUCKET.needed_levels(config))
     live = streams_config(bucket.stream_config)
-    return _bucket(bucket.api, bucket.name, await streams.update(bucket.api, to_stream(config, live)))
+    return _bucket(bucket.api, bucket.name, await streams.update(bucket.api, configs.to_stream(config, live)))
 
 
 def streams_config(config: Json) -> Json:

@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from functools import partial
+from typing import TYPE_CHECKING
 
 from jsctl import registry
 from jsctl.errors import BadInput, JsctlError, MissingName, NotFound
@@ -12,11 +13,13 @@ from jsctl.jetstream.kv.entry import Entry, decode_entry
 from jsctl.jetstream.kv.names import is_pattern
 from jsctl.jetstream.message import browse
 from jsctl.jetstream.message.newest import fetch_newest, newest_messages
-from jsctl.jetstream.message.receive import ReceiveOptions, Receiver, StreamSource
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.codes import ErrorCode
 from jsctl.nats.subjects import overlap
 from jsctl.units import format_time
+
+if TYPE_CHECKING:
+    from jsctl.jetstream.message.receive import Receiver
 
 _PAGE = 1000  #: entries that are handed over at once
 _BATCH = 2000  #: entries of a history that are asked for at once
@@ -131,12 +134,18 @@ def read_entries(
     headers_only: bool = False,
     to_end: bool = False,
     warn: Callable[[str], None] = _ignore,
-) -> Receiver:
+) -> "Receiver":
     """Return what receives the entries of a bucket as they are stored, through a consumer.
 
     start: a delivery policy. sequence: of `by_start_sequence`. limit: entries, 0 for all. to_end: end with
     what is stored now.
     """
+    from jsctl.jetstream.message.receive import (  # `kv get` does without
+        ReceiveOptions,
+        Receiver,
+        StreamSource,
+    )
+
     policy = {"deliver_policy": start, **({"opt_start_seq": sequence} if sequence else {})}
     options = ReceiveOptions(
         subjects=[bucket.prefix + pattern for pattern in distinct_patterns(patterns)],

@@ -1,6 +1,5 @@
 """Batch direct gets (ADR-31) over an asyncio connection: many messages for one request, from any replica."""
 
-import asyncio
 import contextlib
 import json
 from collections.abc import Callable
@@ -8,6 +7,7 @@ from typing import NamedTuple
 
 from jsctl.errors import Denied, JsctlError, NoResponders, RequestTimeout
 from jsctl.jetstream.api import Api, Json
+from jsctl.later import asyncio
 from jsctl.nats.codec import encode_publish
 from jsctl.nats.direct_get import END, NO_MESSAGE, TOO_MANY, BatchDecoder, parse_direct_reply
 from jsctl.nats.events import ConnectionEvent, PermissionDenied
@@ -87,7 +87,7 @@ async def _fetch(api: Api, stream: str, body: Json) -> Batch:
 
 
 def _on_denied(
-    subject: str, decoder: BatchDecoder, ended: asyncio.Event
+    subject: str, decoder: BatchDecoder, ended: "asyncio.Event"
 ) -> Callable[[ConnectionEvent], bool]:
     def watch(event: ConnectionEvent) -> bool:
         if not isinstance(event, PermissionDenied) or event.subject != subject:

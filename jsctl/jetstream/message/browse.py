@@ -4,16 +4,14 @@ Pages come from the stream's leader (STREAM.MSG.GET, ADR-1). Bulk reads use batc
 where the stream allows it; what it leaves out (a follower that lags) is asked of the leader again.
 """
 
-import asyncio
 import base64
 from collections.abc import AsyncGenerator
 
 from jsctl.errors import ApiError, JsctlError, MalformedAnswer, NotFound, Unreachable
-from jsctl.jetstream import api_levels
 from jsctl.jetstream.api import Api, Json, is_no_message
-from jsctl.jetstream.api_levels import ApiLevel
 from jsctl.jetstream.message.batches import BATCH, count_from, fetch_batch, fetch_last_batch
 from jsctl.jetstream.stream import requests as streams
+from jsctl.later import asyncio
 from jsctl.nats.acks import Metadata
 from jsctl.nats.direct_get import END, NO_MESSAGE
 from jsctl.nats.message import Message
@@ -71,6 +69,9 @@ async def fetch_next(api: Api, stream: str, sequence: int, subject: str = "") ->
 
 async def fetch_since(api: Api, stream: str, time: str, subject: str = "") -> Message | None:
     """Fetch the first message stored at or after a time (RFC 3339). Raises BadInput before server 2.11."""
+    from jsctl.jetstream import api_levels
+    from jsctl.jetstream.api_levels import ApiLevel
+
     await api_levels.require(api, {ApiLevel.V2_11: ["--since"]})
     return await _get(api, stream, {"start_time": time, "next_by_subj": subject or ">"})
 

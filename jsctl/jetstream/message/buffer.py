@@ -1,10 +1,10 @@
 """Between handlers, which are called as messages are read, and the one task that takes them in batches."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from typing import Generic, TypeVar
 
 from jsctl.errors import Unreachable
+from jsctl.later import asyncio
 from jsctl.nats.events import Closed, ConnectionEvent, PermissionDenied
 
 E = TypeVar("E")

@@ -1,6 +1,5 @@
 """Messages to publish, composed of a subject, headers and a body: from templates, from stdin, from a dump."""
 
-import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -8,8 +7,8 @@ from itertools import islice, repeat
 from typing import NamedTuple, TextIO
 
 from jsctl.errors import BadInput
-from jsctl.jetstream.message import dump
 from jsctl.jetstream.message.stdin import read_all, read_lines
+from jsctl.later import asyncio
 from jsctl.nats.headers import encode_headers, parse_headers
 from jsctl.nats.message import OutgoingMessage
 from jsctl.nats.subjects import validate_subject
@@ -165,8 +164,9 @@ async def read_dump(
 ) -> AsyncGenerator[Sequence[OutgoingMessage], None]:
     """Yield the messages of a dump (`-` is stdin) in bursts of at most `burst`, with the subject of a
     composition where it has one, and its headers added. Raises BadInput."""
-    draft = replace(composition, subject=composition.subject or "unused").draft()
+    from jsctl.jetstream.message import dump
 
+    draft = replace(composition, subject=composition.subject or "unused").draft()
     replaced = composition.replaced_headers
 
     def change(numbered: Iterable[tuple[int, OutgoingMessage]]) -> Iterator[OutgoingMessage]:

@@ -1,12 +1,12 @@
 """The newest messages of subjects: one from the stream's leader, many in batches from replicas (ADR-31)."""
 
-import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
 from jsctl.errors import Denied, JsctlError, NotFound, Unreachable
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message import browse
+from jsctl.later import asyncio
 from jsctl.nats.direct_get import parse_direct_reply
 from jsctl.nats.message import Message
 

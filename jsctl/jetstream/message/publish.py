@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 from jsctl.errors import ApiError, Denied, JsctlError, MalformedAnswer, NoResponders
 from jsctl.jetstream.api import Json, parse_response
-from jsctl.nats.codec import encode_publish
-from jsctl.nats.connection import BURST, Connection, is_no_responders
+from jsctl.nats.codec import BURST, encode_publish
+from jsctl.nats.connection import Connection
 from jsctl.nats.events import ConnectionEvent, EventHandler, PermissionDenied
-from jsctl.nats.message import Message, OutgoingMessage
+from jsctl.nats.message import Message, OutgoingMessage, is_no_responders
 
 Bursts = AsyncIterable[Sequence[OutgoingMessage]]
 

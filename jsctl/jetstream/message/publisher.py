@@ -1,6 +1,5 @@
 """One run of publishing, with or without acks, that reports each message."""
 
-import asyncio
 import contextlib
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -11,8 +10,8 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.message.buffer import EventBuffer
 from jsctl.jetstream.message.patience import Patience
 from jsctl.jetstream.message.publish import Bursts, PublishTotals, publish
-from jsctl.jetstream.message.publish_acked import publish_with_acks
-from jsctl.jetstream.message.publish_atomic import publish_atomically
+from jsctl.later import asyncio
+from jsctl.loops import is_stepped
 from jsctl.nats.connection import Connection
 from jsctl.nats.message import OutgoingMessage
 
@@ -54,7 +53,7 @@ class Publisher:
         self._patience = patience
         self.mode = mode
         self._advance: Callable[[int], None] = lambda messages: None
-        self._buffer: EventBuffer[Published] = EventBuffer()
+        self._report: Callable[[Published], None] = lambda published: None
         self._started = self._ended = 0
 
     @property
@@ -71,24 +70,44 @@ class Publisher:
         """
         self._advance = advance
         self._started = time.perf_counter_ns()
-        work = asyncio.ensure_future(self._publish())
-        self._buffer.close_after(work)
         try:
-            async for batch in self._buffer.batches():
+            async for batch in self._in_turn() if is_stepped() else self._meanwhile():
+                yield batch
+        finally:
+            self._ended = time.perf_counter_ns()
+
+    async def _in_turn(self) -> AsyncGenerator[Sequence[Published], None]:
+        """Publish, then yield."""
+        batch: list[Published] = []
+        self._report = batch.append
+        await self._publish()
+        yield batch
+
+    async def _meanwhile(self) -> AsyncGenerator[Sequence[Published], None]:
+        """Yield while more is published."""
+        buffer = EventBuffer[Published]()
+        self._report = buffer.add
+        work = asyncio.ensure_future(self._publish())
+        buffer.close_after(work)
+        try:
+            async for batch in buffer.batches():
                 yield batch
         finally:
             work.cancel()
             with contextlib.suppress(asyncio.CancelledError, JsctlError):
                 await work
-            self._ended = time.perf_counter_ns()
 
     async def _publish(self) -> None:
         match self.mode:
             case "atomic":
+                from jsctl.jetstream.message.publish_atomic import publish_atomically
+
                 messages = [message async for burst in self._bursts for message in burst]
                 self.batch_ack = await publish_atomically(self._connection, messages, self._patience)
                 self.totals.messages = len(messages)
             case "acked":
+                from jsctl.jetstream.message.publish_acked import publish_with_acks
+
                 await publish_with_acks(
                     self._connection, self._bursts, self.totals, self._handle_published, self._patience
                 )
@@ -105,9 +124,9 @@ class Publisher:
         self._advance(len(messages))
         if self.reports:
             for message in messages:
-                self._buffer.add(Published(message, None))
+                self._report(Published(message, None))
 
     def _handle_published(self, message: OutgoingMessage, ack: Json | None) -> None:
         self._advance(1)
         if self.reports:
-            self._buffer.add(Published(message, ack))
+            self._report(Published(message, ack))

@@ -1,6 +1,5 @@
 """Payloads from stdin, as bytes, without keeping ctrl-C waiting."""
 
-import asyncio
 import os
 import stat
 import struct
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TextIO
 
 from jsctl.errors import BadInput
+from jsctl.later import asyncio
 from jsctl.nats.codec import MAX_PAYLOAD
 
 _CHUNK = 1 << 16

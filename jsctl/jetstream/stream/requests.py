@@ -1,6 +1,5 @@
 """Stream requests. Everything in and out is the server's JSON."""
 
-import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from functools import partial
 from typing import TypeVar
@@ -10,6 +9,7 @@ from jsctl.errors import ApiError, Denied, MissingName
 from jsctl.jetstream import paging
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.paging import Collected
+from jsctl.later import asyncio
 from jsctl.nats.codes import ErrorCode
 
 T = TypeVar("T")

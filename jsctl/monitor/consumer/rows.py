@@ -1,7 +1,6 @@
 """The rows of a consumer report, the most severe first. Only `collect` and `count_messages` ask the
 server."""
 
-import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -11,6 +10,7 @@ from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import get_filters
 from jsctl.jetstream.consumer.requests import ConsumerList
 from jsctl.jetstream.state import peers, required_level
+from jsctl.later import asyncio
 from jsctl.monitor.consumer.diagnosis import find_troubles
 from jsctl.monitor.consumer.facts import NOBODY, Facts
 from jsctl.monitor.trouble import Trouble

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from jsctl.errors import ApiError, JsctlError
 from jsctl.monitor.doctor.snapshot import Json, ServerView
 from jsctl.monitor.server.requests import count_servers, parse_reply
-from jsctl.nats.connection import Connection, is_no_responders
+from jsctl.nats.connection import Connection
+from jsctl.nats.message import is_no_responders
 from jsctl.units import SECOND, parse_time_ns
 
 _SILENCE = SECOND // 2  #: ns without a further answer after which all are taken to have answered

@@ -4,7 +4,8 @@ import asyncio
 from typing import Any
 
 from jsctl.monitor.server.requests import no_system_account, parse_reply
-from jsctl.nats.connection import Connection, is_no_responders
+from jsctl.nats.connection import Connection
+from jsctl.nats.message import is_no_responders
 from jsctl.units import SECOND
 
 Json = dict[str, Any]

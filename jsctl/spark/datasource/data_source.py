@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 from pyspark.sql.datasource import DataSource
 from pyspark.sql.types import StructType
 
+from jsctl import loops
 from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError
-from jsctl.nats import from_sync, login
+from jsctl.nats import login
 from jsctl.spark.source.batch_reader import FilteringReader, JetStreamReader, spark_schema, validate_schema
 from jsctl.spark.source.failures import without_traceback
 from jsctl.spark.source.options import parse_read_options
@@ -38,7 +39,7 @@ class JetStreamSource(DataSource):
         options = parse_read_options(self.options, settings=self.settings)
         validate_schema(schema, options)
         # Tasks may run where the files that a connection names are not.
-        portable = replace(options, settings=from_sync.run(login.with_files(options.settings)))
+        portable = replace(options, settings=loops.run(login.with_files(options.settings)))
         reader = FilteringReader if self.takes_filters else JetStreamReader
         return reader(portable, lenient=self.is_lenient)
 

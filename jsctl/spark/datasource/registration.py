@@ -9,8 +9,9 @@ which Spark passes on to its tasks as bytes and shows nowhere. jsctl's own comma
 import os
 from typing import TYPE_CHECKING
 
+from jsctl import loops
 from jsctl.contexts.settings import Settings
-from jsctl.nats import from_sync, login
+from jsctl.nats import login
 from jsctl.spark.session import cluster, task_archive
 from jsctl.spark.session.settings_box import settings_for_tasks
 from jsctl.spark.source import options as read_options
@@ -52,7 +53,7 @@ def register(
     from jsctl.spark.datasource.data_source import JetStreamSource
 
     switched_on = pushdown and _switch_pushdown_on(spark)
-    portable_settings = from_sync.run(login.with_files(settings))
+    portable_settings = loops.run(login.with_files(settings))
 
     class ConnectedSource(JetStreamSource):  # pickled by value, as no module has it
         settings = settings_for_tasks(spark, portable_settings)

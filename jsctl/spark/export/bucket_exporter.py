@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from jsctl import loops
 from jsctl.contexts.settings import Settings
 from jsctl.errors import ApiError, ExitStatus, JsctlError, NotFound
-from jsctl.nats import from_sync, login
+from jsctl.nats import login
 from jsctl.spark.export import shared_folder
 from jsctl.spark.export.exported_tables import read_table
 from jsctl.spark.export.formats import spark_options
@@ -47,7 +48,7 @@ def check(sources: Sequence[BucketSource]) -> None:
     from jsctl.spark.source.batch_reader import JetStreamReader
 
     for source in sources:
-        settings = from_sync.run(login.with_files(source.settings))
+        settings = loops.run(login.with_files(source.settings))
         try:
             JetStreamReader(parse_read_options(source.options, settings=settings)).partitions()
         except ApiError as error:

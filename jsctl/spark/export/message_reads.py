@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from jsctl import loops
 from jsctl.contexts.settings import Settings
-from jsctl.nats import from_sync, login
+from jsctl.nats import login
 from jsctl.spark.datasource.registration import register
 from jsctl.spark.export.stream_plan import ReadPlan, Selection, StreamSource, source_options
 from jsctl.spark.session.cluster import runs_elsewhere
@@ -128,7 +129,7 @@ def read_frame(
 def _reader(settings: Settings, options: Mapping[str, str], *, lenient: bool) -> "JetStreamReader":
     from jsctl.spark.source.batch_reader import JetStreamReader
 
-    portable = from_sync.run(login.with_files(settings))
+    portable = loops.run(login.with_files(settings))
     return JetStreamReader(parse_read_options(options, settings=portable), lenient=lenient)
 
 

@@ -31,6 +31,7 @@ from hashlib import blake2b
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from jsctl import loops
 from jsctl.contexts.settings import Settings
 from jsctl.errors import (
     ApiError,
@@ -45,7 +46,6 @@ from jsctl.errors import (
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message.publish import PublishTotals
 from jsctl.jetstream.message.publish_acked import publish_with_acks
-from jsctl.nats import from_sync
 from jsctl.nats.codes import ErrorCode
 from jsctl.nats.connection import Connection
 from jsctl.nats.headers import encode_headers
@@ -110,7 +110,7 @@ def check_stream(job: WriteJob) -> list[str]:
     Raises NotFound when there is no such stream, BadInput when it takes no messages, Denied without the
     permission to ask for it, and what a connection raises.
     """
-    return from_sync.run(_check_stream(job))
+    return loops.run_in_loop(_check_stream(job))
 
 
 async def _check_stream(job: WriteJob) -> list[str]:
@@ -161,7 +161,7 @@ def publish(job: WriteJob, partition: int, rows: Iterable[Row]) -> Counts:
 
     Raises BadInput for a row that cannot be a message, Unreachable, ApiError.
     """
-    return from_sync.run(_publish(job, message_bursts(job, partition, rows)))
+    return loops.run_in_loop(_publish(job, message_bursts(job, partition, rows)))
 
 
 async def _publish(job: WriteJob, bursts: Iterable[Sequence[OutgoingMessage]]) -> Counts:

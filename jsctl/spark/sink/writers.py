@@ -30,9 +30,10 @@ from pyspark import TaskContext
 from pyspark.sql.datasource import DataSourceArrowWriter, DataSourceStreamArrowWriter, WriterCommitMessage
 from pyspark.sql.types import ArrayType, BinaryType, DataType, StringType, StructType
 
+from jsctl import loops
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, JsctlError
-from jsctl.nats import from_sync, login
+from jsctl.nats import login
 from jsctl.spark.session.task_archive import provide_pynacl
 from jsctl.spark.sink import publishing
 from jsctl.spark.sink.publishing import Counts, WriteJob
@@ -119,7 +120,7 @@ def parse_write_options(
         raise BadInput("option writeId is for df.write", "df.writeStream uses the query's id and batch")
     job = WriteJob(
         settings=replace(
-            from_sync.run(login.with_files(read_options.connection_settings(by_name, environ, settings))),
+            loops.run(login.with_files(read_options.connection_settings(by_name, environ, settings))),
             timeout=values.duration("requestTimeout", 10 * SECOND),
         ),
         stream=values.text("stream"),

@@ -18,9 +18,10 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from jsctl import loops
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, Denied, JsctlError
-from jsctl.nats import from_sync, login
+from jsctl.nats import login
 from jsctl.nats.addresses import ServerAddress
 from jsctl.spark.session.task_archive import provide_pynacl
 from jsctl.spark.source import buckets, columns, plan, pushdown, ranges
@@ -173,7 +174,7 @@ def plan_partitions(
     settings = None
     if not options.settings.files:
         # Files may change while a streaming query runs: each batch reads them again.
-        settings = from_sync.run(login.with_files(options.settings))
+        settings = loops.run(login.with_files(options.settings))
     return [
         RangePartition(job._replace(start=first, end=last), direct, settings, addresses)
         for first, last in parts

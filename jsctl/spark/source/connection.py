@@ -18,6 +18,7 @@ from jsctl.nats.blocking import BlockingConnection, ConnectionLost
 from jsctl.nats.codec import MAX_LINE
 from jsctl.nats.codes import ErrorCode
 from jsctl.nats.direct_get import STREAM_MARK
+from jsctl.nats.message import OutgoingMessage
 from jsctl.spark.source.replies import Reply
 
 RUN, LONG = 16 << 10, 512 << 10
@@ -63,7 +64,7 @@ class StreamConnection(BlockingConnection):
     def ask(self, subject: str, data: bytes) -> tuple[bytes, Reply]:
         """Publish a request for messages. Returns the key for `forget`, and the reply that fills while `pump`
         runs."""
-        key = self._publish_request(subject, data)
+        key = self._publish_request(OutgoingMessage(subject, data))
         reply = self._replies[key] = Reply(self._stream)
         return key, reply
 

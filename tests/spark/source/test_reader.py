@@ -381,6 +381,6 @@ def test_without_the_right_to_direct_get_a_consumer_reads(own_server: Callable[[
     fill(server.url_for("a"), 100)
     limited = server.url_for("b")
     assert planned(limited) == (1, 101, False)
-    with pytest.raises(Denied, match="Permissions Violation"):
+    with pytest.raises(Denied, match=r"not allowed to publish to \$JS.API.DIRECT.GET.S"):
         list(reading(DirectReader, limited, job(limited)))
     assert sequences(reading(ConsumerReader, limited, job(limited))) == list(range(1, 101))

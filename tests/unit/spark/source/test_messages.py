@@ -81,7 +81,7 @@ def test_together_and_one_by_one(
         data += reply(key, stream, number + 1, subject, own, payload) + more
     data += status(1) + status(2)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(connection.StreamConnection, "_send", lambda self, data: None)
+        patch.setattr(connection.StreamConnection, "send", lambda self, data: None)
         together, single = read(data, [*sizes], 1, patch), read(data, [*sizes], 1 << 30, patch)
     assert together == single
     assert [one[0] for one in single.values()] == [204, 204]

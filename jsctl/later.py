@@ -1,0 +1,22 @@
+"""Modules that are imported at the first use of a name in them: for what a verb without an event loop imports
+and does not use."""
+
+import importlib
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+
+class Later(ModuleType):
+    """Stands for a module until a name in it is used."""
+
+    def __getattr__(self, name: str) -> Any:
+        module = importlib.import_module(self.__name__)
+        vars(self).update(vars(module))
+        self.__class__ = ModuleType  # type: ignore[assignment]  # from now on it costs nothing
+        return getattr(module, name)
+
+
+if TYPE_CHECKING:
+    import asyncio as asyncio
+else:
+    asyncio = Later("asyncio")

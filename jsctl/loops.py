@@ -1,0 +1,153 @@
+"""Coroutines with and without an event loop.
+
+What asks a server one thing after the other needs none, and starts in half the time: asyncio alone costs as
+much as click. A coroutine that `run` runs is stepped until it waits for `event_loop()`, and goes on in one.
+"""
+
+import contextvars
+import time
+import types
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Generator
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any, Generic, NoReturn, TypeVar
+
+from jsctl.later import asyncio
+
+T = TypeVar("T")
+
+_stepped = contextvars.ContextVar("stepped", default=False)
+_beginning = contextvars.ContextVar("beginning", default=False)
+_limit = contextvars.ContextVar("limit", default=float("inf"))
+
+
+def is_stepped() -> bool:
+    """Whether the coroutine that runs has no event loop."""
+    return _stepped.get()
+
+
+@types.coroutine
+def event_loop() -> Generator[None, None, None]:
+    """Wait for an event loop, for what needs asyncio; at once where there is one."""
+    if _stepped.get():
+        yield
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine and return its result: without an event loop until it asks for one. Raises what it
+    raises."""
+    token = _stepped.set(True)
+    try:
+        work.send(None)
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]
+    finally:
+        _stepped.reset(token)
+    return run_in_loop(_rest(work))
+
+
+async def _rest(work: Coroutine[Any, Any, T]) -> T:
+    return await _go_on(work)
+
+
+@types.coroutine
+def _go_on(work: Coroutine[Any, Any, T]) -> Generator[Any, Any, T]:
+    result: T = yield from work
+    return result
+
+
+def run_in_loop(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine in an event loop and return its result. Raises what it raises.
+
+    Also where a loop is running, as in a notebook: then in a thread, and the caller's loop stands still
+    meanwhile.
+    """
+    token = _stepped.set(False)
+    try:
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return asyncio.run(work)
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(1, "jsctl") as thread:
+            return thread.submit(contextvars.copy_context().run, asyncio.run, work).result()
+    finally:
+        _stepped.reset(token)
+
+
+class Begun(Generic[T]):
+    """What a task is without an event loop: work that has sent its first request, and goes on when it is
+    waited for."""
+
+    def __init__(self, work: Coroutine[Any, Any, T]) -> None:
+        self._work = work
+        self._outcome: Callable[[], T] | None = None
+        token = _beginning.set(True)
+        try:
+            work.send(None)
+        except StopIteration as end:
+            self._outcome = partial(_return, end.value)
+        except Exception as error:
+            self._outcome = partial(_raise, error)
+        finally:
+            _beginning.reset(token)
+
+    def __await__(self) -> Generator[Any, Any, T]:
+        if self._outcome is not None:
+            return self._outcome()
+        return (yield from self._work.__await__())
+
+    def cancel(self) -> None:
+        self._work.close()
+
+
+def _return(value: T) -> T:
+    return value
+
+
+def _raise(error: Exception) -> NoReturn:
+    raise error
+
+
+@types.coroutine
+def request_sent() -> Generator[None, None, None]:
+    """Say that a request is sent, before its answer is waited for without an event loop: what only had to be
+    begun stops here."""
+    if _beginning.get():
+        _beginning.set(False)
+        yield
+
+
+def start(work: Coroutine[Any, Any, T]) -> "asyncio.Task[T] | Begun[T]":
+    """Start work that is waited for later."""
+    return Begun(work) if is_stepped() else asyncio.ensure_future(work)
+
+
+async def cancel_all(started: Collection["asyncio.Task[T] | Begun[T]"]) -> None:
+    """Cancel what was started, and wait until it has ended."""
+    for work in started:
+        work.cancel()
+    if tasks := [work for work in started if not isinstance(work, Begun)]:
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@asynccontextmanager
+async def time_limit(seconds: float) -> AsyncIterator[None]:
+    """Raise TimeoutError when the block takes longer, with and without an event loop."""
+    if not is_stepped():
+        async with asyncio.timeout(seconds):
+            yield
+        return
+    before = _limit.get()
+    _limit.set(min(time.monotonic() + seconds, before))
+    try:
+        yield
+    finally:
+        _limit.set(before)  # not reset: an event loop may have begun, and with it another context
+
+
+def earliest(deadline: float) -> float:
+    """Return this deadline on time.monotonic, or that of the time limits around, whichever comes first. For
+    what waits without an event loop, and raises TimeoutError then."""
+    return min(deadline, _limit.get())
