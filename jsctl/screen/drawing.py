@@ -95,37 +95,42 @@ def _title(model: Model, width: int) -> Line:
     if model.times:
         state = f"round {model.position + 1} of {len(model.times)}, {model.speed:g}x"
         state += ", paused" if model.paused else ""
-    left = f"{model.start.title}  "
-    right = f"  {state}"
+    left, right = f"{model.start.title}  ", f"  {state}"
+    chosen = _chosen(model, width)
     middle = clean(model.board.heading) or ("waiting for the first answer" if model.board.is_empty else "")
-    room = width - cells(left) - cells(right)
+    room = width - cells(left) - cells(chosen) - cells(right)
     if room < 8:
-        return [("bold", cut_end(left + middle, width))]
+        short = cut_end(f"{left}{middle}".rstrip(), max(0, width - cells(chosen)))
+        return [("bold", short), ("warn", cut_end(chosen, width - cells(short)))]
     middle = cut_end(middle, room)
     gap = " " * max(0, room - cells(middle))
-    return [("bold", left), ("dim", middle + gap), ("warn" if model.paused else "dim", right)]
+    return [
+        ("bold", left),
+        ("dim", middle + gap),
+        ("warn", chosen),
+        ("warn" if model.paused else "dim", right),
+    ]
+
+
+def _chosen(model: Model, width: int) -> str:
+    """Return what hides rows: the filter, and that only what is wrong is shown."""
+    words = f"  /{cut(clean(model.filter), width // 3)}" if model.filter and model.mode != "filter" else ""
+    return words + ("  only what is wrong" if model.faults else "")
 
 
 def _tabs(model: Model, width: int) -> Line:
-    line: Line = []
-    used = 0
-    for at, part in enumerate(model.board.parts, 1):
-        on = part.key == model.part
-        words = f" {at} {clean(part.title)} "
-        if on and model.grid is not None:
-            words += f"{format_count(len(model.rows))} "
-        if used + cells(words) > width:
-            words = f" {at} "
-        if used + cells(words) > width:
-            break
-        line.append(("tab on" if on else "tab", words))
-        used += cells(words)
-    flags = [f"/{model.filter}"] if model.filter and model.mode != "filter" else []
-    flags += ["only what is wrong"] if model.faults else []
-    words = "  ".join(flags)
-    if words and used + 2 + cells(words) <= width:
-        line += [("", " " * (width - used - cells(words))), ("warn", clean(words))]
-    return line
+    # Where they do not fit, the titles of parts that are not shown become shorter.
+    for most in (width, 24, 16, 10, 6):
+        line: Line = []
+        for at, part in enumerate(model.board.parts, 1):
+            on, title = part.key == model.part, clean(part.title)
+            count = f"{format_count(len(model.rows))} " if on and model.grid is not None else ""
+            number = f"{at} " if len(model.board.parts) > 1 else ""
+            words = f" {number}{title if on else cut(title, most)} {count}"
+            line.append(("tab on" if on else "tab", words))
+        if sum(cells(words) for _, words in line) <= width:
+            return line
+    return [(style, cut_end(words, width // len(line))) for style, words in line]
 
 
 _KEYS = (
@@ -253,7 +258,8 @@ def grid_before(model: Model) -> Any:
 def _why_empty(model: Model, grid: Grid) -> str:
     if grid.rows and model.filter:
         many = f"{format_count(len(grid.rows))} {grid.noun}"
-        return f"none of {many} matches /{clean(model.filter)}; esc clears it"
+        which = "that is wrong matches" if model.faults else "matches"
+        return f"none of {many} {which} /{clean(model.filter)}; esc clears it"
     if grid.rows and model.faults:
         return f"nothing is wrong with {format_count(len(grid.rows))} {grid.noun}; f shows all"
     return grid.empty or f"there are no {grid.noun}"

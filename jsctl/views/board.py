@@ -263,7 +263,7 @@ def grid_of(table: Table) -> Grid:
 
     return Grid(
         columns,
-        table.rows,
+        table.rows[::-1] if table.rising else table.rows,
         key=key,
         level=level,
         spare=table.spare,

@@ -94,6 +94,7 @@ class Table(NamedTuple):
     spare: `data_key`s of the columns that a narrow terminal leaves out, the most dispensable first.
     empty: what people see in place of a table without rows, of which CSV still has the heading.
     optional: `data_key`s of the columns that people see only where they say something.
+    rising: whether the last row is the one that matters most, next to the prompt; a screen has it first.
     """
 
     title: str
@@ -103,6 +104,7 @@ class Table(NamedTuple):
     spare: Sequence[str] = ()
     empty: str = ""
     optional: Sequence[str] = ()
+    rising: bool = False
 
     def without_blanks(self) -> "Table":
         """The table without the optional columns that say nothing."""

@@ -3,11 +3,14 @@
 The input are the servers' replies {"server": {...}, "data": {...}} (server/monitor.go). Spans are ns.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from jsctl.units import parse_duration
+
+_ACCOUNT_ID = re.compile("A[A-Z2-7]{55}")
 
 Json = dict[str, Any]
 
@@ -98,14 +101,20 @@ class HealthRow:
 def connection_request(
     *, account: str = "", subject: str = "", user: str = "", state: str = "open", subscriptions: bool = False
 ) -> Json:
-    """Return the body of CONNZ. state: a key of STATES."""
-    body = {"acc": account, "filter_subject": subject, "user": user, "state": STATES[state]}
+    """Return the body of CONNZ. account: servers know it by its ID; a name is left to `connection_rows`.
+    state: a key of STATES."""
+    body = {
+        "acc": account if _ACCOUNT_ID.fullmatch(account) else "",
+        "filter_subject": subject,
+        "user": user,
+        "state": STATES[state],
+    }
     body["subscriptions"] = subscriptions or bool(subject)
     return {**{key: value for key, value in body.items() if value}, "auth": True, "limit": _RECORDS}
 
 
-def connection_rows(replies: Sequence[Json]) -> list[ConnectionRow]:
-    """Return the connections in answers to CONNZ."""
+def connection_rows(replies: Sequence[Json], account: str = "") -> list[ConnectionRow]:
+    """Return the connections in answers to CONNZ. account: only those of this one, by ID or name."""
     return [
         ConnectionRow(
             f"{'L' if one.get('kind') == 'Leafnode' else ''}{one['cid']}",
@@ -125,6 +134,7 @@ def connection_rows(replies: Sequence[Json]) -> list[ConnectionRow]:
         )
         for reply in replies
         for one in (reply.get("data") or {}).get("connections") or ()
+        if account in ("", one.get("account", ""), one.get("name_tag"))
     ]
 
 

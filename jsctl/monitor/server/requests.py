@@ -138,7 +138,8 @@ async def fetch_jetstream(
     """Fetch JSZ of all servers; with an account, of that account with its streams and consumers."""
     body: Json = {"raft": True}
     if account:
-        body |= {"account": account, "accounts": True, "streams": True, "consumer": True, "limit": 10_000}
+        body |= {"account": account, "accounts": True, "streams": True, "consumer": True, "config": True}
+        body["limit"] = 10_000
     return await ping(connection, "JSZ", body, only=only, expect=expect)
 
 

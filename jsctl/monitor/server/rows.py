@@ -1,5 +1,6 @@
 """Servers as rows of a report: what each of them uses of JetStream."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 Json = dict[str, Any]
@@ -66,7 +67,8 @@ def _of_account(data: Json, server: str) -> Json:
     streams = account.get("stream_detail") or []
     consumers = [one for stream in streams for one in stream.get("consumer_detail") or []]
     api = account.get("api") or {}
-    memory, stored = int(account.get("memory", 0)), int(account.get("storage", 0))
+    # What the account says of itself is that of all servers, API requests as well.
+    memory, stored = _stored(streams, "memory"), _stored(streams, "file")
     return {
         "streams": len(streams),
         "consumers": sum(int(stream["state"].get("consumer_count", 0)) for stream in streams),
@@ -79,6 +81,15 @@ def _of_account(data: Json, server: str) -> Json:
         "stream_leaders": sum(_leader(stream) == server for stream in streams),
         "consumer_leaders": sum(_leader(consumer) == server for consumer in consumers),
     }
+
+
+def _stored(streams: Sequence[Json], storage: str) -> int:
+    """Return the bytes of the streams that are stored in memory or files."""
+    return sum(
+        int(stream["state"].get("bytes", 0))
+        for stream in streams
+        if (stream.get("config") or {}).get("storage", "file") == storage
+    )
 
 
 def _leader(detail: Json) -> str:

@@ -106,7 +106,17 @@ def accounts(rows: Sequence[AccountRow], order: str, reverse: bool, top: int) ->
     chosen = sorted(rows, key=ACCOUNT_SORTS[order], reverse=reverse)
     chosen = chosen[:top] if reverse else chosen[-top:]
     title = f"{len(chosen)} Accounts Overview"
-    return Result([Table(title, _ACCOUNTS, _cells(chosen, _ACCOUNTS), spare=("out_bytes", "in_bytes"))])
+    return Result(
+        [
+            Table(
+                title,
+                _ACCOUNTS,
+                _cells(chosen, _ACCOUNTS),
+                spare=("out_bytes", "in_bytes"),
+                rising=not reverse,
+            )
+        ]
+    )
 
 
 def connections(
@@ -124,8 +134,11 @@ def connections(
     ]
     title = f"Top {len(chosen)} Connections out of {len(rows)} by {order}"
     spare = ("out_msgs", "in_msgs", "address", "out_bytes", "in_bytes", "cluster", "uptime_ns", "name")
+    footer = [*totals, ""] if closed else totals
+    empty = "the servers have no such connections"
+    table = Table(title, columns, _cells(chosen, columns), footer, spare, empty, rising=not reverse)
     return Result(
-        [Table(title, columns, _cells(chosen, columns), [*totals, ""] if closed else totals, spare)],
+        [table],
         data=[row.document | {"server": row.server} for row in chosen],
     )
 
@@ -144,14 +157,36 @@ def leafnodes(rows: Sequence[LinkRow], order: str, reverse: bool) -> Result:
         "rtt_ns",
     )
     chosen = sorted(rows, key=LINK_SORTS[order], reverse=reverse)
-    return Result([Table("Leafnode Report", _LEAFNODES, _cells(chosen, _LEAFNODES), spare=spare)])
+    return Result(
+        [
+            Table(
+                "Leafnode Report",
+                _LEAFNODES,
+                _cells(chosen, _LEAFNODES),
+                spare=spare,
+                empty="Leafnode Report: the servers have no leaf nodes",
+                rising=_rises(order, reverse),
+            )
+        ]
+    )
 
 
 def routes(rows: Sequence[LinkRow], order: str, reverse: bool) -> Result:
     """Report on routes. order: a key of LINK_SORTS."""
     spare = ("address", "id", "account", "out_bytes", "in_bytes", "uptime_ns", "subs", "rtt_ns", "cluster")
     chosen = sorted(rows, key=LINK_SORTS[order], reverse=reverse)
-    return Result([Table("Cluster Report", _ROUTES, _cells(chosen, _ROUTES), spare=spare)])
+    return Result(
+        [
+            Table(
+                "Cluster Report",
+                _ROUTES,
+                _cells(chosen, _ROUTES),
+                spare=spare,
+                empty="Cluster Report: the servers have no routes",
+                rising=_rises(order, reverse),
+            )
+        ]
+    )
 
 
 def gateways(rows: Sequence[LinkRow], order: str, reverse: bool) -> Result:
@@ -162,7 +197,18 @@ def gateways(rows: Sequence[LinkRow], order: str, reverse: bool) -> Result:
         for row in chosen
     ]
     spare = ("address", "id", "uptime_ns", "rtt_ns", "cluster")
-    return Result([Table("Super Cluster Report", _GATEWAYS, lines, spare=spare)])
+    return Result(
+        [
+            Table(
+                "Super Cluster Report",
+                _GATEWAYS,
+                lines,
+                spare=spare,
+                empty="Super Cluster Report: the servers have no gateways",
+                rising=_rises(order, reverse),
+            )
+        ]
+    )
 
 
 def health(rows: Sequence[HealthRow]) -> Result:
@@ -195,7 +241,12 @@ def usage(replies: Sequence[Json], key: str) -> Result:
         rows.append((name, value if key == "cpu" else int(value), bar))
     title = "CPU Usage" if key == "cpu" else "Memory Usage"
     data = [{"server": name, key: value if key == "cpu" else int(value)} for value, name in values]
-    return Result([Table(title, columns, rows)], data=data)
+    return Result([Table(title, columns, rows, rising=True)], data=data)
+
+
+def _rises(order: str, reverse: bool) -> bool:
+    """Whether the largest of a number comes last; names are read from the first."""
+    return not reverse and order not in ("server", "cluster", "name", "account")
 
 
 def _cells(rows: Sequence[Any], columns: Sequence[Column]) -> list[list[Any]]:

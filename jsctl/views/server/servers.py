@@ -103,12 +103,22 @@ def _summary(rows: Sequence[JetStreamRow], account: str, compact: bool) -> Table
     for row, name in zip(rows, shown, strict=True):
         server = Cell(row.server, name + ("*" if row.leads else ""))
         lines.append([server, *(getattr(row, _SUMMARY[at].key) for at in keep[1:])])
-    totals = [
-        sum(getattr(row, _SUMMARY[at].key) for row in rows) if _SUMMARY[at].kind != "text" else ""
-        for at in keep
-    ]
+    totals = [_total(rows, _SUMMARY[at], account) for at in keep]
     title = f"JetStream Summary for Account {account}" if account else "JetStream Summary"
     return Table(title, [_SUMMARY[at] for at in keep], lines, totals, _SPARE)
+
+
+def _total(rows: Sequence[JetStreamRow], column: Column, account: str) -> Any:
+    if column.kind == "text":
+        return ""
+    if account and column.key in ("api", "errors"):
+        # Each server of a cluster says how often the account has asked any of them.
+        clusters: dict[tuple[str, str], int] = {}
+        for row in rows:
+            place = row.domain, row.cluster or row.server
+            clusters[place] = max(clusters.get(place, 0), getattr(row, column.key))
+        return sum(clusters.values())
+    return sum(getattr(row, column.key) for row in rows)
 
 
 def _meta_groups(replies: Sequence[Json], compact: bool) -> list[Part]:

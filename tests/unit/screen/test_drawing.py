@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsctl.render.text import cells
-from jsctl.screen.model import with_board, with_size
-from jsctl.views.result import Text
+from jsctl.screen.model import with_board, with_part, with_size
+from jsctl.views.board import Board, Part, grid_of
+from jsctl.views.result import Column, Table, Text
 from tests.unit.screen.support import board, lines, model, names, pressed, texts
 
 ROWS = [("alpha", 3000, ""), ("beta", 1, "no leader"), ("gamma", 2, "")]
@@ -45,6 +46,26 @@ def test_columns_leave_by_their_priority_and_names_are_cut_in_the_middle() -> No
     assert narrow.strip().startswith("orders-")
     assert narrow.strip().endswith("2026")
     assert "…" in narrow
+
+
+def test_what_hides_rows_is_always_said() -> None:
+    """Also where the parts take the whole line, and in a window without them."""
+    for height in (6, 24):
+        shown = texts(pressed(model(ROWS, 44, height, filter="beta"), "f"))
+        assert shown[0].rstrip() == "jsctl report  /beta  only what is wrong"
+    assert "/beta  every 2s" in texts(model(ROWS, 60, filter="beta"))[0]
+    hidden = "\n".join(texts(pressed(model(ROWS, 70, filter="alpha"), "f")))
+    assert "none of 3 streams that is wrong matches /alpha; esc clears it" in hidden
+
+
+def test_titles_of_parts_are_cut_where_they_do_not_fit() -> None:
+    grid = grid_of(Table("", [Column("Name", "name")], [("a",), ("b",), ("c",)], rising=True))
+    parts = [Part(str(at), f"Information on group {at}", lambda: grid) for at in range(3)]
+    state = with_part(with_board(model([], 72, 8), Board(parts)), "0")
+    assert texts(state)[1].rstrip() == " 1 Information on group 0 3  2 Informat…group 1  3 Informat…group 2"
+    assert texts(state)[3].strip() == "c", "the row that matters most comes first"
+    alone = with_part(with_board(model([], 60, 8), Board(parts[:1])), "0")
+    assert texts(alone)[1].rstrip() == " Information on group 0 3"
 
 
 def test_wide_columns() -> None:

@@ -25,5 +25,7 @@ async def accounts(env: Env, account: str, limit: int | None, order: str, top: i
         connection_request(account=account),
         limit,
         servers,
-        lambda replies: view.accounts(account_rows(connection_rows(replies)), order, is_reversed(env), top),
+        lambda replies: view.accounts(
+            account_rows(connection_rows(replies, account)), order, is_reversed(env), top
+        ),
     )

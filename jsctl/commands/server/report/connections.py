@@ -17,7 +17,7 @@ from jsctl.views.server import reports as view
     "connections",
     examples=["jsctl server report connections", "jsctl server report connections --account APP --top 10"],
 )
-@option("--account", metavar="ACCOUNT", default="", help="Only this account")
+@option("--account", metavar="ACCOUNT", default="", help="Only this account, by name or ID")
 @option(
     "--sort", "order", type=click.Choice(list(view.CONNECTION_SORTS)), default="subs", help="Sort by this"
 )
@@ -53,7 +53,7 @@ async def connections(
     state = "closed" if closed_reason and state == "open" else state
 
     def show(replies: list[dict[str, object]]) -> Result:
-        rows = connection_rows(replies)
+        rows = connection_rows(replies, account)
         if matches:
             rows = [row for row in rows if matches(row.document)]
         if closed_reason:

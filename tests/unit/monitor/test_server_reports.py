@@ -1,0 +1,48 @@
+"""Reports on servers from what these answer: accounts by name, and an account's part of a cluster."""
+
+from typing import Any
+
+from jsctl.monitor.server.reports import connection_request, connection_rows
+from jsctl.views.result import Table
+from jsctl.views.server.servers import JetStreamReport, jetstream_report
+
+ID = "ACBTIYD5IAHQ6CXJJ72I5TQYQ2QGD7LJHJBM3CK7A6XEDLPNRLM3LNKG"
+
+
+def test_an_account_is_known_by_its_name_and_its_id() -> None:
+    """Servers of an operator take the ID alone."""
+    connections = [{"cid": 1, "account": ID, "name_tag": "APP"}, {"cid": 2, "account": "OTHER"}]
+    replies = [{"server": {"name": "n1"}, "data": {"connections": connections}}]
+    for name, found in ((ID, ["1"]), ("APP", ["1"]), ("OTHER", ["2"]), ("", ["1", "2"]), ("NOPE", [])):
+        assert [row.cid for row in connection_rows(replies, name)] == found
+    assert connection_request(account=ID)["acc"] == ID
+    assert "acc" not in connection_request(account="APP")
+
+
+def test_an_accounts_part_of_each_server() -> None:
+    """Of its storage and API requests every server tells those of the whole cluster."""
+
+    def reply(server: str, *stored: tuple[str, int]) -> dict[str, Any]:
+        details = [
+            {"name": str(at), "config": {"storage": kind}, "state": {"bytes": size, "messages": 1}}
+            for at, (kind, size) in enumerate(stored)
+        ]
+        account = {
+            "memory": 900,
+            "storage": 9000,
+            "api": {"total": 50, "errors": 2},
+            "stream_detail": details,
+        }
+        return {
+            "server": {"name": server, "cluster": "c"},
+            "data": {"account_details": [account], "meta_cluster": {"leader": "n1"}},
+        }
+
+    replies = [reply("n1", ("file", 100), ("memory", 7)), reply("n2", ("file", 100)), reply("n3")]
+    [table] = jetstream_report(replies, JetStreamReport(account="APP", partial=True)).parts
+    assert isinstance(table, Table) and table.footer is not None
+    columns = [column.key for column in table.columns]
+    sums = dict(zip(columns, table.footer, strict=True))
+    assert (sums["file"], sums["memory"], sums["bytes"], sums["api"], sums["errors"]) == (200, 7, 207, 50, 2)
+    at = columns.index("file")
+    assert [row[at] for row in table.rows] == [100, 100, 0]
