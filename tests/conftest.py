@@ -1,5 +1,6 @@
 """Fixtures: real servers, a command line, a pseudo-terminal."""
 
+import functools
 import gc
 import os
 import re
@@ -36,6 +37,9 @@ settings.load_profile("jsctl")
 # A run in the background inherits ignored signals, and so would the processes to which tests send them.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+# What tests write need not outlast a power failure: a third of what many wait for is the disk.
+vars(os)["fsync"] = lambda handle: None
 
 # Commands that tests start neither use nor make an archive of classes, unless a test is about it.
 os.environ.setdefault("JSCTL_SPARK_ARCHIVE", "off")
@@ -126,10 +130,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = list(first_cases.values())[::-1]
     folders = [_TESTS / path for path in _ORDER]
 
-    def place(item: pytest.Item) -> int:
-        return next((at for at, path in enumerate(folders) if item.path.is_relative_to(path)), len(folders))
+    @functools.cache
+    def place(file: Path) -> int:
+        return next((at for at, path in enumerate(folders) if file.is_relative_to(path)), len(folders))
 
-    items.sort(key=place)
+    items.sort(key=lambda item: place(item.path))
 
 
 def _function_name(item: pytest.Item) -> str:

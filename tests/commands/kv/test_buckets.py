@@ -124,6 +124,7 @@ def test_a_value_in_an_editor(config: Cli) -> None:
     assert "cannot be used together" in config("kv edit CONFIG user.1 --history 3", status=64).err
 
 
+@pytest.mark.slow
 def test_a_value_that_somebody_else_changed_meanwhile(config: Cli, tmp_path: Path, url: str) -> None:
     editor = tmp_path / "editor"
     editor.write_text(

@@ -37,7 +37,8 @@ def test_percentiles_are_exact_to_a_percent(spans: list[int]) -> None:
 
 
 def test_histograms_add_up() -> None:
-    spans = [random.Random(1).randrange(1, 10**9) for _ in range(20_000)]
+    numbers = random.Random(1)
+    spans = [numbers.randrange(1, 10**9) for _ in range(20_000)]
     whole, one, other = Histogram(), Histogram(), Histogram()
     whole.add_many(spans)
     for span in spans[:7_000]:

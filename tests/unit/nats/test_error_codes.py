@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from jsctl import registry
 from jsctl.jetstream import error_catalog, error_hints
 from jsctl.nats import error_codes
@@ -36,6 +38,7 @@ def test_every_noun_names_a_code() -> None:
     assert error_hints.HINTS[ErrorCode.STREAM_NOT_FOUND].startswith("jsctl stream ls ")
 
 
+@pytest.mark.slow
 def test_they_are_loaded_for_an_error_only() -> None:
     code = "import sys, jsctl.jetstream.api; sys.exit('jsctl.nats.error_codes' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
