@@ -1,17 +1,16 @@
 """`jsctl object edit`."""
 
 from dataclasses import dataclass
-from functools import partial
 
 from jsctl.commands.cli import command, option
 from jsctl.commands.object.flags import BucketFlags, bucket_argument, bucket_flags, pick_bucket
 from jsctl.commands.shared.editing import Editable, EditOptions, edit_config
 from jsctl.env import Env
 from jsctl.errors import BadInput
+from jsctl.jetstream.api import Json
 from jsctl.jetstream.object import buckets
-from jsctl.jetstream.object.model import stream_name
+from jsctl.jetstream.object.config import OBJECT_BUCKET, from_stream
 from jsctl.jetstream.stream import requests as streams
-from jsctl.jetstream.stream.config import STREAM
 from jsctl.views.object import sheets as view
 from jsctl.views.result import Result
 
@@ -39,17 +38,30 @@ async def edit(env: Env, options: Options) -> Result:
         raise BadInput("nothing to change was given", "jsctl object edit --help shows the flags")
     api = await env.jetstream()
     name = await pick_bucket(env, api, options.bucket)
-    info = await buckets.info(api, name)
+    infos = [await buckets.info(api, name)]
+    live = infos[0]["config"]
+    wanted = {**live, **options.flags.settings(live)}
+
+    async def update(_: Json) -> Json:
+        infos.append(await streams.update(api, wanted))
+        return _info(infos[-1])
+
     target = Editable(
-        schema=STREAM,
+        schema=OBJECT_BUCKET,
         label=f"Bucket {name}",
-        info=info,
-        name_keys={"name": stream_name(name)},
-        apply_flags=lambda draft: {**draft, **options.flags.settings(draft)},
-        update=partial(streams.update, api),
-        sheet=view.bucket,
+        info=_info(infos[0]),
+        name_keys={"name": name},
+        apply_flags=lambda _: from_stream(wanted),
+        update=update,
+        sheet=lambda _: view.bucket(infos[-1]),
     )
     editing = EditOptions(
         config_file=None, replace=False, force=options.force, interactive=False, dry_run=options.dry_run
     )
-    return await edit_config(env, target, None, editing)
+    result = await edit_config(env, target, None, editing)
+    return result if options.dry_run else result._replace(data=infos[-1])
+
+
+def _info(stream_info: Json) -> Json:
+    """An info whose configuration is in the bucket's own words."""
+    return {**stream_info, "config": from_stream(stream_info["config"])}

@@ -205,7 +205,9 @@ def test_buckets(files: Path, cli: Cli, url: str) -> None:
     assert config["allow_rollup_hdrs"] and config["allow_direct"]
     assert "exists already" in cli("object add FILES", status=0).out
     assert "object edit" in cli("object add FILES --ttl 1h", status=1).err
-    assert "max_age" in cli("object edit B --ttl 2h --dry-run", status=2).out
+    planned = cli("object edit B --ttl 2h --max-bucket-size 2MB --dry-run --json", status=2).json
+    assert [change["key"] for change in planned] == ["ttl", "max_bucket_size"], "the words of the flags"
+    assert cli("object edit B --ttl 1h --dry-run", status=0).out == "No difference in configuration\n"
     cli("object edit B --ttl 2h --metadata c=d --force", status=0)
     config = js.info(url, "OBJ_B")["config"]
     assert config["max_age"] == 7_200_000_000_000
