@@ -1,8 +1,9 @@
 """The accounts that servers have: sent, fetched and removed through the system account (nats-server:
 accounts.go, DirAccResolver), and the configuration of such servers."""
 
+import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from jsctl.auth.changes import operator_signer, user_signer
@@ -21,6 +22,10 @@ _NO_LISTENER = (
     "this needs a login of the system account (or --as-system), and servers with a full resolver:"
     " jsctl auth operator config",
 )
+
+
+_LOOKUPS = 16
+"""Accounts that are looked up at the same time."""
 
 
 class Outcome(NamedTuple):
@@ -70,6 +75,18 @@ async def push_account(connection: Connection, account: Record, expect: int) -> 
         _outcome(message, subject)
         for message in await _ask(connection, subject, account.token.encode(), expect)
     ]
+
+
+async def lookup_accounts(connection: Connection, publics: Iterable[str], expect: int) -> dict[str, str]:
+    """Return what `lookup_account` does, by public key; some accounts are asked for at a time."""
+    gate = asyncio.Semaphore(_LOOKUPS)
+
+    async def lookup(public: str) -> str:
+        async with gate:
+            return await lookup_account(connection, public, expect)
+
+    keys = list(dict.fromkeys(publics))
+    return dict(zip(keys, await asyncio.gather(*map(lookup, keys)), strict=True))
 
 
 async def lookup_account(connection: Connection, public: str, expect: int) -> str:

@@ -15,6 +15,7 @@ from jsctl.commands.shared.declared import (
     push_flags,
     read_texts,
 )
+from jsctl.commands.shared.declared_push import CONTINUE
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus, JsctlError
 from jsctl.jetstream.declared.execute import execute
@@ -160,7 +161,7 @@ async def _run(env: Env, plan: Plan) -> Result:
         with env.progress("Applying", len(plan.steps)) as advance:
             outcome = await execute(plan.steps, done, advance)
     except asyncio.CancelledError:
-        env.say(f"{len(done)} of {len(plan.steps)} were done; run apply again to continue")
+        env.say(f"{len(done)} of {len(plan.steps)} were done; {CONTINUE}")
         raise
     for step, error in outcome.failed:
         env.say(f"jsctl: error: {view.format_name(step)}: {error}")

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from jsctl.auth.resolver import Trust, count_servers, fetch_trust, lookup_account
+from jsctl.auth.resolver import Trust, count_servers, fetch_trust, lookup_accounts
 from jsctl.auth.store import AuthStore
 from jsctl.commands.cli import option
 from jsctl.commands.shared.system import system_connection
@@ -36,5 +36,5 @@ async def ask_servers(env: Env, store: AuthStore, accounts: Iterable[str], *, as
     """
     connection = await system_connection(env, store, as_system=as_system)
     count = await count_servers(connection)
-    tokens = {public: await lookup_account(connection, public, count) for public in dict.fromkeys(accounts)}
+    tokens = await lookup_accounts(connection, accounts, count)
     return OnServers(await fetch_trust(connection, count), tokens)

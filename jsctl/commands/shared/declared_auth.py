@@ -12,7 +12,7 @@ from jsctl.auth.declared.plan import AuthPlan, AuthStep, make_auth_plan
 from jsctl.auth.environment import read_environment
 from jsctl.auth.folders import StoreFolders, store_folders
 from jsctl.auth.resolver import NEW, SAME, Difference
-from jsctl.commands.shared.declared_push import OperatorPush, open_pushes
+from jsctl.commands.shared.declared_push import CONTINUE, OperatorPush, open_pushes
 from jsctl.commands.shared.pushing import Sent
 from jsctl.env import Env
 from jsctl.errors import JsctlError
@@ -87,7 +87,7 @@ class DeclaredAuth:
             with env.progress("Applying", len(self.plan.steps)) as advance:
                 execute_auth(self.folders, self.operators, self.plan, done, advance, prune=self._prune)
         except (JsctlError, OSError):
-            env.say(f"{len(done)} of {len(self.plan.steps)} were done; run apply again to continue")
+            env.say(f"{len(done)} of {len(self.plan.steps)} were done; {CONTINUE}")
             raise
         if (
             not self._pushes

@@ -1,7 +1,8 @@
 """What `apply` and `diff` do with the servers of declared operators: which accounts these lack, and sending
 them.
 
-Nothing of it is remembered: a run that was killed is gone on with by the next, which finds what servers have.
+Nothing of it is remembered: after a run that was killed, the next one
+continues with what it finds on the servers.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +21,7 @@ from jsctl.auth.resolver import (
     compare,
     count_servers,
     delete_accounts,
-    lookup_account,
+    lookup_accounts,
 )
 from jsctl.auth.store import AuthStore
 from jsctl.commands.shared.pushing import (
@@ -34,6 +35,9 @@ from jsctl.commands.shared.system import system_connection
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.nats.connection import Connection
+
+CONTINUE = "run apply again to continue"
+"""What to do after a run that was stopped or failed half way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,11 +124,11 @@ async def open_pushes(
         connection = await system_connection(env, store, as_system=store.has_seed(system))
         servers = await count_servers(connection)
         concerned = {one.name for one in declared.accounts} | {step.account for step in plan.steps}
-        tokens = {
-            name: await lookup_account(connection, store.read_account(name).public, servers)
-            for name in store.account_names()
-            if name in concerned
+        publics = {
+            name: store.read_account(name).public for name in store.account_names() if name in concerned
         }
+        there = await lookup_accounts(connection, publics.values(), servers)
+        tokens = {name: there[public] for name, public in publics.items()}
         push = OperatorPush(store, declared, connection, servers, tokens)
         if not is_planning:
             refuse_older(push.find_differences(plan))
@@ -136,10 +140,8 @@ def _refuse_failures(sent: Sequence[Sent], accounts: Sequence[Record], servers: 
     for name, _, outcome in sent:
         if outcome.error:
             server = f"server {outcome.server}" if outcome.server else "the servers"
-            raise JsctlError(f"account {name} did not reach {server}: {outcome.error}", "apply again goes on")
+            raise JsctlError(f"account {name} did not reach {server}: {outcome.error}", CONTINUE)
     for account in accounts:
         took = sum(name == account.name for name, _, _ in sent)
         if took < servers:
-            raise JsctlError(
-                f"{took} of {servers} servers took account {account.name}", "apply again goes on"
-            )
+            raise JsctlError(f"{took} of {servers} servers took account {account.name}", CONTINUE)

@@ -12,7 +12,7 @@ from jsctl.auth.resolver import (
     count_servers,
     delete_accounts,
     list_accounts,
-    lookup_account,
+    lookup_accounts,
 )
 from jsctl.auth.store import AuthStore
 from jsctl.commands.auth.choose import account_argument, operator_option, pick_account, pick_operator
@@ -84,9 +84,8 @@ async def push(env: Env, options: Options) -> Result:
         check_accounts(env, store, accounts, force=options.force)
     connection = await system_connection(env, store, as_system=options.as_system)
     servers = await count_servers(connection)
-    differences = [
-        compare(account, await lookup_account(connection, account.public, servers)) for account in accounts
-    ]
+    there = await lookup_accounts(connection, (account.public for account in accounts), servers)
+    differences = [compare(account, there[account.public]) for account in accounts]
     surplus = (
         await _surplus(connection, store, servers) if options.prune or (options.diff and options.all) else []
     )
