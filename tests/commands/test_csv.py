@@ -33,10 +33,12 @@ LISTS = (
 
 @pytest.fixture
 def streams(cli: Cli, url: str) -> Cli:
-    """A stream with a consumer that has delivered nothing, and a source that is not there."""
+    """A stream with a gap and a consumer that has delivered nothing, and a source that does not exist."""
     js.stream(url, "S", "s.>", description='zero\u200dwidth, "quoted"')
     js.stream(url, "M", sources=[{"name": "NOPE"}])
     js.publish(url, "s.a\u200db")
+    js.publish(url, "s.z", count=2)
+    js.ask(url, "STREAM.MSG.DELETE.S", {"seq": 2})
     js.ask(url, "CONSUMER.CREATE.S.C", {"stream_name": "S", "config": {"durable_name": "C"}})
     return cli
 
@@ -50,6 +52,7 @@ def table(cli: Cli, line: str) -> list[list[str]]:
 def test_one_table_without_marks_for_never(line: str, streams: Cli) -> None:
     streams("context add here", status=0)
     head, *rows = table(streams, line)
+    assert rows
     assert all(len(row) == len(head) == len(set(head)) for row in rows)
     assert "-1" not in [cell for row in rows for cell in row]
     assert "-1" not in streams(f"{line} --as tsv", status=0).out.split("\t")
@@ -73,7 +76,7 @@ def test_the_heading_does_not_depend_on_the_rows(streams: Cli, url: str) -> None
 
 def test_text_is_not_escaped(streams: Cli) -> None:
     assert 'zero\u200dwidth, "quoted"' in [row[1] for row in table(streams, "stream ls")]
-    assert table(streams, "stream subjects S")[1] == ["s.a\u200db", "1"]
+    assert ["s.a\u200db", "1"] in table(streams, "stream subjects S")
 
 
 def test_never_is_null_in_json(streams: Cli) -> None:

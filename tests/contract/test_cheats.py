@@ -44,7 +44,7 @@ def test_sample_files_can_be_read() -> None:
 
 def test_cheat(offline_cli: Cli) -> None:
     shown = offline_cli("cheat", status=0).out
-    assert all(file.stem in shown for file in FILES)
+    assert FILES and all(file.stem in shown for file in FILES)
     assert "jsctl stream add" in offline_cli("cheat streams", status=0).out
     assert offline_cli("cheat streams --json", status=0).json["topic"] == "streams"
     assert "choose one of" in offline_cli("cheat nothing", status=3).err
