@@ -53,6 +53,10 @@ _ORDER = (
     "spark/test_chaos.py",
     "scenarios/test_readme_tour.py",
     "spark/session",
+    "scenarios/test_watched_network.py",
+    "scenarios/test_walkthroughs.py",
+    "scenarios/test_demo.py",
+    "jetstream/backup/test_copy_resumed.py",
     "commands/export",
     "spark",
     "scenarios",
@@ -74,19 +78,19 @@ _NOT_FAST = ("architecture", "commands/bench", "contract", "fuzz", "scenarios", 
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """How many processes `-n auto` means: three, or none where they would not help. Tests wait for servers
-    about as long as they compute: three keep two cores busy.
+    """How many processes `-n auto` means: four, or none where they would not help. Tests wait for servers
+    longer than they compute: four keep two cores busy, three in the fast loop, where each costs its start.
 
     A file's tests share a worker, so that one file, like the quick folders, runs in this process.
     """
     paths = {config.invocation_params.dir / arg.split("::")[0] for arg in config.args}
     quick = all(any(path.is_relative_to(_TESTS / name) for name in _QUICK) for path in paths)
     one_file = len(paths) == 1 and all(path.is_file() for path in paths)
-    return 0 if quick or one_file else 3
+    return 0 if quick or one_file else 3 if config.getoption("--fast") else 4
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--long", action="store_true", help="with the tests that take the longest")
+    parser.addoption("--long", action="store_true", help="with the tests that kill at random for minutes")
     parser.addoption("--fast", action="store_true", help="what does not wait, and one case of each test")
     parser.addoption("--fuzz", type=float, metavar="N", help="try N times as many cases in tests/fuzz")
 
@@ -118,7 +122,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """The slow ones first: workers, which take a file at a time, then end at about the same time. Without
-    those that take the longest, unless these are asked for, or a file is."""
+    those marked long, unless these are asked for, or a file is."""
     is_file_named = any("::" in arg or arg.endswith(".py") for arg in config.args)
     if not config.getoption("--long") and not is_file_named:
         config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("long")])

@@ -234,7 +234,6 @@ def test_a_mirror_that_looks_active_and_brings_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.long
 def test_a_mirror_that_stalls(tmp_path: Path) -> None:
     """Seen without the system account: the server says so after some seconds."""
     patient = Patient(tmp_path)

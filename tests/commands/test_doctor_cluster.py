@@ -154,7 +154,6 @@ def test_replicas_and_leaders_that_are_away(shared_cluster: Cluster, tmp_path: P
     assert [finding.code for finding in diagnose(snapshot)] == ["STREAM_NO_LEADER"]
 
 
-@pytest.mark.long
 def test_servers_that_are_away(cluster: Cluster, tmp_path: Path) -> None:
     patient = Patient(tmp_path / "home")
     js.stream(cluster.url, "ORDERS", "orders", num_replicas=3)

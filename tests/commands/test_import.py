@@ -36,7 +36,6 @@ def exported(spark: Any, cli: Cli, to: Path) -> None:
     spark.read.format("jetstream").options(**options).load().write.parquet(str(to))
 
 
-@pytest.mark.long
 def test_an_export_under_another_name_and_again(spark: Any, cli: Cli, tmp_path: Path) -> None:
     url = cli.environ["NATS_URL"]
     exported(spark, cli, tmp_path / "orders")

@@ -229,7 +229,7 @@ def test_ctrl_c_right_after_a_line(cli: Cli) -> None:
                 terminal.expect(">")
                 terminal.send("stream ls --timeout 60s\r" + "\x03" * (after == 0))
                 if after:
-                    time.sleep(after / 500)
+                    time.sleep(after / 500)  # at several moments of the start of a request
                     terminal.send("\x03")
                 terminal.expect_exact("[130]", timeout=10)
         finally:

@@ -7,7 +7,6 @@ import re
 import shlex
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -43,56 +42,10 @@ def demo(tmp_path: Path) -> Iterator[Demo]:
             os.kill(int(line.split()[0]), signal.SIGTERM)
 
 
-@pytest.mark.long
-def test_the_walk_through_the_guide(demo: Demo) -> None:
-    out, err = demo.run("demo", "--no-spark")
-    commands = [line[2:] for line in out.splitlines() if line.startswith("$ ")]
-    assert commands[0] == "jsctl server report jetstream --context demo-system"
-    assert "jsctl pub test 'hello world' --context demo-hub" in commands
-    assert not [command for command in commands if "export" in command]
-    # A command's output follows its line.
-    places = [out.index(f"$ {command}\n") for command in dict.fromkeys(commands)]
-    assert places == sorted(places)
-    last = out[out.index("# Both have copied") : out.index("# Both domains on one screen")]
-    rows = {line.split()[0]: line.split() for line in last.splitlines() if line.strip()}
-    assert rows["backup-test-leaf"][0:2] == ["backup-test-leaf", "Mirror"]
-    assert "$JS.leaf.API" in last
-    assert "Source" in last
-    folder = demo.work / "jsctl-demo"
-    assert {"hub.conf", "leaf.conf", "accounts.conf", "hub.log", "leaf.log", "store_server"} <= {
-        path.name for path in folder.iterdir()
-    }
-    assert "error" not in err
-    wait_for(lambda: not children(demo.work), "a server is left")
-    assert list((demo.home / "config" / "nats" / "context").iterdir()) == []
-
-
 def lags(out: str) -> list[int]:
     """The unprocessed messages of the demo's consumer in each round of the live report."""
     rows = [re.split(r"  +", line) for line in out.splitlines() if re.search(r"  WORKER  ", line)]
     return [int(row[5].replace(",", "")) for row in rows]
-
-
-@pytest.mark.long
-def test_the_end_shows_a_lag_that_grows_and_drains_and_says_why(demo: Demo) -> None:
-    out, _ = demo.run("demo", "--no-spark")
-    live, why = out[out.index("# The live report") :].split("# Why the rest still waits")
-    counts = lags(live)
-    top = counts.index(max(counts))
-    assert counts[0] < counts[top] > counts[-1], counts
-    assert counts == [*sorted(counts[:top]), *sorted(counts[top:], reverse=True)]
-    assert "num_pending=101" in why
-    # The last line is a command that works in the shell which ran the demo.
-    last = shlex.split(out.strip().splitlines()[-1].split(": ", 1)[1])
-    again = subprocess.Popen(
-        [*last, "--background"], cwd=demo.work, env=demo.environ, stdout=subprocess.PIPE, text=True
-    )
-    demo.processes.append(again)
-    assert again.communicate(timeout=30)[0] and again.returncode == 0
-    own = {"NATS_URL": "", "NATS_CONTEXT": ""}
-    listed, _ = demo.run("consumer", "ls", "aggregate-test-leaf", "--context", "hub", "--json", environ=own)
-    assert json.loads(listed) == ["WORKER"]
-    demo.run("server", "stop", "hub", environ=own)
 
 
 def test_a_folder_is_never_overwritten(demo: Demo) -> None:
@@ -108,12 +61,13 @@ def test_a_folder_is_never_overwritten(demo: Demo) -> None:
     assert (demo.work / "jsctl-demo" / "mine").read_text() == "mine"
 
 
-@pytest.mark.long
 def test_keep_leaves_the_network_and_stop_ends_it(demo: Demo) -> None:
     out, _ = demo.run("demo", "--keep", "--no-spark", "--json")
     record: dict[str, Any] = json.loads(out)
     assert len(record["contexts"]) == 3
-    assert record["steps"][0]["command"].startswith("jsctl server report jetstream")
+    commands = [step["command"] for step in record["steps"]]
+    assert commands[0].startswith("jsctl server report jetstream")
+    assert not [command for command in commands if "export" in command]
     assert len(children(demo.work)) == 3, "two servers and their guard"
     own = {"NATS_URL": "", "NATS_CONTEXT": ""}
     listed, _ = demo.run("stream", "ls", "--context", "demo-leaf", "--json", environ=own)
@@ -124,12 +78,17 @@ def test_keep_leaves_the_network_and_stop_ends_it(demo: Demo) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "delay"),
-    [*((signal.SIGINT, delay) for delay in (0.1, 0.3, 0.6, 1.5)), (signal.SIGTERM, 0.6)],
+    ("number", "there"),
+    [
+        (signal.SIGINT, ""),
+        (signal.SIGINT, "*/hub.conf"),
+        (signal.SIGINT, "*/leaf.log"),
+        (signal.SIGTERM, "*/store_*/jetstream/*/streams/test"),
+    ],
 )
-def test_ctrl_c_at_any_point_leaves_nothing(demo: Demo, delay: float, number: signal.Signals) -> None:
+def test_a_signal_at_any_point_leaves_nothing(demo: Demo, there: str, number: signal.Signals) -> None:
     process = demo.start("demo", "--no-spark")
-    time.sleep(delay)
+    wait_for(lambda: not there or list(demo.work.glob(there)), f"no {there}")
     process.send_signal(number)
     _, err = process.communicate(timeout=30)
     # A signal that comes before jsctl has read its own code is Python's to answer.
@@ -146,7 +105,6 @@ def test_kill_9_leaves_no_process(demo: Demo) -> None:
     wait_for(lambda: not children(demo.work), "a server outlived the demo")
 
 
-@pytest.mark.long
 def test_without_java_one_line_says_what_to_install(demo: Demo) -> None:
     out, err = demo.run("demo", status=1, environ={"JAVA_HOME": "/nonexistent"})
     assert "# Both domains on one screen" in out
@@ -168,28 +126,60 @@ def test_no_folder_to_write_to(demo: Demo) -> None:
 @pytest.mark.spark
 @pytest.mark.timeout(300)
 def test_the_whole_demo(demo: Demo) -> None:
-    out, _ = demo.run("demo")
+    out, err = demo.run("demo")
+    assert "error" not in err
+    commands = [line[2:] for line in out.splitlines() if line.startswith("$ ")]
+    assert commands[0] == "jsctl server report jetstream --context demo-system"
+    assert "jsctl pub test 'hello world' --context demo-hub" in commands
+    # A command's output follows its line.
+    places = [out.index(f"$ {command}\n") for command in dict.fromkeys(commands)]
+    assert places == sorted(places)
+    last = out[out.index("# Both have copied") : out.index("# Both domains on one screen")]
+    rows = {line.split()[0]: line.split() for line in last.splitlines() if line.strip()}
+    assert rows["backup-test-leaf"][0:2] == ["backup-test-leaf", "Mirror"]
+    assert "$JS.leaf.API" in last
+    assert "Source" in last
+    folder = demo.work / "jsctl-demo"
+    assert {"hub.conf", "leaf.conf", "accounts.conf", "hub.log", "leaf.log", "store_server"} <= {
+        path.name for path in folder.iterdir()
+    }
+
     query = out[out.index("# Read back with SQL") :]
-    rows = [line.split() for line in query.splitlines()]
-    assert ["hub", "aggregate-test-leaf", "1"] in [row[:3] for row in rows]
-    assert ["leaf", "test", "1"] in [row[:3] for row in rows]
+    table = [line.split() for line in query.splitlines()]
+    assert ["hub", "aggregate-test-leaf", "1"] in [row[:3] for row in table]
+    assert ["leaf", "test", "1"] in [row[:3] for row in table]
     assert "Mirror" in query or "mirror" in query
-    reports = demo.work / "jsctl-demo" / "reports"
-    assert list(reports.glob("streams/date=*/*.parquet"))
+    assert list((folder / "reports").glob("streams/date=*/*.parquet"))
     assert "Reports: jsctl-demo/reports" in out
+
+    # A lag that grows and drains, and why it does not drain wholly.
+    live, why = out[out.index("# The live report") :].split("# Why the rest still waits")
+    counts = lags(live)
+    top = counts.index(max(counts))
+    assert counts[0] < counts[top] > counts[-1], counts
+    assert counts == [*sorted(counts[:top]), *sorted(counts[top:], reverse=True)]
+    assert "num_pending=101" in why
     wait_for(lambda: not children(demo.work), "a process is left")
+    assert list((demo.home / "config" / "nats" / "context").iterdir()) == []
+
+    # The last line is a command that works in the shell which ran the demo.
+    again = shlex.split(out.strip().splitlines()[-1].split(": ", 1)[1])
+    started = subprocess.Popen(
+        [*again, "--background"], cwd=demo.work, env=demo.environ, stdout=subprocess.PIPE, text=True
+    )
+    demo.processes.append(started)
+    assert started.communicate(timeout=30)[0] and started.returncode == 0
+    own = {"NATS_URL": "", "NATS_CONTEXT": ""}
+    listed, _ = demo.run("consumer", "ls", "aggregate-test-leaf", "--context", "hub", "--json", environ=own)
+    assert json.loads(listed) == ["WORKER"]
+    demo.run("server", "stop", "hub", environ=own)
 
 
-@pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.timeout(300)
 def test_ctrl_c_during_the_export_leaves_nothing(demo: Demo) -> None:
     process = demo.start("demo")
-    assert process.stdout
-    for line in process.stdout:
-        if line.startswith("$ jsctl export reports"):
-            break
-    time.sleep(2)  # somewhere in the middle of it
+    wait_for(lambda: list(demo.work.glob("*/reports/.staging/*")), "the export writes nothing", 120)
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=30)
     assert process.returncode == 130

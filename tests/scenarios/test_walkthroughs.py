@@ -118,7 +118,6 @@ def test_the_guide(demo: Demo) -> None:
 
 @pytest.mark.slow
 @pytest.mark.cluster
-@pytest.mark.long
 @pytest.mark.timeout(600)
 def test_the_nine_servers(demo: Demo) -> None:
     out, err = demo.run("demo", "hub-spokes", "--json")

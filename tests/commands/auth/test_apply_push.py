@@ -1,15 +1,12 @@
 """`apply` of accounts with their streams: the store, then the servers, then the streams, in one run."""
 
-import os
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from jsctl.nats.connection import Connection
+from tests.support.killing import kill_points
 from tests.support.operator_site import Site
 
 pytestmark = pytest.mark.slow
@@ -150,15 +147,14 @@ def test_the_way_of_a_new_operator_is_told(site: Declared) -> None:
     assert "Nothing to change" in site.cli(f"diff -f {site.file} --store '{store}'", status=0).out
 
 
-def test_killed_at_any_moment(site: Declared) -> None:
-    environ = {**os.environ, **site.cli.environ}
-    line = [sys.executable, "-m", "jsctl", "apply", "-f", str(site.file), "--force"]
-    for number in range(6):
-        process = subprocess.Popen(line, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(0.25 + number * 0.06)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+def test_killed_between_two_writes(site: Declared, tmp_path: Path) -> None:
+    """Writes of files, and what is sent to servers."""
+    names = set()
+    line = f"apply -f {site.file} --force"
+    for _ in kill_points(lambda: site.cli(line).status, tmp_path, {Connection: ["send"]}):
         for account in site.store.read_accounts():
+            names.add(account.name)
             assert site.store.has_seed(account.public)
+    assert {"SALES", "SHOP"} <= names
     site.run("apply", "--force")
     assert "Nothing to change" in site.run("diff")

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from tests.support import js
 from tests.support.run import Cli
 from tests.support.waiting import wait_for, wait_until
 
@@ -39,6 +39,18 @@ def java_of(process: subprocess.Popen[str]) -> int:
         return [int(row.split()[0]) for row in listing.splitlines() if row.split()[1] == "java"]
 
     return wait_until(find, bool)[0]
+
+
+def wait_for_samples(url: str, count: int) -> None:
+    """Wait until a run has asked for at least `count` samples, which is a request or more each."""
+    requests = -int(js.ask(url, "INFO")["api"]["total"])
+
+    def others() -> int:
+        nonlocal requests
+        requests -= 1  # the one that follows
+        return requests + int(js.ask(url, "INFO")["api"]["total"])
+
+    wait_until(others, lambda total: total > 3 * count)
 
 
 def wait_for_end(pid: int) -> None:
@@ -69,14 +81,12 @@ def sampling(streams: Cli, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[st
         process.communicate()
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_ctrl_c_writes_what_was_sampled_and_leaves_nothing_else(
-    sampling: tuple[subprocess.Popen[str], int, Path], number: signal.Signals
+def test_sigterm_writes_what_was_sampled_and_leaves_nothing_else(
+    sampling: tuple[subprocess.Popen[str], int, Path], url: str
 ) -> None:
     process, java, folder = sampling
-    time.sleep(1)  # several samples
-    process.send_signal(number)
+    wait_for_samples(url, 4)
+    process.send_signal(signal.SIGTERM)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
     assert out.startswith("wrote ")
@@ -87,10 +97,10 @@ def test_ctrl_c_writes_what_was_sampled_and_leaves_nothing_else(
 
 
 def test_killed_it_leaves_no_jvm_and_the_next_run_cleans_up(
-    sampling: tuple[subprocess.Popen[str], int, Path], streams: Cli, spark: Any
+    sampling: tuple[subprocess.Popen[str], int, Path], streams: Cli, url: str, spark: Any
 ) -> None:
     process, java, folder = sampling
-    time.sleep(1)  # several samples
+    wait_for_samples(url, 2)
     process.kill()
     process.communicate()
     wait_for_end(java)

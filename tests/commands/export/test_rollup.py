@@ -1,6 +1,7 @@
 """`jsctl export rollup` and `jsctl report history`: samples made by hand, and a real server's."""
 
 import re
+import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -106,10 +107,14 @@ ROWS: dict[str, list[dict[str, Any]]] = {
 }
 
 
-@pytest.fixture
-def reports(spark: Any, tmp_path: Path) -> Path:
-    path = tmp_path / "reports"
+@pytest.fixture(scope="module")
+def rolled(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The samples, with a rollup of all of them. Tests read it."""
+    folder = tmp_path_factory.mktemp("rolled")
+    path = folder / "reports"
     append(spark, Target.open(path, "reports", "parquet", list(SCHEMAS)), SCHEMAS, ROWS)
+    done = Cli(folder / "config")(f"export rollup --from {path} --json", status=0).json
+    assert set(done["rows"]) == set(rollup.TABLES)
     return path
 
 
@@ -122,10 +127,8 @@ def files(path: Path) -> dict[str, str]:
     return {str(f.relative_to(path)): f.name for f in path.rglob("*.parquet")}
 
 
-@pytest.mark.long
-def test_rates_resets_percentiles_and_limits(reports: Path, offline_cli: Cli) -> None:
-    done = offline_cli(f"export rollup --from {reports} --json", status=0).json
-    assert set(done["rows"]) == set(rollup.TABLES)
+def test_rates_resets_percentiles_and_limits(rolled: Path) -> None:
+    reports = rolled
     hours = sorted(rows(reports, "streams_hourly", stream="S"), key=lambda row: row["period"])
     assert [f"{row['period']:%d %H}" for row in hours] == ["20 22", "20 23", "21 00"]
     assert [row["stored"] for row in hours] == [300, 650, 30]
@@ -152,7 +155,6 @@ def test_rates_resets_percentiles_and_limits(reports: Path, offline_cli: Cli) ->
     ] == [(1, "S", 950)]
 
 
-@pytest.mark.long
 def test_gaps_purges_and_streams_made_again(spark: Any, offline_cli: Cli, tmp_path: Path) -> None:
     reports = tmp_path / "reports"
     samples = [
@@ -169,11 +171,10 @@ def test_gaps_purges_and_streams_made_again(spark: Any, offline_cli: Cli, tmp_pa
         assert last["message_rate"] == pytest.approx(640 / (3 * 86400 + 540))
 
 
-@pytest.mark.long
 def test_again_replaces_what_it_computes_and_nothing_else(
-    reports: Path, offline_cli: Cli, spark: Any
+    rolled: Path, offline_cli: Cli, tmp_path: Path
 ) -> None:
-    offline_cli(f"export rollup --from {reports}", status=0)
+    reports = shutil.copytree(rolled, tmp_path / "reports")
     first = files(reports / "rollup")
     before = rows(reports, "streams_hourly")
     offline_cli(f"export rollup --from {reports} --since 2026-11-21", status=0)
@@ -207,10 +208,8 @@ def test_a_run_that_was_killed_while_it_moved_is_completed(tmp_path: Path) -> No
     assert [f.name for f in (tmp_path / "r" / "t").rglob("*.parquet")] == ["new.parquet"]
 
 
-@pytest.mark.long
-def test_history_as_tables_plots_and_a_page(reports: Path, offline_cli: Cli, tmp_path: Path) -> None:
-    offline_cli(f"export rollup --from {reports}", status=0)
-    line = f"report history --from {reports}"
+def test_history_as_tables_plots_and_a_page(rolled: Path, offline_cli: Cli, tmp_path: Path) -> None:
+    line = f"report history --from {rolled}"
     shown = offline_cli(line, status=0).out
     assert "Bytes in all streams, 11-20 22:00 to 11-21 00:00: 850 B, at most 3.9 KiB" in shown
     assert re.search(r"^S +80 +800 B +980 ", shown, re.MULTILINE)

@@ -50,7 +50,6 @@ def test_the_plan(metas: list[dict[str, Any]], expected: RescuePlan) -> None:
     assert plan_rescue(replies, "other").servers == []
 
 
-@pytest.mark.long
 def test_evacuate_and_rescue(cluster: Cluster, tmp_path: Path) -> None:
     cli, system = Cli(tmp_path / "acc", cluster.url), Cli(tmp_path / "system", cluster.system_url)
     js.stream(cluster.url, "S", "s")

@@ -47,7 +47,7 @@ def test_api_requests(system: Cli, hub_leaf: HubLeaf) -> None:
     def ask() -> None:
         while not stop.is_set():
             js.ask(hub_leaf.url, "STREAM.NAMES", domain="hub")
-            time.sleep(0.05)
+            time.sleep(0.05)  # a rate of requests is shown
 
     asking = threading.Thread(target=ask)
     asking.start()

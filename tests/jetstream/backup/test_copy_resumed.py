@@ -149,7 +149,6 @@ def test_one_server(server: RealServer, tmp_path: Path) -> None:
     assert info(server.url, "OLD")["state"]["last_seq"] == COUNT + 1
 
 
-@pytest.mark.long
 def test_two_servers_and_a_line_that_breaks_twice(
     server: RealServer, other: RealServer, tmp_path: Path
 ) -> None:
@@ -180,7 +179,6 @@ def test_two_servers_and_a_line_that_breaks_twice(
     assert ask(other.url, "STREAM.NAMES")["streams"] == ["BIG"]
 
 
-@pytest.mark.long
 def test_a_server_that_is_lost(server: RealServer, other: RealServer, tmp_path: Path) -> None:
     fill(server.url)
     cli = Cli(tmp_path / "config")
@@ -203,7 +201,6 @@ def test_a_server_that_is_lost(server: RealServer, other: RealServer, tmp_path: 
     assert stored(other.url, "OLD") == stored(server.url, "BIG")
 
 
-@pytest.mark.long
 def test_domains(hub_cli: Cli, hub_leaf: HubLeaf) -> None:
     fill(hub_leaf.leaf.url_for("acc"), domain="leaf")
     line = "stream copy BIG BIG --data --from-domain leaf --to-domain hub"
@@ -221,7 +218,6 @@ def test_domains(hub_cli: Cli, hub_leaf: HubLeaf) -> None:
     assert stored(hub_leaf.url, "BIG", domain="hub") == stored(hub_leaf.url, "BIG", domain="leaf")
 
 
-@pytest.mark.long
 def test_cluster(cluster_cli: Cli, shared_cluster: Cluster) -> None:
     """A cluster keeps nothing of a restore that broke off. What follows goes in pieces, and these stay."""
     url = shared_cluster.url

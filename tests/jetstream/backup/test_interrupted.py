@@ -221,7 +221,6 @@ def test_ctrl_c_in_an_account_backup(own_cli: Cli, server: RealServer, tmp_path:
     assert not (tmp_path / "all").exists() and not list(tmp_path.glob(".jsctl-*"))
 
 
-@pytest.mark.long
 def test_server_killed_in_a_restore(own_cli: Cli, server: RealServer, tmp_path: Path) -> None:
     own_cli(f"stream backup BIG {tmp_path}/b", status=0)
     process = begin(own_cli, f"stream restore {tmp_path}/b --name B --subjects b")

@@ -85,7 +85,6 @@ def own_cluster(tmp_path: Path) -> Iterator[Cluster]:
         three.stop()
 
 
-@pytest.mark.long
 def test_servers_that_die(own_cluster: Cluster, tmp_path: Path) -> None:
     """A consumer of one replica whose server is gone; then a stream of one replica."""
     cli = Cli(tmp_path / "cli", own_cluster.url)

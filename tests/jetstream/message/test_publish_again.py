@@ -152,7 +152,7 @@ def test_a_server_restarts(tmp_path: Path) -> None:
         def restart() -> None:
             has(url, "S", 100)
             server.kill()
-            time.sleep(0.3)
+            time.sleep(0.3)  # an outage is time
             server.start()
 
         cli = Cli(tmp_path / "config", url)

@@ -52,7 +52,7 @@ def test_a_batch_waits_for_enough_messages_but_not_for_ever(url: str) -> None:
 
 def test_relative_starts(url: str) -> None:
     fill(url, 100)
-    time.sleep(2.2)
+    time.sleep(2.2)  # "-2s" below is time itself
     add(url, 7)
     for reader in (batch(url, startingTimestamp="-2s"), batch(url, startingOffsets="-7")):
         assert sequences(read(reader)) == list(range(101, 108))

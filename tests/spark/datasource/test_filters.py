@@ -61,7 +61,7 @@ def mixed(url: str, count: int, **config: Any) -> list[dict[str, Any]]:
     chosen = random.Random(5)
     for _ in range(4):
         js.publish_all(url, [(chosen.choice(SUBJECTS), b"%d" % n) for n in range(count // 4)])
-        time.sleep(0.02)
+        time.sleep(0.02)  # filters on timestamps need different ones
     for sequence in chosen.sample(range(2, count), count // 10):
         js.ask(url, "STREAM.MSG.DELETE.S", {"seq": sequence})
     reader = batch(url)

@@ -149,15 +149,16 @@ def test_lost_messages_fail_the_query_unless_allowed(spark: Any, url: str) -> No
         frame(spark, url, failOnDeleted="true", subject="S.a").collect()
 
 
-@pytest.mark.long
-def test_loss_that_is_allowed_is_a_line_in_the_log(spark: Any, url: str, tmp_path: Path) -> None:
-    """On stderr of Spark's Python processes, so in a Spark of its own."""
+def test_a_program_finds_contexts_and_its_log_has_the_loss_that_is_allowed(url: str, tmp_path: Path) -> None:
+    """Spark's Python processes read XDG_CONFIG_HOME and write to stderr, so in a Spark of its own."""
     fill(url, 100)
     js.ask(url, "STREAM.PURGE.S", {"seq": 51})
-    code = f"""
+    (tmp_path / "nats" / "context").mkdir(parents=True)
+    (tmp_path / "nats" / "context" / "here.json").write_text(json.dumps({"url": url}))
+    code = """
 from pyspark.sql import SparkSession
 spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
-options = {{"servers": {url!r}, "stream": "S", "startingOffsets": "1", "failOnDataLoss": "false"}}
+options = {"context": "here", "stream": "S", "startingOffsets": "1", "failOnDataLoss": "false"}
 print("count", spark.read.format("jetstream").options(**options).load().count())
 """
     done = subprocess.run(
@@ -166,7 +167,7 @@ print("count", spark.read.format("jetstream").options(**options).load().count())
         text=True,
         check=False,
         cwd=tmp_path,
-        env={**os.environ, "PYSPARK_PYTHON": sys.executable},
+        env={**os.environ, "XDG_CONFIG_HOME": str(tmp_path), "PYSPARK_PYTHON": sys.executable},
     )
     assert "count 50" in done.stdout, done.stderr[-2000:]
     output = [line for line in done.stderr.splitlines() if line.startswith("jsctl:")]
@@ -183,26 +184,3 @@ def test_secrets_are_in_no_plan(spark: Any, url: str, capsys: pytest.CaptureFixt
     assert "SECRET" not in text
     login = url.partition("@")[0].partition("//")[2]
     assert login not in text
-
-
-@pytest.mark.long
-def test_contexts_are_found(spark: Any, url: str, tmp_path: Path) -> None:
-    """Through XDG_CONFIG_HOME as Spark's Python processes have it, so in a Spark of its own."""
-    fill(url, 5)
-    (tmp_path / "nats" / "context").mkdir(parents=True)
-    (tmp_path / "nats" / "context" / "here.json").write_text(json.dumps({"url": url}))
-    code = """
-from pyspark.sql import SparkSession
-spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
-frame = spark.read.format("jetstream").option("context", "here").option("stream", "S").load()
-print("count", frame.count())
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=tmp_path,
-        env={**os.environ, "XDG_CONFIG_HOME": str(tmp_path), "PYSPARK_PYTHON": sys.executable},
-    )
-    assert "count 5" in done.stdout, done.stderr[-2000:]

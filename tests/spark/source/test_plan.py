@@ -37,7 +37,7 @@ def test_timestamps(url: str) -> None:
     fill(url, 50)
     time.sleep(0.01)  # the server's clock and this one may differ by as little
     moment = time.time()
-    time.sleep(0.01)
+    time.sleep(0.01)  # as above
     js.publish(url, "S.x", count=10)
     text = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(moment)) + f"{moment % 1:.6f}"[1:] + "Z"
     assert planned(url, startingTimestamp=text) == (51, 61, True)

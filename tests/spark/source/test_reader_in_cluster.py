@@ -5,7 +5,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
@@ -17,8 +17,10 @@ from jsctl.spark.source.direct import DirectReader
 from jsctl.spark.source.options import parse_read_options
 from jsctl.spark.source.pull import ConsumerReader
 from jsctl.spark.source.reader import RangeReader, ReadJob
+from jsctl.spark.source.replies import Reply
 from tests.support import js
 from tests.support.servers import Cluster
+from tests.support.waiting import wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.cluster]
 
@@ -44,29 +46,29 @@ def sequences(batches: Iterable[Any]) -> list[int]:
     return [one for batch in batches for one in batch["sequence"].to_pylist()]
 
 
-def trouble(cluster: Cluster) -> None:
+def trouble(cluster: Cluster, seen: Callable[[], int]) -> None:
     """Move the leader, then kill and restart one server after the other, faster than they choose a leader
-    (in 4 to 9 s). Then wait until there is one, and for the longest pause between two attempts of a reader:
-    without a leader nobody knows where a stream ends, nor can make a consumer. And once more."""
-    for _ in range(2):
-        js.ask_patiently(cluster.url, "STREAM.LEADER.STEPDOWN.S")
-        for server in cluster.servers.values():
-            time.sleep(0.3)
-            server.kill()
-            time.sleep(0.3)
-            server.start()
-        cluster.wait()
-        time.sleep(5)  # the longest pause of a reader
+    (in 4 to 9 s). Then wait until the reader, which has `seen` so many messages, gets on: it may have to wait
+    for a leader, without which no server knows where a stream ends or creates a consumer."""
+    js.ask_patiently(cluster.url, "STREAM.LEADER.STEPDOWN.S")
+    for server in cluster.servers.values():
+        time.sleep(0.3)  # outages are time
+        server.kill()
+        time.sleep(0.3)
+        server.start()
+    cluster.wait()
+    before = seen()
+    wait_for(lambda: seen() > before, "the reader does not get on", 60)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("reader", [DirectReader, ConsumerReader])
 def test_every_sequence_once_while_servers_die_and_leaders_move(
     cluster: Cluster, reader: type[RangeReader]
 ) -> None:
     fill(cluster.url)
     planned = job(cluster.url)
-    thread = threading.Thread(target=trouble, args=(cluster,))
+    total = 0
+    thread = threading.Thread(target=trouble, args=(cluster, lambda: total))
     thread.start()
     try:
         while thread.is_alive():
@@ -74,7 +76,8 @@ def test_every_sequence_once_while_servers_die_and_leaders_move(
             seen: list[int] = []
             for batch in range_reader:
                 seen += sequences([batch])
-                time.sleep(0.01)
+                total += batch.num_rows
+                time.sleep(0.01)  # so that one reading meets several outages
             assert seen == list(range(1, COUNT + 1))
             assert (range_reader.deleted, range_reader.lost) == (0, 0)
     finally:
@@ -121,7 +124,16 @@ def test_a_follower_that_lags_is_not_taken_for_deletions(
         answers += verb.startswith("STREAM.MSG.GET.")
         return call(self, connection, verb, body)
 
+    asked = threading.Event()
+    ask = StreamConnection.ask
+
+    def noted(self: StreamConnection, subject: str, data: bytes) -> tuple[bytes, Reply]:
+        result = ask(self, subject, data)
+        asked.set()
+        return result
+
     monkeypatch.setattr(RangeReader, "call", counted)
+    monkeypatch.setattr(StreamConnection, "ask", noted)
     fill(cluster.url)
     deadline = time.monotonic() + 40
     while not answers:
@@ -146,9 +158,10 @@ def test_a_follower_that_lags_is_not_taken_for_deletions(
             js.publish(url, "S.a", b"y" * 1000, 20_000)
             js.wait_until_stored(url, "S", last + 20_000)
             range_reader.job = planned._replace(end=last + 20_001)
+            asked.clear()
             thread = threading.Thread(target=lambda: seen.extend(sequences(rest)))  # noqa: B023
             thread.start()
-            time.sleep(0.2)  # until it has asked
+            assert asked.wait(20)
         finally:
             os.kill(process.pid, signal.SIGCONT)
         thread.join()
