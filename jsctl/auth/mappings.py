@@ -22,7 +22,8 @@ def targets_of(nats: Json, source: str, account: str) -> list[Json]:
     targets = mappings_of(nats).get(source)
     if targets is None:
         raise NotFound(
-            f"account {account} has no mapping of {source}", f"auth account mappings ls {account} lists them"
+            f"account {account} has no mapping of {source}",
+            f"jsctl auth account mappings ls {account} lists them",
         )
     return targets
 

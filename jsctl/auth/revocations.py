@@ -63,7 +63,7 @@ def remove_revocation(nats: Json, export: str, key: str, account: str) -> None:
     if key not in revocations:
         raise NotFound(
             f"account {account} does not revoke {key}",
-            f"auth account revocations ls {account} lists what it revokes",
+            f"jsctl auth account revocations ls {account} lists what it revokes",
         )
     del revocations[key]
     if revocations:

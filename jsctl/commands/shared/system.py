@@ -2,14 +2,18 @@
 to servers and fetched, and of others."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+from jsctl.auth.claims import as_object
+from jsctl.auth.environment import jwt_claims, jwt_of_credentials
 from jsctl.auth.keys import KeyPair
 from jsctl.auth.records import Record
 from jsctl.auth.resolver import temporary_user, temporary_user_of
 from jsctl.auth.store import AuthStore
 from jsctl.contexts.settings import METHODS, Settings
 from jsctl.env import Env
+from jsctl.files import read_text
 from jsctl.nats.connection import Connection
 
 _LOGIN = {setting for settings in METHODS.values() for setting in settings} - {"jwt", "seed"}
@@ -18,11 +22,12 @@ _LOGIN = {setting for settings in METHODS.values() for setting in settings} - {"
 async def system_connection(env: Env, store: AuthStore, *, as_system: bool) -> Connection:
     """Connect as the command line and the context say.
 
-    Without a login, or with as_system, as a temporary user of the system account that the store signs;
-    without a server, to those of the operator. Raises NotFound without the seed of the system account.
+    Without a login, with as_system, or where the login is a JWT of another account, as a temporary user of
+    the system account that the store signs; without a server, to those of the operator. Raises NotFound
+    without the seed of the system account.
     """
     settings = _with_servers(env, env.settings(), store)
-    if as_system or not _has_login(settings):
+    if as_system or not _has_login(settings) or _is_of_another_account(settings, store):
         settings = _as_user(settings, *temporary_user(store))
     return await env.connect(settings)
 
@@ -46,6 +51,18 @@ def _with_servers(env: Env, settings: Settings, store: AuthStore) -> Settings:
 def _as_user(settings: Settings, token: str, key: KeyPair) -> Settings:
     no_login: dict[str, Any] = dict.fromkeys(_LOGIN, "")
     return replace(settings, **no_login, jwt=token, seed=key.seed)
+
+
+def _is_of_another_account(settings: Settings, store: AuthStore) -> bool:
+    """Whether a login says that it is not of the system account, whose seed the store has."""
+    token = settings.jwt
+    if settings.creds and not token:
+        path = Path(settings.creds).expanduser()
+        token = jwt_of_credentials(read_text(path)) if path.is_file() else ""
+    claims = jwt_claims(token)
+    account = as_object(claims.get("nats")).get("issuer_account") or claims.get("iss")
+    system = str(store.read_operator().nats.get("system_account") or "")
+    return bool(account) and account != system and store.has_seed(system)
 
 
 def _has_login(settings: Settings) -> bool:

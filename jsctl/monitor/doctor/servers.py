@@ -103,7 +103,9 @@ async def _held_streams(
         body = {"account": name, "accounts": True, "streams": True, "consumer": True, "config": True}
         for reply in await _ask_all(connection, "$SYS.REQ.SERVER.PING.JSZ", body, expect):
             for detail in reply.data.get("account_details") or ():
-                held.setdefault(reply.server["id"], {})[name] = detail
+                # A server that does not have the account describes all others.
+                if name in (detail.get("id"), detail.get("name")):
+                    held.setdefault(reply.server["id"], {})[name] = detail
     return held, ()
 
 

@@ -26,7 +26,7 @@ def export_flags(function: F) -> F:
         _flag("--private/--public", default=None, help="Let accounts with an activation token alone import"),
         _flag(
             "--response-type",
-            type=click.Choice(list(RESPONSE_TYPES)),
+            type=click.Choice(list(RESPONSE_TYPES), case_sensitive=False),
             help="How a service replies: once, many times, or in chunks",
         ),
         _flag("--response-threshold", metavar="DURATION", help="How long a service may take for its reply"),
