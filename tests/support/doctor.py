@@ -17,8 +17,8 @@ REMOTE = "JS.acc@hub.API"
 
 
 ALONE = "ABOVE_ALL: { users: [{user: alone, password: alone}], jetstream: enabled }"
-"""An account that no leaf node connects. Its name goes before ACC: a server that is asked for an account that it
-does not have describes all in order, and ends with ACC and its streams."""
+"""An account that no leaf node connects. Its name goes before ACC: a server that is asked for an account that
+it does not have describes all in order, and ends with ACC and its streams."""
 
 
 def _imported(kind: str, subject: str, to: str = "") -> str:

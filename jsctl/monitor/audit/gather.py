@@ -14,6 +14,7 @@ from jsctl.monitor.audit.archive import LOG, METADATA, UNCLUSTERED, ArchiveWrite
 from jsctl.monitor.audit.replay import KINDS, LISTS
 from jsctl.monitor.server.list_ import fetch_servers
 from jsctl.monitor.server.requests import ask_server, parse_reply, ping
+from jsctl.monitor.server.rows import account_detail
 from jsctl.nats.connection import Connection
 from jsctl.units import SECOND, format_rfc3339, plural, seconds_to_ns
 
@@ -292,10 +293,8 @@ class Gatherer:
         }
         streams = set()
         for reply in await self._ask_all("$SYS.REQ.SERVER.PING.JSZ", _body(body), known):
-            details = (reply.get("data") or {}).get("account_details") or []
-            if len(details) != 1:  # a server without the account answers with others, or none
-                continue
-            for stream in details[0].get("stream_detail") or ():
+            detail = account_detail(reply.get("data") or {}, name)
+            for stream in detail.get("stream_detail") or ():
                 streams.add(stream["name"])
                 self._writer.add_json(
                     stream,

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from jsctl.errors import ApiError, JsctlError
 from jsctl.monitor.doctor.snapshot import Json, ServerView
 from jsctl.monitor.server.requests import count_servers, parse_reply
+from jsctl.monitor.server.rows import account_detail
 from jsctl.nats.connection import Connection
 from jsctl.nats.message import is_no_responders
 from jsctl.units import SECOND, parse_time_ns
@@ -102,10 +103,8 @@ async def _held_streams(
     for name in wanted:
         body = {"account": name, "accounts": True, "streams": True, "consumer": True, "config": True}
         for reply in await _ask_all(connection, "$SYS.REQ.SERVER.PING.JSZ", body, expect):
-            for detail in reply.data.get("account_details") or ():
-                # A server that does not have the account describes all others.
-                if name in (detail.get("id"), detail.get("name")):
-                    held.setdefault(reply.server["id"], {})[name] = detail
+            if detail := account_detail(reply.data, name):
+                held.setdefault(reply.server["id"], {})[name] = detail
     return held, ()
 
 

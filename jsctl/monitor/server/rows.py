@@ -44,7 +44,7 @@ def jetstream_row(reply: Json, account: str = "") -> JetStreamRow:
         "leads": bool(meta) and meta.get("leader") == name,
     }
     if account:
-        return JetStreamRow(**common, **_of_account(data, name))
+        return JetStreamRow(**common, **_of_account(account_detail(data, account), name))
     return JetStreamRow(
         **common,
         streams=int(data.get("streams", 0)),
@@ -60,10 +60,15 @@ def jetstream_row(reply: Json, account: str = "") -> JetStreamRow:
     )
 
 
-def _of_account(data: Json, server: str) -> Json:
-    """Return the numbers of the one account that was asked for, zeros from a server without it."""
-    details = data.get("account_details") or []
-    account = details[0] if len(details) == 1 else {}
+def account_detail(data: Json, account: str) -> Json:
+    """Return the part of an account, by name or ID, of the JSZ data that were asked for it alone; empty where
+    the server does not have it: it then describes all others (nats-server: Server.Jsz)."""
+    details = data.get("account_details") or ()
+    return next((one for one in details if account in (one.get("id"), one.get("name"))), {})
+
+
+def _of_account(account: Json, server: str) -> Json:
+    """Return the numbers of an account, zeros from a server without it."""
     streams = account.get("stream_detail") or []
     consumers = [one for stream in streams for one in stream.get("consumer_detail") or []]
     api = account.get("api") or {}

@@ -67,6 +67,9 @@ def test_an_account(system: Cli) -> None:
     out = system("server report jetstream --account ACC --host hub-server", status=0).out
     assert "JetStream Summary for Account ACC" in out
     assert re.search(r"hub-server +hub +1 +0 +1 ", out), out
+    # A server without the account tells of the one that it has.
+    out = system("server report jetstream --account NONE --host hub-server", status=0).out
+    assert re.search(r"hub-server +hub +0 +0 +0 ", out), out
 
 
 def test_leaders(system: Cli) -> None:
