@@ -1,5 +1,6 @@
 """`doctor` on networks that are broken in one way each: it names that, and nothing else."""
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -179,8 +180,15 @@ def test_imports_that_a_mirror_lacks(tmp_path: Path, imports: tuple[str, ...], c
         js.stream(server.url_for("imp"), "COPY", mirror={"name": "ORDERS", "external": ACROSS})
         [finding] = patient.findings()
         assert (finding["code"], finding["about"]) == (code, "stream hub > COPY")
-        assert "account: ACC" in finding["mend"]
         assert patient.codes("--context admin") == [code]
+        # What it says is put into the account as it stands.
+        words = r"in account IMP: imports: \[ (.*) \]; then reload: jsctl (.*)"
+        mend = re.fullmatch(words, finding["mend"])
+        assert mend
+        text = server.config.read_text()
+        server.config.write_text(text.replace(", ".join(imports), ", ".join([*imports, mend[1]])))
+        patient.cli(f"{mend[2]} --context admin --force", status=0)
+        wait_for(lambda: patient.codes() == [], "the mending does not help")
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,7 @@ async def why(env: Env, options: Options) -> Result:
         environment = with_servers_accounts(environment, there.tokens)
         account = environment.account_of(public)
         visit = visit._replace(trust=_find_trust_problem(there, account, public))
-    return why_result(answer(environment, account, user, question, visit), asked=options.servers)
+    return why_result(answer(environment, account, user, question, visit), with_servers=options.servers)
 
 
 def _find_trust_problem(there: OnServers, account: Account | None, public: str) -> str:

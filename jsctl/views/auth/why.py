@@ -14,13 +14,13 @@ from jsctl.views.result import Part, Result, Style, Text
 _ACTIONS = {PUBLISH: "publish to", SUBSCRIBE: "subscribe to"}
 
 
-def why_result(answer: Answer, *, asked: bool) -> Result:
-    """Show an answer; the status is 1 where it is no. asked: whether servers were asked, too."""
+def why_result(answer: Answer, *, with_servers: bool) -> Result:
+    """Show an answer; the status is 1 where it is no. with_servers: whether they were asked, too."""
     status = ExitStatus.OK if answer.allowed else ExitStatus.FAILURE
-    return Result(list(_parts(answer, asked)), data=lambda: _document(answer), status=status)
+    return Result(list(_parts(answer, with_servers)), data=lambda: _document(answer), status=status)
 
 
-def _parts(answer: Answer, asked: bool) -> Iterator[Part]:
+def _parts(answer: Answer, with_servers: bool) -> Iterator[Part]:
     question, verdict = answer.question, answer.verdict
     who = f"{answer.user.name} of {answer.account.name}" if answer.user and answer.account else ""
     if verdict:
@@ -42,7 +42,7 @@ def _parts(answer: Answer, asked: bool) -> Iterator[Part]:
         for route in answer.routes:
             yield from _route_parts(answer.account.name, route)
     if answer.user:
-        yield from _connection_parts(answer, asked)
+        yield from _connection_parts(answer, with_servers)
     yield from (Text(f"  {note}", "warn") for note in answer.notes)
 
 
@@ -59,7 +59,7 @@ def _route_parts(account: str, route: Route) -> Iterator[Part]:
     yield Text(f"    {approval.fix}", whole=True)
 
 
-def _connection_parts(answer: Answer, asked: bool) -> Iterator[Part]:
+def _connection_parts(answer: Answer, with_servers: bool) -> Iterator[Part]:
     name = answer.user.name if answer.user else ""
     if refused := answer.refused:
         yield Text(f"Servers refuse {name} (Authorization Violation): {refused.problem}", "bad")
@@ -67,7 +67,7 @@ def _connection_parts(answer: Answer, asked: bool) -> Iterator[Part]:
         if refused.fix:
             yield Text(f"    {refused.fix}", whole=True)
     elif not answer.verdict:
-        limit = "" if asked else ", as far as the store shows; --servers asks what they have"
+        limit = "" if with_servers else ", as far as the store shows; --servers asks what they have"
         yield Text(f"Servers let {name} connect{limit}", "good")
         yield Text("  passed: " + ", ".join(check.name for check in answer.checks))
 

@@ -5,19 +5,18 @@ from collections.abc import Iterator, Sequence
 from jsctl.monitor.doctor.domains import create_subject
 from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.imports import Way, details, exports, follow, importing, service_imports, way_to
+from jsctl.monitor.doctor.sharing import Gap, mend_gap, mend_invalid, name_of
 from jsctl.monitor.doctor.snapshot import Link, ServerView, Snapshot
 from jsctl.nats.codes import ErrorCode
 from jsctl.nats.subjects import covers
-
-_IN_JWT = "in operator mode the same in the accounts' JWTs, then push them"
 
 
 def delivery_not_imported(snapshot: Snapshot) -> Iterator[Finding]:
     """A delivery prefix that the account of a mirror does not import."""
     for link, ways in _across(snapshot):
-        missing = _missing_stream(snapshot, link, ways)
-        if missing:
-            importer, exporter, subject = missing
+        gap = _missing_stream(snapshot, link, ways)
+        if gap:
+            importer, exporter = name_of(snapshot, gap.importer), name_of(snapshot, gap.exporter)
             shown = f"delivery prefix {link.deliver}" if link.deliver else "no delivery prefix"
             yield Finding(
                 "DELIVERY_NOT_IMPORTED",
@@ -26,9 +25,7 @@ def delivery_not_imported(snapshot: Snapshot) -> Iterator[Finding]:
                 " no stream of"
                 f" {exporter} that holds it",
                 "the origin sends into the void: the copy looks active, has lag 0, and gets nothing",
-                f"in account {importer}: imports: [ {{stream: {{account: {exporter}, subject:"
-                f" {subject}}}}} ]; in"
-                f" {exporter}: exports: [ {{stream: {subject}}} ]; {_IN_JWT}",
+                mend_gap(snapshot, gap, f"delivery-{link.name}"),
                 [link.object],
             )
 
@@ -44,20 +41,20 @@ def flow_control_missing(snapshot: Snapshot) -> Iterator[Finding]:
         gap = _missing_service(snapshot, link, ways, subject) if ways else None
         if not gap and not stalled:
             continue
-        importer, exporter = gap or (link.view.account_name, "the account of the origin")
-        seen = (
-            f"account {importer} does not import {subject} from {exporter}"
-            if gap
-            else "flow control does not pass"
-        )
+        seen, mend = "flow control does not pass", ""
+        if gap:
+            importer, exporter = name_of(snapshot, gap.importer), name_of(snapshot, gap.exporter)
+            seen = f"account {importer} does not import {gap.subject} from {exporter}"
+            mend = mend_gap(snapshot, gap, f"flow-control-{link.name}")
         yield Finding(
             "FLOW_CONTROL_MISSING",
             link.shown,
             f"it copies {link.name} through {link.api}, and {seen}"
             + ("; the server says: stalled on flow control" if stalled else ""),
             "a few messages pass; from about a megabyte on the copy stalls",
-            f'in {exporter}: exports: [ {{service: "{subject}"}} ]; in account {importer}: imports: ['
-            f' {{service: {{account: {exporter}, subject: "{subject}"}}}} ]; {_IN_JWT}',
+            mend
+            or f"account {link.view.account_name} must import the service {subject} from the account of the"
+            " origin, which exports it; jsctl doctor with a context of the system account names both",
             [link.object],
         )
 
@@ -110,17 +107,9 @@ def import_invalid(snapshot: Snapshot) -> Iterator[Finding]:
                 f"account {detail.get('name_tag') or account}",
                 f"the server refuses its import of {key[2]} from {exporter}",
                 "what goes through it gets no answer",
-                f"let {exporter} export it ({_IN_JWT}); a private export needs an activation token",
+                mend_invalid(snapshot, account, key[1], one),
                 [f"import {detail.get('name_tag') or account} {key[2]}"],
             )
-
-
-def name_of(snapshot: Snapshot, account: str) -> str:
-    """Returns an account's name for its ID; the ID where no server says."""
-    for detail in details(snapshot.servers, account):
-        if detail.get("name_tag"):
-            return str(detail["name_tag"])
-    return account
 
 
 def _across(snapshot: Snapshot) -> Iterator[tuple[Link, list[Way]]]:
@@ -134,8 +123,8 @@ def _across(snapshot: Snapshot) -> Iterator[tuple[Link, list[Way]]]:
                 yield link, ways
 
 
-def _missing_stream(snapshot: Snapshot, link: Link, ways: Sequence[Way]) -> tuple[str, str, str] | None:
-    """Returns (importing account, exporting account, subject) of the first import that messages lack."""
+def _missing_stream(snapshot: Snapshot, link: Link, ways: Sequence[Way]) -> Gap | None:
+    """Returns the first import that messages lack."""
     importer, subject = link.view.account, f"{link.deliver}.>" if link.deliver else "the delivery subject"
     for way in ways:
         step = (
@@ -143,20 +132,18 @@ def _missing_stream(snapshot: Snapshot, link: Link, ways: Sequence[Way]) -> tupl
         )
         if step is None or step.account != way.account:
             shown = subject if link.deliver else f"deliver.{name_of(snapshot, way.account)}.>"
-            return name_of(snapshot, importer), name_of(snapshot, way.account), shown
+            return Gap(importer, way.account, "stream", shown)
         importer, subject = step.account, step.subject
     return None
 
 
-def _missing_service(
-    snapshot: Snapshot, link: Link, ways: Sequence[Way], subject: str
-) -> tuple[str, str] | None:
-    """Returns (importing account, exporting account) of the first import that a subject lacks."""
+def _missing_service(snapshot: Snapshot, link: Link, ways: Sequence[Way], subject: str) -> Gap | None:
+    """Returns the first import that a subject lacks."""
     importer = link.view.account
     for way in ways:
         step = follow(snapshot.servers, importer, subject, link.view.domain, "service")
         if step is None or step.account != way.account:
-            return name_of(snapshot, importer), name_of(snapshot, way.account)
+            return Gap(importer, way.account, "service", subject)
         importer, subject = step.account, step.subject
     return None
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.imports import details, importing, service_imports
-from jsctl.monitor.doctor.rules.accounts import name_of
+from jsctl.monitor.doctor.sharing import name_of
 from jsctl.monitor.doctor.snapshot import DomainView, Json, Snapshot
 from jsctl.nats.subjects import covers
 

@@ -1,0 +1,82 @@
+"""What makes exports and imports that are missing: commands with an operator, else configuration."""
+
+import shlex
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from jsctl.monitor.doctor.imports import details, exports
+from jsctl.monitor.doctor.snapshot import Snapshot
+
+
+class Gap(NamedTuple):
+    """An import that is missing. importer, exporter: IDs of accounts. kind: "service" or "stream"."""
+
+    importer: str
+    exporter: str
+    kind: str
+    subject: str
+
+
+def name_of(snapshot: Snapshot, account: str) -> str:
+    """Returns an account's name for its ID; the ID where no server says."""
+    for detail in details(snapshot.servers, account):
+        if detail.get("name_tag"):
+            return str(detail["name_tag"])
+    return account
+
+
+def mend_gap(snapshot: Snapshot, gap: Gap, name: str) -> str:
+    """Returns what makes an import, and the export where that is missing, too. name: of both."""
+    importer, exporter = name_of(snapshot, gap.importer), name_of(snapshot, gap.exporter)
+    is_exported = _is_exported(snapshot, gap.exporter, gap.kind, gap.subject)
+    if _is_of_operator(gap.exporter):
+        flags = ["--service"] if gap.kind == "service" else []
+        lines = [] if is_exported else [_line("exports", "add", name, gap.subject, exporter, *flags)]
+        lines += [
+            _line("imports", "add", name, gap.subject, importer, "--source", exporter, *flags),
+            _line("push", exporter, importer),
+        ]
+        return " && ".join(lines)
+    shared = "" if is_exported else f"{_export(exporter, gap.kind, gap.subject)}; "
+    imported = f'{{{gap.kind}: {{account: {exporter}, subject: "{gap.subject}"}}}}'
+    return f"{shared}in account {importer}: imports: [ {imported} ]; {_reload(snapshot, gap.importer)}"
+
+
+def mend_invalid(snapshot: Snapshot, importer: str, exporter: str, claim: Mapping[str, Any]) -> str:
+    """Returns what makes an import valid that the server refuses. claim: the import."""
+    kind, subject = str(claim.get("type") or "stream"), str(claim.get("subject"))
+    if _is_exported(snapshot, exporter, kind, subject):
+        return "the export is private: jsctl auth validate shows what is wrong with the activation token"
+    name = name_of(snapshot, exporter)
+    if not _is_of_operator(exporter):
+        return f"{_export(name, kind, subject)}; {_reload(snapshot, exporter)}"
+    flags = ["--service"] if kind == "service" else []
+    lines = [
+        _line("exports", "add", subject, subject, name, *flags),
+        _line("push", name, name_of(snapshot, importer)),
+    ]
+    return " && ".join(lines)
+
+
+def _reload(snapshot: Snapshot, account: str) -> str:
+    """Returns what makes the servers of an account read their configuration."""
+    names = sorted(server.name for server in snapshot.servers if account in server.accounts)
+    lines = " && ".join(f"jsctl server config reload {name}" for name in names)
+    return f"then reload: {lines or 'jsctl server config reload SERVER'}"
+
+
+def _is_exported(snapshot: Snapshot, exporter: str, kind: str, subject: str) -> bool:
+    return any(exports(detail, kind, subject) for detail in details(snapshot.servers, exporter))
+
+
+def _is_of_operator(account: str) -> bool:
+    """Whether an account's ID is a public key, as with an operator, and not its name in a configuration."""
+    return len(account) == 56 and account.startswith("A") and account.isalnum() and account.isupper()
+
+
+def _line(*words: str) -> str:
+    return f"jsctl auth account {shlex.join(words)}"
+
+
+def _export(account: str, kind: str, subject: str) -> str:
+    return f'in account {account}: exports: [ {{{kind}: "{subject}"}} ]'

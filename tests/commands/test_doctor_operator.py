@@ -1,0 +1,72 @@
+"""`doctor` on the servers of an operator: the commands that mend are run as they stand."""
+
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.operator_site import Site
+from tests.support.waiting import wait_for
+
+pytestmark = pytest.mark.slow
+
+CREATE = "$JS.API.CONSUMER.CREATE.>"
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    site = Site(tmp_path)
+    for line in (
+        "account add ACC --jetstream",
+        "account add IMP --jetstream",
+        "user add acc ACC --save-context acc",
+        "user add imp IMP --save-context imp",
+        "user add admin SYSTEM --save-context system",
+        f"account exports add create {CREATE} ACC --service --response-type stream",
+        "account exports add deliver deliver.imp.> ACC",
+        f"account imports add create {CREATE} IMP --source ACC --service --local acc.API.CONSUMER.CREATE.>",
+        "account push --all",
+    ):
+        site.cli(f"auth {line}", status=0)
+    yield site
+    site.server.stop()
+
+
+def findings(site: Site) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = site.cli("doctor --all-contexts --json").json["findings"]
+    return found
+
+
+def mend(site: Site, finding: dict[str, Any]) -> None:
+    """Run what a finding says."""
+    for line in finding["mend"].split(" && "):
+        site.cli(shlex.split(line)[1:], status=0)
+
+
+def test_what_a_mirror_across_accounts_lacks(site: Site) -> None:
+    def run(context: str, line: str) -> None:
+        site.cli(f"{line} --context {context}", status=0)
+
+    wait_for(lambda: site.cli("stream ls --context imp").status == 0, "the account has no JetStream")
+    run("acc", "stream add ORDERS --subjects orders --defaults")
+    run("acc", "pub orders hello --count 5")
+    run("imp", "stream add COPY --mirror ORDERS,api=acc.API,deliver=deliver.imp.copy --defaults")
+    seen = []
+    for _ in range(2):
+        found = findings(site)
+        seen.append([one["code"] for one in found])
+        for finding in found:
+            mend(site, finding)
+    assert sorted(code for some in seen for code in some) == ["DELIVERY_NOT_IMPORTED", "FLOW_CONTROL_MISSING"]
+    wait_for(lambda: findings(site) == [], "the commands do not mend it")
+
+
+def test_an_import_of_what_is_no_longer_exported(site: Site) -> None:
+    wait_for(lambda: site.cli("stream ls --context imp").status == 0, "the account has no JetStream")
+    site.cli(f"auth account exports rm {CREATE} ACC --force", status=0)
+    site.cli("auth account push ACC --force", status=0)
+    wait_for(lambda: [one["code"] for one in findings(site)] == ["IMPORT_INVALID"], "nothing is wrong")
+    mend(site, findings(site)[0])
+    wait_for(lambda: findings(site) == [], "the commands do not mend it")
