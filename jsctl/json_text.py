@@ -3,14 +3,18 @@
 import json
 import sys
 from collections.abc import Callable
+from itertools import accumulate
 from typing import Any
 
 MAX_DEPTH = 100
 """Objects and lists within each other. What reads them later recurses, too."""
 
+MAX_VALUES = 2_000_000
+"""Values of a document at the most: two bytes such as `[]` may take a hundred in memory."""
+
 _TOO_DEEP = f"it is nested too deeply, at most {MAX_DEPTH} levels are valid"
-_BRACKETS = b"[]{}"
-_OTHERS = bytes(byte for byte in range(256) if byte not in _BRACKETS)
+_AS_BRACKETS = bytes.maketrans(b"{}", b"[]")
+_STEPS = {ord("["): 1, ord("]"): -1}
 
 
 class TooDeep(ValueError):
@@ -30,9 +34,12 @@ def parse_json(
     caller that calls `check_depth` where values can be deep: all brackets take a fifth of the time.
     parse_float: makes a value of a number with a fraction or an exponent; a float without it.
 
-    Raises ValueError for what is not JSON, is nested too deeply, has numbers that are not finite or have
-    thousands of digits, or holds half a character.
+    Raises ValueError for what is not JSON, is nested too deeply, has too many values, has numbers that are
+    not finite or have thousands of digits, or holds half a character.
     """
+    raw = text if isinstance(text, bytes) else text.encode(errors="surrogatepass")
+    if len(raw) > MAX_VALUES and _count_values(raw) > MAX_VALUES:
+        raise ValueError(f"it has more than {MAX_VALUES:,} values")
     try:
         value = json.loads(text, parse_constant=_refuse_constant, parse_float=parse_float)
     except RecursionError:
@@ -43,7 +50,6 @@ def parse_json(
                 f"it has a number of more than {sys.get_int_max_str_digits():,} digits"
             ) from None
         raise
-    raw = text if isinstance(text, bytes) else text.encode(errors="surrogatepass")
     may_have_halves = b"\\ud" in raw or b"\\uD" in raw or (isinstance(text, str) and b"\xed" in raw)
     if may_have_halves and not half_characters:
         # A pair of halves is a character; one alone cannot be written anywhere.
@@ -53,8 +59,8 @@ def parse_json(
             raise ValueError("it holds half a character") from None
         except RecursionError:
             raise TooDeep(_TOO_DEEP) from None
-    if not any_depth and len(raw) > MAX_DEPTH and _may_be_deep(raw):
-        check_depth(value)
+    if not any_depth and len(raw) > 2 * MAX_DEPTH and _is_deep(raw):
+        raise TooDeep(_TOO_DEEP)
     return value
 
 
@@ -68,18 +74,29 @@ def _refuse_constant(text: str) -> None:
     raise ValueError(f"{text} is not a number in JSON")
 
 
-def _may_be_deep(raw: bytes) -> bool:
-    """Whether a text can be nested too deeply. As fast as a look at its brackets: innermost pairs are removed
-    repeatedly; brackets in texts may remain."""
-    marks = raw.translate(None, _OTHERS)
-    for _ in range(MAX_DEPTH):
-        if len(marks) <= MAX_DEPTH:
-            return False
-        left = marks.replace(b"[]", b"").replace(b"{}", b"")
-        if len(left) == len(marks):
-            return True
-        marks = left
-    return bool(marks)
+def _count_values(raw: bytes) -> int:
+    """How many values a document has at the most; those in its texts count where they do no harm."""
+    count = raw.count(b",") + raw.count(b"[") + raw.count(b"{")
+    if count <= MAX_VALUES:
+        return count
+    return len(_structure(raw, b"[{,"))
+
+
+def _is_deep(raw: bytes) -> bool:
+    """Whether a document is nested deeper than MAX_DEPTH. As fast as a look at its brackets: most are gone
+    when the innermost levels are removed."""
+    marks, levels = _structure(raw, b"[]{}"), MAX_DEPTH
+    while len(marks) > 2 * levels > 2 * MAX_DEPTH - 8:
+        marks, levels = marks.replace(b"[]", b""), levels - 1
+    return len(marks) > 2 * levels and max(accumulate(map(_STEPS.__getitem__, marks))) > levels
+
+
+def _structure(raw: bytes, marks: bytes) -> bytes:
+    """Return these marks of a JSON document, as far as they are not in its texts; braces as brackets."""
+    if b"\\" in raw:  # only in texts
+        raw = raw.replace(b"\\\\", b"").replace(b'\\"', b"")
+    kept = raw.translate(_AS_BRACKETS, bytes(set(range(256)) - {*marks, *b'"'})).replace(b'""', b"")
+    return b"".join(kept.split(b'"')[::2])
 
 
 def _depth(value: Any) -> int:
