@@ -95,8 +95,8 @@ def _structure(raw: bytes, marks: bytes) -> bytes:
     """Return these marks of a JSON document, as far as they are not in its texts; braces as brackets."""
     if b"\\" in raw:  # only in texts
         raw = raw.replace(b"\\\\", b"").replace(b'\\"', b"")
-    kept = raw.translate(_AS_BRACKETS, bytes(set(range(256)) - {*marks, *b'"'})).replace(b'""', b"")
-    return b"".join(kept.split(b'"')[::2])
+    bare = raw.translate(_AS_BRACKETS, bytes(set(range(256)) - {*marks, *b'"'})).replace(b'""', b"")
+    return b"".join(bare.split(b'"')[::2])
 
 
 def _depth(value: Any) -> int:

@@ -16,10 +16,11 @@ from jsctl.bench.plan import Plan
 from jsctl.bench.team import Team
 from jsctl.contexts.settings import Settings
 from jsctl.errors import ExitStatus, JsctlError
+from jsctl.signals import Stopped
 
 _LINE = 1 << 26
 """Bytes of a line from a worker at the most."""
-_PATIENCE = 5
+_PATIENCE = 3
 """Seconds for a worker to end once it is asked to."""
 
 
@@ -108,6 +109,12 @@ class Bench:
         def stop() -> None:
             for worker in workers:
                 worker.tell("stop")
+            asyncio.get_running_loop().call_later(_PATIENCE, kill)
+
+        def kill() -> None:
+            for worker in workers:
+                if worker.result is None:
+                    worker.kill()
 
         self._stop = stop
         failure: JsctlError | None = None
@@ -144,6 +151,7 @@ class _Worker:
         self._task = base64.b64encode(pickle.dumps((plan, settings, numbers)))
         self._process: asyncio.subprocess.Process | None = None
         self._errors = b""
+        self._is_killed = False
         self._reading: asyncio.Future[None] | None = None
         self.result: ProcessResult | None = None
         self._failure: JsctlError | None = None
@@ -186,6 +194,8 @@ class _Worker:
     async def _broken(self) -> None:
         if self._reading:
             await self._reading
+        if self._is_killed:
+            raise Stopped("stopped; a process of the benchmark hung, and was killed")
         last = self._errors.decode(errors="replace").strip().rpartition("\n")[2]
         raise JsctlError(f"a process of the benchmark ended: {last or 'without saying why'}")
 
@@ -223,8 +233,14 @@ class _Worker:
             async with asyncio.timeout(_PATIENCE):
                 await process.wait()
         except TimeoutError:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
+            self.kill()
             await process.wait()
         if self._reading:
             self._reading.cancel()
+
+    def kill(self) -> None:
+        """End the process at once."""
+        if self._process:
+            self._is_killed = True
+            with contextlib.suppress(ProcessLookupError):
+                self._process.kill()

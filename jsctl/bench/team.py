@@ -13,6 +13,7 @@ from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api
 from jsctl.nats.connection import Connection
+from jsctl.signals import Stopped
 from jsctl.units import SECOND
 
 RUNS: Mapping[str, Callable[[Client], Awaitable[None]]] = {
@@ -64,6 +65,7 @@ class Team:
         self._gate = Gate(len(numbers), on_ready)
         self._advance = advance
         self._clients: list[Client] = []
+        self._opening: asyncio.Task[Connection] | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._cpu_before = self._cpu = 0
         self._finished = self._reported = 0
@@ -85,6 +87,8 @@ class Team:
         asyncio.get_running_loop().call_later(_GRACE, self._cancel)
 
     def _cancel(self) -> None:
+        if self._opening is not None:
+            self._opening.cancel()
         for task in self._tasks:
             task.cancel()
 
@@ -95,7 +99,7 @@ class Team:
         ticking = asyncio.ensure_future(self._tick())
         try:
             for number in self._numbers:
-                connections.append(await Connection.open(self._settings, reconnect=False, on_event=_ignore))
+                connections.append(await self._connect())
                 self._clients.append(self._client(number, connections[-1]))
             self._tasks = [asyncio.ensure_future(self._work(client)) for client in self._clients]
             if self._is_stopped:
@@ -123,6 +127,15 @@ class Team:
         notes = list(dict.fromkeys(note for client in self._clients for note in client.notes))
         results = [client.meter.result for client in self._clients]
         return ProcessResult(results, self._cpu, notes), failure
+
+    async def _connect(self) -> Connection:
+        """Open a connection. Raises Stopped when the benchmark is stopped meanwhile."""
+        opening = asyncio.ensure_future(Connection.open(self._settings, reconnect=False, on_event=_ignore))
+        self._opening = opening
+        await asyncio.wait([opening])
+        if opening.cancelled():
+            raise Stopped("stopped before it was connected")
+        return opening.result()
 
     def _client(self, number: int, connection: Connection) -> Client:
         settings = self._settings

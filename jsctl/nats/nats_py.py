@@ -13,7 +13,7 @@ import re
 import select
 import sys
 import types
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib.util import find_spec
 from typing import Any
 
@@ -29,7 +29,7 @@ from nats.aio.transport import TcpTransport  # noqa: E402
 
 from jsctl.contexts.settings import Settings  # noqa: E402
 from jsctl.errors import BadInput, JsctlError, MissingDependency, Unreachable  # noqa: E402
-from jsctl.nats import proxy  # noqa: E402
+from jsctl.nats import awaiting, proxy  # noqa: E402
 from jsctl.nats.codec import (  # noqa: E402
     BURST,
     MAX_PAYLOAD,
@@ -55,21 +55,14 @@ StaleConnection = nats.errors.StaleConnectionError
 nats.aio.client.DEFAULT_BUFFER_SIZE = 1 << 19
 """Bytes that are read at once: with nats-py's 32 KiB, large messages cost a third more."""
 
-
-async def _wait_for(awaitable: Awaitable[Any], timeout: float | None) -> Any:
-    """asyncio.wait_for as in Python 3.12: before, it loses a cancellation that comes with the result."""
-    async with asyncio.timeout(timeout):
-        return await awaitable
-
-
 if sys.version_info < (3, 12):
-    _asyncio = types.SimpleNamespace(**{**vars(asyncio), "wait_for": _wait_for})
+    _asyncio = types.SimpleNamespace(**{**vars(asyncio), "wait_for": awaiting.wait_for})
     for _module in (nats.aio.client, nats.aio.transport):
         vars(_module)["asyncio"] = _asyncio
 
 _NOT_NATS = "the server sent what is not the NATS protocol"
 
-_CLOSING = 2
+_CLOSING = 1
 """Seconds."""
 
 # nats-py makes TLS out of plain connections, and asyncio then warns of each that the server ends.
@@ -136,9 +129,7 @@ class NatsClient(Client):
 
     async def abandon(self) -> None:
         """Close what never became a connection, at once."""
-        for name in ("_io_writer", "_bare_io_writer"):
-            if writer := getattr(self._transport, name, None):
-                writer.transport.abort()  # a TLS handshake that failed would be waited for
+        self.abort_transport()  # a TLS handshake that failed would be waited for
         with contextlib.suppress(Exception):
             async with asyncio.timeout(0.1):
                 await self.close()
@@ -149,9 +140,16 @@ class NatsClient(Client):
         ending = asyncio.ensure_future(super().close())
         await asyncio.wait([ending], timeout=_CLOSING)
         if not ending.done():
+            self.abort_transport()  # it waits for a server that takes nothing
             ending.cancel()
         elif not ending.cancelled():
             ending.result()
+
+    def abort_transport(self) -> None:
+        """End the transport, and leave out what it has not sent."""
+        for name in ("_io_writer", "_bare_io_writer"):
+            if writer := getattr(self._transport, name, None):
+                writer.transport.abort()
 
     async def fail(self, error: Unreachable) -> None:
         """End the connection for good: what the server sent cannot be trusted any more."""
@@ -221,6 +219,9 @@ class NatsClient(Client):
         else:
             await self.write_pending()
 
+    async def _flush_pending(self, force_flush: bool = False) -> None:
+        await awaiting.unlost(super()._flush_pending(force_flush))
+
     def post(self, frames: bytes) -> None:
         """Send frames without waiting."""
         self._pending.append(frames)
@@ -259,7 +260,7 @@ class NatsClient(Client):
             awaited = work.send(None)
         except StopIteration:
             return True
-        self.failing = asyncio.ensure_future(_go_on(work, awaited))
+        self.failing = asyncio.ensure_future(awaiting.go_on(work, awaited))
         return False
 
     def send_ahead(self, size: int | None) -> None:
@@ -287,13 +288,6 @@ class NatsClient(Client):
                 if before is not None and left >= before:
                     writer.transport.abort()
                     raise ConnectionError(f"it took nothing for {timeout:g} seconds") from None
-
-
-@types.coroutine
-def _go_on(work: Coroutine[Any, Any, None], awaited: Any) -> Generator[Any, Any, None]:
-    """Await the rest of a coroutine that was started without a task."""
-    yield awaited
-    yield from work
 
 
 class Receiver:

@@ -25,7 +25,8 @@ STALLED = 1.0
 """Seconds in one write after which the reader of our output counts as slow."""
 
 _EVERY = 1.0  #: seconds between two lines of a gauge
-_PATIENCE = 1.5  #: seconds that the next events may take to come after ctrl-C, where events end in order
+_PATIENCE = 1.0  #: seconds that the next events may take to come after ctrl-C, where events end in order
+_ROUNDS = 2  #: times that they are waited for again, when some came
 _compact = json.JSONEncoder(ensure_ascii=False, default=plain_value).encode
 
 
@@ -103,6 +104,7 @@ class _Writer(Generic[E]):
         self._records = 0
         self._reading = False  #: whether we wait for a batch, or for what is done between two
         self._interrupted = False
+        self._given_up = False  #: whether we cancelled what gives the events
         self._task: asyncio.Task[Any] | None = None
 
     def _chosen(self) -> Callable[[Sequence[E]], None]:
@@ -155,11 +157,14 @@ class _Writer(Generic[E]):
                     if (complete or self._interrupted) and events.stop is None:
                         return
             except BaseException as error:
-                if not self._interrupted or not isinstance(error, asyncio.CancelledError) or not self._task:
+                if not self._interrupted or not isinstance(error, asyncio.CancelledError):
                     raise
-                self._task.uncancel()
+                self._given_up = True
             finally:
                 self._reading = False
+                # What gives the events may have ended in order when it was cancelled.
+                if self._given_up and self._task is not None:
+                    self._task.uncancel()
 
     @contextlib.contextmanager
     def _interrupts(self) -> Iterator[None]:
@@ -177,16 +182,17 @@ class _Writer(Generic[E]):
             self._give_up(self._written)
             return
         self._events.stop()
-        asyncio.get_running_loop().call_later(_PATIENCE, self._give_up, self._written)
+        asyncio.get_running_loop().call_later(_PATIENCE, self._give_up, self._written, _ROUNDS)
 
-    def _give_up(self, written: int) -> None:
-        """Cancel what gives the events, unless it gave some since."""
+    def _give_up(self, written: int, rounds: int = 0) -> None:
+        """Cancel what gives the events, unless it gave some since, and may do so some times more."""
         if self._task is None or not self._reading:
             return
-        if self._written == written:
-            self._task.cancel()
+        if rounds and self._written > written:
+            asyncio.get_running_loop().call_later(_PATIENCE, self._give_up, self._written, rounds - 1)
         else:
-            asyncio.get_running_loop().call_later(_PATIENCE, self._give_up, self._written)
+            self._given_up = True
+            self._task.cancel()
 
     @contextlib.asynccontextmanager
     async def _counting(self) -> AsyncIterator[None]:

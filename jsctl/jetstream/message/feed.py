@@ -33,6 +33,7 @@ _EXPIRES = 30 * SECOND
 _HEARTBEAT = 5 * SECOND
 _LINGERS = 300 * SECOND  #: how long the server keeps an ephemeral consumer that nobody pulls from
 _RETRY = 0.5
+_LEAVING = 0.8  #: seconds in which a server may learn that we stop; it finds out by itself later
 
 
 @dataclass(slots=True)
@@ -76,11 +77,12 @@ class Feed:
         raise NotImplementedError
 
     async def stop(self, work: "asyncio.Future[None]") -> None:
-        """End `work`, which is `run`, and wait until the server knows."""
+        """End `work`, which is `run`, and wait until the server knows, for a moment."""
         self._end()
         work.cancel()
-        with contextlib.suppress(asyncio.CancelledError, JsctlError):
-            await work
+        with contextlib.suppress(asyncio.CancelledError, JsctlError, TimeoutError):
+            async with asyncio.timeout(_LEAVING):
+                await work
 
     def _hand(self, message: Message) -> None:
         if self._sink(message) and self._limit:
