@@ -1,7 +1,16 @@
-"""The `jsctl` script, and `python -m jsctl`."""
+"""The `jsctl` script, and `python -m jsctl`.
 
-import _signal  # type: ignore[import-not-found]  # not signal and typing, whose imports ctrl-C would end with a traceback
-import gc
+From the first line here until a verb begins, ctrl-C ends the process silently: Python would print a traceback
+of imports, or lose it in one of them. The start of Python itself may lose one.
+"""
+
+import _signal  # type: ignore[import-not-found]  # not signal and typing, whose imports take longer
+
+_by_python = _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler
+if _by_python:
+    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+
+import gc  # noqa: E402
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -9,14 +18,10 @@ if TYPE_CHECKING:
 
 
 def main() -> "NoReturn":
-    """Import jsctl and run it. Until a verb begins, ctrl-C ends the process silently: Python would print a
-    traceback of its imports, or lose it in one of them."""
-    by_python = _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler
-    if by_python:
-        _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+    """Import jsctl and run it."""
 
     def begin() -> None:
-        if by_python and _signal.getsignal(_signal.SIGINT) is _signal.SIG_DFL:
+        if _by_python and _signal.getsignal(_signal.SIGINT) is _signal.SIG_DFL:
             _signal.signal(_signal.SIGINT, _signal.default_int_handler)
 
     # Frequent garbage collection takes 4 ms of every start, and an eighth of the time with 10,000 streams.

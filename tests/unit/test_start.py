@@ -68,3 +68,15 @@ def test_ctrl_c_before_a_verb_begins_ends_it_without_a_word(tmp_path: Path) -> N
         check=False,
     )
     assert (ended.returncode, ended.stdout, ended.stderr) == (-signal.SIGINT, b"", b"")
+
+
+def test_ctrl_c_between_the_import_of_the_script_and_its_call_ends_it_without_a_word() -> None:
+    """Scripts of installers compile a regular expression there."""
+    line = "import os, signal; import jsctl.__main__; os.kill(os.getpid(), signal.SIGINT)"
+    ended = subprocess.run(
+        [sys.executable, "-c", line],
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        capture_output=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stderr) == (-signal.SIGINT, b"")

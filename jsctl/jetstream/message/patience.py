@@ -1,22 +1,30 @@
 """What is published again: what no stream takes at the moment, because its stream has no leader."""
 
+import contextlib
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
-from jsctl.errors import ApiError, JsctlError, NoJetStream, NoResponders
-from jsctl.jetstream.api import Api
+from jsctl.errors import ApiError, JsctlError, NoJetStream, NoResponders, NotFound
+from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.message import browse
+from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.codes import ErrorCode
+from jsctl.nats.headers import header_value
+from jsctl.units import parse_time_ns
 
 
 class Patience(NamedTuple):
     """What publishing again needs.
 
     is_taken: asks JetStream whether a stream takes a subject; None when nobody says so now. say: writes a
-    line for people.
+    line for people. find_batch: gets the id of an atomic batch, its last subject and the ns since it was
+    sent; returns what its ack says, nothing when it is not stored and never will be, None when that is
+    unknown.
     """
 
     is_taken: Callable[[str], Awaitable[bool | None]]
     say: Callable[[str], None]
+    find_batch: Callable[[str, str, int], Awaitable[Json | None]]
 
     async def check(self, subject: str, error: JsctlError) -> None:
         """Raise the error when no stream takes the subject, and waiting helps nobody."""
@@ -36,7 +44,31 @@ def patience(api: Api, say: Callable[[str], None]) -> Patience:
             return None
         return bool(answer.get("streams"))
 
-    return Patience(is_taken, say)
+    async def find_batch(batch: str, subject: str, age: int) -> Json | None:
+        with contextlib.suppress(JsctlError):
+            for stream in await streams.names(api, subject):
+                info = await streams.info(api, stream)  # first: a batch that is missing then was lost before
+                with contextlib.suppress(NotFound):
+                    last = await browse.fetch_last(api, stream, subject)
+                    if header_value(last.header_block, "Nats-Batch-Id") == batch:
+                        return {"stream": stream, "seq": last.sequence, "batch": batch}
+                    if parse_time_ns(info["ts"]) - parse_time_ns(last.timestamp) < age:
+                        return None  # somebody else's, which may have come after it
+                return {} if _is_settled(info, age) else None
+        return None
+
+    return Patience(is_taken, say, find_batch)
+
+
+def _is_settled(info: Json, age: int) -> bool:
+    """Whether what the former leader had not stored `age` ns ago is lost: there is another leader since, and
+    most replicas have all that it has."""
+    cluster = info.get("cluster") or {}
+    since, replicas = cluster.get("leader_since"), cluster.get("replicas") or []
+    if not since or parse_time_ns(since) <= parse_time_ns(info["ts"]) - age:
+        return False
+    current = sum(1 for one in replicas if one.get("current") and not one.get("lag"))
+    return 2 * (current + 1) > len(replicas) + 1
 
 
 def is_temporary(error: JsctlError) -> bool:
