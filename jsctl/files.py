@@ -60,7 +60,7 @@ def open_atomically(path: Path, *, mode: int | None = PRIVATE, durable: bool = T
             yield file
         return
     if mode == PRIVATE:
-        _sweep(target.parent)
+        sweep(target.parent)
     temporary = target.with_name(f"{_owned_prefix()}{os.getpid()}-{os.urandom(6).hex()}")
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else mode)
     try:
@@ -123,7 +123,7 @@ def _owned_prefix() -> str:
     return f"{TEMPORARY}{zlib.crc32(platform.node().encode()):08x}-"
 
 
-def _sweep(folder: Path) -> None:
+def sweep(folder: Path) -> None:
     """Remove what killed processes of this machine left in a folder: it may be secret."""
     prefix = _owned_prefix()
     with contextlib.suppress(OSError), os.scandir(folder) as entries:

@@ -197,7 +197,7 @@ def test_no_interrupt_is_lost(man: Middleman, tmp_path: Path) -> None:
     """Wherever a command is: at its start, waiting for an answer, a login, a server that is away, or busy."""
     names = names_page([f"N{number}", "M"] for number in itertools.count())
     messages = more_messages()
-    man.change = lambda subject, payload: messages(subject, names(subject, payload))
+    man.change = lambda subject, payload: messages(subject, names(subject, payload) or b"")
     away = f"nats://127.0.0.1:{free_port()}"
     with hostile_server(pong=b"") as silent, hostile_server() as mute:
         lines = {

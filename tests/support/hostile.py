@@ -16,8 +16,8 @@ from tests.support.relay import Relay
 INFO = {"server_id": "X", "server_name": "x", "version": "2.15.1", "headers": True, "max_payload": 1 << 20}
 PONG = b"PONG\r\n"
 
-Change = Callable[[bytes, bytes], bytes]
-"""Gets the subject and the payload of an answer, and returns the payload to deliver."""
+Change = Callable[[bytes, bytes], bytes | None]
+"""Gets the subject and the payload of an answer, and returns the payload to deliver; None for silence."""
 
 
 def info(**fields: Any) -> bytes:
@@ -102,6 +102,8 @@ class Middleman(Relay):
                 continue
             assert self.change
             payload = self.change(subject, original)
+            if payload is None:
+                continue
             where = b" ".join(part for part in (subject, sid, reply) if part)
             if headers:
                 sizes = len(headers), len(headers) + len(payload)

@@ -32,13 +32,12 @@ class Killer:
         """Returns the call as it is to be used instead."""
 
         def watched(*args: Any, **more: Any) -> Any:
-            if name in _EVERYWHERE or more.get("dir_fd") is not None or self._is_inside(args[0]):
-                writes = name != "open" or bool(args[1] & (os.O_WRONLY | os.O_RDWR))
-                if writes:
-                    self.count += 1
-                    if self.count == self.number:
-                        os.write(self.log, name.encode())
-                        os.kill(os.getpid(), signal.SIGKILL)
+            counts = name in _EVERYWHERE or more.get("dir_fd") is not None or self._is_inside(args[0])
+            if counts and (name != "open" or _writes(*args[1:2])):
+                self.count += 1
+                if self.count == self.number:
+                    os.write(self.log, name.encode())
+                    os.kill(os.getpid(), signal.SIGKILL)
             return call(*args, **more)
 
         return watched
@@ -47,17 +46,23 @@ class Killer:
         return not isinstance(path, int) and os.fsdecode(path).startswith(str(self.folder))
 
 
+def _writes(mode: int | str = "r") -> bool:
+    """Whether a file is opened for writing, by `os.open` or `io.open`."""
+    return bool(mode & (os.O_WRONLY | os.O_RDWR)) if isinstance(mode, int) else bool({*mode} & {*"wax+"})
+
+
 def kill_points(
-    work: Callable[[], int], folder: Path, patched: Mapping[Any, Sequence[str]]
+    work: Callable[[], int], folder: Path, patched: Mapping[Any, Sequence[str]], step: int = 1
 ) -> Iterator[tuple[int, str]]:
     """Runs the work in one process after the other, and yields (number, call) whenever one was killed; ends
     with the process that was not. The caller puts the folder back before each.
 
-    patched: names of functions in modules or classes, beside those of `os`. Fails when the work fails.
+    patched: names of functions in modules or classes, beside those of `os`. step: every how many points.
+    Fails when the work fails.
     """
-    number = 0
+    number = 1 - step
     while True:
-        number += 1
+        number += step
         reading, writing = os.pipe()
         pid = os.fork()
         if not pid:

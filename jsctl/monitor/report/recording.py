@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from jsctl.errors import BadInput, JsctlError
-from jsctl.files import open_atomically
+from jsctl.files import open_atomically, sweep
 from jsctl.json_text import parse_json
 
 VERSION = 1
@@ -61,6 +61,7 @@ class Recorder:
         self._trimmed = -math.inf
         if not path.exists():
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        sweep(path.parent)
         entries, whole = _scan(path)
         if path.stat().st_size > whole:
             os.truncate(path, whole)  # what a kill left

@@ -85,20 +85,22 @@ def test_a_killed_backup(
     read = read_account if kind == "account" else read_stream
     is_folder = kind in ("empty folder", "in place")
 
+    saved = tmp_path / f"saved{path.suffix}"
+    if older:
+        cli(verb.replace(str(path), str(saved)), status=0)
+    js.publish(url, "s.b")
+
     def put_back() -> None:
         target.remove_path(path)
         if is_folder:
             path.mkdir()
         if older:
-            js.ask(url, "STREAM.PURGE.S", {})
-            js.publish(url, "s.a")
-            cli(verb, status=0)
-        js.publish(url, "s.b")
+            shutil.copytree(saved, path) if saved.is_dir() else shutil.copy(saved, path)
 
     calls: list[str] = []
     outcomes: list[str] = []
     put_back()
-    before, after = "1" if older else "none", str(js.info(url, "S")["state"]["messages"])
+    before, after = "1" if older else "none", "2"
     for number, call in kill_points(
         lambda: cli(f"{verb} --force").status, here, {target: ["exchange"] if exchange else []}
     ):
@@ -108,11 +110,9 @@ def test_a_killed_backup(
         if there == after or number % 2 or not twice:
             refused = kind == "in place" and there == after  # two steps could be told apart
             cli(f"{verb} --force", status=64 if refused else 0)
-            after = after if refused else str(js.info(url, "S")["state"]["messages"])
             assert read(path) == after
             assert [entry.name for entry in here.iterdir()] == [path.name]
             put_back()
-            after = str(js.info(url, "S")["state"]["messages"])
     assert read(path) == after
     assert [entry.name for entry in here.iterdir()] == [path.name]
     print_table(

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.support import js
+from tests.support.hostile import middleman
 from tests.support.relay import relay
 from tests.support.run import Cli
 from tests.support.servers import Account, Cluster, RealServer, many_accounts
@@ -97,6 +98,28 @@ def test_an_atomic_batch_while_the_leader_steps_down(cluster_cli: Cli, shared_cl
         for number in range(1, 9):
             cluster_cli("pub s.a x --atomic --count 100 --timeout 10s", status=0)
             assert stored(url, "S") == number * 100
+
+
+@pytest.mark.parametrize("silent", ["first", "commit"])
+def test_an_atomic_batch_without_an_answer(own_account: Account, tmp_path: Path, silent: str) -> None:
+    """A leader that steps down says nothing: a batch that is not begun is sent again, one that is stored is
+    found by its id."""
+    js.stream(own_account.url, "S", "s.>", allow_atomic=True)
+    dropped: list[bytes] = []
+
+    def change(subject: bytes, payload: bytes) -> bytes | None:
+        is_wanted = b'"batch"' in payload if silent == "commit" else not payload
+        if dropped or not is_wanted:
+            return payload
+        dropped.append(payload)
+        return None
+
+    with middleman(own_account.server.port) as man:
+        cli = Cli(tmp_path, own_account.url.replace(str(own_account.server.port), str(man.port)))
+        man.change = change
+        ack = cli("pub s.a x --atomic --count 20 --timeout 8s --json", status=0).json
+    assert dropped and (ack["stream"], ack["seq"], ack["count"]) == ("S", 20, 20), (dropped, ack)
+    assert stored(own_account.url, "S") == 20
 
 
 @pytest.mark.cluster
